@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from batchsolve.errors import InputError
@@ -19,21 +18,8 @@ SEAL_BYTES = 8
 MOST_DIGITS = 4000  # of a number; Python refuses to write more than 4,300 of them
 
 
-@dataclass(frozen=True)
-class Kind:
-    """The possible values of a field.
-
-    Attributes
-    ----------
-    what : str
-        A description, for messages.
-    holds : callable
-        Returns True for a value of this kind.
-    """
-
-    what: str
-    holds: Callable[[Any], bool]
-
+Kind = tuple[str, Callable[[Any], bool]]
+"""A description of the values of a field, for messages, and a function that knows them."""
 
 Form: TypeAlias = "Mapping[str, Kind | Form]"
 
@@ -46,19 +32,17 @@ def whole(least: int = 0, most: int = 10**MOST_DIGITS - 1) -> Kind:
         what = f"a whole number from {least} to {most}"
     else:
         what = f"a whole number from {least} on, of at most {MOST_DIGITS:,} digits"
-    return Kind(what, lambda value: type(value) is int and least <= value <= most)
+    return what, lambda value: type(value) is int and least <= value <= most
 
 
 def list_of(kind: Kind) -> Kind:
     """Return the kind of lists of values of a kind."""
-    return Kind(
-        f"a list, each of it {kind.what}",
-        lambda value: isinstance(value, list) and all(map(kind.holds, value)),
-    )
+    what, holds = kind
+    return f"a list, each of it {what}", lambda v: isinstance(v, list) and all(map(holds, v))
 
 
-TEXT = Kind("a text", lambda value: isinstance(value, str))
-TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
+TEXT: Kind = "a text", lambda value: isinstance(value, str)
+TRUTH: Kind = "true or false", lambda value: isinstance(value, bool)
 
 
 def loads(text: str, make: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
@@ -131,10 +115,12 @@ def check(record: Any, form: Form, name: str = "") -> None:
         if key not in record:
             raise InputError(f"the field {path!r} is missing")
         value = record[key]
-        if not isinstance(kind, Kind):
+        if isinstance(kind, Mapping):
             check(value, kind, path)
-        elif not kind.holds(value):
-            raise InputError(_expected(value, kind.what, path))
+            continue
+        what, holds = kind
+        if not holds(value):
+            raise InputError(_expected(value, what, path))
 
 
 def _expected(value: Any, what: str, name: str) -> str:

@@ -13,7 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
-from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
+from typing import Any, TypedDict, TypeVar, get_args, get_type_hints, overload
 
 from batchsolve.errors import InputError, argument_errors, listed, not_but, quoted
 
@@ -247,16 +247,26 @@ def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
     return rows, columns
 
 
-_Settings = TypeVar("_Settings")
+_One = TypeVar("_One")
+_Other = TypeVar("_Other")
 
 
+@overload
 def settings_of(
-    caller: Callable[..., object],
-    kind: type[_Settings],
-    given: _Settings | None,
-    each: Mapping[str, object],
-) -> _Settings:
-    """Return the settings that a function was given whole, or else field by field.
+    caller: Callable[..., object], each: Mapping[str, Any], kind: type[_One], /
+) -> tuple[dict[str, Any], _One]: ...
+
+
+@overload
+def settings_of(
+    caller: Callable[..., object], each: Mapping[str, Any], kind: type[_One], other: type[_Other], /
+) -> tuple[dict[str, Any], _One, _Other]: ...
+
+
+def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: Any) -> Any:
+    """Return the settings among the keywords of a function: those of workers, then of each kind.
+
+    Settings of a kind are given whole (``search=SearchSettings(…)``), or else field by field.
 
     Raises
     ------
@@ -267,51 +277,27 @@ def settings_of(
 
     Examples
     --------
-    >>> settings_of(print, SearchSettings, SearchSettings(), {"limit": 1})
+    >>> settings_of(print, {"search": SearchSettings(), "limit": 1}, SearchSettings)
     Traceback (most recent call last):
         ...
     batchsolve.errors.InputError: settings are given whole, and beside them 'limit'; ...
     """
-    if given is None:
-        known = [declared.name for declared in fields(kind)]  # type: ignore[arg-type]
-        if unknown := [name for name in each if name not in known]:
-            raise _no_keyword(caller, unknown[0])
-        return kind(**each)
-    if each:
-        raise InputError(
-            f"settings are given whole, and beside them {listed(each)}; change the whole ones with "
-            f"dataclasses.replace"
-        )
-    if not isinstance(given, kind):
-        raise InputError(f"settings are a {kind.__name__}, not {quoted(given)}")
-    return given
-
-
-def settings_of_corpus(
-    caller: Callable[..., object],
-    search: SearchSettings | None,
-    files: FileSettings | None,
-    each: Mapping[str, object],
-) -> tuple[SearchSettings, FileSettings]:
-    """Return both settings of a run over a corpus; see `settings_of`."""
-    return settings_and_files(caller, SearchSettings, search, files, each)
-
-
-def settings_and_files(
-    caller: Callable[..., object],
-    kind: type[_Settings],
-    given: _Settings | None,
-    files: FileSettings | None,
-    each: Mapping[str, object],
-) -> tuple[_Settings, FileSettings]:
-    """Return the settings of a kind, and those of files; see `settings_of`."""
-    names = {declared.name for declared in fields(kind)}  # type: ignore[arg-type]
-    of_kind = {name: value for name, value in each.items() if name in names}
-    of_files = {name: value for name, value in each.items() if name not in names}
-    return (
-        settings_of(caller, kind, given, of_kind),
-        settings_of(caller, FileSettings, files, of_files),
-    )
+    left = dict(each)
+    found = [{name: left.pop(name) for name in WorkerFields.__annotations__ if name in left}]
+    for kind in kinds:
+        whole, names = left.pop(_WHOLE[kind], None), {declared.name for declared in fields(kind)}
+        own = {name: left.pop(name) for name in each if name in left and name in names}
+        if whole is not None and own:
+            raise InputError(
+                f"settings are given whole, and beside them {listed(own)}; change the whole ones "
+                f"with dataclasses.replace"
+            )
+        if whole is not None and not isinstance(whole, kind):
+            raise InputError(f"settings are a {kind.__name__}, not {quoted(whole)}")
+        found.append(kind(**own) if whole is None else whole)
+    if left:
+        raise _no_keyword(caller, next(iter(left)))
+    return tuple(found)
 
 
 def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
@@ -659,9 +645,22 @@ class PuzzleSettings:
         return self.jigsaw or any(each is not None for each in given)
 
 
-class PuzzleFields(TypedDict, total=False):
-    """The fields of `PuzzleSettings`, as keywords of functions."""
+_WHOLE = {SearchSettings: "search", FileSettings: "files", PuzzleSettings: "wanted"}
+"""The keywords of settings that are given whole."""
 
+
+class WorkerFields(TypedDict, total=False):
+    """The workers of a function: the arguments of `batchsolve.workers.pool.Pool`."""
+
+    jobs: int | None
+    backend: str
+    address: str | None
+
+
+class PuzzleFields(TypedDict, total=False):
+    """`PuzzleSettings`, whole or field by field, as keywords of functions."""
+
+    wanted: PuzzleSettings | None
     seed: int
     clues: tuple[int, int] | None
     rating: tuple[float, float] | None
@@ -679,9 +678,10 @@ class PuzzleFields(TypedDict, total=False):
     node_limit: int
 
 
-class SearchFields(TypedDict, total=False):
-    """The fields of `SearchSettings`, as keywords of functions."""
+class SearchFields(WorkerFields, total=False):
+    """Workers, and `SearchSettings`, whole or field by field, as keywords of functions."""
 
+    search: SearchSettings | None
     limit: int | None
     node_limit: int | None
     time_limit: float | None
@@ -691,9 +691,10 @@ class SearchFields(TypedDict, total=False):
     branch: str
 
 
-class FileFields(TypedDict, total=False):
-    """The fields of `FileSettings`, as keywords of functions."""
+class FileFields(WorkerFields, total=False):
+    """Workers, and `FileSettings`, whole or field by field, as keywords of functions."""
 
+    files: FileSettings | None
     column: str | None
     solution_column: str | None
     alphabet: str | None
@@ -711,8 +712,8 @@ class FileFields(TypedDict, total=False):
 
 
 class CorpusFields(SearchFields, FileFields, total=False):
-    """The fields of both."""
+    """The keywords of both."""
 
 
 class GenerateFields(PuzzleFields, FileFields, total=False):
-    """The fields of `PuzzleSettings` and `FileSettings`."""
+    """The keywords of both."""

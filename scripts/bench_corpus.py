@@ -60,7 +60,7 @@ def read_and_write(path: str) -> None:
         answers = Answers.unknown(len(batch))
         [group] = batch.groups()
         answers.found = [group.stacks]
-        encoder.rows(table.rows(batch, answers)[0])
+        encoder(table.rows(batch, answers)[0])
 
 
 def repeated(path: str, rows: int | None, folder: str) -> str:

@@ -102,7 +102,7 @@ def searched(
         goal = TreeGoal(problem, SearchSettings(), begin)
         search = TreeSearch(goal, engines_for(engine, problem), pool)
         totals = search.totals
-        timings = [(totals.rounds, done.timing) for done in search.run()]
+        timings = [(totals.rounds, done) for done in search.run()]
     last = [timing for number, timing in timings if number == totals.rounds]
     ends: dict[str, float] = {}
     for timing in last:

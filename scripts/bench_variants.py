@@ -217,7 +217,7 @@ def published(path: str) -> Kind:
     """Return the puzzles of a table that have one solution."""
     groups: list[tuple[GridProblem, Grids]] = []
     n_rows = 0
-    for batch in Corpus([path], None).batches():
+    for batch in Corpus([path]).batches():
         n_rows += len(batch)
         for problem, stacks in batch.groups():
             assert isinstance(problem, GridProblem)

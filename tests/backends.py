@@ -24,7 +24,7 @@ import batchsolve as bs
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
-from batchsolve.scaling.measure import Plan, read_workload, run_plan
+from batchsolve.scaling.measure import Plan, read_workloads, run_plan
 from batchsolve.workers.pool import Pool
 
 QUEENS, N_QUEENS, N_NODES = family("queens:9"), 352, 3827
@@ -98,7 +98,7 @@ class OfEveryBackend:
     def test_scaling_is_measured(self, workers):
         where = {"jobs": (workers.get("jobs"),), "address": workers.get("address")}
         grid = Plan(backends=(workers["backend"],), engines=("auto",), repeat=1, **where)
-        ((run, log),) = run_plan([read_workload("queens:9")], grid)
+        ((run, log),) = run_plan([read_workloads("queens:9")[0]], grid)
         assert (run.count, run.nodes, run.jobs) == (N_QUEENS, N_NODES, 2)
         assert sum(log.nodes) == N_NODES
         assert run.master > 0

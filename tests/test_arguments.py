@@ -301,4 +301,6 @@ def test_messages_name_arguments_here_and_options_on_the_command_line(tmp_path):
     [(SearchFields, bs.SearchSettings), (FileFields, FileSettings)],
 )
 def test_type_checkers_know_the_fields_of_settings(fields, settings):
-    assert get_type_hints(fields) == get_type_hints(settings)
+    whole = {"jobs", "backend", "address", "search", "files"}
+    hints = get_type_hints(fields)
+    assert {name: hints[name] for name in hints if name not in whole} == get_type_hints(settings)

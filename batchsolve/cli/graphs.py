@@ -154,8 +154,7 @@ def graph(
         bool, option("--list", heading="Solutions", help="Print all solutions, as JSON lines.")
     ] = False,
     output: Annotated[
-        str | None,
-        output_to("FILE", help="Write the graph of the kept solutions."),
+        str | None, output_to("FILE", help="Write the graph of the kept solutions.")
     ] = None,
     *,
     puzzles: Puzzles,

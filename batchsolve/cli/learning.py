@@ -47,8 +47,7 @@ def augment(
     output: TableOutput = "-",
     *,
     n: Annotated[
-        int,
-        option("--number", "-n", heading="Solutions", metavar="K", help="Images of each row."),
+        int, option("--number", "-n", heading="Solutions", metavar="K", help="Images of each row.")
     ] = 1,
     seed: Annotated[
         int, option(heading="Solutions", metavar="S", help="Seed of the random numbers.")
@@ -68,19 +67,9 @@ def augment(
     as that keeps their rules. The same seed gives the same bytes.
     """
     from batchsolve.runs.augment import augment_file
-    from batchsolve.runs.progress import ROW_BAR, rows_on
 
-    with printing.progress(ROW_BAR, rows_on) as on_progress:
-        summary = augment_file(
-            inputs,
-            output,
-            n,
-            seed=seed,
-            original=original,
-            **asdict(workers),
-            on_progress=on_progress,
-            files=files,
-        )
+    how = {"seed": seed, "original": original, **asdict(workers), "files": files}
+    summary = printing.rows_of(augment_file, inputs, output, n, **how)
     facts = {**asdict(summary), "seconds": round(summary.seconds, 3)}
     facts["rows_per_second"] = round(summary.rows_per_second, 1)
     printing.summary(facts, summary, summary.columns, output=output)
@@ -129,37 +118,21 @@ def rate(
     backtracks (the dead ends of a search), status and message. Only puzzles with one solution are
     rated.
     """
-    from batchsolve.runs.progress import ROW_BAR, rows_on
     from batchsolve.runs.rate import rate_file
 
-    with printing.progress(ROW_BAR, rows_on) as on_progress:
-        summary = rate_file(
-            inputs,
-            output,
-            backdoor=backdoor,
-            steps=steps,
-            uniqueness=uniqueness,
-            **asdict(workers),
-            on_progress=on_progress,
-            files=files,
-        )
+    wanted = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness}
+    how = {**wanted, **asdict(workers), "files": files}
+    summary = printing.rows_of(rate_file, inputs, output, **how)
     printing.summary(summary.facts, summary, summary.hardest, summary.columns, output=output)
     return 0 if summary.complete else EXIT_INCOMPLETE
 
 
-class _Bounds(click.ParamType):
-    """Numbers with commas between them."""
-
-    name = "bounds"
-
-    def convert(self, value: object, param: object, ctx: object) -> tuple[float, ...]:
-        """Return the numbers."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            return tuple(map(float, str(value).split(",")))
-        except ValueError:
-            raise click.BadParameter(f"{value!r} is not numbers; write 1,10,100") from None
+def bounds(text: str) -> tuple[float, ...]:
+    """Return numbers with commas between them."""
+    try:
+        return tuple(map(float, text.split(",")))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not numbers; write 1,10,100") from None
 
 
 @command(
@@ -204,13 +177,13 @@ def evaluate(
         option(metavar="NAME", help="Count each value of this column, such as rating, apart."),
     ] = None,
     bins: Annotated[
-        tuple[float, ...],
+        tuple[float, ...] | None,
         option(
             metavar="BOUNDS",
-            type=_Bounds(),
+            type=bounds,
             help="Count ranges of numbers instead of values: 1,10,100 are four of them.",
         ),
-    ] = (),
+    ] = None,
     html: Annotated[
         str | None,
         option(metavar="FILE", help="Write a page with the table and pictures of wrong rows."),
@@ -226,23 +199,14 @@ def evaluate(
     if that has several solutions, each of them is right. Malformed and missing predictions are
     wrong in every cell.
     """
-    from batchsolve.runs.evaluate import evaluate as evaluation_of, rows_judged_on
-    from batchsolve.runs.progress import ROW_BAR
+    from batchsolve.runs.evaluate import evaluate as evaluation_of
     from batchsolve.whole_files import target_of
 
     if html is not None:
         target_of(html)  # before the work is done
-    with printing.progress(ROW_BAR, rows_judged_on) as on_progress:
-        evaluation = evaluation_of(
-            inputs,
-            prediction=prediction,
-            truth=truth,
-            by=by,
-            bins=bins,
-            **asdict(workers),
-            on_progress=on_progress,
-            files=files,
-        )
+    columns = {"prediction": prediction, "truth": truth, "by": by, "bins": bins or ()}
+    how = {**columns, **asdict(workers), "files": files}
+    evaluation = printing.rows_of(evaluation_of, inputs, **how)
     if html is not None:
         evaluation.save(html)
     if printing.as_json:

@@ -198,6 +198,13 @@ class Printing:
 
             yield update
 
+    def rows_of(self, run: Callable[..., Any], *arguments: Any, **how: Any) -> Any:
+        """Return the summary of a function of files, with a bar of its rows."""
+        from batchsolve.runs.progress import ROW_BAR, rows_on
+
+        with self.progress(ROW_BAR, rows_on) as on_progress:
+            return run(*arguments, on_progress=on_progress, **how)
+
 
 def box_shape(text: str) -> tuple[int, int]:
     """Return the rows and columns of a box such as ``2x3``."""
@@ -207,28 +214,17 @@ def box_shape(text: str) -> tuple[int, int]:
     return int(rows), int(columns)
 
 
-def regions_of_file(name: str) -> str:
-    """Return the text of a file of regions."""
-    return text_of_file(name, "the region of each cell")
+def text_of_file(what: str) -> Callable[[str], str]:
+    """Return a function that returns the text of a file that an option names."""
 
+    def read(name: str) -> str:
+        try:
+            return Path(name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "is not UTF-8 text"
+            raise BadParameter(f"{name}: {why}; name a file with {what}") from error
 
-def text_of_file(name: str, what: str) -> str:
-    """Return the text of a file that an option names."""
-    try:
-        return Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "is not UTF-8 text"
-        raise BadParameter(f"{name}: {why}; name a file with {what}") from error
-
-
-def pattern_of_file(name: str) -> str:
-    """Return the text of a file with a pattern."""
-    return text_of_file(name, "a character for each cell")
-
-
-def layout_of_file(name: str) -> str:
-    """Return the text of a file with a layout of cages."""
-    return text_of_file(name, "the cage of each cell")
+    return read
 
 
 def number_range(text: str) -> tuple[int, int]:
@@ -272,14 +268,14 @@ _ADDED: dict[str, dict[str, Any]] = {
     "as_json": {"flags": ("--json",)},
     "quiet": {"flags": ("--quiet", "-q")},
     "box": {"type": box_shape},
-    "regions": {"type": regions_of_file},
+    "regions": {"type": text_of_file("the region of each cell")},
     "split_depth": {"type": depth_or_auto},
     "clues": {"type": number_range},
     "rating": {"type": rating_range},
-    "pattern": {"type": pattern_of_file},
+    "pattern": {"type": text_of_file("a character for each cell")},
     "cages": {"type": number_range},
     "line_cells": {"type": number_range},
-    "cage_layout": {"type": layout_of_file},
+    "cage_layout": {"type": text_of_file("the cage of each cell")},
     "symmetry": {"type": click.Choice(SYMMETRIES)},
     **{name: {"heading": "Output"} for name in ("filename", "stats", "canonical", "resume")},
 }

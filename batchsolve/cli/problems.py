@@ -71,11 +71,7 @@ def show(problem: Problem, *, puzzles: Puzzles, printing: Json) -> int:
 def draw(
     problem: Problem,
     output: Annotated[
-        str,
-        output_to(
-            "FILE",
-            help=".svg, or .html for a page to look through; - prints it.",
-        ),
+        str, output_to("FILE", help=".svg, or .html for a page to look through; - prints it.")
     ],
     number: Annotated[
         int | None,
@@ -99,7 +95,7 @@ def draw(
         bool,
         option(
             help="Draw all solutions as one picture, in which candidates, squares and lines are "
-            "the stronger the more solutions have them; their graph has to fit into memory.",
+            "the stronger the more solutions have them; their graph has to fit into memory."
         ),
     ] = False,
     form: Annotated[
@@ -115,8 +111,7 @@ def draw(
     search: FirstSearch,
     puzzles: Puzzles,
     printing: Annotated[
-        Printing,
-        meaning("as_json", help="Print a summary line of JSON (on stderr if FILE is -)."),
+        Printing, meaning("as_json", help="Print a summary line of JSON (on stderr if FILE is -).")
     ],
 ) -> int:
     """Draw the first solutions of a problem.
@@ -240,10 +235,7 @@ def convert(
 
 
 @command(
-    examples=(
-        "batchsolve estimate queens:20",
-        "batchsolve estimate puzzles.csv#17 --probes 10000",
-    )
+    examples=("batchsolve estimate queens:20", "batchsolve estimate puzzles.csv#17 --probes 10000")
 )
 def estimate(
     problem: Problem,

@@ -9,6 +9,7 @@ import click
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import (
+    HOW_WRITTEN,
     Inputs,
     JsonSummary,
     WorkerOptions,
@@ -31,19 +32,9 @@ RowSearch = Annotated[
 ]
 Files = Annotated[
     FileSettings,
-    only(
-        *("box", "rules", "regions", "rule_columns", "alphabet", "blank", "column"),
-        *("solution_column", "filename"),
-        *("chunk", "stats", "canonical", "resume"),
-    ),
+    only(*HOW_WRITTEN, "solution_column", "filename", "chunk", "stats", "canonical", "resume"),
 ]
-KeptFiles = Annotated[
-    FileSettings,
-    only(
-        *("box", "rules", "regions", "rule_columns", "alphabet", "blank", "column"),
-        *("filename", "chunk"),
-    ),
-]
+KeptFiles = Annotated[FileSettings, only(*HOW_WRITTEN, "filename", "chunk")]
 
 
 @command(
@@ -97,18 +88,11 @@ def solve(
     input has solutions) and message; it has a row for every row of the input, in the same order.
     Of exact cover problems, it has the items, the options and the first cover.
     """
-    from batchsolve.runs.progress import ROW_BAR, rows_on
     from batchsolve.runs.solve_file import solve_file
 
-    with printing.progress(ROW_BAR, rows_on) as on_progress:
-        summary = solve_file(
-            inputs,
-            output,
-            **asdict(workers),
-            on_progress=on_progress,
-            search=search,
-            files=replace(files, stop_on_invalid=on_invalid == "stop"),
-        )
+    files = replace(files, stop_on_invalid=on_invalid == "stop")
+    how = {**asdict(workers), "search": search, "files": files}
+    summary = printing.rows_of(solve_file, inputs, output, **how)
     columns = [summary.columns] if summary.column else []  # files of problems have none
     printing.summary(summary.facts, summary, *columns, output=output)
     if summary.advice:
@@ -158,7 +142,7 @@ def dedupe(
         bool,
         option(
             help="Leave out nothing, but add a first column: the place of the first equal puzzle, "
-            "such as test.csv#17.",
+            "such as test.csv#17."
         ),
     ] = False,
     workers: WorkerOptions,
@@ -171,20 +155,11 @@ def dedupe(
     the puzzle is in a file of --against. Invalid rows are kept. The number of rows left out is
     printed on stderr.
     """
-    from batchsolve.runs.dedupe import dedupe as leave_out, kept_on
-    from batchsolve.runs.progress import ROW_BAR
+    from batchsolve.runs.dedupe import dedupe as leave_out
 
-    with printing.progress(ROW_BAR, kept_on) as on_progress:
-        summary = leave_out(
-            inputs,
-            output,
-            up_to_symmetry=up_to_symmetry,
-            against=against,
-            mark=mark,
-            **asdict(workers),
-            on_progress=on_progress,
-            files=files,
-        )
+    wanted = {"up_to_symmetry": up_to_symmetry, "against": against, "mark": mark}
+    how = {**wanted, **asdict(workers), "files": files}
+    summary = printing.rows_of(leave_out, inputs, output, **how)
     facts = {**asdict(summary), "seconds": round(summary.seconds, 3)}
     printing.summary(facts, summary, output=output)
     return 0 if summary.complete else EXIT_INCOMPLETE

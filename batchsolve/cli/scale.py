@@ -250,7 +250,7 @@ def report(
     more = _forecast_workers(forecast_workers, latency)
 
     from batchsolve.scaling.experiment import read_experiment
-    from batchsolve.scaling.measure import read_workload
+    from batchsolve.scaling.measure import read_workloads
 
     experiment = read_experiment(directory)
     if not experiment.runs:
@@ -259,7 +259,8 @@ def report(
     if more and not names:
         _say("no forecast: it needs runs of one problem, and these are of weak scaling")
     with interrupts():
-        workloads = [read_workload(name, **how_written(puzzles)) for name in names if more]
+        how = how_written(puzzles)
+        workloads = [each for name in names if more for each in read_workloads(name, **how)]
         _report(Path(directory), experiment, workloads, more, latency, printing)
     return 0
 

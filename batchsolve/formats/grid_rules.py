@@ -17,14 +17,7 @@ from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.overlaps import Place, drawn_labels, drawn_lines, drawn_places
 from batchsolve.problems.rules import Cage, Cells, Rules, layout
 
-PAIR_SIGNS = {
-    "<": "less",
-    "-": "consecutive",
-    ":": "double",
-    "x": "x",
-    "v": "v",
-    "=": "equal",
-}
+PAIR_SIGNS = {"<": "less", "-": "consecutive", ":": "double", "x": "x", "v": "v", "=": "equal"}
 """The signs between two cells of `read_pairs`, and their relations; ``>`` is ``<`` turned round."""
 
 STRICT = {

@@ -28,6 +28,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from batchsolve.arrays import Bytes, Ints, UInts, Words
 from batchsolve.kernels import helper, kernel, light_kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
@@ -146,9 +147,7 @@ class CoverRenderer:
         column = pa.ListArray.from_arrays(pa.array(_as_offsets(bounds)), coded)
         return pa.table([column], [OPTIONS])
 
-    def _ranked(
-        self, covers: Stacks, in_order: bool = True
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    def _ranked(self, covers: Stacks, in_order: bool = True) -> tuple[Ints, npt.NDArray[np.int32]]:
         """Return the lists of names of covers, sorted if `in_order`: bounds, and ranks of names."""
         rank = self._names.rank
         bits = max(len(self._names.sorted).bit_length(), 1)
@@ -196,8 +195,8 @@ class _Names(NamedTuple):
     """The different names of a problem's options."""
 
     sorted: pa.StringArray  # by their bytes; the place of a name is its rank
-    rank: npt.NDArray[np.uint32]  # option -> the rank of its name
-    in_json: tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]  # rank -> JSON text; see `_pieces`
+    rank: UInts  # option -> the rank of its name
+    in_json: tuple[Ints, Bytes]  # rank -> JSON text; see `_pieces`
 
 
 _NAMES_LOCK = threading.Lock()
@@ -232,16 +231,16 @@ def _digest_of_names(problem: ExactCover) -> bytes:
 # ---- text -----------------------------------------------------------------------------------
 
 
-def _ascii(text: str) -> npt.NDArray[np.uint8]:
+def _ascii(text: str) -> Bytes:
     return np.frombuffer(text.encode("ascii"), np.uint8)
 
 
-def _pieces(texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+def _pieces(texts: Sequence[str]) -> tuple[Ints, Bytes]:
     """Return ASCII texts as one array of bytes; text k lies at starts[k]:starts[k + 1]."""
     return np.cumsum([0, *map(len, texts)]), _ascii("".join(texts))
 
 
-def _as_offsets(bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+def _as_offsets(bounds: Ints) -> npt.NDArray[np.int32]:
     """Return bounds as the offsets of an Arrow column."""
     if bounds[-1] > _MOST_BYTES:
         raise ValueError(f"{bounds.size - 1} covers are too many to be rendered at once")
@@ -306,7 +305,7 @@ def _grid_lines(
     head: str,
     tail: str,
     in_order: bool = True,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+) -> tuple[Ints, Bytes]:
     """Write grids as lines of text, each between `head` and `tail`; sort them if `in_order`.
 
     With a head, digits are escaped for JSON. The result is like that of `_join`.
@@ -332,7 +331,7 @@ def _grid_lines(
     return _join(np.arange(n + 1) * grids.shape[1], in_turn, *pieces, *frame)
 
 
-def _ranks(digits: Sequence[str], separator: str) -> npt.NDArray[np.uint64]:
+def _ranks(digits: Sequence[str], separator: str) -> Words:
     """Return the rank of each digit's text, shape (N + 1,); that of blank cells is not used.
 
     The order of texts of grids is that of their cells in turn, each with the separator behind it.

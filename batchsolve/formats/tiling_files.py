@@ -24,7 +24,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.exact_cover import ExactCover
@@ -51,14 +50,9 @@ _HEAD = re.compile(r"(\w+)\b([^:]*):(.*)")
 _KNOWN = "board, pieces, piece NAME, kind and fill"
 
 
-@dataclass(frozen=True)
-class _Section:
-    """A section: the line with its colon, and its content."""
-
-    line: int
-    word: str
-    more: str  # up to the colon
-    text: str  # behind the colon, or the lines below
+_Section = tuple[int, str, str, str]
+"""The line with the colon of a section, the first word, the rest up to the colon, and the content:
+what is behind the colon, or the lines below."""
 
 
 def read_tiling(text: str) -> ExactCover:
@@ -84,40 +78,40 @@ def read_tiling(text: str) -> ExactCover:
     >>> read_tiling("board:\n..\n.\npiece corner: XX/X\n").option_name(0)
     'corner r1c1 r1c2 r2c1'
     """
-    single: dict[str, _Section] = {}
+    single: dict[str, tuple[int, str]] = {}
     of_pieces: list[_Section] = []
-    for part in _parts(text):
-        if part.word in ("piece", "pieces"):
-            of_pieces.append(part)
+    for line, word, more, content in _parts(text):
+        if word in ("piece", "pieces"):
+            of_pieces.append((line, word, more, content))
             continue
-        if part.word not in ("board", "kind", "fill") or part.more:
+        if word not in ("board", "kind", "fill") or more:
             raise InputError(
-                f"line {part.line}: unknown keyword {f'{part.word} {part.more}'.strip()[:60]!r}; "
-                f"choose from {_KNOWN}"
+                f"line {line}: unknown keyword {f'{word} {more}'.strip()[:60]!r}; choose from "
+                f"{_KNOWN}"
             )
-        if part.word in single:
-            raise InputError(f"line {part.line}: a second {part.word}; say it once")
-        single[part.word] = part
+        if word in single:
+            raise InputError(f"line {line}: a second {word}; say it once")
+        single[word] = line, content
     if "board" not in single:
         raise InputError("no line is 'board:'; a tiling has a board and pieces")
-    board = single["board"]
-    with _at(board):
-        cells = board_cells(board.text)
+    line, board = single["board"]
+    with _at(line):
+        cells = board_cells(board)
     solid = is_solid(cells)
-    with _at(single.get("kind", board)):
-        kind = kind_of(single["kind"].text.strip() if "kind" in single else None, solid)
-    fill = _yes_or_no(single["fill"]) if "fill" in single else True
+    line, name = single.get("kind", (line, None))
+    with _at(line):
+        kind = kind_of(None if name is None else name.strip(), solid)
+    fill = _yes_or_no(*single["fill"]) if "fill" in single else True
     shapes: dict[str, Shape] = {}
     pieces: list[Tile] = []
-    for part in of_pieces:
-        with _at(part):
-            if part.word == "piece":
-                name, _, said = part.more.partition(" ")
+    for line, word, said, content in of_pieces:
+        with _at(line):
+            if word == "piece":
+                name, _, said = said.partition(" ")
                 check_name(name)
-                new = {name: piece_shape(part.text)}
+                new = {name: piece_shape(content)}
             else:
-                said = part.more
-                new = named_pieces(part.text, kind, solid)
+                new = named_pieces(content, kind, solid)
                 if not new:
                     raise InputError("no pieces are named")
             add_pieces(shapes, new)
@@ -127,12 +121,12 @@ def read_tiling(text: str) -> ExactCover:
 
 
 @contextmanager
-def _at(part: _Section) -> Iterator[None]:
+def _at(line: int) -> Iterator[None]:
     """Name the line of a section in the errors of a block."""
     try:
         yield
     except (InputError, ProblemError) as error:
-        raise InputError(f"line {part.line}: {error}") from error
+        raise InputError(f"line {line}: {error}") from error
 
 
 def _parts(text: str) -> Iterator[_Section]:
@@ -145,7 +139,7 @@ def _parts(text: str) -> Iterator[_Section]:
         match = _HEAD.fullmatch(line.rstrip())
         if match:
             if head:
-                yield _Section(*head, "\n".join(lines))
+                yield *head, "\n".join(lines)
             head = number, match[1], " ".join(match[2].split())
             lines = [match[3].strip()]
         elif not head and line.strip():
@@ -163,11 +157,11 @@ def _parts(text: str) -> Iterator[_Section]:
         else:
             lines.append(line.rstrip())
     if head:
-        yield _Section(*head, "\n".join(lines))
+        yield *head, "\n".join(lines)
 
 
-def _yes_or_no(part: _Section) -> bool:
-    word = part.text.strip()
+def _yes_or_no(line: int, text: str) -> bool:
+    word = text.strip()
     if word not in ("yes", "no"):
-        raise InputError(f"line {part.line}: fill is yes or no, not {word[:60]!r}")
+        raise InputError(f"line {line}: fill is yes or no, not {word[:60]!r}")
     return word == "yes"

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import uint32, uint64
 
+from batchsolve.arrays import UInts
 from batchsolve.errors import InputError, counted
 from batchsolve.interrupts import check_interrupt
 from batchsolve.kernels import inlined, kernel
@@ -103,7 +104,7 @@ def fill_slots(diagram, n_nodes):
         put(U(x), h, diagram.slots)
 
 
-def slots_for(n: int) -> npt.NDArray[np.uint32]:
+def slots_for(n: int) -> UInts:
     """Return an empty table for n entries."""
     return np.zeros(SLOTS_OF_EACH * n + 1, np.uint32)
 
@@ -168,15 +169,6 @@ _MOST_NODES = INSERT - 1
 DONE, SPENT, FULL = range(3)
 
 
-class _WorkArrays(NamedTuple):
-    """The working memory that one run leaves to the next."""
-
-    frames: np.ndarray  # int64, shape (depth, 5)
-    keys: np.ndarray  # uint64; what was united or inserted
-    results: np.ndarray  # uint32; and what came of it
-    drawn: np.ndarray  # uint32; old node -> new node
-
-
 @kernel
 def _draw(old, place, graph, work, x, n_frames, phase, result, n_nodes, steps):
     """Go on drawing old nodes until all are drawn, the steps are done, or the room is full.
@@ -189,7 +181,10 @@ def _draw(old, place, graph, work, x, n_frames, phase, result, n_nodes, steps):
         Option -> its place in the order, counted from 0.
     graph : Diagram
         The new one; its nodes have places instead of options.
-    work : _WorkArrays
+    work : tuple of ndarray
+        The working memory that one run leaves to the next: int64 frames, shape (depth, 5); uint64
+        keys of what was united or inserted; uint32 results, what came of it; uint32 drawn, the new
+        node of each old one.
     x : int
         The old node at hand.
     n_frames, phase, result, n_nodes, steps : int
@@ -301,14 +296,14 @@ def _draw(old, place, graph, work, x, n_frames, phase, result, n_nodes, steps):
 
 
 def reordered(
-    option: npt.NDArray[np.uint32],
-    low: npt.NDArray[np.uint32],
-    high: npt.NDArray[np.uint32],
+    option: UInts,
+    low: UInts,
+    high: UInts,
     root: int,
-    order: npt.NDArray[np.uint32],
+    order: UInts,
     megabytes: int,
     steps: int = STEPS,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], int]:
+) -> tuple[UInts, UInts, UInts, int]:
     """Draw a diagram anew with options in one order.
 
     Parameters
@@ -338,7 +333,7 @@ def reordered(
     place[order] = np.arange(order.size)
     drawn = np.zeros(option.size, np.uint32)
     drawn[1] = 1
-    work = _WorkArrays(
+    work = (
         np.zeros((order.size + 3, 5), np.int64),
         np.zeros(CACHED, np.uint64),
         np.zeros(CACHED, np.uint32),

@@ -11,11 +11,9 @@ time, so that the winner is the same on every machine.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Bools, Ints, UInts
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.graphs.diagrams import MEGABYTE, out_of_memory, reordered
 from batchsolve.graphs.frontier import draw_by_frontier, order_of_options
@@ -30,11 +28,11 @@ TURNS_OF_ALL, TURNS_OF_MANY = 3, 10  # then those far behind wait, and then all 
 FAR_BEHIND = 1e-3  # of the share that the one in front has done
 
 
-class Remainder(NamedTuple):
-    """The part of a problem that a stack leaves.
+def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | None, Ints]:
+    """Return the part of a problem that a stack leaves once the forced options are chosen.
 
-    Attributes
-    ----------
+    Returns
+    -------
     chosen : ndarray of int64
         The options of the stack, and those that they force, ascending.
     problem : ExactCover or None
@@ -42,14 +40,6 @@ class Remainder(NamedTuple):
     options : ndarray of int64
         For each option left, its number in the whole problem.
     """
-
-    chosen: npt.NDArray[np.int64]
-    problem: ExactCover | None
-    options: npt.NDArray[np.int64]
-
-
-def remainder(problem: ExactCover, stack: npt.NDArray[np.uint32]) -> Remainder:
-    """Return the part of a problem that a stack leaves once the forced options are chosen."""
     indptr, items = problem.indptr, problem.indices.astype(np.int64)
     colors = (
         np.zeros(items.size, np.int64) if problem.colors is None else problem.colors.astype(int)
@@ -62,7 +52,7 @@ def remainder(problem: ExactCover, stack: npt.NDArray[np.uint32]) -> Remainder:
         for o in following:
             entries = slice(indptr[o], indptr[o + 1])
             if np.any(_is_barred(held[items[entries]], colors[entries])):
-                return Remainder(np.array(chosen), None, np.empty(0, np.int64))
+                return np.array(chosen), None, np.empty(0, np.int64)
             held[items[entries]] = colors[entries]
         chosen += following
         is_left = np.ones(problem.n_options, np.bool_)
@@ -71,7 +61,7 @@ def remainder(problem: ExactCover, stack: npt.NDArray[np.uint32]) -> Remainder:
         sizes = np.bincount(items[is_left[owner]], minlength=problem.n_items)[: problem.n_primary]
         is_open = held[: problem.n_primary] < 0
         if np.any(is_open & (sizes == 0)):
-            return Remainder(np.array(chosen), None, np.empty(0, np.int64))
+            return np.array(chosen), None, np.empty(0, np.int64)
         forced = is_open & (sizes == 1)
         if not forced.any():
             break
@@ -90,21 +80,15 @@ def remainder(problem: ExactCover, stack: npt.NDArray[np.uint32]) -> Remainder:
         int(is_open.sum()),
         colors=colors[kept],
     )
-    return Remainder(np.array(sorted(chosen), np.int64), left, options)
+    return np.array(sorted(chosen), np.int64), left, options
 
 
-def _is_barred(held: npt.NDArray[np.int64], colors: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def _is_barred(held: Ints, colors: Ints) -> Bools:
     """Tell for each entry whether its item is covered, or has another colour."""
     return (held == 0) | ((held > 0) & (held != colors))
 
 
-def draw(
-    problem: ExactCover,
-    stack: npt.NDArray[np.uint32],
-    *,
-    megabytes: int,
-    ordered: bool,
-) -> SolutionGraph:
+def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) -> SolutionGraph:
     """Draw the graph of the covers that contain a stack.
 
     Parameters
@@ -125,12 +109,12 @@ def draw(
     if problem.bounds is not None:
         nodes = draw_by_frontier(problem, stack, megabytes)
         return SolutionGraph(problem, *nodes, order_of_options(problem).astype(np.uint32))
-    left = remainder(problem, stack)
+    chosen, left, options = remainder(problem, stack)
     every = np.arange(problem.n_options)
-    if left.problem is None:
+    if left is None:
         none = np.zeros(2, np.uint32)
         return SolutionGraph(problem, none, none, none, 0, every.astype(np.uint32))
-    search, order = _race(left.problem, megabytes * MEGABYTE)
+    search, order = _race(left, megabytes * MEGABYTE)
     (option, low, high), root, is_ordered = search.arrays(), search.root, search.is_ordered
     if ordered and not is_ordered:
         search.forget_tables()
@@ -140,14 +124,14 @@ def draw(
         )
     in_order = None
     if is_ordered:
-        in_order = np.concatenate([left.chosen, left.options[order]])
+        in_order = np.concatenate([chosen, options[order]])
         in_order = np.concatenate([in_order, np.setdiff1d(every, in_order)]).astype(np.uint32)
-    option = np.concatenate([option[:2], left.options[option[2:]].astype(np.uint32)])
-    nodes = _below(left.chosen, option, low, high, root)
+    option = np.concatenate([option[:2], options[option[2:]].astype(np.uint32)])
+    nodes = _below(chosen, option, low, high, root)
     return SolutionGraph(problem, *nodes, in_order)
 
 
-def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, npt.NDArray[np.int64]]:
+def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, Ints]:
     """Run the searches in turns; return the one that is done first, and an order of the options.
 
     A search that has used up its share of the memory waits; when all of them wait, the one furthest
@@ -189,12 +173,8 @@ def _whose_turn_it_is(racers: list[GraphSearch], n_turns: int) -> list[GraphSear
 
 
 def _below(
-    chosen: npt.NDArray[np.int64],
-    option: npt.NDArray[np.uint32],
-    low: npt.NDArray[np.uint32],
-    high: npt.NDArray[np.uint32],
-    root: int,
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], int]:
+    chosen: Ints, option: UInts, low: UInts, high: UInts, root: int
+) -> tuple[UInts, UInts, UInts, int]:
     """Put options that all covers have on top of a diagram; the first comes first."""
     if root == 0 or not chosen.size:
         return option, low, high, root

@@ -16,30 +16,21 @@ import os
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
+from batchsolve.arrays import UInts
 from batchsolve.errors import InputError, first_line, named_errors
-from batchsolve.json_records import (
-    SEAL,
-    TEXT,
-    Kind,
-    is_whole,
-    list_of,
-    parse,
-    sealed,
-    whole,
-)
+from batchsolve.json_records import SEAL, TEXT, Form, is_whole, list_of, parse, sealed, whole
 from batchsolve.problems.exact_cover import ExactCover, check_kind
 from batchsolve.whole_files import whole_file
 
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph
 
-_FORM = {
-    "batchsolve": Kind("'graph'", lambda value: value == "graph"),
+_FORM: Form = {
+    "batchsolve": ("'graph'", lambda value: value == "graph"),
     "version": whole(1, 1),
     "problem": TEXT,
     "options": list_of(whole(0, 2**32 - 1)),
@@ -67,7 +58,7 @@ def write_graph(graph: SolutionGraph, path: str | os.PathLike[str]) -> None:
         file.write((text + json.dumps(sealed(about, text)) + "\n").encode("ascii"))
 
 
-def _nodes_as_text(graph: SolutionGraph, order: npt.NDArray[np.uint32]) -> str:
+def _nodes_as_text(graph: SolutionGraph, order: UInts) -> str:
     """Return the lines of a diagram, the full stop included."""
     if graph.root < 2:
         return (_UNIT if graph.root else _EMPTY) + _END
@@ -140,7 +131,7 @@ def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
     return graph
 
 
-def _nodes_of(head: bytes, order: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.uint32], ...]:
+def _nodes_of(head: bytes, order: UInts) -> tuple[UInts, ...]:
     """Return option, low and high of the nodes in some lines, checked as kernels need them."""
     if head in (_EMPTY.encode(), _UNIT.encode()):
         return tuple(np.zeros((3, 2), np.uint32))

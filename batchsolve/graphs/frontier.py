@@ -10,7 +10,7 @@ IEICE Transactions, 2017), for items in any number of options.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,23 +24,6 @@ States = npt.NDArray[np.uint32]
 _FREE, _TAKEN = 0, 1  # states of a secondary item; its colour and 1 if it has one
 _BYTES_OF_A_NODE = 56  # its children in a layer, and the node itself twice
 _BYTES_OF_A_STATE = 112  # both of its children, and their places
-
-
-class Layers(NamedTuple):
-    """The nodes of all layers, with the places of their children in the next; -1 if none."""
-
-    low: list[npt.NDArray[np.int64]]
-    high: list[npt.NDArray[np.int64]]
-    n_last: int  # nodes behind the last layer: 1 if there is a cover
-
-
-class _Items(NamedTuple):
-    """The bounds of items, and the options that are still undecided."""
-
-    n_primary: int
-    least: npt.NDArray[np.int64]
-    most: npt.NDArray[np.int64]
-    undecided: npt.NDArray[np.int64]  # item -> the options not decided yet that have it
 
 
 def order_of_options(problem: ExactCover) -> npt.NDArray[np.int64]:
@@ -74,13 +57,13 @@ def draw_by_frontier(
         If they take more.
     """
     order = order_of_options(problem)
-    layers = _layers(problem, order, stack, megabytes)
+    low_places, high_places, n_last = _layers(problem, order, stack, megabytes)
     option, low, high = ([np.zeros(2, np.int64)] for _ in range(3))
     n = 2
-    places = np.ones(layers.n_last, np.int64)  # node of the next layer -> its number
+    places = np.ones(n_last, np.int64)  # node of the next layer -> its number
     for t in range(order.size - 1, -1, -1):
         numbers = np.append(places, 0)  # -1 stands for the terminal 0
-        children = np.stack([numbers[layers.low[t]], numbers[layers.high[t]]], 1)
+        children = np.stack([numbers[low_places[t]], numbers[high_places[t]]], 1)
         pairs, place_of = np.unique(children, axis=0, return_inverse=True)
         has_node = pairs[:, 1] != 0
         number_of = np.where(has_node, n - 1 + np.cumsum(has_node), pairs[:, 0])
@@ -98,21 +81,24 @@ def _layers(
     order: npt.NDArray[np.int64],
     stack: npt.NDArray[np.uint32],
     megabytes: int,
-) -> Layers:
-    """Decide one option after another; return the nodes of all layers."""
+) -> tuple[list[npt.NDArray[np.int64]], list[npt.NDArray[np.int64]], int]:
+    """Decide one option after another; return the nodes of all layers.
+
+    Returns
+    -------
+    low, high : list of ndarray of int64
+        The places of the children of a layer's nodes in the next layer; -1 if none.
+    n_last : int
+        Nodes behind the last layer: 1 if there is a cover.
+    """
     assert problem.bounds is not None
-    items = _Items(
-        problem.n_primary,
-        problem.bounds[:, 0],
-        problem.bounds[:, 1],
-        np.bincount(problem.indices, minlength=problem.n_items),
-    )
+    undecided = np.bincount(problem.indices, minlength=problem.n_items)  # options of each item
     decided = set(map(int, stack))
     frontier: list[int] = []
     states = np.zeros((1, 0), np.uint32)
-    if np.any(items.undecided[: items.n_primary] < items.least):
+    if np.any(undecided[: problem.n_primary] < problem.bounds[:, 0]):
         states = states[:0]
-    layers, n_nodes = Layers([], [], 0), 0
+    low, high, n_nodes = [], [], 0
     for o in map(int, order):
         check_interrupt()
         own = problem.coloring(o)
@@ -123,34 +109,37 @@ def _layers(
         if n_nodes * _BYTES_OF_A_NODE + most > megabytes * MEGABYTE:
             raise out_of_memory(megabytes, n_nodes)
         states = np.concatenate([states, np.zeros((len(states), len(new)), np.uint32)], 1)
-        items.undecided[list(own)] -= 1
-        may_take = o in decided or min(own) < items.n_primary
-        high, can_take = _take(states, [frontier.index(i) for i in own], own, items)
+        undecided[list(own)] -= 1
+        may_take = o in decided or min(own) < problem.n_primary
+        taken, can_take = _take(states, [frontier.index(i) for i in own], own, problem)
         can_take &= may_take and o + problem.n_options not in decided
         can_leave = np.full(len(states), o not in decided)
-        both = np.concatenate([states, high])
-        open_ = _settle(both, frontier, list(own), items) & np.append(can_leave, can_take)
-        kept = [f for f, i in enumerate(frontier) if items.undecided[i]]
+        both = np.concatenate([states, taken])
+        open_ = _settle(both, frontier, list(own), undecided, problem) & np.append(
+            can_leave, can_take
+        )
+        kept = [f for f, i in enumerate(frontier) if undecided[i]]
         frontier = [frontier[f] for f in kept]
         n = len(states)
         states, child = _distinct(both[open_][:, kept])
         places = np.full(2 * n, -1)
         places[open_] = child
-        layers.low.append(places[:n])
-        layers.high.append(places[n:])
+        low.append(places[:n])
+        high.append(places[n:])
         n_nodes += n
-    return layers._replace(n_last=len(states))
+    return low, high, len(states)
 
 
 def _take(
-    states: States, columns: list[int], own: dict[int, int], items: _Items
+    states: States, columns: list[int], own: dict[int, int], problem: ExactCover
 ) -> tuple[States, npt.NDArray[np.bool_]]:
     """Return the states after an option with these items and colours, and which of them may be."""
+    assert problem.bounds is not None
     after, can_take = states.copy(), np.ones(len(states), np.bool_)
     for f, (i, color) in zip(columns, own.items(), strict=True):
-        if i < items.n_primary:
+        if i < problem.n_primary:
             after[:, f] += 1
-            can_take &= after[:, f] <= items.most[i]
+            can_take &= after[:, f] <= problem.bounds[i, 1]
         else:
             mine = color + 1 if color else _TAKEN
             can_take &= (after[:, f] == _FREE) | (after[:, f] == (mine if color else _FREE))
@@ -159,15 +148,17 @@ def _take(
 
 
 def _settle(
-    states: States, frontier: list[int], own: list[int], items: _Items
+    states: States, frontier: list[int], own: list[int], undecided: Any, problem: ExactCover
 ) -> npt.NDArray[np.bool_]:
     """Make states equal that leave the same choices; tell which of them can meet all needs."""
+    assert problem.bounds is not None
     is_open = np.ones(len(states), np.bool_)
     for i in own:
-        if i < items.n_primary:
-            used, left = states[:, frontier.index(i)], items.undecided[i]
-            is_open &= used + left >= items.least[i]
-            used[(used >= items.least[i]) & (used + left <= items.most[i])] = items.least[i]
+        if i < problem.n_primary:
+            used, left = states[:, frontier.index(i)], undecided[i]
+            least, most = problem.bounds[i]
+            is_open &= used + left >= least
+            used[(used >= least) & (used + left <= most)] = least
     return is_open
 
 

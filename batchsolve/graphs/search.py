@@ -25,9 +25,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import uint64
 
+from batchsolve.arrays import Ints, UInts
 from batchsolve.engines.links import (
     Links,
     U,
@@ -263,9 +263,7 @@ def _share(links, choice, level):
     return share
 
 
-def _with_items_in_order(
-    problem: ExactCover, items: npt.NDArray[np.int64]
-) -> tuple[ExactCover, npt.NDArray[np.int64]]:
+def _with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, Ints]:
     """Return a problem with its primary items in this order and its options sorted by first item.
 
     Also returns the old number of each of its options.
@@ -301,7 +299,7 @@ class GraphSearch:
         True if it ended because it may take no more memory.
     """
 
-    def __init__(self, problem: ExactCover, items: npt.NDArray[np.int64] | None = None) -> None:
+    def __init__(self, problem: ExactCover, items: Ints | None = None) -> None:
         self.is_ordered = items is not None
         self.options = np.arange(problem.n_options)
         if items is not None and problem.n_options:
@@ -377,7 +375,7 @@ class GraphSearch:
             else:
                 self.is_out_of_memory = not self._lengthen_memory()
 
-    def arrays(self) -> tuple[npt.NDArray[np.uint32], ...]:
+    def arrays(self) -> tuple[UInts, ...]:
         """Return option, low and high of all diagram nodes, the terminals first."""
         n = self._here.n_nodes
         option = np.zeros(n, np.uint32)

@@ -17,11 +17,12 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from numba import uint64
 
+from batchsolve.arrays import UInts, Words
 from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.graphs.diagrams import U, make, room_for_nodes, with_room
+from batchsolve.interrupts import check_interrupt
 from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.stacks import Stacks
@@ -32,6 +33,8 @@ W = uint64
 BLOCK = 4096  # covers that are found at a time
 MOST_SAMPLES = 100_000_000  # whose options are in memory
 LEAST_DRAWN = 64
+BYTES_OF_A_TERM = 160  # two integers in a dictionary
+STEP = 1 << 14  # nodes between two looks at Ctrl-C
 
 
 @kernel
@@ -194,11 +197,11 @@ class SolutionGraph:
     def __init__(
         self,
         problem: ExactCover,
-        option: npt.NDArray[np.uint32],
-        low: npt.NDArray[np.uint32],
-        high: npt.NDArray[np.uint32],
+        option: UInts,
+        low: UInts,
+        high: UInts,
         root: int,
-        order: npt.NDArray[np.uint32] | None = None,
+        order: UInts | None = None,
     ) -> None:
         if not (
             option.shape == low.shape == high.shape == (option.size,)
@@ -250,7 +253,7 @@ class SolutionGraph:
             x = int(self.high[x] if is_in else self.low[x])
         return x == 1 and n_met == len(wanted)
 
-    def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]:
+    def __iter__(self) -> Iterator[UInts]:
         """Yield the covers in the order of their numbers."""
         return (cover for block in self.blocks() for cover in block)
 
@@ -292,7 +295,7 @@ class SolutionGraph:
             raise InputError(f"there are {counted(count, 'cover')}, numbered from 0; not {wrong}")
         return self.covers_at(as_words(wanted, self._counts.shape[1]))
 
-    def covers_at(self, numbers: npt.NDArray[np.uint64]) -> Stacks:
+    def covers_at(self, numbers: Words) -> Stacks:
         """Return covers by numbers that are known to be less than the count.
 
         Parameters
@@ -401,13 +404,38 @@ class SolutionGraph:
         >>> graph.distribution()
         {1: 1, 2: 7, 3: 6, 4: 1}
         """
-        from batchsolve.graphs.queries import distribution
-
         n_options = self.problem.n_options
         each = [1] * n_options if weights is None else option_numbers(weights, "weights")
         if len(each) != n_options:
             raise InputError(f"{len(each):,} weights for {counted(n_options, 'option')}")
-        return distribution(self, each, whole_number("memory", memory, 1))
+        memory = whole_number("memory", memory, 1)
+        n_terms, most = 0, memory * (1 << 20) // BYTES_OF_A_TERM
+        lasts = self._last_parents()
+        # A node has a polynomial: that of its low child, and that of its high child times x to the
+        # weight of its option. It is dropped after its last use.
+        polynomials: dict[int, dict[int, int]] = {0: {}, 1: {0: 1}}
+        for x, option, low, high in self._nodes():
+            weight, terms = each[option], dict(polynomials[low])
+            for total, n in polynomials[high].items():
+                terms[total + weight] = terms.get(total + weight, 0) + n
+            polynomials[x] = terms
+            n_terms += len(terms)
+            if n_terms > most:
+                raise InputError(
+                    f"the sums of all covers take more than {counted(memory, 'megabyte')}; allow "
+                    f"more memory, or give options fewer different weights"
+                )
+            for child in {low, high}:
+                if lasts[child] == x and child > 1:
+                    n_terms -= len(polynomials.pop(child))
+        return dict(sorted(polynomials[self.root].items()))
+
+    def _last_parents(self) -> list[int]:
+        """Return the last node that has each node as a child."""
+        last = np.arange(self.option.size)
+        for children in (self.low, self.high):
+            np.maximum.at(last, children[2:], np.arange(2, last.size))
+        return last.tolist()
 
     def uses(self) -> list[int]:
         """Return for each option the exact number of covers that contain it.
@@ -418,9 +446,26 @@ class SolutionGraph:
         >>> bs.solution_graph("queens:4").uses()
         [0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0]
         """
-        from batchsolve.graphs.queries import uses
+        # a node is on as many paths as lead to it, times those from its high child on
+        below, above = [0, 1], [0] * self.option.size
+        for _, _, low, high in self._nodes():
+            below.append(below[low] + below[high])
+        above[self.root] = 1
+        found = [0] * self.problem.n_options
+        for x, option, low, high in self._nodes(-1):
+            above[low] += above[x]
+            above[high] += above[x]
+            found[option] += above[x] * below[high]
+        return found
 
-        return uses(self)
+    def _nodes(self, step: int = 1) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the nodes, each with its option, low and high child; children come first."""
+        numbers = range(2, self.option.size)[::step]
+        for begin in range(0, len(numbers), STEP):
+            check_interrupt()
+            some = numbers[begin : begin + STEP]
+            parts = (each[some].tolist() for each in (self.option, self.low, self.high))
+            yield from zip(some, *parts, strict=True)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the graph to a file; see `batchsolve.graphs.files` for the format.
@@ -474,7 +519,7 @@ class SolutionGraph:
         )
 
     @cached_property
-    def _counts(self) -> npt.NDArray[np.uint64]:
+    def _counts(self) -> Words:
         n_words = 1
         while True:
             counts = np.zeros((self.option.size, n_words), np.uint64)
@@ -495,9 +540,7 @@ def checked_draws(n: int, seed: int) -> tuple[int, int]:
     )
 
 
-def random_numbers(
-    count: int, n: int, seed: int, distinct: bool, n_words: int
-) -> npt.NDArray[np.uint64]:
+def random_numbers(count: int, n: int, seed: int, distinct: bool, n_words: int) -> Words:
     """Draw whole numbers from 0 to ``count - 1``, each with the same chance, exactly.
 
     Returns
@@ -515,7 +558,7 @@ def random_numbers(
         chosen[:, 0] = np.argsort(keys)[:n]
         return chosen
     drawn: dict[bytes, None] = {}
-    parts: list[npt.NDArray[np.uint64]] = []
+    parts: list[Words] = []
     n_drawn = 0
     while n_drawn < n:
         some = _some_numbers(count, max(n - n_drawn, LEAST_DRAWN), bits)
@@ -534,7 +577,7 @@ def random_numbers(
     return numbers
 
 
-def _some_numbers(count: int, n: int, bits: np.random.PCG64) -> npt.NDArray[np.uint64]:
+def _some_numbers(count: int, n: int, bits: np.random.PCG64) -> Words:
     """Draw n numbers of as many bits as the largest needs; return those less than `count`."""
     n_bits = max((count - 1).bit_length(), 1)
     n_words = (n_bits + 63) // 64
@@ -547,11 +590,11 @@ def _some_numbers(count: int, n: int, bits: np.random.PCG64) -> npt.NDArray[np.u
     return words[is_small]
 
 
-def as_words(numbers: list[int], n_words: int) -> npt.NDArray[np.uint64]:
+def as_words(numbers: list[int], n_words: int) -> Words:
     """Return whole numbers as words, lowest first, shape (n, n_words)."""
     data = b"".join(number.to_bytes(8 * n_words, "little") for number in numbers)
     return np.frombuffer(data, "<u8").reshape(len(numbers), n_words).astype(np.uint64)
 
 
-def _as_int(words: npt.NDArray[np.uint64]) -> int:
+def _as_int(words: Words) -> int:
     return int.from_bytes(words.astype("<u8").tobytes(), "little")

@@ -20,14 +20,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass
 from functools import cache, cached_property
 from math import cos, pi, sin
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Ints
 from batchsolve.errors import ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -53,12 +52,8 @@ _PLACE = re.compile(r"s(\d{1,9})")
 _LINE = re.compile(r"([rc])(\d{1,9})")
 
 
-class PlaceKind(Enum):
-    """The kind of places that the items of a board name."""
-
-    CELLS = "cells"
-    PLACES = "places"
-    SQUARES = "squares"
+CELLS, PLACES, SQUARES = "cells", "places", "squares"
+"""The kinds of places that the items of a board name."""
 
 
 @dataclass(frozen=True)
@@ -80,22 +75,6 @@ class BoardPiece:
     name: str
 
 
-@dataclass(frozen=True)
-class Filling:
-    """The pieces and letters on a board.
-
-    Attributes
-    ----------
-    pieces : list of BoardPiece
-        In the order of their options.
-    letters : dict of place to str
-        The names of the colours that options give to cells.
-    """
-
-    pieces: list[BoardPiece]
-    letters: dict[Place, str] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, eq=False)
 class Board:
     """The places of a problem.
@@ -103,7 +82,8 @@ class Board:
     Attributes
     ----------
     problem : ExactCover
-    kind : PlaceKind
+    kind : str
+        One of `CELLS`, `PLACES` and `SQUARES`.
     place_of : dict of int to (int, int, int)
         Item to place, for cells and places; for squares, rows have column -1, and columns row -1.
 
@@ -112,12 +92,12 @@ class Board:
     >>> board = Board.of(ExactCover.from_options([["A", "r1c1", "r1c2"], ["r2c1"]]))
     >>> sorted(board.places)
     [(0, 1, 1), (0, 1, 2), (0, 2, 1)]
-    >>> board.filled([0]).pieces
+    >>> board.filled([0])[0]
     [BoardPiece(places=((0, 1, 1), (0, 1, 2)), label='A', name='A r1c1 r1c2')]
     """
 
     problem: ExactCover
-    kind: PlaceKind
+    kind: str
     place_of: Mapping[int, Place]
 
     @classmethod
@@ -131,11 +111,11 @@ class Board:
         """
         names = problem.item_names or ()
         found = _cells(names)
-        kind = PlaceKind.CELLS
+        kind = CELLS
         if not found:
-            kind, found = PlaceKind.PLACES, _places(names)
+            kind, found = PLACES, _places(names)
         if not found:
-            kind, found = PlaceKind.SQUARES, _lines(names)
+            kind, found = SQUARES, _lines(names)
         board = cls(problem, kind, found)
         if not found or not board.places:
             raise ProblemError(f"the problem cannot be drawn: {RULE}")
@@ -150,7 +130,7 @@ class Board:
     @cached_property
     def places(self) -> frozenset[Place]:
         """All places of the board, empty ones too."""
-        if self.kind is not PlaceKind.SQUARES:
+        if self.kind != SQUARES:
             return frozenset(self.place_of.values())
         return frozenset(self._squares.values())
 
@@ -183,13 +163,16 @@ class Board:
             found = [word for name in self.problem.option_names if (word := self._first_word(name))]
         return {label: k for k, label in enumerate(dict.fromkeys(found))}
 
-    def filled(self, cover: Iterable[int]) -> Filling:
-        """Return the pieces and letters of a cover, or of a part of one."""
+    def filled(self, cover: Iterable[int]) -> tuple[list[BoardPiece], dict[Place, str]]:
+        """Return the pieces and letters of a cover, or of a part of one.
+
+        Pieces are in the order of their options; letters are the names of the colours of cells.
+        """
         pieces: list[BoardPiece] = []
         letters: dict[Place, str] = {}
         for o in sorted(map(int, cover)):
             places, label = [], ""
-            if self.kind is PlaceKind.SQUARES:
+            if self.kind == SQUARES:
                 places = [self._squares[o]] if o in self._squares else []
             else:
                 for item, color in self.problem.coloring(o).items():
@@ -202,7 +185,7 @@ class Board:
                 label = label or self._first_word(self.problem.option_name(o))
             if places:
                 pieces.append(BoardPiece(tuple(sorted(places)), label, self.problem.option_name(o)))
-        return Filling(pieces, letters)
+        return pieces, letters
 
     @cached_property
     def _squares(self) -> dict[int, Place]:
@@ -214,7 +197,7 @@ class Board:
         each = zip(marks.tolist(), rows[marks].tolist(), columns[marks].tolist(), strict=True)
         return {o: (0, row, column) for o, row, column in each}
 
-    def _line_of_options(self, axis: int) -> npt.NDArray[np.int64]:
+    def _line_of_options(self, axis: int) -> Ints:
         """Return the row (axis 1) or the column (axis 2) of every option; -1 unless it has one."""
         line = np.full(self.problem.n_items, -1)
         for item, place in self.place_of.items():

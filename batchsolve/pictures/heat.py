@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, isqrt
 
 from batchsolve.errors import counted
-from batchsolve.pictures.boards import Board, Place, PlaceKind
+from batchsolve.pictures.boards import SQUARES, Board, Place
 from batchsolve.pictures.outlines import Cell, outline
 from batchsolve.pictures.svg import (
     CELL,
@@ -75,12 +75,12 @@ def _board(board: Board, uses: Sequence[int], count: int) -> Drawing:
     held, joined = Counter[Place](), Counter[tuple[Place, Place]]()
     labels = {place: Counter[str]() for place in board.places}
     for o, n in enumerate(uses):
-        for piece in board.filled([o]).pieces if n else ():
+        for piece in board.filled([o])[0] if n else ():
             held.update(dict.fromkeys(piece.places, n))
             joined.update(dict.fromkeys(_neighbours(piece.places), n))
             for place in piece.places:
                 labels[place][piece.label] += n
-    is_squares = board.kind is PlaceKind.SQUARES
+    is_squares = board.kind == SQUARES
     darkest = max(held.values(), default=1) if is_squares else count
     names = [] if is_squares or len(board.labels) > MOST_LABELS else list(board.labels)
     top, left = board.top_left

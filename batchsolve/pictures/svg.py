@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from html import escape as escape_marks
 from math import atan2, ceil, degrees, sqrt
+from pathlib import Path
 
 from batchsolve.errors import counted
-from batchsolve.pictures.boards import Board, BoardPiece, Filling, Place, PlaceKind, colored
+from batchsolve.pictures.boards import PLACES, SQUARES, Board, BoardPiece, Place, colored
 from batchsolve.pictures.outlines import Cell, inner_lines, middle, outline, parts
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.grids import GridProblem
@@ -38,23 +39,14 @@ _Part = tuple[BoardPiece, str, list[Cell]]  # a piece, its colour, its cells in 
 
 _UNFIT = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
-STYLE = (
-    ".bs-cell{fill:#fff}.bs-empty{fill:#e9ecf0}.bs-dark{fill:#d5dae1}.bs-mark{fill:#b4461e;stroke:#4d1c09;stroke-width:2}"
-    ".bs-line{fill:none;stroke:#a5abb3}.bs-seam{fill:none;stroke:#000;stroke-opacity:.16}"
-    ".bs-piece{stroke:#1b1f24;stroke-width:3;stroke-linejoin:round;fill-rule:evenodd}"
-    ".bs-board{fill-rule:evenodd}"
-    ".bs-frame{fill:none;stroke:#1b1f24;stroke-width:3;stroke-linejoin:round}"
-    ".bs-text{fill:#111}.bs-digit{fill:#1358b8}.bs-clue{fill:#111;font-weight:700}"
-    ".bs-note{fill:#767c85}.bs-shade{fill-opacity:.3}.bs-small{fill:#3a4048}"
-    ".bs-cage,.bs-sign{fill:none;stroke:#3a4048;stroke-width:1.5}.bs-cage{stroke-dasharray:4 3}"
-    ".bs-diagonal{stroke:#767c85;stroke-opacity:.7;stroke-width:1.5}"
-    ".bs-white,.bs-black{stroke:#1b1f24}.bs-white{fill:#fff}"
-    "@media(prefers-color-scheme:dark){"
-    ".bs-cell{fill:#20252b}.bs-empty{fill:#2a3037}.bs-dark{fill:#39414a}.bs-mark{fill:#f0915c;stroke:#4d1c09}"
-    ".bs-line{stroke:#59616b}.bs-frame{stroke:#c3c9d1}.bs-digit{fill:#8cbcff}.bs-clue{fill:#f2f4f6}"
-    ".bs-small{fill:#c3c9d1}.bs-cage,.bs-sign,.bs-black{stroke:#c3c9d1}"
-    "}"
-)
+
+def text_beside(module: str, name: str) -> str:
+    """Return the text of a file that lies beside a module."""
+    return Path(module).with_name(name).read_text(encoding="utf-8")
+
+
+STYLE = "".join(text_beside(__file__, "drawing.css").splitlines())
+"""The colours of drawings."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +106,7 @@ def drawn(
     if isinstance(problem, GridProblem):
         return _grid(problem, options, clues, notation or usual_notation(problem.n_digits))
     board = board or Board.of(problem)
-    return _board(board, board.filled(options))
+    return _board(board, *board.filled(options))
 
 
 def as_svg(drawing: Drawing, title: str, *, style: bool = True) -> str:
@@ -167,31 +159,31 @@ def sheet(drawings: Sequence[Drawing]) -> Drawing:
 # ---- boards ---------------------------------------------------------------------------------
 
 
-def _board(board: Board, filling: Filling) -> Drawing:
+def _board(board: Board, filling: list[BoardPiece], marks: dict[Place, str]) -> Drawing:
     """Draw the pieces and letters of a board."""
-    tooltips = len(filling.pieces) <= MOST_TOOLTIPS
+    tooltips = len(filling) <= MOST_TOOLTIPS
     pieces: dict[int, list[_Part]] = {layer: [] for layer in board.layers}
-    for piece, fill in zip(filling.pieces, colored(filling.pieces, board.labels), strict=True):
+    for piece, fill in zip(filling, colored(filling, board.labels), strict=True):
         for layer, its in by_layer(board, piece.places).items():
             pieces[layer].append((piece, fill, its))
     letters = {layer: dict[Cell, str]() for layer in board.layers}
-    for place, letter in filling.letters.items():
+    for place, letter in marks.items():
         [(layer, [cell])] = by_layer(board, [place]).items()
         letters[layer][cell] = letter
 
     def body(layer: int, cells: list[Cell]) -> str:
-        if board.kind is PlaceKind.SQUARES:
+        if board.kind == SQUARES:
             return _marks(cells, pieces[layer])
         return _layer(cells, pieces[layer], letters[layer], tooltips)
 
-    about = f"{counted(len(filling.pieces), 'piece')} on {counted(len(board.places), 'cell')}"
+    about = f"{counted(len(filling), 'piece')} on {counted(len(board.places), 'cell')}"
     return by_layers(board, body, about)
 
 
 def by_layers(board: Board, body: Callable[[int, list[Cell]], str], about: str) -> Drawing:
     """Draw a board layer by layer; `body` draws the cells of a layer."""
     n_layers, wide, high = len(board.layers), board.columns * CELL, board.rows * CELL
-    is_line = board.kind is PlaceKind.PLACES
+    is_line = board.kind == PLACES
     across = 1 if is_line else max(1, min(n_layers, SIDE_BY_SIDE // (board.columns + 1)))
     captions = n_layers > 1 and not is_line
     step_x, step_y = wide + GAP, high + (GAP if n_layers > 1 else 0) + captions * CAPTION

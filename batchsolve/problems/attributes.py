@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Ints, UInts
 from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def array_of(values: Any, what: str) -> npt.NDArray[Any]:
         return np.array(values)
 
 
-def whole_numbers(values: npt.ArrayLike, what: str, n_dimensions: int = 1) -> npt.NDArray[np.int64]:
+def whole_numbers(values: npt.ArrayLike, what: str, n_dimensions: int = 1) -> Ints:
     """Return a copy of values as an array of integers; raise if they are none."""
     array = array_of(values, what)
     if array.ndim != n_dimensions:
@@ -83,7 +84,7 @@ def number_colors(
     return entries, list(map(str, number))
 
 
-def in_order_of_use(colors: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
+def in_order_of_use(colors: UInts) -> Ints:
     """Renumber colours in the order of their first use; 0 stays."""
     known, first, inverse = np.unique(colors, return_index=True, return_inverse=True)
     used = known > 0
@@ -103,7 +104,7 @@ def check_bounds(least: int, most: int) -> str:
 
 def checked_bounds(
     values: npt.ArrayLike, n_primary: int, names: Sequence[str] | None
-) -> npt.NDArray[np.int64] | None:
+) -> Ints | None:
     """Return the bounds of the primary items, or None if all of them are 1 and 1.
 
     Raises
@@ -126,9 +127,7 @@ def checked_bounds(
     return bounds
 
 
-def bounds_by_name(
-    bounds: Mapping[Any, Sequence[int]], primary: Sequence[Hashable]
-) -> npt.NDArray[np.int64]:
+def bounds_by_name(bounds: Mapping[Any, Sequence[int]], primary: Sequence[Hashable]) -> Ints:
     """Return the bounds of the primary items, by default 1 and 1."""
     number = {item: i for i, item in enumerate(primary)}
     array = np.ones((len(primary), 2), np.int64)
@@ -151,7 +150,7 @@ def bounds_by_name(
     return array
 
 
-def costs_of(problem: ExactCover) -> npt.NDArray[np.int64]:
+def costs_of(problem: ExactCover) -> Ints:
     """Return the costs of the options of a problem.
 
     Raises
@@ -167,7 +166,7 @@ def costs_of(problem: ExactCover) -> npt.NDArray[np.int64]:
     return problem.costs
 
 
-def checked_costs(values: Sequence[Any] | npt.ArrayLike, n_options: int) -> npt.NDArray[np.int64]:
+def checked_costs(values: Sequence[Any] | npt.ArrayLike, n_options: int) -> Ints:
     """Return the costs of options as an array.
 
     Raises

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Ints, UInts
 from batchsolve.errors import ProblemError, argument_errors, counted, quoted
 from batchsolve.problems.attributes import (
     MOST_COLORS,
@@ -294,7 +295,7 @@ class ExactCover:
         """
         return self.n_options if self.bounds is None else 2 * self.n_options
 
-    def option(self, o: int) -> npt.NDArray[np.uint32]:
+    def option(self, o: int) -> UInts:
         """Return the items of option `o`, a view of shape (size of the option,)."""
         return self.indices[self.indptr[o] : self.indptr[o + 1]]
 
@@ -477,7 +478,7 @@ class ExactCover:
             f"{f', n_bounded={self.n_bounded}' if self.n_bounded else ''})"
         )
 
-    def _check_shape(self, entries: npt.NDArray[np.int64]) -> None:
+    def _check_shape(self, entries: Ints) -> None:
         if not 0 <= self.n_primary <= self.n_items:
             raise ProblemError(
                 f"n_primary must lie in 0 .. n_items = {self.n_items}, not {self.n_primary}"
@@ -512,7 +513,7 @@ class ExactCover:
             o, i = divmod(int(key[twice[0]]), self.n_items)
             raise ProblemError(f"option {o} names item {self.item_name(i)} twice")
 
-    def _checked_colors(self, colors: npt.ArrayLike) -> npt.NDArray[np.uint32] | None:
+    def _checked_colors(self, colors: npt.ArrayLike) -> UInts | None:
         """Return colours as an array, or None if no item has one."""
         entries = whole_numbers(colors, "colors")
         if entries.shape != self.indices.shape:

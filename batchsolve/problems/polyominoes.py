@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from functools import cache
-from itertools import permutations, product
-from typing import NamedTuple
+from itertools import combinations, permutations, product
 
 from batchsolve.errors import InputError
 
@@ -53,19 +52,13 @@ class PieceKind(StrEnum):
     FIXED = "fixed"
 
 
-class NamedSet(NamedTuple):
-    """A set of pieces with a name."""
-
-    size: int
-    solid: bool  # of cubes, not of squares
-
-
 _FLAT = ("monominoes", "dominoes", "trominoes", "tetrominoes", "pentominoes", "hexominoes")
 _SOLID = ("tricubes", "tetracubes", "pentacubes")
 SETS = {
-    **{name: NamedSet(size, False) for size, name in enumerate((*_FLAT, "heptominoes"), 1)},
-    **{name: NamedSet(size, True) for size, name in enumerate(_SOLID, 3)},
+    **{name: (size, False) for size, name in enumerate((*_FLAT, "heptominoes"), 1)},
+    **{name: (size, True) for size, name in enumerate(_SOLID, 3)},
 }
+"""The named sets of pieces: the number of squares, and True if they are cubes."""
 
 
 def drawn_shape(drawing: str) -> Shape:
@@ -104,37 +97,30 @@ def orientations(shape: Shape, kind: PieceKind, solid: bool) -> list[Shape]:
     >>> [len(orientations(drawn_shape("X. X. XX"), kind, False)) for kind in PieceKind]
     [8, 4, 1]
     """
-    return sorted({moved_to_corner(map(move.of, shape)) for move in _moves(kind, solid)})
+    return sorted({moved_to_corner(_moved(c, move) for c in shape) for move in _moves(kind, solid)})
 
 
-class _Move(NamedTuple):
-    """A symmetry of the grid of cubes: axes change places, and some of them direction."""
+_Move = tuple[tuple[int, ...], tuple[int, ...]]
+"""A symmetry of the grid of cubes: the axes in their new places, and a sign for each."""
 
-    axes: tuple[int, ...]
-    signs: tuple[int, ...]
 
-    def of(self, cell: Cell) -> Cell:
-        x, y, z = (sign * cell[axis] for axis, sign in zip(self.axes, self.signs, strict=True))
-        return x, y, z
+def _moved(cell: Cell, move: _Move) -> Cell:
+    x, y, z = (sign * cell[axis] for axis, sign in zip(*move, strict=True))
+    return x, y, z
 
-    @property
-    def reflects(self) -> bool:
-        swaps = sum(self.axes[i] > self.axes[j] for i in range(3) for j in range(i + 1, 3))
-        return (swaps + sum(sign < 0 for sign in self.signs)) % 2 == 1
 
-    @property
-    def is_flat(self) -> bool:
-        return self.axes[0] == 0 and self.signs[0] == 1
+def _reflects(axes: tuple[int, ...], signs: tuple[int, ...]) -> bool:
+    swaps = sum(one > other for one, other in combinations(axes, 2))
+    return (swaps + signs.count(-1)) % 2 == 1
 
 
 @cache
 def _moves(kind: PieceKind, solid: bool) -> list[_Move]:
-    signs = list(product((1, -1), repeat=3))
-    every = [_Move(axes, turned) for axes in permutations(range(3)) for turned in signs]
+    every = list(product(permutations(range(3)), product((1, -1), repeat=3)))
     if kind is PieceKind.FIXED:
         return [every[0]]
-    allowed = [move for move in every if solid or move.is_flat]
-    return [move for move in allowed if kind is PieceKind.FREE or not move.reflects]
+    allowed = [(a, s) for a, s in every if solid or (a[0], s[0]) == (0, 1)]  # flat ones
+    return [move for move in allowed if kind is PieceKind.FREE or not _reflects(*move)]
 
 
 @cache

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Bytes, Ints, Shorts, Words
 from batchsolve.problems.implied_cages import LONGEST_RUN, NO_SUM, complete_cages
 from batchsolve.problems.rule_arrays import RELATION_NAMES
 from batchsolve.problems.rules import Cells, Rules, digit_sets
-
-Ints = npt.NDArray[np.int64]
 
 _MOST_DIGITS = 12  # for more, the sets of all sizes and sums are too many to list them
 
@@ -26,17 +25,17 @@ _MOST_DIGITS = 12  # for more, the sets of all sizes and sums are too many to li
 class Given(NamedTuple):
     """The rules of n rows, as they are given."""
 
-    regions: npt.NDArray[np.uint8]  # (n, n_cells) or (n, 0): region of every cell, 0 .. N - 1
-    allowed: npt.NDArray[np.uint64]  # (n, n_cells) or (n, 0): digits that marks leave, as bits
+    regions: Bytes  # (n, n_cells) or (n, 0): region of every cell, 0 .. N - 1
+    allowed: Words  # (n, n_cells) or (n, 0): digits that marks leave, as bits
     pairs_of: Ints  # row -> its begin in `pairs`, and the end of the last
-    pairs: npt.NDArray[np.uint16]  # two cells each, and the number of their relation
+    pairs: Shorts  # two cells each, and the number of their relation
     cages_of: Ints  # row -> its begin in `totals`
     totals: Ints  # cage -> its sum, or `NO_SUM`
     cells_of: Ints  # cage -> its begin in `cage_cells`
-    cage_cells: npt.NDArray[np.uint16]
+    cage_cells: Shorts
 
     @classmethod
-    def of(cls, rows: Sequence[Rules], regions: npt.NDArray[np.uint8]) -> Given:
+    def of(cls, rows: Sequence[Rules], regions: Bytes) -> Given:
         """Return the marks, pairs, cages and groups of rows, and these regions."""
         n_cells, all_digits = rows[0].n_cells, (1 << rows[0].n_digits) - 1
         allowed = np.full((len(rows), n_cells if any(r.marks for r in rows) else 0), all_digits)
@@ -128,28 +127,28 @@ class RowRules(NamedTuple):
     The cages of a row are those that are said, then those that follow from them.
     """
 
-    regions: npt.NDArray[np.uint8]  # as in `Given`
-    allowed: npt.NDArray[np.uint64]
+    regions: Bytes  # as in `Given`
+    allowed: Words
     pairs_of: Ints
-    pairs: npt.NDArray[np.uint16]
+    pairs: Shorts
     cages_of: Ints  # row -> the begin of its cages, and the end of the last
     n_said: Ints  # row -> the number of cages that are said
     cells_of: Ints  # cage -> its begin in `cage_cells`
-    cage_cells: npt.NDArray[np.uint16]
+    cage_cells: Shorts
     sets_of: Ints  # (cages, 2): begin and end in `digit_sets`; without a sum, `NO_SUM`
-    digit_sets: npt.NDArray[np.uint64]  # sets of digits, as bits
-
-
-class _SetTable(NamedTuple):
-    """The sets of digits by size and sum."""
-
-    ranges: Ints  # size, sum, (begin, end) in `sets`; `NO_SUM` where the table has no sets listed
-    sets: npt.NDArray[np.uint64]
+    digit_sets: Words  # sets of digits, as bits
 
 
 @lru_cache(maxsize=64)
-def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> _SetTable:
-    """Return the table of N digits; for many digits, with the wanted sizes and sums only."""
+def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> tuple[Ints, Any]:
+    """Return the sets of N digits by size and sum; for many digits, only the wanted ones.
+
+    Returns
+    -------
+    ranges : ndarray of int64
+        Size, sum -> begin and end in `sets`; `NO_SUM` where no sets are listed.
+    sets : ndarray of uint64
+    """
     most = n_digits * (n_digits + 1) // 2
     ranges = np.full((n_digits + 1, most + 1, 2), NO_SUM, np.int64)
     every: Iterable[tuple[int, int]] = sorted(pair for pair in wanted if 0 <= pair[1] <= most)
@@ -160,11 +159,11 @@ def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> _SetTable:
         found = digit_sets(n_digits, size, total)
         ranges[size, total] = len(sets), len(sets) + len(found)
         sets += found
-    return _SetTable(ranges, np.array(sets, np.uint64))
+    return ranges, np.array(sets, np.uint64)
 
 
 @lru_cache(maxsize=64)
-def _runs(houses: tuple[Cells, ...]) -> npt.NDArray[np.int64]:
+def _runs(houses: tuple[Cells, ...]) -> Ints:
     """Return for each house how many houses from it on are disjoint, up to a limit."""
     lengths = np.ones(len(houses), np.int64)
     for first, cells in enumerate(houses):
@@ -198,7 +197,7 @@ def row_rules(shared: Rules, given: Given, follow: bool = True) -> RowRules:
     if n > _MOST_DIGITS:
         sizes = np.diff(given.cells_of).tolist()
         wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
-    table = _set_table(n, wanted)
+    ranges, sets = _set_table(n, wanted)
     houses = shared.houses if follow and (given.totals != NO_SUM).any() else ()
     n_regions = n if houses and given.regions.size else 0
     n_more = 2 * LONGEST_RUN * (len(houses) + n_regions)  # cages of a row that follow, at most
@@ -213,12 +212,12 @@ def row_rules(shared: Rules, given: Given, follow: bool = True) -> RowRules:
         np.zeros(n_cages + 1, np.int64),
         np.empty(len(given.cage_cells) + n_rows * n_more * n, np.uint16),
         np.empty((n_cages, 2), np.int64),
-        table.sets,
+        sets,
     )
     if n_cages:
         cells = np.array([*houses, *[range(n)] * n_regions], np.int64).reshape(-1, n)
         runs = np.append(_runs(houses), np.minimum(np.arange(n_regions, 0, -1), LONGEST_RUN))
-        n_cages = complete_cages(given, made, table.ranges, cells, runs, n_regions, n_cells)
+        n_cages = complete_cages(given, made, ranges, cells, runs, n_regions, n_cells)
     return made._replace(
         cells_of=made.cells_of[: n_cages + 1].copy(),
         cage_cells=made.cage_cells[: made.cells_of[n_cages]].copy(),

@@ -12,8 +12,8 @@ from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Bools, Shorts, Words
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.rules import RELATIONS, Cells, Rules
 
@@ -24,10 +24,10 @@ class RuleArrays(NamedTuple):
     """The rules that all rows share, but for marks and cages."""
 
     n_cells: int
-    houses: npt.NDArray[np.uint16]  # the cells of each house, as many as there are digits
-    distinct: npt.NDArray[np.uint16]  # two cells each that differ, and that no house has both
-    related: npt.NDArray[np.uint16]  # two cells and the number of their relation
-    relations: npt.NDArray[np.uint64]  # relation, direction, digit of a cell -> digits of the other
+    houses: Shorts  # the cells of each house, as many as there are digits
+    distinct: Shorts  # two cells each that differ, and that no house has both
+    related: Shorts  # two cells and the number of their relation
+    relations: Words  # relation, direction, digit of a cell -> digits of the other
 
 
 def arrays_of(rules: Rules) -> RuleArrays:
@@ -42,7 +42,7 @@ def arrays_of(rules: Rules) -> RuleArrays:
     )
 
 
-def _distinct(rules: Rules) -> npt.NDArray[np.uint16]:
+def _distinct(rules: Rules) -> Shorts:
     """Return two cells that differ, of groups, unless a house has both."""
     pairs = set(chain.from_iterable(combinations(sorted(cells), 2) for cells in rules.groups))
     if not pairs:
@@ -52,13 +52,13 @@ def _distinct(rules: Rules) -> npt.NDArray[np.uint16]:
 
 
 @lru_cache(maxsize=64)
-def _are_peers(houses: tuple[Cells, ...], n_cells: int) -> npt.NDArray[np.bool_]:
+def _are_peers(houses: tuple[Cells, ...], n_cells: int) -> Bools:
     """Tell of every two cells whether a house has both."""
     member = members(houses, n_cells).astype(np.float32)  # products of floats are fast
     return (member.T @ member) > 0
 
 
-def members(houses: Sequence[Cells], n_cells: int) -> npt.NDArray[np.bool_]:
+def members(houses: Sequence[Cells], n_cells: int) -> Bools:
     """Tell of every house and every cell whether the house has the cell."""
     member = np.zeros((len(houses), n_cells), np.bool_)
     if houses:
@@ -67,7 +67,7 @@ def members(houses: Sequence[Cells], n_cells: int) -> npt.NDArray[np.bool_]:
 
 
 @lru_cache(maxsize=64)
-def _relations(n: int) -> npt.NDArray[np.uint64]:
+def _relations(n: int) -> Words:
     """Return the digits that each digit of one cell leaves to the other, both ways."""
     table = np.zeros((len(RELATIONS), 2, n), np.uint64)
     for k, allows in enumerate(RELATIONS.values()):

@@ -340,24 +340,6 @@ def houses_of(labels: Sequence[Any], n: int) -> list[Cells]:
     return [tuple(cells) for cells in found.values()]
 
 
-@dataclass(frozen=True)
-class _Named:
-    """A named rule of square grids with boxes.
-
-    Attributes
-    ----------
-    description : str
-    parts : callable
-        Yields houses, groups and pairs: the names of fields of `Rules`, and an entry.
-    fits : callable
-        Tells whether boxes of this shape can have it.
-    """
-
-    description: str
-    parts: Callable[[int, int], Iterator[tuple[str, Any]]]
-    fits: Callable[[int, int], bool] = lambda box_rows, box_columns: True
-
-
 def _diagonals(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
     n = box_rows * box_columns
     yield "houses", tuple(range(0, n * n, n + 1))
@@ -415,25 +397,36 @@ def _is_square(box_rows: int, box_columns: int) -> bool:
     return box_rows == box_columns > 1
 
 
-NAMED = {
-    "x": _Named("each diagonal holds every digit once", _diagonals),
-    "windoku": _Named("each window between the boxes is a house", _windows, _is_square),
-    "disjoint": _Named("cells at the same place in their boxes differ", _same_place),
-    "centerdot": _Named(
-        "the cells in the middle of boxes differ", _centers, lambda r, c: r % 2 == c % 2 == 1
+def _any(box_rows: int, box_columns: int) -> bool:
+    return True
+
+
+_Parts = Callable[[int, int], Iterator[tuple[str, Any]]]
+NAMED: dict[str, tuple[str, _Parts, Callable[[int, int], bool]]] = {
+    "x": ("each diagonal holds every digit once", _diagonals, _any),
+    "windoku": ("each window between the boxes is a house", _windows, _is_square),
+    "disjoint": ("cells at the same place in their boxes differ", _same_place, _any),
+    "centerdot": (
+        "the cells in the middle of boxes differ",
+        _centers,
+        lambda r, c: r % 2 == c % 2 == 1,
     ),
-    "argyle": _Named(
+    "argyle": (
         "four diagonal lines of 8 cells and four of 5, in 9×9, hold a digit at most once",
         _argyle,
         lambda r, c: (r, c) == (3, 3),
     ),
-    "antiknight": _Named(
-        "cells a knight's move apart differ", _no_equal([(1, -2), (1, 2), (2, -1), (2, 1)])
+    "antiknight": (
+        "cells a knight's move apart differ",
+        _no_equal([(1, -2), (1, 2), (2, -1), (2, 1)]),
+        _any,
     ),
-    "antiking": _Named("cells a king's move apart differ", _no_equal([(1, -1), (1, 1)])),
-    "nonconsecutive": _Named("neighbours are not consecutive", _nonconsecutive),
+    "antiking": ("cells a king's move apart differ", _no_equal([(1, -1), (1, 1)]), _any),
+    "nonconsecutive": ("neighbours are not consecutive", _nonconsecutive, _any),
 }
-"""The rules that ``--rules`` names."""
+"""The rules that ``--rules`` names: a description; a function that yields their houses, groups and
+pairs, each as the name of a field of `Rules` and an entry, for boxes of a shape; and one that tells
+whether boxes of this shape can have them."""
 
 
 def named(names: str, box_rows: int, box_columns: int) -> Rules:
@@ -453,15 +446,15 @@ def named(names: str, box_rows: int, box_columns: int) -> Rules:
     n = box_rows * box_columns
     rules = Rules.square(n, ())
     for name in names.lower().split("+"):
-        rule = NAMED.get(name.strip())
-        if rule is None:
+        if name.strip() not in NAMED:
             raise ProblemError(f"unknown rule {quoted(name)}; choose from {', '.join(NAMED)}")
-        if not rule.fits(box_rows, box_columns):
+        description, parts_of, fits = NAMED[name.strip()]
+        if not fits(box_rows, box_columns):
             raise ProblemError(
-                f"no rule {name!r} for boxes of {box_rows}×{box_columns}: {rule.description}"
+                f"no rule {name!r} for boxes of {box_rows}×{box_columns}: {description}"
             )
         parts: dict[str, list[Any]] = {"houses": list(rules.houses), "groups": [], "pairs": []}
-        for kind, part in rule.parts(box_rows, box_columns):
+        for kind, part in parts_of(box_rows, box_columns):
             parts[kind].append(part)
         houses, groups, pairs = map(tuple, parts.values())
         rules += replace(rules, houses=houses, groups=groups, pairs=pairs)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Ints
 from batchsolve.errors import ProblemError
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -26,7 +26,7 @@ class SmallProblems:
     """
 
     problems: list[ExactCover]
-    rows: npt.NDArray[np.int64]
+    rows: Ints
 
     @property
     def n_entries(self) -> int:
@@ -37,12 +37,12 @@ class SmallProblems:
         """Return the problem of a row."""
         return self.problems[int(self.places_of(np.array([row]))[0])]
 
-    def of_rows(self, rows: npt.NDArray[np.int64]) -> SmallProblems:
+    def of_rows(self, rows: Ints) -> SmallProblems:
         """Return the problems of some rows, which are ascending."""
         places = self.places_of(rows).tolist()
         return SmallProblems([self.problems[place] for place in places], rows)
 
-    def places_of(self, roots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def places_of(self, roots: Ints) -> Ints:
         """Return the places of the problems of some roots.
 
         Raises

@@ -22,7 +22,7 @@ from batchsolve.errors import InputError, ProblemError, counted, quoted
 from batchsolve.json_records import (
     SEAL,
     TEXT,
-    Kind,
+    Form,
     is_whole,
     list_of,
     parse,
@@ -33,8 +33,8 @@ from batchsolve.kernels import light_kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.small import SmallProblems
 
-_HEADER_FORM = {
-    "batchsolve": Kind("'stacks'", lambda value: value == "stacks"),
+_HEADER_FORM: Form = {
+    "batchsolve": ("'stacks'", lambda value: value == "stacks"),
     "version": whole(2, 2),
     "problem": TEXT,
     SEAL: TEXT,

@@ -39,14 +39,10 @@ _NAME = re.compile(r"[^\s:|/]+")
 _CELL = re.compile(r"(l\d+)?r\d+c\d+")
 
 
-class Use(NamedTuple):
-    """The least and the most number of times that a piece is used."""
+Use = tuple[int, int | None]
+"""The least and the most number of times that a piece is used."""
 
-    least: int
-    most: int | None
-
-
-USES = {"once": Use(1, 1), "at most once": Use(0, 1), "any number": Use(0, None)}
+USES: dict[str, Use] = {"once": (1, 1), "at most once": (0, 1), "any number": (0, None)}
 """The named uses; others are ``2..3``, ``2`` and ``2..`` times."""
 
 _TIMES = re.compile(r"(\d+)(\.\.(\d+)?)?")
@@ -189,8 +185,8 @@ def _places(
 def _check_sizes(n_cells: int, pieces: Sequence[Tile], fill: bool) -> None:
     if not pieces:
         raise ProblemError("there are no pieces")
-    needed = sum(piece.use.least * len(piece.shape) for piece in pieces)
-    all_needed = all(piece.use.least == piece.use.most for piece in pieces)
+    needed = sum(piece.use[0] * len(piece.shape) for piece in pieces)
+    all_needed = all(piece.use[0] == piece.use[1] for piece in pieces)
     if needed > n_cells or (fill and all_needed and needed != n_cells):
         advice = "use some at most once"
         if needed < n_cells:
@@ -241,7 +237,7 @@ def use_of(text: str) -> Use:
         raise InputError(f"{words[:60]!r}: a piece is used {MOST_CELLS:,} times at most")
     if most is not None and not max(1, least) <= most:
         raise InputError(f"{words!r}: a piece is used 1 time or more at most, and not fewer")
-    return Use(least, most)
+    return least, most
 
 
 def board_cells(board: Drawing) -> list[Cell]:

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Bytes, Ints, Words
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.kernels import light_kernel
 from batchsolve.problems.implied_cages import NO_SUM
@@ -46,9 +46,7 @@ class Variants(Variant):
         self._given = given
 
     @classmethod
-    def of(
-        cls, shared: Rules, rows: Sequence[Rules], regions: npt.NDArray[np.uint8] | None = None
-    ) -> Variants:
+    def of(cls, shared: Rules, rows: Sequence[Rules], regions: Bytes | None = None) -> Variants:
         """Return the problems of rows.
 
         Parameters
@@ -81,11 +79,11 @@ class Variants(Variant):
         return Variants, (self.rules, self.given)
 
     @property
-    def _marks(self) -> npt.NDArray[np.uint64]:
+    def _marks(self) -> Words:
         """No marks: the shared rules have none."""
         return np.empty(0, np.uint64)
 
-    def rows_of(self, roots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def rows_of(self, roots: Ints) -> Ints:
         """Return the rows of `own` whose rules hold for grids with these roots: the roots."""
         return roots
 
@@ -102,7 +100,7 @@ class Variants(Variant):
         n_sets = int(np.maximum(ends - begins, 0).sum())
         return self.n_cells * self.n_digits + 1 + n_sets
 
-    def at(self, roots: npt.NDArray[np.int64]) -> Variants:
+    def at(self, roots: Ints) -> Variants:
         """Return the problem of the grids with these roots; the roots are counted anew."""
         return Variants(self.rules, self.given.take(roots))
 
@@ -128,14 +126,14 @@ class Variants(Variant):
         )
         return Variant(rules + own)
 
-    def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    def first_clashes(self, grids: Bytes) -> Ints:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
         if len(grids) != len(self):
             raise InputError(f"{len(grids)} grids for the rules of {len(self)}")
         return super().first_clashes(grids)
 
 
-def _check_regions(regions: npt.NDArray[np.uint8], rules: Rules) -> None:
+def _check_regions(regions: Bytes, rules: Rules) -> None:
     """Raise `ProblemError` unless each row has N regions of N cells, or none has regions."""
     n = rules.n_digits
     if not regions.shape[1]:

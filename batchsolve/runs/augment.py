@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Unpack
 import pyarrow as pa
 
 from batchsolve.errors import counted, listed
-from batchsolve.runs.corpora import blocks_for, corpus_of
+from batchsolve.runs.corpora import blocks_for
 from batchsolve.runs.destinations import RowTable
-from batchsolve.runs.progress import ROW_BAR, Progress, columns_taken, rows_on, shown
-from batchsolve.runs.solve_file import FileRun
+from batchsolve.runs.progress import Progress, columns_taken
+from batchsolve.runs.solve_file import FileRun, run_files
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.search.rows import Read
 from batchsolve.settings import (
@@ -26,18 +26,15 @@ from batchsolve.settings import (
     FileFields,
     FileSettings,
     SearchSettings,
-    path_of,
-    paths_of,
     settings_of,
     whole_number,
 )
 from batchsolve.tables.blocks import TASKS, Block, numbered
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, table_like, without_views
-from batchsolve.tables.images import Drawing, ImageSums, ImageTable
+from batchsolve.tables.images import ImageSums, ImageTable
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.inputs import open_all
-from batchsolve.tables.places import files_of
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -114,16 +111,7 @@ class AugmentSummary:
 
 
 def augment(
-    table: Any,
-    n: int = 1,
-    *,
-    seed: int = 0,
-    original: bool = False,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    files: FileSettings | None = None,
-    **settings: Unpack[FileFields],
+    table: Any, n: int = 1, *, seed: int = 0, original: bool = False, **settings: Unpack[FileFields]
 ) -> Any:
     """Return a table with random images of each row: the same puzzle, written otherwise.
 
@@ -141,16 +129,9 @@ def augment(
         From 0 to 2¹²⁸ - 1. The images of row i depend on the seed, i and the row alone.
     original : bool
         Write each row itself before its images, which then differ from it, too.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
-    files : FileSettings, optional
-        The settings of reading: ``column``, ``solution_column``, ``box``, ``rules``, ….
     **settings
-        The same, field by field.
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
+        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
 
     Returns
     -------
@@ -175,13 +156,13 @@ def augment(
     {'...1.2....3.4...'}
     """
     drawing = _drawing(n, seed, original)
-    how = settings_of(augment, FileSettings, files, settings)
-    size = TASKS.divided_by(drawing.most)
+    workers, how = settings_of(augment, settings, FileSettings)
+    size = TASKS.divided_by(drawing["n"] + drawing["original"])
     sources = [TableSource(without_views(arrow_table(table)))]
-    corpus = corpus_of(sources, how, solution_column=how.solution_column, size=size)
-    images, summary = ImageTable(corpus.reader, drawing), AugmentSummary()
+    corpus = Corpus(sources, how, size=size)
+    images, summary = ImageTable(corpus.reader, **drawing), AugmentSummary()
     parts = [images.schema.empty_table()]
-    with Pool(jobs, backend, address) as pool:
+    with Pool(**workers) as pool:
         made = _images_of_blocks(corpus.blocks(), pool, corpus.reader.read, images.rows, 1)
         for _, (part, sums) in made:
             parts.append(part)
@@ -199,11 +180,7 @@ def augment_file(
     *,
     seed: int = 0,
     original: bool = False,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[FileFields],
 ) -> AugmentSummary:
     r"""Write a table with random images of each row of a corpus; see `augment`.
@@ -222,18 +199,11 @@ def augment_file(
         As in `augment`.
     original : bool
         As in `augment`.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
     on_progress : callable or True, optional
         As in `solve_file`.
-    files : FileSettings, optional
-        The settings of reading and writing.
     **settings
-        The same, field by field.
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
+        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
 
     Returns
     -------
@@ -256,25 +226,20 @@ def augment_file(
     (2, 6, 1)
     """
     drawing = _drawing(n, seed, original)
-    given = paths_of("the input", inputs)
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
-        summary: AugmentSummary = AugmentRun(
-            given,
-            files_of(given),
-            path_of("the output", output),
-            SearchSettings(),
-            settings_of(augment_file, FileSettings, files, settings),
-            Pool(jobs, backend, address),
-            tell,
-            drawing=drawing,
-        ).run()
-    LOG.info("%s", summary)
+    workers, files = settings_of(augment_file, settings, FileSettings)
+    how = SearchSettings(), files, Pool(**workers)
+    own = {**drawing, "seed": str(drawing["seed"])}
+    summary: AugmentSummary = run_files(
+        AugmentRun, inputs, output, *how, on_progress=on_progress, own=own
+    )
     return summary
 
 
-def _drawing(n: int, seed: int, original: bool) -> Drawing:
+def _drawing(n: int, seed: int, original: bool) -> dict[str, Any]:
+    """Return the arguments of `ImageTable`, checked."""
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
-    return Drawing(n, whole_number("a seed", seed, most=MOST_SEED), bool(original))
+    seed = whole_number("a seed", seed, most=MOST_SEED)
+    return {"n": n, "seed": seed, "original": bool(original)}
 
 
 def _made(read: Read, make: Callable[[Any, int], Any], block: Block, first: int) -> Any:
@@ -309,22 +274,16 @@ class AugmentRun(FileRun):
     """One run of `augment_file`; see `FileRun`."""
 
     totals: AugmentSummary = field(default_factory=AugmentSummary)
-    drawing: Drawing = field(kw_only=True)
     kind: ClassVar[str] = "augment"
-
-    def same(self, corpus: Any, engines: Any) -> dict[str, Any]:
-        """See `FileRun`."""
-        how = self.drawing
-        mine = {"n": how.n, "seed": str(how.seed), "original": how.original}
-        return {**super().same(corpus, engines), **mine}
 
     def begun(self) -> tuple[Corpus, None]:
         """See `FileRun`."""
-        return self.corpus(open_all(self.paths), self.drawing.most), None
+        return self.corpus(open_all(self.paths), self.own["n"] + self.own["original"]), None
 
     def table(self, corpus: Any, pool: Pool) -> ImageTable:
         """See `FileRun`."""
-        return ImageTable(self.reader(corpus, pool), self.drawing)
+        how = {**self.own, "seed": int(self.own["seed"])}  # JSON has no integers as large
+        return ImageTable(self.reader(corpus, pool), **how)
 
     def rows(
         self, corpus: Any, table: RowTable, engines: Any, write: Any, n_parts: int

@@ -7,13 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Any
 
 import numpy as np
 
 from batchsolve.errors import InputError
 from batchsolve.search.in_order import in_one_pass
-from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.checksums import Sums, joined, sums_of
 from batchsolve.tables.corpus import Corpus
@@ -21,7 +19,6 @@ from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.places import facts_of, is_address
 from batchsolve.tables.reader import Reader, number_kinds_of_block, number_types
-from batchsolve.tables.sources import Source
 from batchsolve.workers.pool import Pool
 
 
@@ -42,12 +39,6 @@ class FilePlace:
     def located(self, error: RowsError) -> RowsError:
         """Return an error of the next block with its row numbers counted from the file's start."""
         return error.after(self.rows if error.name == self.name else 0)
-
-
-def corpus_of(inputs: Sequence[str | Source], settings: FileSettings, **more: Any) -> Corpus:
-    """Return the corpus in some files or sources, in the notation of the settings; see `Corpus`."""
-    names = ("column", "box", "alphabet", "blank", "rules", "regions", "rule_columns")
-    return Corpus(inputs, **{name: getattr(settings, name) for name in names}, **more)
 
 
 def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) -> None:

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any, BinaryIO, TypeVar, Unpack, overload
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import (
     EngineForEach,
@@ -47,7 +47,7 @@ MOST_IN_BLOCK = 64  # problems of a list in a task
 LEAST_BLOCKS = 4  # for each worker, if there are problems enough
 FIRST_BUDGET = 100_000  # nodes per task: less than a second, so that Ctrl-C and limits are noticed
 
-Stack = Sequence[int] | npt.NDArray[np.uint32]
+Stack = Sequence[int] | UInts
 AnyPuzzle = TypeVar("AnyPuzzle", bound=Puzzle)
 UpToSymmetry = bool | Symmetries
 
@@ -130,12 +130,8 @@ def count(
     problem: Puzzle,
     stack: Stack | Stacks = (),
     *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[TreeSearch], None] | bool | None = None,
     up_to_symmetry: UpToSymmetry = False,
-    search: SearchSettings | None = None,
     **settings: Unpack[SearchFields],
 ) -> Count: ...
 
@@ -144,11 +140,7 @@ def count(
 def count(
     problem: list[AnyPuzzle] | tuple[AnyPuzzle, ...],
     *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    search: SearchSettings | None = None,
     **settings: Unpack[SearchFields],
 ) -> list[Count]: ...
 
@@ -157,12 +149,8 @@ def count(
     problem: Any,
     stack: Any = (),
     *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Any = None,
     up_to_symmetry: UpToSymmetry = False,
-    search: SearchSettings | None = None,
     **settings: Unpack[SearchFields],
 ) -> Any:
     """Count every cover of a problem, or of each of many.
@@ -192,8 +180,8 @@ def count(
     search : SearchSettings, optional
         The limits, the engine and the other settings of the search.
     **settings
-        The same, field by field: ``limit``, ``time_limit``, ``node_limit``, ``split_depth``,
-        ``budget``, ``engine``, ``branch``.
+        The fields of `search`, in its place: ``limit``, ``time_limit``, ``node_limit``,
+        ``split_depth``, ``budget``, ``engine``, ``branch``.
 
     Returns
     -------
@@ -217,18 +205,18 @@ def count(
     >>> [each.count for each in count(["queens:4", "langford:3", Sudoku(2, 2)])]
     [2, 2, 288]
     """
-    chosen = settings_of(count, SearchSettings, search, settings)
+    workers, chosen = settings_of(count, settings, SearchSettings)
     if isinstance(problem, list | tuple):
         if len(stack) or up_to_symmetry is not False:
             raise InputError(
                 "problems of a list are counted whole: leave out the stack and up_to_symmetry, or "
                 "count them one by one"
             )
-        with Pool(jobs, backend, address) as pool, shown(on_progress, rows_on, ROW_BAR) as tell:
+        with Pool(**workers) as pool, shown(on_progress, rows_on, ROW_BAR) as tell:
             return _counts_of_each(problem, pool, chosen, tell)
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
-    with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
+    with Pool(**workers) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
         tree = search_tree(problem, Piece.whole(begin), pool, chosen, group=group)
         return searched(tree, pool, tell)
 
@@ -264,20 +252,20 @@ def _facts_of_rows(
     """Return the facts about the count of each problem, or why it cannot be searched."""
     found: list[dict[str, Any] | str] = []
     counts = counts_of(batch, answers, settings)
-    for row, (each, facts) in enumerate(zip(counts, batch.facts(), strict=True)):
+    for row, ((count, why), facts) in enumerate(zip(counts, batch.facts(), strict=True)):
         if facts is None:
             found.append(batch.faults[row])
             continue
         lost = answers.unfinished.get(row)
         found.append(
             {
-                "count": each.count,
-                "complete": each.complete,
+                "count": count,
+                "complete": why is None,
                 "nodes": int(answers.nodes[row]),
                 "subproblems": 0,
                 "rounds": 0,
                 "seconds": float(answers.seconds[row]),
-                "engine": facts.engine,
+                "engine": facts[-1],
                 "rates": {},
                 "failures": [] if lost is None else [lost],
             }
@@ -289,13 +277,9 @@ def solutions(
     problem: Puzzle,
     stack: Stack = (),
     *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     up_to_symmetry: UpToSymmetry = False,
-    search: SearchSettings | None = None,
     **settings: Unpack[SearchFields],
-) -> Iterator[npt.NDArray[np.uint32]]:
+) -> Iterator[UInts]:
     """Yield the covers of a problem, each once, as they are found.
 
     The iterator can be closed at any moment; the search runs only a little ahead of it.
@@ -306,18 +290,10 @@ def solutions(
         As for `count`.
     stack : sequence of int, or Stacks
         As for `count`.
-    jobs : int, optional
-        As for `count`.
-    backend : {"threading", "loky", "dask", "ray"}
-        As for `count`.
-    address : str, optional
-        As for `count`.
     up_to_symmetry : bool or Symmetries
         As for `count`. Each orbit yields one cover, its lexicographic minimum.
-    search : SearchSettings, optional
-        As for `count`.
     **settings
-        As for `count`.
+        As for `count`: ``jobs``, ``backend``, ``address``, ``limit``, ``engine``, ….
 
     Yields
     ------
@@ -331,10 +307,10 @@ def solutions(
     >>> len(next(found)), len(list(found))
     (16, 287)
     """
-    chosen = settings_of(solutions, SearchSettings, search, settings)
+    workers, chosen = settings_of(solutions, settings, SearchSettings)
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
-    with Pool(jobs, backend, address) as pool:
+    with Pool(**workers) as pool:
         whole = Piece.whole(begin)
         tree = search_tree(problem, whole, pool, chosen, collect=True, group=group)
         for done in tree.run():
@@ -520,11 +496,7 @@ def cheapest(
     wanted: int = 1,
     stack: Stack = (),
     *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[TreeSearch], None] | bool | None = None,
-    search: SearchSettings | None = None,
     **settings: Unpack[SearchFields],
 ) -> CheapestCovers:
     """Find the cheapest covers of a problem with costs.
@@ -533,22 +505,12 @@ def cheapest(
     ----------
     problem : ExactCover, Reading or str
         As for `count`; its options have costs.
-    wanted : int
-        Number of covers, 1 to `batchsolve.search.cheapest_goal.MOST_WANTED`.
     stack : sequence of int
         The options that the covers must contain.
-    jobs : int, optional
-        As for `count`.
-    backend : str
-        As for `count`.
-    address : str, optional
-        As for `count`.
     on_progress : callable or True, optional
         As for `count`.
-    search : SearchSettings, optional
-        As for `count`.
     **settings
-        As for `count`, except ``limit``, which is not allowed.
+        As for `count`: ``jobs``, ``engine``, …; but ``limit`` is not allowed.
 
     Returns
     -------
@@ -566,10 +528,10 @@ def cheapest(
     >>> cheapest(problem).covers
     [PricedCover(cost=22, options=[1, 2])]
     """
-    chosen = settings_of(cheapest, SearchSettings, search, settings)
+    workers, chosen = settings_of(cheapest, settings, SearchSettings)
     problem, begin = problem_and_stack(problem, stack)
     best = Cheapest.of(problem, wanted)
-    with Pool(jobs, backend, address) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
+    with Pool(**workers) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
         tree = search_for_cheapest(best, pool, chosen, Piece.whole(begin))
         result = searched(tree, pool, tell)
         return CheapestCovers(covers_of(best), result)
@@ -637,7 +599,7 @@ class FirstCovers:
         The engine that searched last.
     """
 
-    covers: list[npt.NDArray[np.uint32]]
+    covers: list[UInts]
     complete: bool
     nodes: int
     seconds: float
@@ -695,7 +657,7 @@ def first_covers(
     most_nodes = UNLIMITED if settings.node_limit is None else settings.node_limit
     seconds = float("inf") if settings.time_limit is None else settings.time_limit
     begin = time.monotonic()
-    covers: list[npt.NDArray[np.uint32]] = []
+    covers: list[UInts] = []
     nodes = 0
     trial, engine = Trial(engines, settings.budget), engines[0]
     turns = iter(trial)

@@ -9,21 +9,13 @@ from typing import Any, ClassVar, Unpack
 from batchsolve.engines.choice import RowEngines
 from batchsolve.runs.instance_answers import CountTable
 from batchsolve.runs.instances import of_files
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.reading import TABLE_SUFFIXES
-from batchsolve.runs.solve_file import FileRun
-from batchsolve.settings import (
-    CorpusFields,
-    FileSettings,
-    SearchSettings,
-    path_of,
-    paths_of,
-    settings_of_corpus,
-)
+from batchsolve.runs.solve_file import FileRun, run_files
+from batchsolve.settings import CorpusFields, FileSettings, SearchSettings, settings_of
 from batchsolve.tables.inputs import open_all
-from batchsolve.tables.places import files_of, is_address
+from batchsolve.tables.places import is_address
 from batchsolve.tables.sources import split_suffixes
-from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 
@@ -31,12 +23,7 @@ def count_file(
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    search: SearchSettings | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[CorpusFields],
 ) -> Summary:
     r"""Count the covers of many problems, and write a table with a row for each.
@@ -58,22 +45,13 @@ def count_file(
         ``message``. Counts are integers of 64 bits; a larger one is in the message. If the engine
         is ``memo``, they are text of any length. ``auto`` is named by its first engine. A problem
         that cannot be read is a row with a message.
-    jobs : int, optional
-        As of `solve_file`.
-    backend : {"threading", "loky", "dask", "ray"}
-        As of `solve_file`.
-    address : str, optional
-        As of `solve_file`.
     on_progress : callable or True, optional
         As of `solve_file`.
-    search : SearchSettings, optional
-        The settings of the search. Limits are those of a row: one that meets its ``limit`` has that
-        count, and is not complete. ``time_limit`` is the time that workers spend on a row,
-        together.
-    files : FileSettings, optional
-        The settings of reading and writing; ``column`` is the column of problems.
     **settings
-        The fields of `search` and `files`: ``limit=100``, ``stats=True``, ….
+        As of `solve_file`: ``jobs``, ``backend``, ``address``, ``limit``, ``stats``, …. Limits are
+        those of a row: one that meets its ``limit`` has that count, and is not complete.
+        ``time_limit`` is the time that workers spend on a row, together. ``column`` is the column
+        of problems.
 
     Returns
     -------
@@ -98,19 +76,9 @@ def count_file(
     queens:x,,,,,,"queens:x: 'x' is not a size; write queens:N, such as queens:8"
     <BLANKLINE>
     """
-    chosen, how = settings_of_corpus(count_file, search, files, settings)
-    given = paths_of("the input", inputs)
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
-        summary = CountRun(
-            given,
-            files_of(given),
-            path_of("the output", output),
-            chosen,
-            how,
-            Pool(jobs, backend, address),
-            tell,
-        ).run()
-    LOG.info("%s", summary)
+    workers, *how = settings_of(count_file, settings, SearchSettings, FileSettings)
+    pool = Pool(**workers)
+    summary: Summary = run_files(CountRun, inputs, output, *how, pool, on_progress=on_progress)
     return summary
 
 

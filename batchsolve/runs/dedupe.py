@@ -9,44 +9,32 @@ from __future__ import annotations
 
 import os
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Unpack
+from operator import itemgetter
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, counted
-from batchsolve.runs.corpora import (
-    FilePlace,
-    blocks_for,
-    corpus_of,
-    reader_of_numbers,
-    refuse_own_output,
-)
+from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers, refuse_own_output
 from batchsolve.runs.destinations import Parts, destination_of
-from batchsolve.runs.progress import ROW_BAR, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.settings import FileFields, FileSettings, path_of, paths_of, settings_of
 from batchsolve.tables.blocks import Block, numbered
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.encoders import Encoder, encoder_for
+from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output, folder_beside, open_output, whole_output
 from batchsolve.tables.places import files_of
 from batchsolve.tables.reader import Reader
-from batchsolve.tables.repeats import (
-    UNSEEN,
-    Decision,
-    KeptRows,
-    Keyed,
-    Places,
-    RowKeys,
-    SeenKeys,
-)
+from batchsolve.tables.repeats import UNSEEN, Keyed, RowKeys, SeenKeys, output_rows, output_schema
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.workers.pool import Pool
 
@@ -90,6 +78,7 @@ class DedupeSummary:
     seconds: float = 0.0
     backend: str = "threading"
     jobs: int = 1
+    in_bar: ClassVar[tuple[str, ...]] = ("kept",)
 
     @property
     def complete(self) -> bool:
@@ -97,38 +86,16 @@ class DedupeSummary:
         return not (self.invalid or self.undecided or self.known_invalid)
 
     def __str__(self) -> str:
-        doubts = [f"{n:,} of them {what}" for n, what in self._doubts() if n]
-        parts = [f"{self.kept:,} kept" + (f" ({', '.join(doubts)})" if doubts else "")]
-        parts += [f"{n:,} {what}" for n, what in self._dropped() if n]
+        doubts = {"invalid": self.invalid, "without a canonical form": self.undecided}
+        said = ", ".join(f"{n:,} of them {what}" for what, n in doubts.items() if n)
+        parts = [f"{self.kept:,} kept" + (f" ({said})" if said else "")]
+        dropped = {"repeated": self.repeated, "known": self.known}
+        parts += [f"{n:,} {what}" for what, n in dropped.items() if n]
         if self.known_invalid:
             parts.append(f"{self.known_invalid:,} invalid in the files of --against")
         speed = (self.rows + self.known_rows) / max(self.seconds, 1e-9)
         rows = counted(self.rows, "row")
         return f"{rows}: {', '.join(parts)}; {self.seconds:.1f} s, {speed:,.0f} rows/s"
-
-    def _doubts(self) -> list[tuple[int, str]]:
-        return [(self.invalid, "invalid"), (self.undecided, "without a canonical form")]
-
-    def _dropped(self) -> list[tuple[int, str]]:
-        return [(self.repeated, "repeated"), (self.known, "known")]
-
-
-@dataclass(frozen=True)
-class DedupeProgress:
-    """The argument of a progress callback.
-
-    Attributes
-    ----------
-    new_rows : int
-        Rows processed since the last call.
-    totals : DedupeSummary
-    expected_rows : int or None
-        The estimated number of rows of the same files; None if unknown.
-    """
-
-    new_rows: int
-    totals: DedupeSummary
-    expected_rows: int | None
 
 
 def dedupe(
@@ -138,11 +105,7 @@ def dedupe(
     up_to_symmetry: bool = False,
     against: Sequence[str | os.PathLike[str]] = (),
     mark: bool = False,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    on_progress: Callable[[DedupeProgress], None] | bool | None = None,
-    files: FileSettings | None = None,
+    on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[FileFields],
 ) -> DedupeSummary:
     r"""Leave out the rows of a corpus whose puzzle is in an earlier row or in another file.
@@ -165,19 +128,12 @@ def dedupe(
     mark : bool
         Keep all rows, and add a column ``first`` that names the first row with the same puzzle,
         such as ``test.csv#17``; it is empty in that row itself.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
     on_progress : callable or True, optional
-        Called with a `DedupeProgress` after every block; or True for a progress bar.
-    files : FileSettings, optional
-        The settings of reading: ``column``, ``box``, ``alphabet``, ``blank``, ``chunk``,
-        ``filename``.
+        Called with a `Progress` after every block; or True for a progress bar.
     **settings
-        The same, field by field.
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
+        as ``files``, or field by field: ``column``, ``box``, ``alphabet``, ``blank``, ``chunk``,
+        ``filename``.
 
     Returns
     -------
@@ -208,29 +164,22 @@ def dedupe(
     >>> dedupe(folder / "in.txt", folder / "out.csv", up_to_symmetry=True).kept
     1
     """
-    with shown(on_progress, kept_on, ROW_BAR) as tell:
+    workers, files = settings_of(dedupe, settings, FileSettings)
+    with shown(on_progress, rows_on, ROW_BAR) as tell:
         run = _Dedupe(
             paths_of("the input", inputs),
             paths_of("a file to compare with", against),
             path_of("the output", output),
             up_to_symmetry,
             mark,
-            settings_of(dedupe, FileSettings, files, settings),
-            Pool(jobs, backend, address),
+            files,
+            Pool(**workers),
             tell,
         )
         return run.run()
 
 
-def kept_on(bar: Any) -> Callable[[DedupeProgress], None]:
-    """Return a callback of `dedupe` that shows rows on a bar of tqdm, made by `ROW_BAR`."""
-
-    def update(progress: DedupeProgress) -> None:
-        bar.total = progress.expected_rows
-        bar.set_postfix(kept=progress.totals.kept, refresh=False)
-        bar.update(progress.new_rows)
-
-    return update
+_Decision = tuple[Any, dict[int, str] | None]  # the arguments of `output_rows`
 
 
 def _keys(keyed: Keyed, block: Block) -> RowKeys:
@@ -238,16 +187,11 @@ def _keys(keyed: Keyed, block: Block) -> RowKeys:
 
 
 def _kept(
-    reader: Reader,
-    rows: KeptRows,
-    encoder: Encoder,
-    in_place: InPlace | None,
-    block: Block,
-    decision: Decision,
+    reader: Reader, encode: Encode, in_place: InPlace | None, block: Block, decision: _Decision
 ) -> Encoded:
     """Encode the rows of a block that are kept."""
-    data = encoder.rows(rows.table(reader.read(block), decision))
-    return Encoded.of(data, block.number, in_place, n_rows=decision.first.size)
+    data = encode(output_rows(reader.read(block), *decision))
+    return Encoded.of(data, block.number, in_place, n_rows=decision[0].size)
 
 
 def _nothing(block: Block, n_rows: int) -> Encoded:
@@ -266,10 +210,10 @@ class _Dedupe:
     mark: bool
     settings: FileSettings
     pool: Pool
-    on_progress: Callable[[DedupeProgress], None]
+    on_progress: Callable[[Progress], None]
     totals: DedupeSummary = field(default_factory=DedupeSummary)
     seen: SeenKeys = field(default_factory=SeenKeys)
-    places: Places = field(default_factory=Places)
+    files: list[tuple[int, str]] = field(default_factory=list)  # first row and name of each
     n_rows: int = 0  # rows of all files whose keys were looked up
 
     def run(self) -> DedupeSummary:
@@ -286,8 +230,9 @@ class _Dedupe:
         refuse_own_output(self.inputs, paths, self.output)
         for other, theirs in zip(self.against, known, strict=True):
             refuse_own_output([other], theirs, self.output)
-        corpus = corpus_of(paths, self.settings, filename=self.settings.filename)
+        corpus = Corpus(paths, self.settings, filename=self.settings.filename)
         keyed = Keyed(corpus.reader, self.up_to_symmetry)
+        self.on_progress(Progress(0, self.totals))
         with self.pool as pool:
             self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
             for theirs in known:
@@ -295,16 +240,16 @@ class _Dedupe:
             self.totals.known_rows, self.totals.undecided = self.n_rows, 0
             is_parquet = split_suffixes(self.output)[0] == ".parquet"
             reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
-            keyed, rows = replace(keyed, reader=reader), KeptRows(reader, self.mark)
-            with self._opened(rows.schema) as output:
-                write = partial(_kept, reader, rows, encoder_for(self.output), output.in_place)
+            keyed = replace(keyed, reader=reader)
+            with self._opened(output_schema(reader, self.mark)) as output:
+                write = partial(_kept, reader, encoder_for(self.output), output.in_place)
                 self._keep(corpus, keyed, write, output)
         self.totals.seconds = time.perf_counter() - start
         return self.totals
 
     def _learn(self, paths: list[str], corpus: Corpus, keyed: Keyed) -> None:
         """Add the keys of files of ``against``."""
-        other = corpus_of(paths, self.settings)
+        other = Corpus(paths, self.settings)
         ours, theirs = corpus.reader.main.rules.names, other.reader.main.rules.names
         if ours != theirs:
             which = [" and ".join(names) or "none" for names in (theirs, ours)]
@@ -316,8 +261,8 @@ class _Dedupe:
 
         def learn(block: Block, found: RowKeys) -> int:
             self._look_up(found)
-            self.totals.known_invalid += int(np.count_nonzero(~found.counted))
-            return found.counted.size
+            self.totals.known_invalid += int(np.count_nonzero(~found[1]))
+            return found[1].size
 
         for _ in self._pass_over(other, theirs_keyed, learn, _nothing):
             pass
@@ -343,23 +288,29 @@ class _Dedupe:
         """Write the new rows of the input, or all rows with the column ``first``."""
         totals, n_known = self.totals, self.n_rows
 
-        def decide(block: Block, found: RowKeys) -> Decision:
+        def decide(block: Block, found: RowKeys) -> _Decision:
             first = self._look_up(found)
             is_new, is_known = first == UNSEEN, (first != UNSEEN) & (first < n_known)
             totals.rows += first.size
             totals.kept += int(np.count_nonzero(is_new))
             totals.known += int(np.count_nonzero(is_known))
             totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
-            totals.invalid += int(np.count_nonzero(~found.counted))
-            totals.undecided += found.n_undecided
-            wanted = np.unique(first[~is_new]).tolist() if self.mark else []
-            return Decision(first, {row: self.places.name_of(row) for row in wanted})
+            totals.invalid += int(np.count_nonzero(~found[1]))
+            totals.undecided += found[2]
+            if not self.mark:
+                return first, None
+            return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
 
         for encoded in self._pass_over(corpus, keyed, decide, write):
             output.take(encoded)
 
+    def _name_of(self, row: int) -> str:
+        """Return the name of a row for `batchsolve show`."""
+        first, name = self.files[bisect_right(self.files, row, key=itemgetter(0)) - 1]
+        return f"{name}#{row - first + 1}"
+
     def _look_up(self, found: RowKeys) -> Any:
-        first = self.seen.add(found.keys, found.counted, self.n_rows)
+        first = self.seen.add(*found[:2], self.n_rows)
         self.n_rows += first.size
         return first
 
@@ -378,7 +329,7 @@ class _Dedupe:
             nonlocal looked_at
             if block.source != looked_at:
                 looked_at = block.source
-                self.places.begin_file(block.name, self.n_rows)
+                self.files.append((self.n_rows, block.name))
             return decide(block, found)
 
         try:
@@ -389,6 +340,6 @@ class _Dedupe:
                 n_rows += encoded.n_rows
                 yield encoded
                 expected = corpus.expected_rows(n_rows, block.end)
-                self.on_progress(DedupeProgress(encoded.n_rows, self.totals, expected))
+                self.on_progress(Progress(encoded.n_rows, self.totals, expected))
         except RowsError as error:
             raise place.located(error) from None

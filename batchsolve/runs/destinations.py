@@ -22,24 +22,11 @@ from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
 from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.checksums import Written, checksum_at, sums_of
-from batchsolve.tables.encoders import Encoder, encoder_for
+from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
-from batchsolve.tables.outputs import (
-    FORMATS,
-    Output,
-    check_output,
-    open_output,
-    partial_path,
-)
+from batchsolve.tables.outputs import FORMATS, Output, check_output, open_output, partial_path
 from batchsolve.tables.packing import ROW_GROUP
-from batchsolve.tables.places import (
-    UNFINISHED,
-    Folder,
-    child,
-    folder_at,
-    is_address,
-    local_path,
-)
+from batchsolve.tables.places import UNFINISHED, Folder, child, folder_at, is_address, local_path
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.whole_files import followed
 from batchsolve.workers.pool import Pool
@@ -166,15 +153,11 @@ class OneFile:
 
 
 def _encoded(
-    table: RowTable,
-    encoder: Encoder,
-    in_place: InPlace | None,
-    batch: Any,
-    answers: Any,
+    table: RowTable, encode: Encode, in_place: InPlace | None, batch: Any, answers: Any
 ) -> Encoded:
     """Encode the rows of a block, and write them in place if possible."""
     rows, sums = table.rows(batch, answers)
-    data, about = encoder.rows(rows), _about(batch, sums)
+    data, about = encode(rows), _about(batch, sums)
     return Encoded.of(data, batch.number, in_place, **about)
 
 

@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Floats, Ints, UInts
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for
 from batchsolve.errors import InputError, counted
@@ -81,7 +81,7 @@ class Estimate:
 
 def estimate(
     problem: Puzzle,
-    stack: Sequence[int] | npt.NDArray[np.uint32] = (),
+    stack: Sequence[int] | UInts = (),
     *,
     probes: int = 1000,
     seed: int = 0,
@@ -132,21 +132,20 @@ def estimate(
     sample = stacks.take(drawn)
     most = _nodes_at_a_stop(kernel, problem, sample, speed)
     with asking(check):
-        found = probe(kernel, problem, sample, rng, most)
-    node_samples = nodes + stands_for * found.nodes
-    count_samples = count + stands_for * found.solutions
-    levels = depth + found.levels
+        below, covers, levels, searched = probe(kernel, problem, sample, rng, most)
+    node_samples = nodes + stands_for * below
+    count_samples = count + stands_for * covers
     if node_samples.mean() <= speed * SEARCHED_NODES:  # cheap enough to search completely
         outcome = kernel.search(problem, Task.of(stacks))
         nodes += int(outcome.nodes.sum())
-        return _exact(nodes, count + sum(outcome.counts.tolist()), nodes + found.searched)
+        return _exact(nodes, count + sum(outcome.counts.tolist()), nodes + searched)
     return Estimate(
         *_interval(node_samples),
         *_interval(count_samples),
         probes,
-        float(levels.mean()),
-        nodes + found.searched,
-        _doubt(stands_for * found.nodes, stands_for * found.solutions),
+        depth + float(levels.mean()),
+        nodes + searched,
+        _doubt(stands_for * below, stands_for * covers),
     )
 
 
@@ -165,7 +164,7 @@ def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed:
     some = stacks.take(np.linspace(0, len(stacks) - 1, min(FIRST_PROBES, len(stacks)), dtype=int))
     most = 1
     while True:
-        visited = probe(engine, problem, some, np.random.default_rng(most), most).searched
+        visited = probe(engine, problem, some, np.random.default_rng(most), most)[-1]
         if 2 * visited >= wanted * len(some) or 4 * most > MOST_AT_A_STOP:
             return most
         most *= 4
@@ -173,7 +172,7 @@ def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed:
 
 def _top(
     engine: Engine, problem: ExactCover, stacks: Stacks, most_nodes: int
-) -> tuple[int, int, int, Stacks, npt.NDArray[np.float64]]:
+) -> tuple[int, int, int, Stacks, Floats]:
     """Expand level after level of a tree while that visits at most `most_nodes` nodes.
 
     Returns
@@ -197,34 +196,12 @@ def _top(
     return nodes, count, levels, stacks, shares
 
 
-def _systematic(
-    shares: npt.NDArray[np.float64], n: int, rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _systematic(shares: Floats, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
     """Draw n stacks by their shares; return their indices and their weights."""
     ends = np.cumsum(shares)
     places = (rng.random() + np.arange(n)) / n * ends[-1]
     drawn = np.minimum(np.searchsorted(ends, places, side="right"), ends.size - 1)
     return drawn, ends[-1] / shares[drawn]
-
-
-@dataclass(frozen=True, eq=False)
-class Probes:
-    """The results of probes.
-
-    Attributes
-    ----------
-    nodes, solutions : ndarray of float64, shape (n,)
-        Estimates for the tree below each stack.
-    levels : ndarray of float64, shape (n,)
-        Number of levels below the stack at which a probe ended.
-    searched : int
-        Nodes visited by all probes.
-    """
-
-    nodes: npt.NDArray[np.float64]
-    solutions: npt.NDArray[np.float64]
-    levels: npt.NDArray[np.float64]
-    searched: int
 
 
 def probe(
@@ -233,7 +210,7 @@ def probe(
     stacks: Stacks,
     rng: np.random.Generator,
     most_nodes: int = 1,
-) -> Probes:
+) -> tuple[Floats, Floats, Floats, int]:
     """Make a probe below every stack.
 
     Parameters
@@ -246,6 +223,15 @@ def probe(
     rng : numpy.random.Generator
     most_nodes : int
         Nodes that a probe may visit at a stop.
+
+    Returns
+    -------
+    nodes, solutions : ndarray of float64, shape (n,)
+        Estimates for the tree below each stack.
+    levels : ndarray of float64, shape (n,)
+        Number of levels below the stack at which a probe ended.
+    searched : int
+        Nodes visited by all probes.
     """
     n = len(stacks)
     begun = np.diff(stacks.offsets)
@@ -271,15 +257,11 @@ def probe(
         goes_on, chances = _draw(np.concatenate(parents), np.concatenate(weights), len(at), rng)
         at = Stacks.concatenate(parts).take(goes_on)
         weight[at.roots] /= chances
-    return Probes(nodes, solutions, levels, searched)
+    return nodes, solutions, levels, searched
 
 
 def weighted_covers(
-    engine: Engine,
-    problem: ExactCover,
-    stack: Sequence[int],
-    n: int,
-    seed: int,
+    engine: Engine, problem: ExactCover, stack: Sequence[int], n: int, seed: int
 ) -> tuple[Stacks, list[int], int]:
     """Draw covers by probes that choose among the children of every node with equal chances.
 
@@ -328,11 +310,8 @@ def weighted_covers(
 
 
 def _walks(
-    engine: Engine,
-    problem: ExactCover,
-    stacks: Stacks,
-    rng: np.random.Generator,
-) -> tuple[Stacks, list[int], npt.NDArray[np.int64]]:
+    engine: Engine, problem: ExactCover, stacks: Stacks, rng: np.random.Generator
+) -> tuple[Stacks, list[int], Ints]:
     """Walk down once from every stack; return the covers, their weights and their stacks."""
     at = stacks.with_roots(np.arange(len(stacks)))
     weight = np.ones(len(stacks), object)  # products of any size
@@ -352,12 +331,7 @@ def _walks(
     return covers.take(order), weight[which].tolist(), which
 
 
-def _draw(
-    parents: npt.NDArray[np.int64],
-    weights: npt.NDArray[np.float64],
-    n: int,
-    rng: np.random.Generator,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _draw(parents: Ints, weights: Floats, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
     """Draw one stack of every parent that has some; return their indices and probabilities."""
     sums = np.bincount(parents, weights, n)
     ends = np.cumsum(weights)
@@ -370,14 +344,14 @@ def _draw(
     return drawn, weights[drawn] / sums[has]
 
 
-def _interval(samples: npt.NDArray[np.float64]) -> tuple[float, float, float]:
+def _interval(samples: Floats) -> tuple[float, float, float]:
     """Return the mean of samples and its interval."""
     mean = float(samples.mean())
     half = CONFIDENCE * float(samples.std(ddof=1)) / samples.size**0.5
     return mean, max(0.0, mean - half), mean + half
 
 
-def _doubt(nodes: npt.NDArray[np.float64], solutions: npt.NDArray[np.float64]) -> str:
+def _doubt(nodes: Floats, solutions: Floats) -> str:
     """Return the reason to doubt the intervals: a few probes hold most of the sum."""
     if not solutions.any():
         return "no probe found a solution, which does not say that there is none"

@@ -18,9 +18,9 @@ from batchsolve.engines.choice import EnginesByShape
 from batchsolve.errors import InputError, argument_errors, counted, listed, quoted
 from batchsolve.pictures.page import PAGE_STYLE, html_page
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
-from batchsolve.runs.corpora import FilePlace, blocks_for, corpus_of
+from batchsolve.runs.corpora import FilePlace, blocks_for
 from batchsolve.runs.draw import write_whole
-from batchsolve.runs.progress import ROW_BAR, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown
 from batchsolve.search.in_order import in_one_pass
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import (
@@ -32,7 +32,7 @@ from batchsolve.settings import (
     settings_of,
     text_of,
 )
-from batchsolve.tables.blocks import Block
+from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, without_views
 from batchsolve.tables.inputs import open_all
@@ -247,11 +247,7 @@ def evaluate(
     truth: str | None = None,
     by: str | None = None,
     bins: Sequence[float] = (),
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    on_progress: Callable[[int], None] | bool | None = None,
-    files: FileSettings | None = None,
+    on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[FileFields],
 ) -> Evaluation:
     """Count the rows, cells, clues and houses that predicted solutions have right.
@@ -274,18 +270,11 @@ def evaluate(
         The column of strata, such as ``rating``.
     bins : sequence of float
         Ascending bounds of ranges, which are the strata then: ``[1, 10]`` makes three.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
     on_progress : callable or True, optional
-        Called with the number of rows since the last call; True draws a progress bar.
-    files : FileSettings, optional
-        The settings of reading.
+        Called with a `Progress`, whose sums are those of all rows; True draws a progress bar.
     **settings
-        The same, field by field.
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
+        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
 
     Returns
     -------
@@ -306,14 +295,14 @@ def evaluate(
     (1, 23, 24)
     """
     begin = time.perf_counter()
-    how = settings_of(evaluate, FileSettings, files, settings)
+    workers, how = settings_of(evaluate, settings, FileSettings)
     edges = _edges(by, bins)
     if isinstance(predictions, str | bytes | os.PathLike | list | tuple):
         sources: list[Any] = open_all(files_of(paths_of("the predictions", predictions)))
     else:
         sources = [TableSource(without_views(arrow_table(predictions)))]
     solved = truth == NO_TRUTH
-    corpus = corpus_of(sources, how, solution_column=None if solved else truth)
+    corpus = Corpus(sources, replace(how, solution_column=None if solved else truth))
     column = _prediction_column(corpus, prediction)
     _check_columns(corpus, column, by)
     known = None if solved or corpus.solution_column == column else corpus.solution_column
@@ -321,22 +310,19 @@ def evaluate(
     evaluation = Evaluation(
         Stratum(), {}, corpus.column, column, known, by, {"malformed": [], "unjudged": []}, [], 0.0
     )
-    with shown(on_progress, rows_judged_on, ROW_BAR) as tell, Pool(jobs, backend, address) as pool:
+    with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
         judged = _judged(corpus, reader, Judge(column, by, edges), pool, how.chunk)
+        tell(Progress(0, evaluation.all))
         with closing(judged) as found:
-            for rows in found:
+            for end, rows in found:
                 _add(evaluation, rows)
-                tell(rows.n_rows)
+                expected = corpus.expected_rows(evaluation.all.rows, end)
+                tell(Progress(rows.n_rows, evaluation.all, expected))
     return replace(
         evaluation,
         strata=_in_order(evaluation.strata, edges) if by else {},
         seconds=time.perf_counter() - begin,
     )
-
-
-def rows_judged_on(bar: Any) -> Callable[[int], None]:
-    """Return a callback of `evaluate` that shows rows on a bar of tqdm, made by `ROW_BAR`."""
-    return lambda n_rows: bar.update(n_rows) and None
 
 
 def _edges(by: str | None, bins: Sequence[float]) -> tuple[float, ...]:
@@ -384,8 +370,8 @@ def _read_and_judge(reader: Reader, judge: Judge, block: Block) -> tuple[Block, 
 
 def _judged(
     corpus: Corpus, reader: Reader, judge: Judge, pool: Pool, chunk: int | None
-) -> Generator[JudgedRows]:
-    """Yield the counts of blocks, in order, of rows counted from 1 through the input."""
+) -> Generator[tuple[Boundary, JudgedRows]]:
+    """Yield the ends and the counts of blocks, in order, of rows counted from 1 in the input."""
     blocks, place, n_rows = blocks_for(pool, corpus, most_rows=chunk), FilePlace(), 0
     found: Generator[tuple[Block, JudgedRows]]
     if reader.solution_column is None:
@@ -403,7 +389,7 @@ def _judged(
             }
             n_rows += rows.n_rows
             place.pass_by(block, rows.n_rows)
-            yield rows._replace(examples=examples, named=named)
+            yield block.end, rows._replace(examples=examples, named=named)
     except RowsError as error:
         raise place.located(error) from None
 

@@ -15,10 +15,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from batchsolve.arrays import UInts
 from batchsolve.errors import InputError, JournalError, ProblemError, listed, quoted
 from batchsolve.formats.render import GRID, OPTIONS
 from batchsolve.problems.exact_cover import ExactCover
@@ -28,7 +28,7 @@ from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.reading import Reading
 from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
 from batchsolve.tables.checksums import checksum_at
-from batchsolve.tables.encoders import Encoder, encoder_for
+from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.outputs import check_output, folder_beside, whole_output
 from batchsolve.tables.sources import name_of, open_source
@@ -43,11 +43,7 @@ _READ_BYTES, _READ_ROWS = 2 << 20, 8192
 Made = TypeVar("Made")
 
 
-def export_run(
-    directory: str,
-    output: str,
-    jobs: int | None = None,
-) -> int:
+def export_run(directory: str, output: str, jobs: int | None = None) -> int:
     """Write all solutions of a run to one sorted file, in bounded memory.
 
     A folder beside the output holds temporary files and is always removed. The files take at most
@@ -93,11 +89,11 @@ def export_run(
     return rows
 
 
-def _encoded(encoder: Encoder, in_place: InPlace | None, number: int, table: pa.Table) -> Encoded:
+def _encoded(encode: Encode, in_place: InPlace | None, number: int, table: pa.Table) -> Encoded:
     """Encode rows, and write them into their place if workers can."""
     step = max(len(table) * _WRITE_BYTES // max(table.nbytes, 1), 1)
     pieces = (table.slice(begin, step) for begin in range(0, len(table), step))
-    data = b"".join(map(encoder.rows, pieces))
+    data = b"".join(map(encode, pieces))
     return Encoded.of(data, number, in_place, n_rows=len(table))
 
 
@@ -148,10 +144,7 @@ class Solutions:
         return self.first.schema
 
     def in_order(
-        self,
-        make: Callable[[int, pa.Table], Made],
-        pool: Pool,
-        folder: str,
+        self, make: Callable[[int, pa.Table], Made], pool: Pool, folder: str
     ) -> Iterator[Made]:
         """Yield the results of `make` on the solutions, in ascending order.
 
@@ -234,7 +227,7 @@ def _rows_at_once(metadata: Any) -> int:
 # ---- reading back ---------------------------------------------------------------------------
 
 
-def found_covers(reading: Reading, path: str, limit: int) -> list[npt.NDArray[np.uint32]]:
+def found_covers(reading: Reading, path: str, limit: int) -> list[UInts]:
     """Read the first covers of a problem from the output of an enumeration.
 
     Parameters
@@ -266,7 +259,7 @@ def found_covers(reading: Reading, path: str, limit: int) -> list[npt.NDArray[np
     >>> [cover.tolist() for cover in found_covers(bs.read_problem("langford:3"), directory, 1)]
     [[1, 6, 7]]
     """
-    covers: list[npt.NDArray[np.uint32]] = []
+    covers: list[UInts] = []
     name = name_of(path)
     if isinstance(reading.problem, GridProblem):
         notation = reading.notation or usual_notation(reading.problem.n_digits)
@@ -325,9 +318,7 @@ def _values(table: pa.Table, problem: ExactCover, name: str) -> Iterator[object]
         yield from batch.column(0).to_pylist()
 
 
-def _cover_of_grid(
-    problem: GridProblem, notation: Notation, value: object
-) -> npt.NDArray[np.uint32]:
+def _cover_of_grid(problem: GridProblem, notation: Notation, value: object) -> UInts:
     """Return the cover of a solved grid."""
     text = str(value or "")
     grids, faults = notation.encode(pa.array([text]))
@@ -347,9 +338,7 @@ def _numbers_of_names(problem: ExactCover) -> tuple[dict[str, int], set[str]]:
     return numbers, unclear
 
 
-def _cover_of_names(
-    numbers: dict[str, int], unclear: set[str], value: object
-) -> npt.NDArray[np.uint32]:
+def _cover_of_names(numbers: dict[str, int], unclear: set[str], value: object) -> UInts:
     """Return the cover of a list of option names; in CSV, such a list is JSON."""
     names = value
     if isinstance(value, str):

@@ -23,11 +23,11 @@ from batchsolve.errors import InputError
 from batchsolve.problems.answers import Status
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
-from batchsolve.runs.corpora import blocks_for, corpus_of
+from batchsolve.runs.corpora import blocks_for
 from batchsolve.runs.destinations import Parts, RowTable
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
-from batchsolve.runs.solve_file import FileRun
+from batchsolve.runs.solve_file import FileRun, run_files
 from batchsolve.search.in_order import in_one_pass
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
@@ -35,16 +35,15 @@ from batchsolve.settings import (
     GenerateFields,
     PuzzleSettings,
     SearchSettings,
-    path_of,
-    settings_and_files,
+    settings_of,
     whole_number,
 )
 from batchsolve.tables.answers import RowSums
+from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.inputs import Tables
 from batchsolve.tables.places import files_of
 from batchsolve.tables.rule_columns import OWN, REGIONS
 from batchsolve.tables.shapes import BOX
-from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 USED = ("box", "rules", "regions", "alphabet", "blank", "chunk", "resume")  # settings of files
@@ -82,12 +81,7 @@ def generate_file(
     output: str | os.PathLike[str],
     n: int,
     *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    wanted: PuzzleSettings | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[GenerateFields],
 ) -> Summary:
     """Make puzzles, each with one solution, and write a table of them.
@@ -101,21 +95,13 @@ def generate_file(
         which `solve_file` knows them.
     n : int
         Number of puzzles. Row ``i`` depends on the seed and on ``i`` alone.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
     on_progress : callable or True, optional
         As in `solve_file`.
-    wanted : PuzzleSettings, optional
-        The puzzles that are wanted.
-    files : FileSettings, optional
-        The grids and their notation: ``box``, ``rules``, ``regions``, ``alphabet``, ``blank``; and
-        ``chunk`` and ``resume``.
     **settings
-        The fields of `wanted` and `files`: ``seed=7``, ``minimal=True``, ….
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; the puzzles that are wanted, whole
+        as ``wanted``, a `PuzzleSettings`, or field by field: ``seed=7``, ``minimal=True``, …; and
+        their grids and notation: ``box``, ``rules``, ``regions``, ``alphabet``, ``blank``,
+        ``chunk`` and ``resume``.
 
     Returns
     -------
@@ -137,31 +123,15 @@ def generate_file(
     >>> generate_file(out, 100, seed=7, box=(2, 2), minimal=True).unique
     100
     """
-    what, how = _checked(generate_file, wanted, files, settings)
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
-        summary = GenerateRun(
-            [],
-            [],
-            path_of("the output", output),
-            SearchSettings(),
-            how,
-            Pool(jobs, backend, address),
-            tell,
-            n=whole_number("n", n),
-            wanted=what,
-        ).run()
-    LOG.info("%s", summary)
+    workers, wanted, files = _checked(generate_file, settings)
+    n = whole_number("n", n)
+    how = output, SearchSettings(), files, Pool(**workers)
+    summary: Summary = run_files(GenerateRun, [], *how, on_progress=on_progress, n=n, wanted=wanted)
     return summary
 
 
 def generate_table(
     n: int,
-    *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    wanted: PuzzleSettings | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[GenerateFields],
 ) -> pa.Table:
     """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
@@ -172,21 +142,13 @@ def generate_table(
     >>> table.column_names, len(table)
     (['puzzle', 'solution', 'clues'], 3)
     """
-    what, how = _checked(generate_table, wanted, files, settings)
-    n = whole_number("n", n)
-    tables = _tables(n, None, Pool(jobs, backend, address), what, how)
-    schema, *each = tables
-    return pa.concat_tables([schema, *each]).combine_chunks()
+    workers, wanted, files = _checked(generate_table, settings)
+    tables = _tables(whole_number("n", n), None, Pool(**workers), wanted, files)
+    return pa.concat_tables(list(tables)).combine_chunks()
 
 
 def generate(
     n: int | None = None,
-    *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    wanted: PuzzleSettings | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[GenerateFields],
 ) -> Iterator[Puzzle]:
     """Make puzzles, each with one solution, one after another; see `generate_file`.
@@ -206,10 +168,10 @@ def generate(
     >>> next(puzzles) == next(generate(1, seed=7, box=(2, 2)))
     True
     """
-    what, how = _checked(generate, wanted, files, settings)
+    workers, wanted, files = _checked(generate, settings)
     n = None if n is None else whole_number("n", n)
-    tables = _tables(n, FEW_ROWS, Pool(jobs, backend, address), what, how)
-    names = Puzzle._fields[: 4 if what.weights else 3]
+    tables = _tables(n, FEW_ROWS, Pool(**workers), wanted, files)
+    names = Puzzle._fields[: 4 if wanted.weights else 3]
     return (
         Puzzle(
             **{name: row[name] for name in names},
@@ -221,17 +183,14 @@ def generate(
 
 
 def _checked(
-    caller: Callable[..., object],
-    wanted: PuzzleSettings | None,
-    files: FileSettings | None,
-    each: Mapping[str, object],
-) -> tuple[PuzzleSettings, FileSettings]:
+    caller: Callable[..., object], each: Mapping[str, Any]
+) -> tuple[dict[str, Any], PuzzleSettings, FileSettings]:
     """Return the settings; raise `InputError` if one of them has no meaning here."""
-    what, how = settings_and_files(caller, PuzzleSettings, wanted, files, each)
+    workers, wanted, files = settings_of(caller, each, PuzzleSettings, FileSettings)
     for declared in fields(FileSettings):
-        if declared.name not in USED and getattr(how, declared.name) != declared.default:
+        if declared.name not in USED and getattr(files, declared.name) != declared.default:
             raise InputError(f"{declared.name}: puzzles that are made have none; leave it out")
-    return what, how
+    return workers, wanted, files
 
 
 def _tables(
@@ -262,7 +221,7 @@ def with_known(maker: Maker, files: FileSettings, pool: Pool) -> Maker:
     """Return a maker of puzzles that are unlike those of files."""
     each = [maker.known]
     for path in files_of(maker.wanted.unlike):
-        corpus, n_before = corpus_of([path], FileSettings(box=files.box)), 0
+        corpus, n_before = Corpus([path], FileSettings(box=files.box)), 0
         read = partial(known_keys, corpus.reader, maker.problem.n_digits)
         with closing(in_one_pass(blocks_for(pool, corpus), pool, read)) as found:
             for keys, n_rows, wrong in found:

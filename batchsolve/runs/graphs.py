@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from batchsolve.arrays import UInts
 from batchsolve.engines import check_support, get_engine
 from batchsolve.errors import InputError
 from batchsolve.graphs.drawing import draw
@@ -158,7 +156,7 @@ class Samples:
     def __len__(self) -> int:
         return len(self.covers)
 
-    def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]:
+    def __iter__(self) -> Iterator[UInts]:
         return iter(self.covers)
 
 

@@ -23,6 +23,7 @@ from batchsolve.problems.sudoku import Sudoku, sudoku
 from batchsolve.problems.variant import Variant
 from batchsolve.problems.variants import Variants
 from batchsolve.search.rows import Read
+from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import text_column
@@ -66,7 +67,9 @@ def rows_of(
         if problem is not None and not isinstance(problem, GridProblem):
             raise _no_problem(problem)
         table = TableSource(pa.table({"puzzle": texts}))
-        corpus = Corpus([table], "puzzle", None, alphabet, blank, problem=problem)
+        corpus = Corpus(
+            [table], FileSettings(column="puzzle", alphabet=alphabet, blank=blank), problem=problem
+        )
         read = partial(_of_one_size, corpus.reader)
         return GridRows(corpus.problem, corpus.notation, corpus.blocks(), read)
     array = _array_of(grids)

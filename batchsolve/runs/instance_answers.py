@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import UInts
 from batchsolve.errors import counted
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
@@ -71,11 +71,12 @@ class _InstanceTable:
     ) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
         facts = batch.facts()
+        items, options, engines = ([each and each[k] for each in facts] for k in range(3))
         columns: list[Any] = [
-            pa.array([each and each.items for each in facts], pa.int64()),
-            pa.array([each and each.options for each in facts], pa.int64()),
+            pa.array(items, pa.int64()),
+            pa.array(options, pa.int64()),
             *own,
-            pa.array([each and each.engine for each in facts], pa.string()),
+            pa.array(engines, pa.string()),
             pa.array(messages, pa.string()),
         ]
         if self._stats:
@@ -98,21 +99,21 @@ class CountTable(_InstanceTable):
 
     def __init__(self, reader: InstanceReader, settings: SearchSettings, stats: bool) -> None:
         self._fits = not reader.engine.capabilities.counts_only
-        kind = pa.int64() if self._fits else pa.string()
-        super().__init__(reader, settings, stats, [("count", kind), ("complete", pa.bool_())])
+        self._kind = pa.int64() if self._fits else pa.string()
+        own = [("count", self._kind), ("complete", pa.bool_())]
+        super().__init__(reader, settings, stats, own)
 
     def rows(self, batch: Instances, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
-        facts, counts = batch.facts(), counts_of(batch, answers, self._settings)
+        counts = counts_of(batch, answers, self._settings)
         if self._fits:
-            counts = list(map(_within_64_bits, counts))
-        known = [None if each is None else count for each, count in zip(facts, counts, strict=True)]
-        exact = [None if each is None else each.count for each in known]
-        own = [
-            pa.array(exact, pa.int64()) if self._fits else pa.array(map(_text, exact), pa.string()),
-            pa.array([each and each.complete for each in known], pa.bool_()),
-        ]
-        messages, status = [each.message for each in counts], [_status(each) for each in known]
+            counts = [_within_64_bits(*each) for each in counts]
+        unknown = np.array([facts is None for facts in batch.facts()])
+        exact = [count if self._fits else str(count) for count, _ in counts]
+        messages = [why for _, why in counts]
+        complete = pa.array([why is None for why in messages], mask=unknown)
+        own = [pa.array(exact, self._kind, mask=unknown), complete]
+        status = np.where(unknown, Status.INVALID, [_status(*each) for each in counts])
         return self._table(batch, answers, own, messages, status)
 
 
@@ -150,7 +151,7 @@ class CoverTable(_InstanceTable):
         return self._table(batch, answers, own, messages, status)
 
 
-def _names_of(reading: Reading, cover: npt.NDArray[np.uint32]) -> list[str]:
+def _names_of(reading: Reading, cover: UInts) -> list[str]:
     """Return the names of the options of a cover, as `CoverRenderer` sorts them."""
     problem = reading.problem
     if not isinstance(problem, GridProblem):
@@ -161,28 +162,22 @@ def _names_of(reading: Reading, cover: npt.NDArray[np.uint32]) -> list[str]:
     return names
 
 
-@dataclass(frozen=True)
-class RowCount:
-    """The count of an instance, and why it is not complete."""
-
-    count: int | None
-    complete: bool
-    message: str | None
+RowCount = tuple[int | None, str | None]  # and why it is not complete, if it is not
 
 
-def _within_64_bits(each: RowCount) -> RowCount:
+def _within_64_bits(count: int | None, why: str | None) -> RowCount:
     """Return a count, or a message with it if it has more bits."""
-    if each.count is None or each.count < 2**63:
-        return each
-    found = f"{each.count} solutions{'' if each.complete else ' or more'}"
-    why = f"{found}, too many for 64 bits; --engine memo writes counts as text"
-    return RowCount(None, False, why if each.message is None else f"{each.message}; {why}")
+    if count is None or count < 2**63:
+        return count, why
+    found = f"{count} solutions{'' if why is None else ' or more'}"
+    large = f"{found}, too many for 64 bits; --engine memo writes counts as text"
+    return None, large if why is None else f"{why}; {large}"
 
 
 def counts_of(batch: Instances, answers: Answers, settings: SearchSettings) -> list[RowCount]:
-    """Return the count of each instance; a message says why it is not complete."""
+    """Return the count of each instance, and why it is not complete, if it is not."""
     limit = settings.limit or UNLIMITED
-    found = []
+    found: list[RowCount] = []
     for row, count in enumerate(answers.counts):
         why = batch.faults.get(row)
         if settings.limit is not None and count >= limit:
@@ -190,7 +185,7 @@ def counts_of(batch: Instances, answers: Answers, settings: SearchSettings) -> l
         elif row in answers.unfinished:
             why = _why_unfinished(answers, row, settings)
         wanted = int(count) if settings.limit is None else min(int(count), limit)
-        found.append(RowCount(wanted, why is None, why))
+        found.append((wanted, why))
     return found
 
 
@@ -204,13 +199,7 @@ def _why_unfinished(answers: Answers, row: int, settings: SearchSettings) -> str
     return f"stopped after {settings.time_limit} s"
 
 
-def _status(count: RowCount | None) -> Status:
-    if count is None:
-        return Status.INVALID
-    if not count.complete:
+def _status(count: int | None, why: str | None) -> Status:
+    if count is None or why is not None:
         return Status.UNFINISHED
-    return (Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE)[min(count.count or 0, 2)]
-
-
-def _text(count: int | None) -> str | None:
-    return None if count is None else str(count)
+    return (Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE)[min(count, 2)]

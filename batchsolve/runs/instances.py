@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,11 +26,11 @@ from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
 from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.blocks import Block, BlockSize
-from batchsolve.tables.inputs import Tables, open_all
+from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import BOM, JSON_TEXT, JsonLines
 from batchsolve.tables.places import exists, is_address
 from batchsolve.tables.reader import FILENAME
-from batchsolve.tables.sources import Files, FilesSource, Source, TextSource, split_suffixes
+from batchsolve.tables.sources import Files, Source, TextSource, split_suffixes
 from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"
@@ -52,12 +52,8 @@ MOST_AT_ONCE = 64  # small problems in a group; all of them are in memory
 _NO_CLUES = np.empty(0, np.uint32)
 
 
-class Facts(NamedTuple):
-    """The size of an instance, and the engine that searches it."""
-
-    items: int
-    options: int
-    engine: str
+Facts = tuple[int, int, str]
+"""The numbers of items and options of an instance, and the name of its engine."""
 
 
 @dataclass(eq=False)
@@ -122,7 +118,7 @@ class Instances:
 
     def _is_small(self, row: int, problem: ExactCover) -> bool:
         """Return True if the problem of a row may be searched together with others."""
-        many = registered(self._facts[row].engine).capabilities.many
+        many = registered(self._facts[row][-1]).capabilities.many
         return many and problem.n_entries <= MOST_ENTRIES and problem.bounds is None
 
     def facts(self) -> list[Facts | None]:
@@ -153,7 +149,7 @@ class Instances:
         except BatchsolveError as error:
             self.faults[row] = str(error)
             return None
-        self._facts[row] = Facts(problem.n_items, problem.n_options, engine.name)
+        self._facts[row] = problem.n_items, problem.n_options, engine.name
         if problem.n_entries <= MOST_ENTRIES:
             self._kept[row] = reading
         return reading
@@ -277,7 +273,7 @@ def _of_fields(fields: dict[str, str | None]) -> Reading:
 
 def of_files(paths: Sequence[str]) -> list[Source]:
     """Return the source of problem files and names of families, each of which is a row."""
-    return [FilesSource(Files(tuple(paths), os.getcwd()))]
+    return [Files(tuple(paths), os.getcwd())]
 
 
 def is_problem_file(path: str) -> bool:
@@ -311,7 +307,7 @@ def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
     there, problems are JSON lines with the field ``options``.
     """
     first, name = sources[0], column or COLUMN
-    if isinstance(first, FilesSource) or (column is None and _has_fields(first)):
+    if isinstance(first, Files) or (column is None and _has_fields(first)):
         return True
     if name not in first.layout.schema.names or first.path == "-":
         return False
@@ -327,11 +323,12 @@ class InstanceTables(Tables):
 
     Parameters
     ----------
-    inputs : sequence of str or Source
+    sources : sequence of Source
     engine : EngineForEach
-    column : str, optional
-        The column of problems; by default ``problem``, unless JSON lines have ``options``.
-    filename, size
+    settings : FileSettings
+        ``column`` is the column of problems; by default ``problem``, unless JSON lines have
+        ``options``.
+    size : BlockSize
         As for `Tables`.
 
     Attributes
@@ -347,7 +344,7 @@ class InstanceTables(Tables):
     Raises
     ------
     InputError
-        If the tables cannot be read, or have no column of problems.
+        If the tables cannot be read, have no column of problems, or settings do not suit them.
     """
 
     solution_column = None
@@ -355,47 +352,30 @@ class InstanceTables(Tables):
 
     def __init__(
         self,
-        inputs: Sequence[str | Source],
+        sources: Sequence[Source],
         engine: EngineForEach,
-        column: str | None = None,
-        filename: bool = False,
-        size: BlockSize | None = None,
+        settings: FileSettings,
+        size: BlockSize = BLOCKS,
     ) -> None:
-        sources = open_all(inputs)
+        column, filename = settings.column, settings.filename
+        if unfit := [name for name in OF_GRIDS if getattr(settings, name) not in (None, False)]:
+            raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
+        are_files = isinstance(sources[0], Files)
+        if are_files and (column is not None or filename):
+            raise InputError("only tables have a column of problems, or one of file names")
         if has_fields := column is None and _has_fields(sources[0]):
             sources = list(map(_with_json, sources))
         super().__init__(sources, filename, size)
-        self.column, left_out = "", Files.schema.names[1:]
-        if has_fields:
-            left_out = list(JSON_FIELDS)
-        elif not isinstance(sources[0], FilesSource):
-            self.column, left_out = column or COLUMN, []
-            if self.column not in self.columns:
-                raise InputError(
-                    f"unknown column {quoted(self.column)}; choose the column of problems from "
-                    f"{listed(self.columns)}"
-                )
+        self.column = "" if has_fields or are_files else column or COLUMN
+        if self.column and self.column not in self.columns:
+            raise InputError(
+                f"unknown column {quoted(self.column)}; choose the column of problems from "
+                f"{listed(self.columns)}"
+            )
+        left_out = JSON_FIELDS if has_fields else Files.schema.names[1:] if are_files else ()
         kept = [each for each in self.schema if each.name not in left_out]
         schema = pa.schema([*kept, FILENAME] if filename else kept)
         self.reader = InstanceReader(schema, engine, self.column, filename)
-
-
-def instance_tables(
-    inputs: Sequence[Source], engine: EngineForEach, settings: FileSettings, in_parts: bool
-) -> InstanceTables:
-    """Return instances in the tables of a run.
-
-    Raises
-    ------
-    InputError
-        If settings do not suit instances, or the tables cannot be read.
-    """
-    if unfit := [name for name in OF_GRIDS if getattr(settings, name) not in (None, False)]:
-        raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
-    if isinstance(inputs[0], FilesSource) and (settings.column is not None or settings.filename):
-        raise InputError("only tables have a column of problems, or one of file names")
-    size = PARTS if in_parts else BLOCKS
-    return InstanceTables(inputs, engine, settings.column, settings.filename, size)
 
 
 def _has_fields(source: Source) -> bool:

@@ -124,7 +124,7 @@ class Progress:
     new_rows : int
         Rows answered since the last call; 0 in the first call.
     totals : Summary
-        The sums, including those of the resumed run.
+        The sums, including those of the resumed run; other runs have sums of their own.
     expected_rows : int or None
         The number of all rows, estimated from the bytes of the rows so far; None if unknown.
 
@@ -136,7 +136,7 @@ class Progress:
     """
 
     new_rows: int
-    totals: Summary
+    totals: Any
     expected_rows: int | None = None
 
 

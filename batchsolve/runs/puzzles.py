@@ -28,7 +28,7 @@ from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.drawn_rules import Drawn, DrawnRules
 from batchsolve.tables.reader import Reader
-from batchsolve.tables.repeats import GridHash
+from batchsolve.tables.repeats import grid_keys
 from batchsolve.tables.rule_columns import RuleColumns
 from batchsolve.tables.shapes import forms_of_shape
 
@@ -432,7 +432,7 @@ class Maker:
 
 def keys_of_forms(forms: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     """Return keys of canonical forms, the same in every run."""
-    return GridHash.of(b"unlike", "form", forms.shape[1]).keys(forms)[:, 0]
+    return grid_keys(b"unlike", "form", forms)[:, 0]
 
 
 def known_keys(

@@ -9,29 +9,24 @@ from typing import Any, ClassVar, Unpack
 
 from batchsolve.engines.choice import EnginesByShape
 from batchsolve.rating.techniques import NAMES
-from batchsolve.runs.corpora import corpus_of
 from batchsolve.runs.in_memory import GridRows
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.solve import answered_table
-from batchsolve.runs.solve_file import FileRun
+from batchsolve.runs.solve_file import FileRun, run_files
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
     FileFields,
     FileSettings,
     SearchSettings,
-    path_of,
-    paths_of,
     settings_of,
 )
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, with_columns_of
 from batchsolve.tables.inputs import open_all
-from batchsolve.tables.places import files_of
 from batchsolve.tables.rated import RatedSums, RatedTable
 from batchsolve.tables.sources import TableSource
-from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 SHARE = 16  # of a usual block, because rating a row takes some 16 times as long as solving it
@@ -68,10 +63,6 @@ def rate(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[FileFields],
 ) -> Any:
     """Return a table of 9×9 puzzles with their ratings.
@@ -88,16 +79,9 @@ def rate(
         Add a column ``steps``: the steps that solve the puzzle, as JSON.
     uniqueness : bool
         Use patterns that assume a unique solution, too: unique rectangles and loops, and BUG.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
-    files : FileSettings, optional
-        The settings of reading: ``column``, ``alphabet``, ``blank``, ….
     **settings
-        The same, field by field.
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
+        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
 
     Returns
     -------
@@ -127,10 +111,10 @@ def rate(
     >>> rated.drop_columns("puzzle").to_pylist()[0]["technique"]
     'hidden single in box'
     """
-    how = settings_of(rate, FileSettings, files, settings)
-    corpus = corpus_of([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
+    workers, how = settings_of(rate, settings, FileSettings)
+    corpus = Corpus([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
     rated = RatedTable(corpus.reader, bool(backdoor), bool(steps), bool(uniqueness))
-    with Pool(jobs, backend, address) as pool:
+    with Pool(**workers) as pool:
         rows = GridRows(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
         search = SearchSettings(limit=PROVES_UNIQUENESS)
         return with_columns_of(answered_table(rows, rated, search, pool), table)
@@ -143,11 +127,7 @@ def rate_file(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[FileFields],
 ) -> RateSummary:
     r"""Rate a corpus of 9×9 puzzles from table to table; see `rate`.
@@ -164,18 +144,11 @@ def rate_file(
         As in `rate`.
     uniqueness : bool
         As in `rate`.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
     on_progress : callable or True, optional
         As in `solve_file`.
-    files : FileSettings, optional
-        The settings of reading and writing.
     **settings
-        The same, field by field.
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
+        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
 
     Returns
     -------
@@ -196,21 +169,12 @@ def rate_file(
     >>> summary.rows, sum(summary.techniques.values())
     (10000, 10000)
     """
-    given = paths_of("the input", inputs)
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
-        summary: RateSummary = RateRun(
-            given,
-            files_of(given),
-            path_of("the output", output),
-            SearchSettings(limit=PROVES_UNIQUENESS),
-            settings_of(rate_file, FileSettings, files, settings),
-            Pool(jobs, backend, address),
-            tell,
-            backdoor=bool(backdoor),
-            steps=bool(steps),
-            uniqueness=bool(uniqueness),
-        ).run()
-    LOG.info("%s", summary)
+    workers, files = settings_of(rate_file, settings, FileSettings)
+    how = SearchSettings(limit=PROVES_UNIQUENESS), files, Pool(**workers)
+    own = {"backdoor": bool(backdoor), "steps": bool(steps), "uniqueness": bool(uniqueness)}
+    summary: RateSummary = run_files(
+        RateRun, inputs, output, *how, on_progress=on_progress, own=own
+    )
     return summary
 
 
@@ -219,19 +183,7 @@ class RateRun(FileRun):
     """One run of `rate_file`; see `FileRun`."""
 
     totals: RateSummary = field(default_factory=RateSummary)
-    backdoor: bool = field(kw_only=True)
-    steps: bool = field(kw_only=True)
-    uniqueness: bool = field(kw_only=True)
     kind: ClassVar[str] = "rate"
-
-    def same(self, corpus: Any, engines: Any) -> dict[str, Any]:
-        """See `FileRun`."""
-        mine = {
-            "backdoor": self.backdoor,
-            "steps": self.steps,
-            "uniqueness": self.uniqueness,
-        }
-        return {**super().same(corpus, engines), **mine}
 
     def begun(self) -> tuple[Corpus, EnginesByShape]:
         """See `FileRun`."""
@@ -240,8 +192,7 @@ class RateRun(FileRun):
 
     def table(self, corpus: Any, pool: Pool) -> RatedTable:
         """See `FileRun`."""
-        reader = self.reader(corpus, pool)
-        return RatedTable(reader, self.backdoor, self.steps, self.uniqueness)
+        return RatedTable(self.reader(corpus, pool), **self.own)
 
     def add(self, sums: RatedSums) -> None:
         """See `FileRun`."""

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from batchsolve.arrays import UInts
 from batchsolve.errors import (
     BatchsolveError,
     InputError,
@@ -32,12 +32,7 @@ from batchsolve.errors import (
     shortened,
 )
 from batchsolve.formats.drawings import NoGridError, draw_grid, read_grid
-from batchsolve.formats.exact_cover_files import (
-    read_dlx,
-    read_ec,
-    read_json,
-    read_sets,
-)
+from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_sets
 from batchsolve.formats.packed import read_npz, unpacked
 from batchsolve.formats.tiling_files import BEGINNING, SUFFIX, read_tiling
 from batchsolve.pictures.boards import Board
@@ -49,6 +44,7 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import grid_problem
+from batchsolve.settings import FileSettings
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes
 
@@ -83,7 +79,7 @@ class Reading:
     """
 
     problem: ExactCover
-    stack: npt.NDArray[np.uint32]
+    stack: UInts
     name: str
     notation: Notation | None = None
 
@@ -166,13 +162,7 @@ def read_problem(
             f"a problem is text, such as 'queens:8' or the name of a file, {not_but(text)}"
         )
     text = os.fsdecode(text)
-    written = {
-        "box": box,
-        "alphabet": alphabet,
-        "blank": blank,
-        "rules": rules,
-        "regions": regions,
-    }
+    written = {"box": box, "alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
     if text == "-" or os.path.exists(text):
         if column is not None or rule_columns is not None:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
@@ -466,7 +456,7 @@ def _split_row(text: str) -> tuple[str, str | None]:
 def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any]) -> Reading:
     try:
         place = _find_row(path, row)
-        corpus = Corpus([path], column, **written)
+        corpus = Corpus([path], FileSettings(column=column, **written))
         for batch in corpus.batches():
             if place < len(batch):
                 break

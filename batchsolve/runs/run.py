@@ -166,43 +166,31 @@ class Run:
     def search(
         self,
         *,
-        jobs: int | None = None,
-        backend: str = "threading",
-        address: str | None = None,
         on_progress: Callable[[TreeSearch], None] | bool | None = None,
-        search: SearchSettings | None = None,
         **settings: Unpack[SearchFields],
     ) -> Count:
         """Search until the tree is finished or a limit is reached.
 
         Parameters
         ----------
-        jobs : int, optional
-            As for `count`.
-        backend : str
-            As for `count`.
-        address : str, optional
-            As for `count`.
         on_progress : callable or True, optional
             Called with the running `TreeSearch` as results arrive; True draws a progress bar.
-        search : SearchSettings, optional
-            As for `count`.
         **settings
-            As for `count`, but the engine and its branching rule are those of the run, and
-            ``limit`` includes the covers of earlier searches.
+            As for `count` (``jobs``, ``time_limit``, …), but the engine and its branching rule are
+            those of the run, and ``limit`` includes the covers of earlier searches.
 
         Returns
         -------
         Count
             The sums of this and all earlier searches of the run.
         """
-        chosen = settings_of(Run.search, SearchSettings, search, settings)
-        chosen = replace(chosen, engine=self._engine, branch=MRV)
+        workers, search = settings_of(Run.search, settings, SearchSettings)
+        chosen = replace(search, engine=self._engine, branch=MRV)
         self._journal.parts()  # raises an error if the run is closed
         if not self._one_at_a_time.acquire(blocking=False):
             raise InputError(f"{self._directory}: another thread searches this run just now")
         try:
-            return self._search(chosen, Pool(jobs, backend, address), on_progress)
+            return self._search(chosen, Pool(**workers), on_progress)
         finally:
             self._one_at_a_time.release()
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from itertools import chain, count
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,6 @@ from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.runs.corpora import corpus_of
 from batchsolve.runs.in_memory import GridRows, batch_of, rows_of
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
@@ -31,7 +30,7 @@ from batchsolve.settings import (
     CorpusFields,
     FileSettings,
     SearchSettings,
-    settings_of_corpus,
+    settings_of,
     whole_number,
 )
 from batchsolve.tables.corpus import Corpus
@@ -364,55 +363,15 @@ class DataFrame(Protocol):
 Frame = TypeVar("Frame", bound=DataFrame)
 
 
-class TableFields(TypedDict, total=False):
-    """The settings of `solve_table`."""
-
-    column: str | None
-    solution_column: str | None
-    box: tuple[int, int] | None
-    alphabet: str | None
-    blank: str | None
-    rules: str | None
-    regions: str | None
-    rule_columns: str | None
-    stats: bool
-    canonical: bool
-    limit: int
-    jobs: int | None
-    backend: str
-    address: str | None
-    engine: str
-    node_limit: int | None
+@overload
+def solve_table(table: Frame, **settings: Unpack[CorpusFields]) -> Frame: ...
 
 
 @overload
-def solve_table(table: Frame, **settings: Unpack[TableFields]) -> Frame: ...
+def solve_table(table: Any, **settings: Unpack[CorpusFields]) -> pa.Table: ...
 
 
-@overload
-def solve_table(table: Any, **settings: Unpack[TableFields]) -> pa.Table: ...
-
-
-def solve_table(
-    table: Any,
-    *,
-    column: str | None = None,
-    solution_column: str | None = None,
-    box: tuple[int, int] | None = None,
-    alphabet: str | None = None,
-    blank: str | None = None,
-    rules: str | None = None,
-    regions: str | None = None,
-    rule_columns: str | None = None,
-    stats: bool = False,
-    canonical: bool = False,
-    limit: int = 2,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    engine: str = AUTO,
-    node_limit: int | None = None,
-) -> Any:
+def solve_table(table: Any, **settings: Unpack[CorpusFields]) -> Any:
     """Solve a column of puzzles; return the table with columns of answers.
 
     Puzzles may have different sizes: each is what its length, or a column ``box``, says.
@@ -420,38 +379,9 @@ def solve_table(
     Parameters
     ----------
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
-    column : str, optional
-        The puzzle column; by default found by its name or its shape.
-    solution_column : str, optional
-        The column of given solutions; by default found by its name.
-    box : (int, int), optional
-        Rows and columns of a box, the same for all puzzles; by default as in `solve_file`.
-    alphabet : str, optional
-        Symbols of the digits; by default found from the whole column.
-    blank : str, optional
-        The characters of blank cells; by default those of ``.0*_-`` that are not digits.
-    rules : str, optional
-        As in `solve_file`.
-    regions : str, optional
-        As in `solve_file`.
-    rule_columns : str, optional
-        As in `solve_file`.
-    stats : bool
-        Add the columns ``nodes`` and ``seconds``.
-    canonical : bool
-        Add the column ``canonical``, the canonical form of each puzzle.
-    limit : int
-        As in `solve_file`.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
-    engine : str
-        As in `solve_file`.
-    node_limit : int, optional
-        As in `solve_file`.
+    **settings
+        As in `solve_file`: ``column``, ``alphabet``, ``rules``, …; ``stats`` and ``canonical``;
+        ``limit``, ``node_limit``, ``engine``, …; ``jobs``, ``backend``, ``address``.
 
     Returns
     -------
@@ -477,35 +407,15 @@ def solve_table(
     >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
     (['1243342143122134', None], ['unique', 'invalid'])
     """
-    search = SearchSettings(
-        limit=whole_number("limit", limit, 1), node_limit=node_limit, engine=engine
-    )
-    files = FileSettings(
-        column=column,
-        solution_column=solution_column,
-        box=box,
-        alphabet=alphabet,
-        blank=blank,
-        rules=rules,
-        regions=regions,
-        rule_columns=rule_columns,
-        stats=stats,
-        canonical=canonical,
-    )
+    search, files, workers = _in_memory(solve_table, settings)
     sources = [TableSource(arrow_table(table))]
-    corpus = corpus_of(sources, files, solution_column=solution_column)
-    with Pool(jobs, backend, address) as pool:
+    corpus = Corpus(sources, files)
+    with workers as pool:
         return with_columns_of(_solved(corpus, corpus, search, files, pool), table)
 
 
 def solve_stream(
     tables: Iterable[Any],
-    *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
-    search: SearchSettings | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[CorpusFields],
 ) -> Iterator[Any]:
     """Solve tables one after another, as they come; see `solve_table`.
@@ -518,19 +428,8 @@ def solve_stream(
         Tables that `solve_table` takes: of Arrow, data frames, …. Or a `pyarrow.RecordBatchReader`
         or another object with ``__arrow_c_stream__``, whose batches are the tables; or a dataset of
         the package `datasets`, which is cut into tables of 10,000 rows.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
-    search : SearchSettings, optional
-        The settings of the search; the default ``limit`` is 2.
-    files : FileSettings, optional
-        The settings of reading: ``column``, ``alphabet``, ``rules``, …; and ``stats`` and
-        ``canonical``.
     **settings
-        The fields of `search` and `files`.
+        As in `solve_table`.
 
     Yields
     ------
@@ -549,11 +448,17 @@ def solve_stream(
     >>> [table["status"].to_pylist() for table in solve_stream(tables)]
     [['unique'], ['multiple']]
     """
-    chosen, how = settings_of_corpus(solve_stream, search, files, settings)
-    if unused := [name for name in NOT_IN_MEMORY if getattr(how, name)]:
+    return _solved_one_by_one(_each_table(tables), *_in_memory(solve_stream, settings))
+
+
+def _in_memory(
+    caller: Callable[..., object], each: Mapping[str, Any]
+) -> tuple[SearchSettings, FileSettings, Pool]:
+    """Return the settings of a function of tables, and its workers."""
+    workers, search, files = settings_of(caller, each, SearchSettings, FileSettings)
+    if unused := [name for name in NOT_IN_MEMORY if getattr(files, name)]:
         raise InputError(f"{unused[0]} is a setting of solve_file; leave it out for tables")
-    pool = Pool(jobs, backend, address)
-    return _solved_one_by_one(_each_table(tables), chosen.of_rows(), how, pool)
+    return search.of_rows(), files, Pool(**workers)
 
 
 def _each_table(tables: Any) -> Iterator[Any]:
@@ -580,7 +485,7 @@ def _solved_one_by_one(
             break
     if not first:
         return
-    corpus = corpus_of([first[-1][1]], files, solution_column=files.solution_column)
+    corpus = Corpus([first[-1][1]], files)
     wanted = corpus.reader.columns_read
     with pool:
         for each, source in chain(first, sources):

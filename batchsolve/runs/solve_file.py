@@ -21,7 +21,6 @@ from batchsolve.problems.answers import STATUS_NAMES
 from batchsolve.runs.corpora import (
     FilePlace,
     blocks_for,
-    corpus_of,
     identity_of,
     reader_of_numbers,
     refuse_own_output,
@@ -30,10 +29,11 @@ from batchsolve.runs.corpora import (
 from batchsolve.runs.destinations import Parts, RowTable, destination_of
 from batchsolve.runs.instance_answers import CoverTable
 from batchsolve.runs.instances import (
+    BLOCKS,
+    PARTS,
     InstanceTables,
     check_engine,
     hold_problems,
-    instance_tables,
     is_problem_file,
     of_files,
 )
@@ -48,7 +48,7 @@ from batchsolve.settings import (
     SearchSettings,
     path_of,
     paths_of,
-    settings_of_corpus,
+    settings_of,
 )
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import TASKS, Block, Boundary, numbered
@@ -74,12 +74,7 @@ def solve_file(
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
-    jobs: int | None = None,
-    backend: str = "threading",
-    address: str | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    search: SearchSettings | None = None,
-    files: FileSettings | None = None,
     **settings: Unpack[CorpusFields],
 ) -> Summary:
     r"""Solve a corpus of puzzles from table to table.
@@ -117,7 +112,7 @@ def solve_file(
     files : FileSettings, optional
         The settings of reading and writing.
     **settings
-        The fields of `search` and `files`: ``limit=1``, ``column="puzzle"``, ….
+        The fields of `search` and `files`, in their place: ``limit=1``, ``column="puzzle"``, ….
 
     Returns
     -------
@@ -141,21 +136,27 @@ def solve_file(
     1.....2..3.....4,1243342143122134,unique,1,
     <BLANKLINE>
     """
-    chosen, how = settings_of_corpus(solve_file, search, files, settings)
-    given = paths_of("the input", inputs)
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
-        summary = FileRun(
-            given,
-            files_of(given),
-            path_of("the output", output),
-            chosen.of_rows(),
-            how,
-            Pool(jobs, backend, address),
-            tell,
-        ).run()
-    LOG.info("%s", summary)
+    workers, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
+    how = search.of_rows(), files, Pool(**workers)
+    summary: Summary = run_files(FileRun, inputs, output, *how, on_progress=on_progress)
     if summary.advice:
         LOG.info("%s unfinished: %s", f"{summary.unfinished:,}", summary.advice)
+    return summary
+
+
+def run_files(
+    kind: Callable[..., FileRun],
+    inputs: Any,
+    output: Any,
+    *how: Any,
+    on_progress: Callable[[Progress], None] | bool | None,
+    **own: Any,
+) -> Any:
+    """Make a run of a kind, and log its summary; the other arguments are those of `FileRun`."""
+    files = paths_of("the input", inputs), path_of("the output", output)
+    with shown(on_progress, rows_on, ROW_BAR) as tell:
+        summary = kind(*files, *how, tell, **own).run()
+    LOG.info("%s", summary)
     return summary
 
 
@@ -167,6 +168,8 @@ class FileRun:
     ----------
     inputs, paths : list of str
         The arguments, and the files that they stand for.
+    own : dict of str to object
+        Settings that only runs of this kind have, in JSON types.
     totals : Summary
         The sums of the rows that are written; other kinds of runs have sums of their own.
     rows_before : int
@@ -180,12 +183,12 @@ class FileRun:
     """
 
     inputs: list[str]
-    paths: list[str]
     output: str
     search: SearchSettings
     settings: FileSettings
     pool: Pool
     on_progress: Callable[[Progress], None]
+    own: dict[str, Any] = field(default_factory=dict)
     totals: Any = field(default_factory=Summary)
     rows_before: int = 0
     begin: Boundary | None = None
@@ -195,6 +198,7 @@ class FileRun:
     keep: ClassVar[int] = 1  # first covers of a row that its answer needs
 
     def __post_init__(self) -> None:
+        self.paths = files_of(self.inputs)
         self.destination = destination_of(self.output)
         self.output = self.destination.path
         self.unrecorded: list[Part] = []
@@ -251,22 +255,15 @@ class FileRun:
 
     def corpus(self, sources: Sequence[Source], share: int = 1, **more: Any) -> Corpus:
         """Return the corpus in some sources, in blocks that are `share` times as small as usual."""
-        return corpus_of(
-            sources,
-            self.settings,
-            solution_column=self.settings.solution_column,
-            filename=self.settings.filename,
-            size=self.destination.block_size.divided_by(share),
-            **more,
-        )
+        size = self.destination.block_size.divided_by(share)
+        return Corpus(sources, self.settings, filename=self.settings.filename, size=size, **more)
 
     def of_problems(self, sources: Sequence[Source]) -> tuple[InstanceTables, RowEngines]:
         """Return the corpus of problems in some sources, and their engine."""
         engine = EngineForEach(self.search.engine)
         check_engine(engine, self.search, self.keep)
-        in_parts = isinstance(self.destination, Parts)
-        tables = instance_tables(sources, engine, self.settings, in_parts)
-        return tables, RowEngines(engine)
+        size = PARTS if isinstance(self.destination, Parts) else BLOCKS
+        return InstanceTables(sources, engine, self.settings, size), RowEngines(engine)
 
     def table(self, corpus: Any, pool: Pool) -> RowTable:
         """Return the output table of the corpus."""
@@ -286,13 +283,7 @@ class FileRun:
         """Return the identity of an input, for the journal; a name of no file is its own."""
         return identity_of(path) if exists(path) else path
 
-    def _solve(
-        self,
-        corpus: Any,
-        table: RowTable,
-        engines: Any,
-        journal: Journal | None,
-    ) -> None:
+    def _solve(self, corpus: Any, table: RowTable, engines: Any, journal: Journal | None) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
         if journal and finished and self.destination.is_finished():
             journal.remove()  # the run was stopped between its last two steps
@@ -419,7 +410,7 @@ class FileRun:
         search = {name: getattr(self.search, name) for name in SAME_SEARCH}
         search["engine"] = engines.identity if engines else None
         inputs = [] if "-" in self.paths else [self.identity_of(p) for p in self.paths]
-        return {**search, "inputs": inputs, "columns": corpus.columns}
+        return {**search, "inputs": inputs, "columns": corpus.columns, **self.own}
 
     def _journal(self, corpus: Any, engines: Any) -> Journal:
         box = list(self.settings.box) if self.settings.box else None

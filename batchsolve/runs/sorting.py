@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -115,40 +114,25 @@ class _Page(NamedTuple):
     last: bytes  # the key of its last row
 
 
-@dataclass(frozen=True)
-class _Range:
-    """The rows from the beginning of a page to the beginning of another.
+_Range = tuple[int, _Page | None, _Page | None, list[_Page]]
+"""The rows from the beginning of a page to that of another: a number, these two pages (None for the
+beginning or the end of all rows), and the pages that may hold rows of the range.
 
-    Rows that equal the first row of a page lie before it if their own page does. So ranges can be
-    cut anywhere, however many rows are equal.
+Rows that equal the first row of a page lie before it if their own page does. So ranges can be cut
+anywhere, however many rows are equal.
+"""
 
-    Attributes
-    ----------
-    number : int
-    low, high : _Page or None
-        None for the beginning or the end of all rows.
-    pages : list of _Page
-        The pages that may hold its rows.
-    """
 
-    number: int
-    low: _Page | None
-    high: _Page | None
-    pages: list[_Page]
-
-    def keys(self) -> pa.BinaryArray:
-        """Return the keys of its rows, sorted."""
-        return sorted_keys(pa.concat_arrays(map(self._of_page, self.pages)))
-
-    def _of_page(self, page: _Page) -> pa.BinaryArray:
-        with open(page.path, "rb", buffering=0) as file:
-            data = os.pread(file.fileno(), page.end - page.begin, page.begin)
-        with pa.ipc.open_stream(data) as stream:
-            (batch,) = stream
-        keys = batch.column(0)
-        begin = _rows_before(self.low, page, keys) if self.low else 0
-        end = _rows_before(self.high, page, keys) if self.high else len(keys)
-        return keys.slice(begin, end - begin)
+def _keys_between(low: _Page | None, high: _Page | None, page: _Page) -> pa.BinaryArray:
+    """Return the keys of the rows of a page from the beginning of one page to that of another."""
+    with open(page.path, "rb", buffering=0) as file:
+        data = os.pread(file.fileno(), page.end - page.begin, page.begin)
+    with pa.ipc.open_stream(data) as stream:
+        (batch,) = stream
+    keys = batch.column(0)
+    begin = _rows_before(low, page, keys) if low else 0
+    end = _rows_before(high, page, keys) if high else len(keys)
+    return keys.slice(begin, end - begin)
 
 
 def _rows_before(other: _Page, page: _Page, keys: pa.BinaryArray) -> int:
@@ -191,12 +175,14 @@ def _ranges(pages: list[_Page], step: int) -> Iterator[_Range]:
         low, high = pages[begin], pages[begin + step] if begin + step < len(pages) else None
         inside = pages[begin : begin + step]
         before = {path: page for path, page in before.items() if page.last > low.first}
-        yield _Range(begin // step, low if begin else None, high, [*before.values(), *inside])
+        yield begin // step, low if begin else None, high, [*before.values(), *inside]
         before.update((page.path, page) for page in inside)
 
 
 def _make_of_range(make: Callable[[int, pa.Table], Any], schema: pa.Schema, range_: _Range) -> Any:
-    return make(range_.number, table_of(range_.keys(), schema))
+    number, low, high, pages = range_
+    keys = sorted_keys(pa.concat_arrays([_keys_between(low, high, page) for page in pages]))
+    return make(number, table_of(keys, schema))
 
 
 # ---- keys -----------------------------------------------------------------------------------

@@ -18,17 +18,7 @@ import numpy as np
 
 from batchsolve.engines import Task, check_support, get_engine
 from batchsolve.errors import InputError, OutputError, disk_errors, named_errors
-from batchsolve.json_records import (
-    SEAL,
-    TEXT,
-    TRUTH,
-    Form,
-    check,
-    is_whole,
-    parse,
-    sealed,
-    whole,
-)
+from batchsolve.json_records import SEAL, TEXT, TRUTH, Form, check, is_whole, parse, sealed, whole
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
@@ -71,12 +61,7 @@ class Split:
     nodes: int
 
 
-def split(
-    problem: Puzzle,
-    stack: Stack = (),
-    depth: int = 1,
-    engine: str = "dlx",
-) -> Split:
+def split(problem: Puzzle, stack: Stack = (), depth: int = 1, engine: str = "dlx") -> Split:
     """Expand the search tree below a stack to a depth.
 
     Searching all returned stacks, and adding `count` and `nodes`, gives the same sums as searching

@@ -64,14 +64,8 @@ class Style:
         return cls(color, marker, DARK_GREY if pale else dark, 0.35 if pale else 1.0, aside)
 
 
-@dataclass(frozen=True)
-class Label:
-    """A text for the right margin, and the end of the line that it labels."""
-
-    text: str
-    x: float
-    y: float
-    style: Style
+Label = tuple[str, float, float, Style]
+"""A text for the right margin, the end of the line that it labels, x and y, and its style."""
 
 
 def new_figure(title: str, subtitle: str, rows: int = 1, height: float = HEIGHT) -> Any:
@@ -165,10 +159,7 @@ def draw_measured(
     bars = axes.errorbar(
         list(points),
         list(points.values()),
-        (
-            [points[x] - ranges[x][0] for x in points],
-            [ranges[x][1] - points[x] for x in points],
-        ),
+        ([points[x] - ranges[x][0] for x in points], [ranges[x][1] - points[x] for x in points]),
         linestyle="",
         marker=style.marker,
         markersize=5,
@@ -192,30 +183,30 @@ def write_labels(axes: Axes, labels: Sequence[Label]) -> None:
     figure: Any = axes.figure
     texts = [
         axes.annotate(
-            label.text,
-            (label.x, label.y),
+            text,
+            (x, y),
             (1.06, 0.5),
             textcoords="axes fraction",
             annotation_clip=False,
             va="center",
             fontsize=SMALL,
             linespacing=1.1,
-            color=label.style.text,
+            color=style.text,
             arrowprops={
                 "arrowstyle": "-",
-                "color": label.style.color,
+                "color": style.color,
                 "linewidth": 0.7,
                 "relpos": (0, 0.5),
                 "shrinkA": 1,
                 "shrinkB": 4,
             },
         )
-        for label in labels
+        for text, x, y, style in labels
     ]
-    n_lines = sum(label.text.count("\n") + 1.6 for label in labels)
+    n_lines = sum(text.count("\n") + 1.6 for text, *_ in labels)
     figure.set_figheight(max(figure.get_figheight(), n_lines * LINE_HEIGHT + AROUND))
     figure.draw_without_rendering()  # to lay it out
-    wanted = axes.transData.transform([(label.x, label.y) for label in labels])[:, 1]
+    wanted = axes.transData.transform([(x, y) for _, x, y, _ in labels])[:, 1]
     box = axes.get_window_extent()
     gap = 0.3 * SMALL * figure.dpi / 72
     heights = [Text.get_window_extent(text).height + gap for text in texts]

@@ -12,7 +12,7 @@ from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.runs.estimate import estimate
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import MeasuredRun, Workload
-from batchsolve.scaling.simulation import Costs, Rules, Simulated, simulate
+from batchsolve.scaling.simulation import Costs, Simulated, simulate
 from batchsolve.scaling.tree_shape import sample_shape
 from batchsolve.search.pieces import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 
@@ -167,12 +167,12 @@ def _forecast(
     shape = sample_shape(problem, stack, engine, nodes, seconds=shape_seconds)
     costs = measured_costs(runs)
 
-    def simulated(jobs: int, how: Costs, rules: Rules | None = None) -> Simulated:
-        return simulate(nodes, jobs, how, shape, rules)
+    def simulated(jobs: int, how: Costs, **rules: Any) -> Simulated:
+        return simulate(nodes, jobs, how, shape, **rules)
 
     checks = []
     for run in runs:
-        again = simulated(run.jobs, costs, Rules(split_depth=run.split_depth))
+        again = simulated(run.jobs, costs, split_depth=run.split_depth)
         checks.append(Check(run, run.wall * nodes / run.nodes, again.wall, again.tasks))
     away = replace(costs, overhead=costs.overhead + latency)
     powers = [2**k for k in range(CURVE_POINTS) if 2**k <= max(workers, default=1)]
@@ -208,23 +208,18 @@ def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
 
 
 def _choice(workers: int, costs: Costs, simulated: Callable[..., Simulated]) -> Choice:
-    def with_rules(**rules: Any) -> Simulated:
-        return simulated(workers, costs, Rules(**rules))
-
     few = Sizing(TASK_SECONDS, 0.0, PIECES_PER_WORKER * workers)
     what_if = {
-        "automatic settings": with_rules(),
+        "automatic settings": simulated(workers, costs),
         "results cost no time": simulated(workers, replace(costs, master=0.0)),
         "no time between tasks": simulated(workers, replace(costs, overhead=0.0)),
-        ALIKE: with_rules(sizing=few),
+        ALIKE: simulated(workers, costs, sizing=few),
     }
     depths: list[tuple[int | None, Simulated]] = []
     for depth in DEPTHS:
-        depths.append((depth, with_rules(split_depth=depth)))
+        depths.append((depth, simulated(workers, costs, split_depth=depth)))
         if depth is not None and depths[-1][1].stacks > MOST_STACKS:
             break
-    budgets = [
-        (seconds, with_rules(budget=None if seconds is None else max(1, int(seconds * costs.rate))))
-        for seconds in BUDGET_SECONDS
-    ]
+    nodes = {s: None if s is None else max(1, int(s * costs.rate)) for s in BUDGET_SECONDS}
+    budgets = [(s, simulated(workers, costs, budget=budget)) for s, budget in nodes.items()]
     return Choice(workers, what_if, depths, budgets)

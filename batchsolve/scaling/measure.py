@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Floats, Ints
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError, ProblemError, counted
@@ -32,6 +33,7 @@ from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import (
     AUTO,
     UNLIMITED,
+    FileSettings,
     SearchSettings,
     check_bounds,
     setting,
@@ -85,8 +87,10 @@ class Workload:
         return self.stacks.take(np.arange(self.per_worker * jobs) % len(self.stacks))
 
 
-def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> Workload:
-    """Read the workload that `text` names.
+def read_workloads(
+    text: str, per_worker: int | None = None, by: str | None = None, **reading: Any
+) -> list[Workload]:
+    """Read the workload that `text` names, or one for each value of a column of a corpus.
 
     Parameters
     ----------
@@ -94,46 +98,36 @@ def read_workload(text: str, per_worker: int | None = None, **reading: Any) -> W
         A problem, as in `batchsolve.runs.reading.read_problem`; for weak scaling also a corpus.
     per_worker : int, optional
         Rows of the corpus, or copies of the problem, for each worker.
+    by : str, optional
+        A column of the corpus.
     **reading
         Box, alphabet, blank and column, as in `read_problem`.
 
     Raises
     ------
     InputError
-        If the problem is not found, or no row of the corpus can be searched.
+        If the problem is not found, no row of the corpus can be searched, or there is a column, and
+        no corpus of which workers get rows.
     """
-    if per_worker is None or not _is_table(text):
+    is_corpus = per_worker is not None and _is_table(text)
+    if by is not None and not is_corpus:
+        raise InputError(f"{text}: only the rows of a corpus have values of a column ({by!r})")
+    if not is_corpus:
         with _naming(text):
             found = read_problem(text, **reading)
             found.problem.check_stack(found.stack)
         stack = Stacks.from_lists([found.stack.tolist()])
-        return Workload(text, found.problem, stack, per_worker)
-    corpus = Corpus([text], **reading)
+        return [Workload(text, found.problem, stack, per_worker)]
+    corpus = Corpus([text], FileSettings(**reading))
+    if by is not None:
+        return [
+            Workload(f"{text}, {by} {value or 'missing'}", corpus.problem, stacks, per_worker)
+            for value, stacks in corpus.strata(by).items()
+        ]
     stacks = Stacks.concatenate(list(corpus.stacks()))
     if not len(stacks):
         raise InputError(f"{text}: no row can be searched")
-    return Workload(text, corpus.problem, stacks, per_worker)
-
-
-def read_workloads(
-    text: str, per_worker: int | None, by: str | None, **reading: Any
-) -> list[Workload]:
-    """Read the workload that `text` names, or one for each value of a column of a corpus.
-
-    Raises
-    ------
-    InputError
-        See `read_workload`; or if there is a column, and no corpus of which workers get rows.
-    """
-    if by is None:
-        return [read_workload(text, per_worker, **reading)]
-    if per_worker is None or not _is_table(text):
-        raise InputError(f"{text}: only the rows of a corpus have values of a column ({by!r})")
-    corpus = Corpus([text], **reading)
-    return [
-        Workload(f"{text}, {by} {value or 'missing'}", corpus.problem, stacks, per_worker)
-        for value, stacks in corpus.strata(by).items()
-    ]
+    return [Workload(text, corpus.problem, stacks, per_worker)]
 
 
 @contextmanager
@@ -316,10 +310,10 @@ class TaskLog:
 
     def add(self, done: Done, epoch: float) -> None:
         """Add a finished task."""
-        name = done.timing.worker
+        name = done.worker
         number = self.numbers.setdefault(name, len(self.numbers)) if name else -1
-        self.begin.append(done.timing.begin - epoch)
-        self.seconds.append(done.timing.seconds)
+        self.begin.append(done.begin - epoch)
+        self.seconds.append(done.seconds)
         self.worker.append(number)
         self.nodes.append(done.result.n_nodes)
         self.stacks.append(len(done.task.stacks))
@@ -359,7 +353,7 @@ class TaskLog:
         }
 
 
-def covered(begins: npt.NDArray[np.float64], ends: npt.NDArray[np.float64]) -> float:
+def covered(begins: Floats, ends: Floats) -> float:
     """Return the length of the union of intervals.
 
     Examples
@@ -373,11 +367,7 @@ def covered(begins: npt.NDArray[np.float64], ends: npt.NDArray[np.float64]) -> f
     return float(np.maximum(0.0, ends - np.maximum(begins, before)).sum())
 
 
-def _median_gap(
-    begin: npt.NDArray[np.float64],
-    seconds: npt.NDArray[np.float64],
-    worker: npt.NDArray[np.int64],
-) -> float:
+def _median_gap(begin: Floats, seconds: Floats, worker: Ints) -> float:
     """Return the median time between the tasks of one worker, 0 if none has two."""
     order = np.lexsort((begin, worker))
     gaps = begin[order][1:] - (begin + seconds)[order][:-1]
@@ -386,9 +376,7 @@ def _median_gap(
 
 
 def run_plan(
-    workloads: list[Workload],
-    plan: Plan,
-    made: Sequence[MeasuredRun] = (),
+    workloads: list[Workload], plan: Plan, made: Sequence[MeasuredRun] = ()
 ) -> Iterator[tuple[MeasuredRun, TaskLog]]:
     """Make the runs of a grid that are missing; yield each with its tasks.
 
@@ -560,5 +548,5 @@ def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) ->
             if isinstance(result, Lost):
                 raise ScalingError(result.reason)
             deadline = min(deadline, time.monotonic() + WARM_SECONDS)
-            seen.add(result.timing.worker)
+            seen.add(result.worker)
             check_interrupt()

@@ -112,7 +112,7 @@ def _against_workers(
         axes.axhline(1, color=GREY, label="ideal")
     else:
         axes.plot(line, line, color=GREY, label="ideal")
-    labels = [Label("ideal", most, 1.0 if per_worker else most, IDEAL)]
+    labels: list[Label] = [("ideal", most, 1.0 if per_worker else most, IDEAL)]
     for k, (one, name) in enumerate(zip(drawn, names, strict=True)):
         text, style = _told(k, names, one)
         divisor = {jobs: jobs if per_worker else 1 for jobs in one.workers}
@@ -129,7 +129,7 @@ def _against_workers(
             axes.plot(line, numbers, dash, color=style.color, alpha=style.alpha, label=fit.law)
             text += f"\n{sample} {fit.law}" + _numbers(fit)
         end = max(points)
-        labels.append(Label(text, end, points[end], style))
+        labels.append((text, end, points[end], style))
     drawing.begin_at_zero(axes)
     _name_workers(axes, series, drawn, y)
     drawing.write_labels(axes, labels)
@@ -163,7 +163,7 @@ def depth_figure(series: list[Series]) -> Figure | None:
         fixed = [place for place in points if place != auto]
         drawing.draw_measured(axes, points, ranges, style, name, joined=fixed)
         end = max(points)
-        labels.append(Label(text, end, points[end], style))
+        labels.append((text, end, points[end], style))
     low, high = axes.dataLim.y0, axes.dataLim.y1
     if high > MOST_LINEAR * low:
         drawing.make_logarithmic(axes, "y")

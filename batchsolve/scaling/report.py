@@ -13,6 +13,7 @@ from pathlib import Path
 
 from batchsolve.errors import disk_errors
 from batchsolve.pictures.page import html_page
+from batchsolve.pictures.svg import text_beside
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.forecast import Choice, Forecast
@@ -29,23 +30,7 @@ from batchsolve.scaling.speedup import (
 )
 from batchsolve.search.pieces import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
 
-STYLE = """
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 60rem; margin: 0 auto; padding: 0 1rem 3rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; } h3 { font-size: 1rem; }
-.pictures { columns: 27rem 2; column-gap: 1rem; }
-figure { margin: 0 0 1.5rem; break-inside: avoid; }
-img { display: block; width: 100%; height: auto; background: #fff; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
-th, td { border-bottom: 1px solid #8886; padding: .25rem .6rem; }
-th, td { text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; white-space: normal; min-width: 6rem; }
-.facts td:last-child { text-align: left; white-space: normal; overflow-wrap: anywhere; }
-pre { overflow-x: auto; background: #8882; padding: .6rem; }
-.note { border-left: 4px solid #d80; padding: .2rem .8rem; }
-"""
+STYLE = f"\n{text_beside(__file__, 'report.css')}"
 
 
 def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) -> Path:
@@ -76,10 +61,7 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
 
 
 def render(
-    home: Path,
-    experiment: Experiment,
-    forecasts: list[Forecast],
-    pictures: list[tuple[str, str]],
+    home: Path, experiment: Experiment, forecasts: list[Forecast], pictures: list[tuple[str, str]]
 ) -> str:
     """Render the report as HTML."""
     problems = dict.fromkeys(short_name(run.problem) for run in experiment.runs)

@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Floats
 from batchsolve.errors import InputError
 from batchsolve.interrupts import check_interrupt
 from batchsolve.kernels import kernel
@@ -27,7 +28,7 @@ from batchsolve.search.pieces import SPLIT_NODES, STACKS_PER_WORKER, Sizing, pie
 from batchsolve.search.scheduler import Result, Scheduler, run_round
 from batchsolve.settings import MOST_FORECAST_WORKERS, UNLIMITED, whole_number
 from batchsolve.workers.base import TASKS_OUT
-from batchsolve.workers.pool import Done, Timing
+from batchsolve.workers.pool import Done
 
 MOST_TASKS = 200_000  # or 10 for every worker, if that is more; takes about 4 seconds
 
@@ -52,25 +53,6 @@ class Costs:
     overhead: float = 0.0
     master: float = 0.0
     split: float = 0.0
-
-
-@dataclass(frozen=True)
-class Rules:
-    """The rules by which a search cuts up its tree; by default those of `batchsolve.search.tree`.
-
-    Attributes
-    ----------
-    split_depth : int, optional
-        Levels to expand first; by default until every worker has enough stacks.
-    budget : int, optional
-        Nodes a task may visit; by default chosen by time and by the number of pieces that wait.
-    sizing : Sizing, optional
-        The sizes of tasks; by default those that the search uses for the number of workers.
-    """
-
-    split_depth: int | None = None
-    budget: int | None = None
-    sizing: Sizing | None = None
 
 
 @dataclass(frozen=True)
@@ -111,8 +93,11 @@ def simulate(
     workers: int,
     costs: Costs,
     shape: Shape | None = None,
-    rules: Rules | None = None,
     seed: int = 0,
+    *,
+    split_depth: int | None = None,
+    budget: int | None = None,
+    sizing: Sizing | None = None,
 ) -> Simulated:
     """Simulate the search of some subtrees.
 
@@ -125,9 +110,14 @@ def simulate(
     costs : Costs
     shape : Shape, optional
         Samples by which subtrees are cut into smaller ones; without them subtrees stay whole.
-    rules : Rules, optional
     seed : int
         Seed of the random numbers.
+    split_depth : int, optional
+        Levels to expand first; by default until every worker has enough stacks.
+    budget : int, optional
+        Nodes a task may visit; by default chosen by time and by the number of pieces that wait.
+    sizing : Sizing, optional
+        The sizes of tasks; by default those that the search uses for the number of workers.
 
     Raises
     ------
@@ -143,15 +133,14 @@ def simulate(
     begin = np.atleast_1d(np.asarray(sizes, np.float64))
     if not begin.size or not (begin > 0).all():
         raise InputError("there is nothing to simulate: sizes are one or more positive numbers")
-    rules = rules or Rules()
     if shape is None:
         # no subtree reaches this budget, so each is one piece of work
-        rules = Rules(split_depth=0, budget=UNLIMITED, sizing=Sizing(1.0, 0.0, begin.size))
+        split_depth, budget, sizing = 0, UNLIMITED, Sizing(1.0, 0.0, begin.size)
         shape = Shape.even()
     tree = _Tree((shape.shares, shape.bounds, shape.first, shape.last), costs.rate)
     _seed(seed)
-    stacks, visited = _split(begin, workers, rules, tree.tables)
-    scheduler = Scheduler(tree, workers, rules.budget, sizing=rules.sizing)
+    stacks, visited = _split(begin, workers, split_depth, tree.tables)
+    scheduler = Scheduler(tree, workers, budget, sizing=sizing)
     scheduler.add(_Subtrees(stacks))
     most, rounds = max(MOST_TASKS, 10 * workers), 0
     now, searched = 0.0, 0.0
@@ -160,7 +149,7 @@ def simulate(
         rounds += 1
         for done in run_round(scheduler, _results(scheduler, workers, costs, now)):
             check_interrupt()
-            now, searched = done.timing.begin, searched + done.result.n_nodes
+            now, searched = done.begin, searched + done.result.n_nodes
             marks.append((now, searched))
             if len(marks) > most:
                 break
@@ -201,7 +190,7 @@ def _results(tasks: Scheduler, jobs: int, costs: Costs, now: float) -> Generator
             if at_hand:
                 begin(now)
         else:
-            yield Done(number, None, found, Timing(now, found.seconds, ""))
+            yield Done(number, None, found, now, found.seconds, "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +204,7 @@ class _Subtrees:
         frontiers are cut by weight.
     """
 
-    stacks: npt.NDArray[np.float64]
+    stacks: Floats
     is_fresh: ClassVar[bool] = False
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[_Subtrees]:
@@ -249,14 +238,14 @@ class _Tree:
 
 
 def _split(
-    sizes: npt.NDArray[np.float64], workers: int, rules: Rules, tables: tuple
-) -> tuple[npt.NDArray[np.float64], int]:
+    sizes: Floats, workers: int, split_depth: int | None, tables: tuple
+) -> tuple[Floats, int]:
     """Expand the tree by levels as `TreeSearch` does; return the stacks and the nodes visited."""
     wanted, visited, level = STACKS_PER_WORKER * workers, 0, 0
     stacks = np.column_stack([sizes, np.full(sizes.size, 1 / sizes.size)])
     while stacks[:, 0].max() > GRAIN:
-        if rules.split_depth is not None:
-            if level >= rules.split_depth:
+        if split_depth is not None:
+            if level >= split_depth:
                 break
         elif len(stacks) >= wanted or visited >= SPLIT_NODES:
             break

@@ -21,11 +21,11 @@ from importlib.util import find_spec
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Floats
 from batchsolve.engines.choice import visits_the_same_nodes
 from batchsolve.errors import counted
 from batchsolve.scaling.measure import MeasuredRun
 
-Floats = npt.NDArray[np.float64]
 Range = tuple[float, float]
 LAWS = {  # law -> parameter -> its upper bound
     "Amdahl": {"serial share": 1.0},

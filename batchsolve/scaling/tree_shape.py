@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Floats, Ints
 from batchsolve.engines import Engine, Task
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
@@ -43,13 +44,13 @@ class Shape:
         own would never split a subtree.
     """
 
-    shares: npt.NDArray[np.float64]
-    bounds: npt.NDArray[np.int64]
-    first: npt.NDArray[np.int64]
-    last: npt.NDArray[np.int64]
+    shares: Floats
+    bounds: Ints
+    first: Ints
+    last: Ints
 
     @classmethod
-    def of(cls, samples: list[tuple[float, npt.NDArray[np.float64]]]) -> Shape:
+    def of(cls, samples: list[tuple[float, Floats]]) -> Shape:
         """Build a shape from samples: the size of a subtree, and the sizes of its children.
 
         Raises
@@ -125,7 +126,7 @@ def sample_shape(
         raise InputError(f"the engine {engine.name!r} has no tree of its own to sample")
     rng = np.random.default_rng(0)
     root = Stacks.from_lists([np.asarray(stack).tolist()])
-    samples: list[tuple[float, npt.NDArray[np.float64]]] = []
+    samples: list[tuple[float, Floats]] = []
     begin = time.monotonic()
     while True:
         found = _walk(problem, root.take(np.zeros(WALKS, np.int64)), engine, nodes, rng)
@@ -136,12 +137,8 @@ def sample_shape(
 
 
 def _walk(
-    problem: ExactCover,
-    walkers: Stacks,
-    engine: Engine,
-    nodes: float,
-    rng: np.random.Generator,
-) -> list[tuple[float, npt.NDArray[np.float64]]]:
+    problem: ExactCover, walkers: Stacks, engine: Engine, nodes: float, rng: np.random.Generator
+) -> list[tuple[float, Floats]]:
     """Walk from the root to small subtrees; return the samples seen on the way."""
     samples = []
     sizes = np.full(len(walkers), nodes)
@@ -166,9 +163,7 @@ def _walk(
     return samples
 
 
-def _sizes(
-    problem: ExactCover, stacks: Stacks, engine: Engine, rng: np.random.Generator
-) -> npt.NDArray[np.float64]:
+def _sizes(problem: ExactCover, stacks: Stacks, engine: Engine, rng: np.random.Generator) -> Floats:
     """Return the number of nodes below each stack, counted if small and estimated otherwise."""
     n = len(stacks)
     if n == 0:
@@ -178,6 +173,6 @@ def _sizes(
     large = np.unique(counted.frontier.roots)
     if large.size:
         walks = stacks.take(np.repeat(large, PROBES))
-        nodes = probe(engine, problem, walks, rng).nodes
+        nodes = probe(engine, problem, walks, rng)[0]
         sizes[large] = np.maximum(nodes.reshape(-1, PROBES).mean(axis=1), COUNTED)
     return sizes

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.formats.drawings import read_grid
 from batchsolve.problems.exact_cover import check_kind
@@ -69,17 +70,17 @@ class CanonicalForms:
     [8]
     """
 
-    grids: npt.NDArray[np.uint8]
-    symmetries: npt.NDArray[np.int64]
-    transposed: npt.NDArray[np.bool_]
-    rows: npt.NDArray[np.uint8]
-    columns: npt.NDArray[np.uint8]
+    grids: Bytes
+    symmetries: Ints
+    transposed: Bools
+    rows: Bytes
+    columns: Bytes
 
     def __len__(self) -> int:
         return len(self.grids)
 
     @property
-    def found(self) -> npt.NDArray[np.bool_]:
+    def found(self) -> Bools:
         """True where a form was found, shape (n,)."""
         return self.symmetries > 0
 
@@ -195,7 +196,7 @@ canonical forms; those up to 20×20 with boxes of 4×5 have forms
         )
 
 
-def forms_of(problem: GridProblem, grids: npt.NDArray[np.uint8]) -> CanonicalForms:
+def forms_of(problem: GridProblem, grids: Bytes) -> CanonicalForms:
     """Return the forms of grids whose clues do not clash; see `canonical_forms`."""
     assert isinstance(problem, Sudoku)
     m, n = len(grids), problem.n_digits
@@ -225,6 +226,6 @@ def forms_of(problem: GridProblem, grids: npt.NDArray[np.uint8]) -> CanonicalFor
 
 
 @cache
-def _orders(n: int) -> npt.NDArray[np.int64]:
+def _orders(n: int) -> Ints:
     """Return all orders of n stacks."""
     return np.array(list(permutations(range(n))), np.int64)

@@ -24,8 +24,8 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Bytes, Ints, Shorts
 from batchsolve.errors import ProblemError
 from batchsolve.kernels import helper, kernel
 from batchsolve.problems.grids import GridProblem
@@ -61,10 +61,10 @@ class GridGroup:
 
     n_digits: int
     box: tuple[int, int]
-    turns: npt.NDArray[np.uint16]
+    turns: Shorts
     labels: int
-    moves: npt.NDArray[np.uint16]
-    relabels: npt.NDArray[np.uint8]
+    moves: Shorts
+    relabels: Bytes
 
     @property
     def is_trivial(self) -> bool:
@@ -83,16 +83,16 @@ class Images(NamedTuple):
     solutions : ndarray of uint8, shape (n_images, n_cells) or (n_images, 0)
     """
 
-    sources: npt.NDArray[np.int64]
-    puzzles: npt.NDArray[np.uint8]
-    solutions: npt.NDArray[np.uint8]
+    sources: Ints
+    puzzles: Bytes
+    solutions: Bytes
 
 
 def images_of(
     group: GridGroup,
-    puzzles: npt.NDArray[np.uint8],
-    solutions: npt.NDArray[np.uint8],
-    numbers: npt.NDArray[np.int64],
+    puzzles: Bytes,
+    solutions: Bytes,
+    numbers: Ints,
     n: int,
     seed: int,
     original: bool = False,
@@ -372,7 +372,7 @@ def _swapped(n: int, one: int, other: int, size: int) -> list[int]:
     return order
 
 
-def _relabels(n: int, kind: int) -> npt.NDArray[np.uint8]:
+def _relabels(n: int, kind: int) -> Bytes:
     """Return the relabellings that generate those of a kind."""
     if kind == ALL_LABELS:
         orders = [_swapped(n + 1, digit, digit + 1, 1) for digit in range(1, n)]

@@ -19,14 +19,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Ints, UInts
 from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover, check_kind, option_numbers
 from batchsolve.splitmix import GOLDEN, mix
 from batchsolve.symmetry.symmetries import Symmetries, kind_of, most_symmetries, too_many
-
-Ints = npt.NDArray[np.int64]
 
 
 def structure_symmetries(problem: ExactCover, stack: Iterable[int] = ()) -> Symmetries:
@@ -74,7 +72,7 @@ def structure_symmetries(problem: ExactCover, stack: Iterable[int] = ()) -> Symm
     return Symmetries(images)
 
 
-def _image_of_options(vertices: Ints, twins: list[list[int]]) -> npt.NDArray[np.uint32]:
+def _image_of_options(vertices: Ints, twins: list[list[int]]) -> UInts:
     """Return the image of each option, given that of each vertex."""
     image = np.empty(sum(map(len, twins)), np.uint32)
     for k, some in enumerate(twins):

@@ -25,8 +25,8 @@ from itertools import permutations, product
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Bools, UInts
 from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.kernels import light_kernel
 from batchsolve.problems.exact_cover import ExactCover, check_kind
@@ -57,7 +57,7 @@ class Symmetries:
     Symmetries(8 of 36 options)
     """
 
-    images: npt.NDArray[np.uint32]
+    images: UInts
 
     def __post_init__(self) -> None:
         if self.images.size and self.images.max() >= self.images.shape[1]:
@@ -138,7 +138,7 @@ class Symmetries:
         """Return the group that these and others generate together."""
         return _generated_by([*self.images, *others.images], self.images.shape[1])
 
-    def that_keep(self, stack: Sequence[int] | npt.NDArray[np.uint32]) -> Symmetries:
+    def that_keep(self, stack: Sequence[int] | UInts) -> Symmetries:
         """Return the symmetries that leave a set of options as it is.
 
         Examples
@@ -151,7 +151,7 @@ class Symmetries:
         keeps = (np.sort(self.images[:, options], axis=1) == options).all(axis=1)
         return Symmetries(self.images[keeps])
 
-    def are_least(self, covers: Stacks) -> npt.NDArray[np.bool_]:
+    def are_least(self, covers: Stacks) -> Bools:
         """Tell for each cover whether it is the least of its orbit, shape (n,).
 
         Raises
@@ -208,7 +208,7 @@ def too_many(most: int) -> ProblemError:
     )
 
 
-def _generated_by(images: Sequence[npt.NDArray[np.uint32]], n_options: int) -> Symmetries:
+def _generated_by(images: Sequence[UInts], n_options: int) -> Symmetries:
     """Return all products of some permutations of options, the identity first."""
     identity = np.arange(n_options, dtype=np.uint32)
     most = most_symmetries(n_options)
@@ -231,7 +231,7 @@ def _generated_by(images: Sequence[npt.NDArray[np.uint32]], n_options: int) -> S
 
 def _image(
     problem: ExactCover, items: Sequence[int], colors: Mapping[int, int] = {}
-) -> npt.NDArray[np.uint32] | None:
+) -> UInts | None:
     """Return the image of each option, given that of each item; None if an option has no image.
 
     Colours without an image stay as they are.

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from math import prod
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import ProblemError
 from batchsolve.kernels import light_kernel
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
@@ -40,7 +40,7 @@ class RowSums:
         The first invalid row, counted from 0, and its fault.
     """
 
-    tally: npt.NDArray[np.int64]
+    tally: Ints
     disagree: int
     nodes: int
     first_invalid: tuple[int, str] | None
@@ -48,7 +48,7 @@ class RowSums:
     @classmethod
     def of(
         cls,
-        status: npt.NDArray[np.uint8],
+        status: Bytes,
         messages: dict[int, str | None],
         answers: Answers,
         disagree: int = 0,
@@ -99,7 +99,7 @@ class GridColumn:
         """Return the form of columns for a NumPy array."""
         return cls(numbers(n_digits), pa.list_(pa.uint8(), n_cells), (n_cells,))
 
-    def of(self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_]) -> pa.Array:
+    def of(self, grids: Bytes, where: Bools) -> pa.Array:
         """Return a column with the grids where `where` is true, and null elsewhere."""
         if not self.shape:
             return self.notation.decode(grids, where)
@@ -192,8 +192,11 @@ class AnswerTable:
         """Return the output rows of a batch, and their sums."""
         n = len(answers)
         status, messages = statuses(batch, answers, self._limit)
-        solved = [Solved.of(grids, answers) for grids in batch.grids]
-        solutions = [self._column_of(each.grids.shape).of(each.digits, each.has) for each in solved]
+        solved = [solved_among(grids, answers) for grids in batch.grids]
+        solutions = [
+            self._column_of(grids.shape).of(digits, has)
+            for grids, (digits, _, has) in zip(batch.grids, solved, strict=True)
+        ]
         columns: list[Any] = [
             _in_order(solutions, batch),
             STATUS_TEXTS.take(pa.array(status)),
@@ -216,9 +219,7 @@ class AnswerTable:
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
         return table, RowSums.of(status, messages, answers, disagree)
 
-    def _forms(
-        self, grids: Grids, is_valid: npt.NDArray[np.bool_], messages: dict[int, str | None]
-    ) -> pa.Array:
+    def _forms(self, grids: Grids, is_valid: Bools, messages: dict[int, str | None]) -> pa.Array:
         """Return the canonical forms of valid puzzles; add a message if one was not found."""
         found, forms, why = forms_of_shape(grids, np.flatnonzero(is_valid))
         has_form = np.zeros(len(is_valid), np.bool_)
@@ -228,42 +229,26 @@ class AnswerTable:
         return self._column_of(grids.shape).of(forms, has_form)
 
 
-def statuses(
-    batch: Batch, answers: Answers, limit: int
-) -> tuple[npt.NDArray[np.uint8], dict[int, str | None]]:
+def statuses(batch: Batch, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
     """Return the `Status` of every row of a batch, and the messages of some."""
     status = answers.status(limit)
     status[list(batch.faults)] = Status.INVALID
     return status, answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
 
 
-class Solved(NamedTuple):
-    """The solutions of the grids of one shape.
+Solved = tuple[Bytes, Rows, Bools]
+"""The digits of the solutions of the grids of one shape; the places of the solved grids among all
+of the shape; and True for each grid with a solution."""
 
-    Attributes
-    ----------
-    grids : Grids
-    digits : ndarray of uint8, shape (number of solutions, N²)
-    places : ndarray of int64
-        The places of the solved grids among all of the shape.
-    has : ndarray of bool, shape (n,)
-        True for grids with a solution.
-    """
 
-    grids: Grids
-    digits: npt.NDArray[np.uint8]
-    places: Rows
-    has: npt.NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, grids: Grids, answers: Answers) -> Solved:
-        """Return the solutions among the answers to the rows of a block."""
-        has_all = len(grids.rows) == len(answers)
-        covers = answers.covers if has_all else answers.covers_where(grids.holds)
-        places = grids.places(covers.roots)
-        has = np.zeros(len(grids.rows), np.bool_)
-        has[places] = True
-        return cls(grids, grids.shape.problem.digits_of(covers), places, has)
+def solved_among(grids: Grids, answers: Answers) -> Solved:
+    """Return the solutions of grids among the answers to the rows of a block."""
+    has_all = len(grids.rows) == len(answers)
+    covers = answers.covers if has_all else answers.covers_where(grids.holds)
+    places = grids.places(covers.roots)
+    has = np.zeros(len(grids.rows), np.bool_)
+    has[places] = True
+    return grids.shape.problem.digits_of(covers), places, has
 
 
 def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
@@ -275,9 +260,7 @@ def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
     return pa.concat_arrays(columns).take(pa.array(places))
 
 
-def _agreement(
-    batch: Batch, status: npt.NDArray[np.uint8], solved: list[Solved]
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _agreement(batch: Batch, status: Bytes, solved: list[Solved]) -> tuple[Bools, Bools]:
     """Check given solutions against the unique solution, or else the rules and the clues.
 
     Returns
@@ -286,7 +269,7 @@ def _agreement(
         True where the given solution is right; true where a valid row has a given solution.
     """
     agrees, has_given = np.zeros((2, len(status)), np.bool_)
-    for grids, digits, places, _ in solved:
+    for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
         _compare_rows(digits, grids.given, places, grids.rows, agrees)
         has_given[grids.rows] = grids.has_given
     others = np.flatnonzero(status != Status.UNIQUE)

@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from batchsolve.arrays import Bytes
 from batchsolve.errors import InputError, named_errors
 from batchsolve.kernels import light_kernel
 from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows
@@ -453,9 +453,7 @@ def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[
 
 
 @light_kernel
-def _record_end(
-    data: npt.NDArray[np.uint8], begin: int, delimiter: int, most: int
-) -> tuple[int, bool]:
+def _record_end(data: Bytes, begin: int, delimiter: int, most: int) -> tuple[int, bool]:
     """See `record_end`; nothing is quoted if the delimiter is 0.
 
     As in pyarrow, a quotation mark opens a field only at its beginning, and a second mark right

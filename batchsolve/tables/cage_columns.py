@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bools, Ints
 from batchsolve.kernels import helper, kernel
 from batchsolve.problems.implied_cages import NO_SUM
 from batchsolve.problems.notation import buffers
@@ -17,9 +17,7 @@ _DOT, _EQUALS, _QUESTION, _ZERO = map(ord, ".=?0")
 _MOST_SUM_DIGITS = 9
 
 
-def read_cages(
-    cages: pa.Array, sums: pa.Array, n: int, rows: npt.NDArray[np.int64]
-) -> tuple[Given, npt.NDArray[np.bool_]]:
+def read_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[Given, Bools]:
     """Return the cages of some rows of a block; True for each row that is read.
 
     Other rows are written in another way, or wrong: `batchsolve.formats.grid_rules.read_cages`

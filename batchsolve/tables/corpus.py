@@ -14,30 +14,17 @@ from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Ints
 from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import (
-    BLANKS,
-    Notation,
-    default_box,
-    symbols_of,
-    usual_notation,
-)
+from batchsolve.problems.notation import BLANKS, Notation, default_box, symbols_of, usual_notation
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.survey import (
-    NO_FORM,
-    AmbiguousNotationError,
-    Form,
-    Signs,
-    Survey,
-    forms,
-)
+from batchsolve.problems.survey import NO_FORM, AmbiguousNotationError, Form, Signs, Survey, forms
 from batchsolve.problems.variant import grid_rules
-from batchsolve.settings import checked_box
+from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list, is_text, storage_of
 from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import Delimited, Lines
@@ -96,24 +83,11 @@ class Corpus(Tables):
     ----------
     inputs : sequence of str or Source
         Files of the same columns, ``-`` for standard input, or a table.
-    column : str, optional
-        The puzzle column.
-    box : (int, int), optional
-        Rows and columns of a box; by default the usual ones for the size of the puzzles.
-    alphabet : str, optional
-        The alphabet; by default found from the whole column.
-    blank : str, optional
-        The characters of blank cells; by default all common ones.
-    rules, regions : str, optional
-        The rules and the regions of all rows; see `batchsolve.problems.variant.grid_problem`. The
-        columns `COLUMNS` give rows others.
+    how : FileSettings, optional
+        The notation: ``column``, ``solution_column``, ``box``, ``alphabet``, ``blank``, ``rules``,
+        ``regions`` and ``rule_columns``. The columns `COLUMNS` give rows other rules.
     problem : GridProblem, optional
         The problem of all rows, in place of the box, the rules and the regions.
-    solution_column : str, optional
-        The column of given solutions; by default found by its name.
-    rule_columns : str, optional
-        Those of the columns `COLUMNS` that give rows rules, with commas between them, or ``none``;
-        by default all that hold texts, lists or objects.
     filename : bool
         Add a column with the name of the file that a row is from.
     size : BlockSize, optional
@@ -144,35 +118,25 @@ class Corpus(Tables):
     def __init__(
         self,
         inputs: Sequence[str | Source],
-        column: str | None = None,
-        box: tuple[int, int] | None = None,
-        alphabet: str | None = None,
-        blank: str | None = None,
-        rules: str | None = None,
-        regions: str | None = None,
+        how: FileSettings | None = None,
         *,
         problem: GridProblem | None = None,
-        solution_column: str | None = None,
-        rule_columns: str | None = None,
         filename: bool = False,
         size: BlockSize | None = None,
         one_shape: bool = False,
     ) -> None:
-        named = {"column": column, "solution_column": solution_column}
-        texts = {"alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
-        texts["rule_columns"] = rule_columns
-        box = checked_box(box, **named, **texts)
-        given = RuleColumns(0, box, rules, regions, fixed=problem)
+        how = how or FileSettings()
+        given = RuleColumns(0, how.box, how.rules, how.regions, fixed=problem)
         super().__init__(inputs, filename, size)
-        self._blank = blank
-        self._check_named(**named)
-        self._rule_columns = self._columns_of_rules(rule_columns)
+        self._blank = how.blank
+        self._check_named(how.column, how.solution_column)
+        self._rule_columns = self._columns_of_rules(how.rule_columns)
         for sample, is_last in self._samples():
             self._sample = sample
             try:
-                self.column = column or self._puzzle_column(solution_column)
-                self.solution_column = solution_column or self._solution_column(self.column)
-                shapes = self._choose_shapes(given, alphabet, one_shape)
+                self.column = how.column or self._puzzle_column(how.solution_column)
+                self.solution_column = how.solution_column or self._solution_column(self.column)
+                shapes = self._choose_shapes(given, how.alphabet, one_shape)
                 break
             except InputError:
                 if is_last:
@@ -399,13 +363,13 @@ class Corpus(Tables):
         except InputError as error:
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
 
-    def _other_forms(self, codes: npt.NDArray[np.int64], needs_boxes: bool) -> list[Form]:
+    def _other_forms(self, codes: Ints, needs_boxes: bool) -> list[Form]:
         """Return the forms of grids among the first rows."""
         found = [Form.of(code) for code in np.unique(codes).tolist() if code != NO_FORM]
         return [form for form in found if default_box(form.n_digits) or not needs_boxes]
 
     def _notations(
-        self, texts: pa.Array, codes: npt.NDArray[np.int64], others: Sequence[Form], signs: Signs
+        self, texts: pa.Array, codes: Ints, others: Sequence[Form], signs: Signs
     ) -> dict[Form, Notation]:
         """Return the notations of some forms; rows of the others must tell theirs."""
         found: dict[Form, Notation] = {}
@@ -423,9 +387,7 @@ class Corpus(Tables):
             found |= self._notations_of_whole_column(doubts, signs)
         return found
 
-    def _solution_notation(
-        self, codes: npt.NDArray[np.int64], n_digits: int, notation: Notation
-    ) -> Notation:
+    def _solution_notation(self, codes: Ints, n_digits: int, notation: Notation) -> Notation:
         """Return the notation of given solutions: that of the puzzles, unless the form differs."""
         if self.solution_column is None:
             return notation

@@ -16,7 +16,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,45 +29,37 @@ from batchsolve.tables.blocks import arrow_stream, one_chunk, storage_of, with_v
 from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.sources import split_suffixes
 
+JSON_LINES = (".jsonl", ".ndjson")
 _ESCAPED = r'[\x00-\x1f"\\]'  # characters that JSON escapes
 
 
-class Encoder(NamedTuple):
-    """A conversion of tables to bytes; small, and can be sent to workers.
-
-    Attributes
-    ----------
-    header : callable
-        Returns the bytes before the first row, of a schema.
-    rows : callable
-        Returns the bytes of the rows of a table.
-    """
-
-    header: Callable[[pa.Schema], bytes]
-    rows: Callable[[pa.Table], pa.Buffer | bytes]
+Encode = Callable[[pa.Table], pa.Buffer | bytes]
+"""Returns the bytes of the rows of a table; small, and can be sent to workers."""
 
 
-def encoder_for(path: str) -> Encoder:
+def encoder_for(path: str) -> Encode:
     """Return the encoder of an output, by its name; ``-`` is CSV."""
     suffix, _ = split_suffixes(path)
-    if suffix == ".parquet":
-        # `packing.regroup` turns streams into Parquet
-        return Encoder(_no_header, partial(arrow_stream, compression="lz4"))
+    if suffix == ".parquet":  # `packing.regroup` turns streams into Parquet
+        return partial(arrow_stream, compression="lz4")
     if suffix == ".npy":
-        return Encoder(_array_of_no_rows, _digits)
-    if suffix in (".jsonl", ".ndjson"):
-        return Encoder(_no_header, _json_lines)
-    delimiter = "\t" if suffix == ".tsv" else ","
-    return Encoder(partial(_line_of_names, delimiter), partial(_lines, delimiter))
+        return _digits
+    return _json_lines if suffix in JSON_LINES else partial(_lines, _delimiter(suffix))
 
 
-def _no_header(schema: pa.Schema) -> bytes:
-    return b""
-
-
-def _line_of_names(delimiter: str, schema: pa.Schema) -> bytes:
+def header_for(path: str, schema: pa.Schema) -> bytes:
+    """Return the bytes of an output before the first row."""
+    suffix, _ = split_suffixes(path)
+    if suffix == ".npy":
+        return _array_of_no_rows(schema)
+    if suffix in (".parquet", *JSON_LINES):
+        return b""
     names = [pa.array([name], pa.string()) for name in schema.names]
-    return join_lines(names, delimiter).to_pybytes()
+    return join_lines(names, _delimiter(suffix)).to_pybytes()
+
+
+def _delimiter(suffix: str) -> str:
+    return "\t" if suffix == ".tsv" else ","
 
 
 def _lines(delimiter: str, table: pa.Table) -> pa.Buffer:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bools
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.variants import Variants
 from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
@@ -46,36 +45,17 @@ class ImageSums(NamedTuple):
     first_invalid: tuple[int, str] | None
 
 
-@dataclass(frozen=True, eq=False)
-class Drawing:
-    """The number of images, and their random numbers.
-
-    Attributes
-    ----------
-    n : int
-        Images of each row.
-    seed : int
-    original : bool
-        Write each row itself before its images.
-    """
-
-    n: int
-    seed: int
-    original: bool
-
-    @property
-    def most(self) -> int:
-        """The upper bound of the rows that are written for each row."""
-        return self.n + self.original
-
-
 class ImageTable:
     """The output table: the input columns of each image, then `SOURCE`.
 
     Parameters
     ----------
     reader : Reader
-    drawing : Drawing
+    n : int
+        Images of each row.
+    seed : int
+    original : bool
+        Write each row itself before its images.
 
     Attributes
     ----------
@@ -92,10 +72,10 @@ class ImageTable:
 
     has_times = False
 
-    def __init__(self, reader: Reader, drawing: Drawing) -> None:
+    def __init__(self, reader: Reader, n: int, seed: int, original: bool) -> None:
         if not reader.main.rules.names:
             check_symmetric(reader.main.problem)
-        self.reader, self._drawing = reader, drawing
+        self.reader, self._n, self._seed, self._original = reader, n, seed, original
         self._places = [reader.schema.names.index(reader.column)]
         if reader.solution_column is not None:
             self._places.append(reader.schema.names.index(reader.solution_column))
@@ -133,21 +113,19 @@ class ImageTable:
             each.insert(place, column)
         table = pa.Table.from_arrays([*each, pa.array(first + sources)], schema=self.schema)
         counts = np.bincount(sources, minlength=len(batch))
-        short = np.count_nonzero(counts[good] < self._drawing.most)
+        short = np.count_nonzero(counts[good] < self._n + self._original)
         named = min(faults.items(), default=None)
         return table, ImageSums(len(batch), len(sources), int(short), len(faults), named)
 
-    def _images(self, grids: Grids, first: int, good: npt.NDArray[np.bool_]) -> Images:
+    def _images(self, grids: Grids, first: int, good: Bools) -> Images:
         """Return the images of the good rows of a shape; the sources are rows of the block."""
-        how, found = self._drawing, []
+        how, found = (self._n, self._seed), []
         solved = grids.puzzles[:, :0] if grids.given is None else grids.given
         for problem, rows in one_by_one(grids):
             some = rows[good[rows]]
             places = grids.places(some)
             pairs = grids.puzzles[places], solved[places]
-            images = images_of(
-                group_of(problem), *pairs, first + some, how.n, how.seed, how.original
-            )
+            images = images_of(group_of(problem), *pairs, first + some, *how, self._original)
             found.append(images._replace(sources=some[images.sources]))
         if len(found) == 1:
             return found[0]

@@ -53,11 +53,7 @@ class Encoded:
 
     @classmethod
     def of(
-        cls,
-        data: pa.Buffer | bytes,
-        number: int = 0,
-        in_place: InPlace | None = None,
-        **more: Any,
+        cls, data: pa.Buffer | bytes, number: int = 0, in_place: InPlace | None = None, **more: Any
     ) -> Encoded:
         """Write a block into its place if that is known; otherwise keep its bytes."""
         begin = None if in_place is None else in_place.write(number, data)

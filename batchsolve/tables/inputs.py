@@ -40,10 +40,7 @@ class Tables:
     """
 
     def __init__(
-        self,
-        inputs: Sequence[str | Source],
-        filename: bool = False,
-        size: BlockSize | None = None,
+        self, inputs: Sequence[str | Source], filename: bool = False, size: BlockSize | None = None
     ) -> None:
         if not inputs:
             raise InputError("no input; name a file, or - for standard input")

@@ -9,20 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, numbers, usual_notation
 from batchsolve.problems.rules import Cells
 from batchsolve.settings import PROVES_UNIQUENESS
-from batchsolve.tables.answers import Solved, statuses
+from batchsolve.tables.answers import solved_among, statuses
 from batchsolve.tables.images import one_by_one
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.shapes import Grids
@@ -88,6 +88,7 @@ class Stratum:
     houses: int = 0
     violated: int = 0
     unviolated: int = 0
+    in_bar: ClassVar[tuple[str, ...]] = ("right",)
 
     @property
     def judged(self) -> int:
@@ -102,7 +103,7 @@ class Stratum:
         middle, half = k + _Z**2 / 2, _Z * sqrt(k * (n - k) / n + _Z**2 / 4)
         return max(0.0, (middle - half) / (n + _Z**2)), min(1.0, (middle + half) / (n + _Z**2))
 
-    def add(self, counts: npt.NDArray[np.int64]) -> None:
+    def add(self, counts: Ints) -> None:
         """Add counts, in the order of the fields."""
         for name, n in zip(FIELDS, counts.tolist(), strict=True):
             setattr(self, name, getattr(self, name) + n)
@@ -130,9 +131,9 @@ class Example(NamedTuple):
     stratum: str
     problem: GridProblem
     notation: Notation
-    puzzle: npt.NDArray[np.uint8]
-    predicted: npt.NDArray[np.uint8]
-    truth: npt.NDArray[np.uint8]
+    puzzle: Bytes
+    predicted: Bytes
+    truth: Bytes
 
 
 class JudgedRows(NamedTuple):
@@ -149,19 +150,9 @@ class JudgedRows(NamedTuple):
     """
 
     n_rows: int
-    strata: dict[str, npt.NDArray[np.int64]]
+    strata: dict[str, Ints]
     named: dict[str, list[tuple[int, str]]]
     examples: list[Example]
-
-
-class _Grades(NamedTuple):
-    """The grades of the grids of one shape; a prediction that is not a grid is all 0."""
-
-    counts: npt.NDArray[np.int64]
-    predicted: npt.NDArray[np.uint8]
-    truth: npt.NDArray[np.uint8]
-    malformed: dict[int, str]
-    unjudged: dict[int, str]
 
 
 @dataclass(frozen=True)
@@ -197,15 +188,17 @@ class Judge:
         strata, labels = self._strata(batch.table)
         malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
         for grids in batch.grids:
-            grades = self._graded(batch, grids, text.take(pa.array(grids.rows)), answers)
-            counts[grids.rows] += grades.counts
-            malformed |= grades.malformed
-            unjudged |= grades.unjudged
-            is_wrong = grades.counts[:, [_PLACE["unjudged"], _PLACE["right"]]].sum(axis=1) == 0
+            graded, predicted, truth, bad, without = self._graded(
+                batch, grids, text.take(pa.array(grids.rows)), answers
+            )
+            counts[grids.rows] += graded
+            malformed |= bad
+            unjudged |= without
+            is_wrong = graded[:, [_PLACE["unjudged"], _PLACE["right"]]].sum(axis=1) == 0
             for place in np.flatnonzero(is_wrong)[:MOST_EXAMPLES].tolist():
                 row = int(grids.rows[place])
                 given = batch.row(row)
-                grid = grades.predicted[place], grades.truth[place]
+                grid = predicted[place], truth[place]
                 wrong.append(Example(row, labels[strata[row]], given[0], given[2], given[1], *grid))
         sums = np.zeros((len(labels), len(FIELDS)), np.int64)
         np.add.at(sums, strata, counts)
@@ -218,8 +211,17 @@ class Judge:
 
     def _graded(
         self, batch: Batch, grids: Grids, text: pa.Array, answers: Answers | None
-    ) -> _Grades:
-        """Grade the grids of one shape, given their predictions as text."""
+    ) -> tuple[Any, Any, Any, dict[int, str], dict[int, str]]:
+        """Grade the grids of one shape, given their predictions as text.
+
+        Returns
+        -------
+        counts : ndarray of int64, shape (n, number of fields of `Stratum`)
+        predicted, truth : ndarray of uint8, shape (n, n_cells)
+            All 0 for a prediction that is not a grid.
+        malformed, unjudged : dict of int to str
+            Rows, and why.
+        """
         puzzles, rows = grids.puzzles, grids.rows
         predicted, is_missing, malformed = _predictions(grids, text)
         solves = _solves(grids, predicted)
@@ -254,9 +256,9 @@ class Judge:
             counts[judged, _PLACE[name]] = values[judged]
         counts[~judged, _PLACE["unjudged"]] = 1
         named = {row: why for row, why in malformed.items() if row not in unjudged}
-        return _Grades(counts, predicted, truth, named, unjudged)
+        return counts, predicted, truth, named, unjudged
 
-    def _strata(self, table: pa.Table) -> tuple[npt.NDArray[np.int64], list[str]]:
+    def _strata(self, table: pa.Table) -> tuple[Ints, list[str]]:
         """Return the number of the stratum of each row, and the names of strata."""
         if self.by is None:
             return np.zeros(len(table), np.int64), [""]
@@ -288,9 +290,7 @@ def _ranges(bins: tuple[float, ...]) -> list[str]:
     return [f"below {bins[0]:g}", *between, f"{bins[-1]:g} and above"]
 
 
-def _predictions(
-    grids: Grids, text: pa.Array
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_], dict[int, str]]:
+def _predictions(grids: Grids, text: pa.Array) -> tuple[Bytes, Bools, dict[int, str]]:
     """Read predictions: as the puzzles are written, or else as numbers, or in the usual way.
 
     Returns
@@ -317,7 +317,7 @@ def _predictions(
     return predicted, is_missing, malformed
 
 
-def _solves(grids: Grids, found: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+def _solves(grids: Grids, found: Bytes) -> Bools:
     """Return True for each grid that solves its puzzle, without any engine."""
     right = np.zeros(len(grids.rows), np.bool_)
     for problem, rows in grids.parts:
@@ -326,7 +326,7 @@ def _solves(grids: Grids, found: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]
     return right
 
 
-def _given_truth(batch: Batch, grids: Grids) -> tuple[npt.NDArray[np.uint8], dict[int, str]]:
+def _given_truth(batch: Batch, grids: Grids) -> tuple[Bytes, dict[int, str]]:
     """Return the given solutions, and why rows have none that can be used."""
     assert grids.given is not None
     assert grids.has_given is not None
@@ -339,12 +339,12 @@ def _given_truth(batch: Batch, grids: Grids) -> tuple[npt.NDArray[np.uint8], dic
 
 def _found_truth(
     batch: Batch, grids: Grids, answers: Answers
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_], dict[int, str]]:
+) -> tuple[Bytes, Bools, dict[int, str]]:
     """Return the unique solutions, where these are, and why rows have no solution."""
     status, messages = statuses(batch, answers, PROVES_UNIQUENESS)
-    solved = Solved.of(grids, answers)
+    digits, places, _ = solved_among(grids, answers)
     truth = np.zeros_like(grids.puzzles)
-    truth[solved.places] = solved.digits
+    truth[places] = digits
     mine = status[grids.rows]
     why = {
         row: messages.get(row) or f"the puzzle is {STATUS_NAMES[status[row]]}"
@@ -353,9 +353,7 @@ def _found_truth(
     return truth, mine == Status.UNIQUE, why
 
 
-def _houses(
-    grids: Grids, found: npt.NDArray[np.uint8]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _houses(grids: Grids, found: Bytes) -> tuple[Ints, Ints]:
     """Return the number of houses of each grid, and of those that hold every digit once."""
     n_houses, n_kept = np.zeros((2, len(grids.rows)), np.int64)
     for problem, rows in one_by_one(grids):
@@ -365,9 +363,7 @@ def _houses(
     return n_houses, n_kept
 
 
-def _kept(
-    found: npt.NDArray[np.uint8], houses: tuple[Cells, ...], n_digits: int
-) -> npt.NDArray[np.int64]:
+def _kept(found: Bytes, houses: tuple[Cells, ...], n_digits: int) -> Ints:
     """Return the number of houses of each grid that hold every digit once."""
     n_kept = np.zeros(len(found), np.int64)
     every = np.arange(1, n_digits + 1)

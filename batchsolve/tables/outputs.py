@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
 from batchsolve.tables.checksums import Written, written_to
-from batchsolve.tables.encoders import encoder_for
+from batchsolve.tables.encoders import header_for
 from batchsolve.tables.in_place import Encoded, InPlace
 from batchsolve.tables.packing import Companion, GrowingFile, compress, count_rows, regroup
 from batchsolve.tables.sources import split_suffixes
@@ -250,7 +250,7 @@ def open_output(
     JournalError
         If what was written before has changed.
     """
-    header = encoder_for(path).header(schema)
+    header = header_for(path, schema)
     if path == "-":
         return _StandardOutput(header)
     suffix, compression = split_suffixes(path)

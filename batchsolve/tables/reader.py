@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
@@ -70,7 +71,7 @@ class Batch:
                 found[row] = one.explain_clash(one.stack(puzzle).tolist(), int(clashes[row]))
         return found
 
-    def first_clashes(self) -> npt.NDArray[np.int64]:
+    def first_clashes(self) -> Ints:
         """Return for each row the position of a clue that clashes, or -1; 0 for malformed rows."""
         clashes = np.zeros(len(self), np.int64)
         for grids, problem, rows in self._parts():
@@ -78,7 +79,7 @@ class Batch:
         clashes[list(self.faults)] = 0
         return clashes
 
-    def check(self, wanted: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def check(self, wanted: Ints) -> Bools:
         """Return True for each wanted row whose given solution is right, without any engine."""
         right = np.zeros(len(self), np.bool_)
         is_wanted = np.zeros(len(self), np.bool_)
@@ -90,13 +91,13 @@ class Batch:
             right[some] = problem.at(some).check(grids.puzzles_of(some), given)
         return right[wanted]
 
-    def row(self, row: int) -> tuple[GridProblem, npt.NDArray[np.uint8], Notation]:
+    def row(self, row: int) -> tuple[GridProblem, Bytes, Notation]:
         """Return the problem, the puzzle and the notation of a well-formed row."""
         grids, problem = next((g, p) for g, p, rows in self._parts() if row in rows)
         [puzzle] = grids.puzzles_of(np.array([row]))
         return problem.of_row(row), puzzle, grids.shape.notation
 
-    def _parts(self) -> Iterator[tuple[Grids, GridProblem, npt.NDArray[np.int64]]]:
+    def _parts(self) -> Iterator[tuple[Grids, GridProblem, Ints]]:
         """Yield each problem, the rows that are its grids, and all grids of that shape."""
         for grids in self.grids:
             for problem, rows in grids.parts:

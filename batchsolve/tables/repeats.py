@@ -16,15 +16,14 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.kernels import helper, kernel
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape
@@ -39,38 +38,23 @@ _MOST_LOAD = 0.7  # of the slots, so that a look-up probes only a few
 _HASHES = 4  # of 32 bits each
 
 
-@dataclass(frozen=True, eq=False)
-class GridHash:
-    """A hash of grids of one kind.
+def grid_keys(secret: bytes, kind: object, grids: Bytes) -> Words:
+    """Return the keys, shape (n, 2), of grids of shape (n, number of cells).
 
-    Attributes
-    ----------
-    factors : ndarray of uint64, shape (4, 1 + number of words)
-        Random numbers; a word is four cells.
+    The hash of each kind of grids has other factors.
+
+    Examples
+    --------
+    >>> grids = np.array([[1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 4, 3]], np.uint8)
+    >>> keys = grid_keys(b"secret", "2x2", grids).tolist()
+    >>> keys[0] == keys[1], keys[0] == keys[2]
+    (True, False)
     """
-
-    factors: npt.NDArray[np.uint64]
-
-    @classmethod
-    def of(cls, secret: bytes, kind: object, n_cells: int) -> GridHash:
-        """Return the hash of a kind of grids; others have other factors."""
-        shape = (_HASHES, 1 + -(-n_cells // 4))
-        data = hashlib.shake_256(secret + repr(kind).encode()).digest(8 * shape[0] * shape[1])
-        return cls(np.frombuffer(data, np.uint64).reshape(shape))
-
-    def keys(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
-        """Return the keys, shape (n, 2), of grids of shape (n, number of cells).
-
-        Examples
-        --------
-        >>> grids = np.array([[1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 4, 3]], np.uint8)
-        >>> keys = GridHash.of(b"secret", "2x2", 4).keys(grids).tolist()
-        >>> keys[0] == keys[1], keys[0] == keys[2]
-        (True, False)
-        """
-        keys = np.empty((len(grids), 2), np.uint64)
-        _hash(np.ascontiguousarray(grids), self.factors, keys)
-        return keys
+    shape = (_HASHES, 1 + -(-grids.shape[1] // 4))  # a word is four cells
+    data = hashlib.shake_256(secret + repr(kind).encode()).digest(8 * shape[0] * shape[1])
+    keys = np.empty((len(grids), 2), np.uint64)
+    _hash(np.ascontiguousarray(grids), np.frombuffer(data, np.uint64).reshape(shape), keys)
+    return keys
 
 
 @kernel
@@ -104,7 +88,7 @@ class SeenKeys:
     Examples
     --------
     >>> seen, grids = SeenKeys(), np.array([[1, 2], [2, 1], [1, 2], [0, 0]], np.uint8)
-    >>> keys = GridHash.of(b"secret", "1x2", 2).keys(grids)
+    >>> keys = grid_keys(b"secret", "1x2", grids)
     >>> seen.add(keys, np.array([True, True, True, False]), first_row=10).tolist()
     [-1, -1, 10, -1]
     >>> seen.add(keys, np.ones(4, bool), first_row=14).tolist()
@@ -120,9 +104,7 @@ class SeenKeys:
     def __len__(self) -> int:
         return self._n
 
-    def add(
-        self, keys: npt.NDArray[np.uint64], counted: npt.NDArray[np.bool_], first_row: int
-    ) -> npt.NDArray[np.int64]:
+    def add(self, keys: Words, counted: Bools, first_row: int) -> Ints:
         """Add the keys of consecutive rows; return the first row with the same key for each.
 
         Parameters
@@ -190,23 +172,10 @@ def _refill(old_keys, old_rows, keys, rows):
 FIRST = pa.field("first", pa.string())
 
 
-@dataclass(frozen=True, eq=False)
-class RowKeys:
-    """The keys of the rows of a block.
-
-    Attributes
-    ----------
-    keys : ndarray of uint64, shape (n, 2)
-    counted : ndarray of bool, shape (n,)
-        Valid rows; the keys of the others are meaningless.
-    n_undecided : int
-        Number of valid rows whose wanted canonical form was not found; their keys are those of the
-        puzzles themselves.
-    """
-
-    keys: npt.NDArray[np.uint64]
-    counted: npt.NDArray[np.bool_]
-    n_undecided: int
+RowKeys = tuple[Words, Bools, int]
+"""The keys of the rows of a block, shape (n, 2); True for valid rows (other keys
+mean nothing); and the number of valid rows whose wanted canonical form was not found: their keys
+are those of the puzzles themselves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,86 +219,38 @@ class Keyed:
                 puzzles[found] = forms
                 n_undecided += len(places) - len(found)
             digits = shape.rules.key_digits(puzzles, grids.own)
-            grid_hash = GridHash.of(self.secret, shape.key, digits.shape[1])
-            keys[grids.rows] = grid_hash.keys(digits)
-        return RowKeys(keys, counted, n_undecided)
+            keys[grids.rows] = grid_keys(self.secret, shape.key, digits)
+        return keys, counted, n_undecided
 
 
-@dataclass
-class Places:
-    """The files and row numbers of rows that are counted through several files.
-
-    Examples
-    --------
-    >>> places = Places()
-    >>> places.begin_file("a.csv", 0), places.begin_file("b.csv", 10)
-    (None, None)
-    >>> places.name_of(9), places.name_of(10)
-    ('a.csv#10', 'b.csv#1')
-    """
-
-    names: list[str] = field(default_factory=list)
-    firsts: list[int] = field(default_factory=list)
-
-    def begin_file(self, name: str, first: int) -> None:
-        """Add a file, with the number of its first row."""
-        self.names.append(name)
-        self.firsts.append(first)
-
-    def name_of(self, row: int) -> str:
-        """Return the name of a row for `batchsolve show`."""
-        k = bisect_right(self.firsts, row) - 1
-        return f"{self.names[k]}#{row - self.firsts[k] + 1}"
-
-
-@dataclass(frozen=True, eq=False)
-class Decision:
-    """The first occurrences of the puzzles of a block.
-
-    Attributes
-    ----------
-    first : ndarray of int64, shape (n,)
-        The first row with the same puzzle, or `UNSEEN` if that is the row itself.
-    names : dict of int to str
-        The names of these rows, if rows are marked.
-    """
-
-    first: npt.NDArray[np.int64]
-    names: dict[int, str]
-
-
-class KeptRows:
-    """The output table without repeated rows, or with marks on them.
-
-    Parameters
-    ----------
-    reader : Reader
-    marked : bool
-        Keep all rows, and add the column ``first`` that names the first row with the same puzzle.
-
-    Attributes
-    ----------
-    schema : pyarrow.Schema
-        The columns of the output.
+def output_schema(reader: Reader, marked: bool) -> pa.Schema:
+    """Return the columns of the output, with a column ``first`` if rows are marked.
 
     Raises
     ------
     InputError
-        If the input has a column ``first``.
+        If the input has such a column.
     """
+    if marked and FIRST.name in reader.schema.names:
+        raise InputError(
+            f"the input has a column {FIRST.name} already; rename it, or leave out `mark`"
+        )
+    return reader.schema.append(FIRST) if marked else reader.schema
 
-    def __init__(self, reader: Reader, marked: bool) -> None:
-        self._marked = marked
-        if marked and FIRST.name in reader.schema.names:
-            raise InputError(
-                f"the input has a column {FIRST.name} already; rename it, or leave out `mark`"
-            )
-        self.schema = reader.schema.append(FIRST) if marked else reader.schema
 
-    def table(self, batch: Batch, decision: Decision) -> pa.Table:
-        """Return the output rows of a batch."""
-        if not self._marked:
-            kept = decision.first == UNSEEN
-            return batch.table if kept.all() else batch.table.filter(pa.array(kept))
-        names = [decision.names.get(row) for row in decision.first.tolist()]
-        return batch.table.append_column(FIRST, pa.array(names, pa.string()))
+def output_rows(batch: Batch, first: Ints, names: dict[int, str] | None) -> pa.Table:
+    """Return the rows of a batch that are kept; all of them if they are marked.
+
+    Parameters
+    ----------
+    batch : Batch
+    first : ndarray of int64, shape (n,)
+        The first row with the same puzzle, or `UNSEEN` if that is the row itself.
+    names : dict of int to str or None
+        The names of these rows, if rows are marked.
+    """
+    if names is None:
+        kept = first == UNSEEN
+        return batch.table if kept.all() else batch.table.filter(pa.array(kept))
+    texts = [names.get(row) for row in first.tolist()]
+    return batch.table.append_column(FIRST, pa.array(texts, pa.string()))

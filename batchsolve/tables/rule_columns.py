@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.formats.constraint_strings import read_constraints, read_sumocue
 from batchsolve.formats.f_puzzles import read_f_puzzle
@@ -32,15 +32,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
 from batchsolve.problems.overlaps import drawn_labels
 from batchsolve.problems.row_rules import Given
-from batchsolve.problems.rules import (
-    Cells,
-    Rules,
-    houses_of,
-    layout,
-    n_regions,
-    plain,
-    regions_of,
-)
+from batchsolve.problems.rules import Cells, Rules, houses_of, layout, n_regions, plain, regions_of
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, grid_problem, grid_rules
 from batchsolve.problems.variants import Variants
@@ -51,7 +43,7 @@ OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs"
 COLUMNS = RULES, REGIONS, *OWN
 """The names of the columns."""
 
-Part = tuple[GridProblem, npt.NDArray[np.int64]]
+Part = tuple[GridProblem, Ints]
 """A problem, and the rows of a block that are its grids."""
 
 
@@ -97,9 +89,7 @@ class RuleColumns:
         """The columns whose values tell rows apart by a hash."""
         return [name for name in self.names if name != REGIONS or self.drawing is not None]
 
-    def key_digits(
-        self, puzzles: npt.NDArray[np.uint8], columns: dict[str, pa.Array]
-    ) -> npt.NDArray[np.uint8]:
+    def key_digits(self, puzzles: Bytes, columns: dict[str, pa.Array]) -> Bytes:
         """Return digits that tell rows apart: the grid, the regions and a hash of other rules."""
         digits = [puzzles]
         hashed = self._hashed
@@ -152,9 +142,7 @@ class RuleColumns:
         """Return the named rules of all rows and these."""
         return "+".join(filter(None, (self.rules, *map(str.strip, rules)))) or None
 
-    def parts(
-        self, rows: npt.NDArray[np.int64], columns: dict[str, pa.Array], faults: dict[int, str]
-    ) -> list[Part]:
+    def parts(self, rows: Ints, columns: dict[str, pa.Array], faults: dict[int, str]) -> list[Part]:
         """Return the parts of some rows of a block; add the faults of rows with wrong rules.
 
         Parameters
@@ -189,11 +177,7 @@ class RuleColumns:
         return parts
 
     def _problem_of(
-        self,
-        rules: str,
-        rows: npt.NDArray[np.int64],
-        columns: dict[str, pa.Array],
-        regions: npt.NDArray[np.uint8],
+        self, rules: str, rows: Ints, columns: dict[str, pa.Array], regions: Bytes
     ) -> GridProblem:
         """Return the problem of rows without columns of their own but regions, if those."""
         if not regions.size:
@@ -236,9 +220,9 @@ class RuleColumns:
     def _parts_of_own(
         self,
         rules: str,
-        rows: npt.NDArray[np.int64],
+        rows: Ints,
         columns: dict[str, pa.Array],
-        regions: npt.NDArray[np.uint8],
+        regions: Bytes,
         faults: dict[int, str],
     ) -> list[Part]:
         """Return the parts of rows whose own columns say something; add the faults of others."""
@@ -257,13 +241,13 @@ class RuleColumns:
     def _parts_of_texts(
         self,
         rules: str,
-        rows: npt.NDArray[np.int64],
+        rows: Ints,
         columns: dict[str, pa.Array],
-        regions: npt.NDArray[np.uint8],
+        regions: Bytes,
         faults: dict[int, str],
     ) -> list[Part]:
         """Return the parts of rows whose own columns are read one by one."""
-        parts: dict[Rules, _TextPart] = {}
+        parts: dict[Rules, list[tuple[Rules, Rules, Ints]]] = {}
         for (*own, text), some in _by_texts(columns, (*OWN, REGIONS), rows):
             with _faults_of(some, faults):
                 said = own_rules(self.n_digits, tuple(own), self.drawing or "")
@@ -275,32 +259,27 @@ class RuleColumns:
                 shared = self._base(rules, said, has_regions=True) if regions.size else base
                 beyond = replace(whole.beyond(base), cages=whole.cages, marks=whole.marks)
                 shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
-                part = parts.setdefault(shared, _TextPart(shared, []))
-                part.rows.append((whole, replace(beyond, houses=()), some))
-        return [part.part(regions) for part in parts.values()]
+                parts.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
+        return [_part_of(shared, said, regions) for shared, said in parts.items()]
 
 
-class _TextPart(NamedTuple):
-    """Rows whose houses are the same, but for regions."""
+def _part_of(shared: Rules, said: list[tuple[Rules, Rules, Ints]], regions: Bytes) -> Part:
+    """Return the part of rows of a block with these regions whose houses are the same but for them.
 
-    shared: Rules
-    rows: list[tuple[Rules, Rules, npt.NDArray[np.int64]]]
-    """All rules of some rows, those beyond the shared ones, and the rows."""
-
-    def part(self, regions: npt.NDArray[np.uint8]) -> Part:
-        """Return the problem of the rows, and the rows, of a block with these regions."""
-        if len(self.rows) == 1:
-            whole, _, rows = self.rows[0]
-            return Variant(whole), rows
-        own = [Rules(self.shared.n_digits, self.shared.places, ())] * len(regions)
-        for _, beyond, rows in self.rows:
-            for row in rows.tolist():
-                own[row] = beyond
-        rows = np.sort(np.concatenate([some for _, _, some in self.rows]))
-        return Variants.of(self.shared, own, _filled(regions, rows)), rows
+    Each entry of `said` has all rules of some rows, those beyond the shared ones, and the rows.
+    """
+    if len(said) == 1:
+        whole, _, rows = said[0]
+        return Variant(whole), rows
+    own = [Rules(shared.n_digits, shared.places, ())] * len(regions)
+    for _, beyond, rows in said:
+        for row in rows.tolist():
+            own[row] = beyond
+    rows = np.sort(np.concatenate([some for _, _, some in said]))
+    return Variants.of(shared, own, _filled(regions, rows)), rows
 
 
-def _are_there(columns: dict[str, pa.Array], names: Sequence[str], n: int) -> npt.NDArray[np.bool_]:
+def _are_there(columns: dict[str, pa.Array], names: Sequence[str], n: int) -> Bools:
     """Tell of each row whether one of these columns has a text."""
     are_there = np.zeros(n, np.bool_)
     for name in names:
@@ -310,7 +289,7 @@ def _are_there(columns: dict[str, pa.Array], names: Sequence[str], n: int) -> np
     return are_there
 
 
-def _filled(regions: npt.NDArray[np.uint8], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+def _filled(regions: Bytes, rows: Ints) -> Bytes:
     """Return regions in which all rows but these have those of the first of these."""
     filled = np.broadcast_to(regions[rows[0]], regions.shape).copy()
     filled[rows] = regions[rows]
@@ -318,7 +297,7 @@ def _filled(regions: npt.NDArray[np.uint8], rows: npt.NDArray[np.int64]) -> npt.
 
 
 @contextmanager
-def _faults_of(rows: npt.NDArray[np.int64], faults: dict[int, str]) -> Iterator[None]:
+def _faults_of(rows: Ints, faults: dict[int, str]) -> Iterator[None]:
     """Make an error the fault of these rows."""
     try:
         yield
@@ -367,8 +346,8 @@ def own_rules(n: int, texts: tuple[str, ...], drawing: str = "") -> GridRules:
 
 
 def _by_texts(
-    columns: dict[str, pa.Array], names: Sequence[str], rows: npt.NDArray[np.int64]
-) -> list[tuple[tuple[str, ...], npt.NDArray[np.int64]]]:
+    columns: dict[str, pa.Array], names: Sequence[str], rows: Ints
+) -> list[tuple[tuple[str, ...], Ints]]:
     """Return the different texts of some rows in some columns, and the rows that have them.
 
     A column that is not there has empty texts.
@@ -395,9 +374,7 @@ _RULE_DIGITS = 32  # of the hash of rules
 _NONE = 255  # the region of the cells of a row that gives none
 
 
-def _regions(
-    column: pa.Array, rows: npt.NDArray[np.int64], n: int, faults: dict[int, str]
-) -> npt.NDArray[np.uint8]:
+def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> Bytes:
     """Return the region of each cell of every row; add the faults of rows with wrong regions.
 
     Only the values of `rows` are read.

@@ -18,15 +18,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import (
-    FINE,
-    MOST_DIGITS,
-    WRONG_LENGTH,
-    Notation,
-    default_box,
-)
+from batchsolve.problems.notation import FINE, MOST_DIGITS, WRONG_LENGTH, Notation, default_box
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
 from batchsolve.symmetry.canonical import NO_ROOM, check_shape, forms_of
 from batchsolve.tables.rule_columns import Part, RuleColumns
@@ -35,7 +30,7 @@ from batchsolve.tables.texts import in_one_line
 BOX = "box"
 """The name of the column of boxes."""
 
-Rows = npt.NDArray[np.int64]
+Rows = Ints
 
 
 class Texts(NamedTuple):
@@ -78,9 +73,9 @@ class Grids:
 
     shape: Shape
     rows: Rows
-    puzzles: npt.NDArray[np.uint8]
-    given: npt.NDArray[np.uint8] | None
-    has_given: npt.NDArray[np.bool_] | None
+    puzzles: Bytes
+    given: Bytes | None
+    has_given: Bools | None
     parts: list[Part]
     own: dict[str, pa.Array] = field(default_factory=dict)
 
@@ -89,14 +84,14 @@ class Grids:
         has_all = len(self.rows) == 0 or self.rows[-1] == len(self.rows) - 1
         return rows if has_all else np.searchsorted(self.rows, rows)
 
-    def holds(self, rows: Rows) -> npt.NDArray[np.bool_]:
+    def holds(self, rows: Rows) -> Bools:
         """Return True for each row that is one of the shape's."""
         if not self.rows.size:
             return np.zeros(len(rows), np.bool_)
         places = np.minimum(self.places(rows), len(self.rows) - 1)
         return np.asarray(self.rows[places] == rows)
 
-    def puzzles_of(self, rows: Rows) -> npt.NDArray[np.uint8]:
+    def puzzles_of(self, rows: Rows) -> Bytes:
         """Return the puzzles of some rows; all of them are not copied."""
         return self.puzzles if len(rows) == len(self.rows) else self.puzzles[self.places(rows)]
 
@@ -139,7 +134,7 @@ class Shape:
         self,
         texts: Texts,
         rows: Rows,
-        puzzles: npt.NDArray[np.uint8],
+        puzzles: Bytes,
         wrong: npt.NDArray[np.int32],
         faults: dict[int, str],
     ) -> Grids:
@@ -177,7 +172,7 @@ class Shape:
         return Grids(self, rows, puzzles, given, has_given, parts, own)
 
 
-def forms_of_shape(grids: Grids, places: Rows) -> tuple[Rows, npt.NDArray[np.uint8], str]:
+def forms_of_shape(grids: Grids, places: Rows) -> tuple[Rows, Bytes, str]:
     """Return the canonical forms of the valid grids at some places.
 
     Returns
@@ -196,9 +191,7 @@ def forms_of_shape(grids: Grids, places: Rows) -> tuple[Rows, npt.NDArray[np.uin
     return places[forms.found], forms.grids[forms.found], NO_ROOM
 
 
-def encoded(
-    notation: Notation, text: pa.Array
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+def encoded(notation: Notation, text: pa.Array) -> tuple[Bytes, npt.NDArray[np.int32]]:
     """Encode a column of grids; join lines only if a grid fails, because line ends are rare."""
     grids, wrong = notation.encode(text)
     if (wrong != FINE).any() and (lines := in_one_line(text)) is not text:

@@ -295,7 +295,7 @@ class TableSource:
 
 @dataclass(frozen=True)
 class Files:
-    """Whole files that the worker reads itself; each is a row.
+    """Whole files that the worker reads itself; each is a row, and offsets are numbers of files.
 
     Attributes
     ----------
@@ -311,6 +311,21 @@ class Files:
     schema: ClassVar[pa.Schema] = pa.schema(
         [("name", pa.string()), ("content", pa.large_binary()), ("fault", pa.string())]
     )
+    layout: ClassVar[ArrowTable] = ArrowTable(schema)
+    path: ClassVar[str] = "the files"
+
+    @property
+    def length(self) -> int:
+        """The number of files."""
+        return len(self.names)
+
+    def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
+        """See `TextSource.blocks`."""
+        n_bytes = sum(map(_size_of, map(self.path_of, self.names)))
+        most = _rows_of_a_block(self.length, n_bytes, size)
+        for begin in range(offset, self.length, most):
+            some = replace(self, names=self.names[begin : begin + most])
+            yield Block(some, self.layout, self.path, Boundary(number, begin + some.length))
 
     def read(self) -> pa.Table:
         """Read the files; one that cannot be read is a row with its fault."""
@@ -334,35 +349,6 @@ class Files:
             return None, str(error)
 
 
-@dataclass(frozen=True)
-class FilesSource:
-    """Files, each of which is a row; offsets are numbers of files.
-
-    Attributes
-    ----------
-    files : Files
-    """
-
-    files: Files
-    path: ClassVar[str] = "the files"
-    layout: ClassVar[ArrowTable] = ArrowTable(Files.schema)
-
-    @property
-    def length(self) -> int:
-        """The number of files."""
-        return len(self.files.names)
-
-    def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
-        """See `TextSource.blocks`."""
-        names = self.files.names
-        n_bytes = sum(map(_size_of, map(self.files.path_of, names)))
-        most = _rows_of_a_block(len(names), n_bytes, size)
-        for begin in range(offset, len(names), most):
-            some = names[begin : begin + most]
-            data = replace(self.files, names=some)
-            yield Block(data, self.layout, self.path, Boundary(number, begin + len(some)))
-
-
 def _size_of(path: str) -> int:
     try:
         return facts_of(path).size
@@ -370,7 +356,7 @@ def _size_of(path: str) -> int:
         return 0
 
 
-Source = TextSource | ParquetSource | TableSource | FilesSource
+Source = TextSource | ParquetSource | TableSource | Files
 """A table to read."""
 
 

@@ -51,10 +51,9 @@ def get_workers(backend: str, jobs: int | None = None, address: str | None = Non
         check_installed(f"the backend {backend!r}", _NEEDS[backend], extra=backend)
     module, name = _BACKENDS[backend]
     workers: type[Workers] = getattr(import_module(module), name)
-    can = workers.capabilities
-    if address is not None and not can.joins_clusters:
+    if address is not None and not workers.joins_clusters:
         raise InputError(f"the backend {backend!r} runs on this machine only; it takes no address")
-    if address is not None and jobs is not None and can.width_is_the_clusters:
+    if address is not None and jobs is not None and workers.width_is_the_clusters:
         raise InputError(
             f"the backend {backend!r} uses every worker that the cluster has; leave out jobs={jobs}"
         )

@@ -1,6 +1,6 @@
 """The base class of workers that joblib hands calls to, and what several backends need.
 
-A backend declares its `BackendCapabilities`; the pool asks for those and never for a name.
+A backend declares what it can; the pool asks for that and never for a name.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import starmap
 from multiprocessing import resource_tracker
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from joblib import cpu_count, delayed
 
@@ -29,29 +28,6 @@ LOOK_SECONDS = 1.0  # between two looks of a watchdog
 
 Shared = Callable[[], Any]
 """A reference to the work of workers, which it returns; it is pickled and sent with every task."""
-
-
-@dataclass(frozen=True)
-class BackendCapabilities:
-    """The capabilities of a backend.
-
-    Attributes
-    ----------
-    streams : bool
-        True if results come back while other calls still run. Otherwise no result comes back before
-        all calls that were drawn have ended.
-    joins_clusters : bool
-        True if the backend takes the address of a cluster.
-    width_is_the_clusters : bool
-        True if the backend uses all workers of a cluster that it joins, however many.
-    sees_files : bool
-        True if workers see this process's files, by absolute paths.
-    """
-
-    streams: bool = True
-    joins_clusters: bool = False
-    width_is_the_clusters: bool = False
-    sees_files: bool = True
 
 
 def itself(work: Any) -> Any:
@@ -89,7 +65,15 @@ class Workers:
 
     Attributes
     ----------
-    capabilities : BackendCapabilities
+    streams : bool
+        True if results come back while other calls still run. Otherwise no result comes back before
+        all calls that were drawn have ended.
+    joins_clusters : bool
+        True if the backend takes the address of a cluster.
+    width_is_the_clusters : bool
+        True if the backend uses all workers of a cluster that it joins, however many.
+    sees_files : bool
+        True if workers see this process's files, by absolute paths.
     jobs : int
         Number of workers; that of a cluster is known while they are in use.
     folder : str
@@ -104,7 +88,8 @@ class Workers:
     Use them as a context manager.
     """
 
-    capabilities: ClassVar[BackendCapabilities] = BackendCapabilities()
+    streams = sees_files = True
+    joins_clusters = width_is_the_clusters = False
     folder = ""
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
@@ -118,7 +103,7 @@ class Workers:
         self._parallel = Parallel(
             n_jobs=self.jobs,
             backend=backend,
-            return_as="generator_unordered" if self.capabilities.streams else "list",
+            return_as="generator_unordered" if self.streams else "list",
             pre_dispatch=f"{TASKS_OUT} * n_jobs",
             batch_size=1,
             **options,
@@ -163,7 +148,7 @@ class Workers:
         self._parallel.forget()
         # unlike a generator, `starmap` can be asked again after it had nothing
         calls = starmap(delayed(function), arguments)
-        if self.capabilities.streams:
+        if self.streams:
             return self._as_they_come(self._parallel(calls))
         return (result for result in self._parallel(calls))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 from uuid import uuid4
 
 import dask
@@ -21,7 +21,6 @@ from distributed.comm import get_address_host_port, parse_address
 from batchsolve.errors import InputError, WorkersError, first_line
 from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
-    BackendCapabilities,
     Shared,
     Watchdog,
     Workers,
@@ -116,9 +115,9 @@ class DaskWorkers(Workers):
         used.
     """
 
-    capabilities: ClassVar = BackendCapabilities(
-        joins_clusters=True, width_is_the_clusters=True, sees_files=False
-    )
+    joins_clusters = True
+    width_is_the_clusters = True
+    sees_files = False
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)

@@ -37,25 +37,6 @@ class Work(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Timing:
-    """The time and the place of a task.
-
-    Attributes
-    ----------
-    begin : float
-        Seconds since the epoch, by the clock of the worker's machine.
-    seconds : float
-        Duration of the task.
-    worker : str
-        The ids of the process and of the thread; empty if the calling process did the task itself.
-    """
-
-    begin: float
-    seconds: float
-    worker: str
-
-
 @dataclass(frozen=True, eq=False)
 class Done:
     """A finished task.
@@ -65,13 +46,20 @@ class Done:
     number : int
         The caller's number of the task.
     task, result : object
-    timing : Timing
+    begin : float
+        Seconds since the epoch, by the clock of the worker's machine.
+    seconds : float
+        Duration of the task.
+    worker : str
+        The ids of the process and of the thread; empty if the calling process did the task itself.
     """
 
     number: int
     task: Any
     result: Any
-    timing: Timing
+    begin: float
+    seconds: float
+    worker: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +122,7 @@ class Pool:
     @property
     def sees_files(self) -> bool:
         """True if workers see this process's files."""
-        return self._workers.capabilities.sees_files
+        return self._workers.sees_files
 
     @property
     def folder(self) -> str:
@@ -177,7 +165,7 @@ class Pool:
         running = (_attempt(partial(itself, work), *ticketed) for ticketed in given)
         for result in self._collect(work, fresh, out, running):
             if isinstance(result, Done):
-                result = replace(result, timing=replace(result.timing, worker=""))
+                result = replace(result, worker="")
             yield result
 
     def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[Done | Lost]:
@@ -280,4 +268,4 @@ def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
         why = traceback.format_exception_only(failure)[-1].strip()
         return Lost(ticket, None, f"the search failed: {why}")
     worker = f"{os.getpid()}/{threading.get_native_id()}"
-    return Done(ticket, None, result, Timing(begin, time.perf_counter() - start, worker))
+    return Done(ticket, None, result, begin, time.perf_counter() - start, worker)

@@ -27,8 +27,8 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Ints
 from batchsolve.memory import keep_memory
 from batchsolve.whole_files import HeldFolder
 from batchsolve.workers.base import Numbers, Watchdog, Workers, keeping_ctrl_c
@@ -153,43 +153,27 @@ class _Mapped:
 
 
 @lru_cache(maxsize=2)
-def _mapped(path: str) -> npt.NDArray[np.int64]:
+def _mapped(path: str) -> Ints:
     return np.asarray(np.memmap(path, np.int64, "r+"))
 
 
+_Parcel = tuple[bytes, str, list[tuple[int, int]]]
+"""A packed result: pickled without its large buffers; the file of these, empty if there are none;
+and the begin and the end of each in the file."""
+
+
 def _opened(parcels: Generator[_Parcel]) -> Generator[Any]:
+    """Unpack results, and remove their files."""
     with closing(parcels):
-        for parcel in parcels:
-            yield parcel.open()
-
-
-@dataclass(frozen=True)
-class _Parcel:
-    """A packed result.
-
-    Attributes
-    ----------
-    pickled : bytes
-        The result without its large buffers.
-    path : str
-        The file of the large buffers; empty if there are none.
-    bounds : list of (int, int)
-        The begin and the end of each large buffer in the file.
-    """
-
-    pickled: bytes
-    path: str
-    bounds: list[tuple[int, int]]
-
-    def open(self) -> Any:
-        """Unpack the result, and remove its file."""
-        if not self.path:
-            return pickle.loads(self.pickled)
-        with open(self.path, "rb") as file:
-            content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
-        os.unlink(self.path)
-        buffers = [content[begin:end] for begin, end in self.bounds]
-        return pickle.loads(self.pickled, buffers=buffers)
+        for pickled, path, bounds in parcels:
+            if not path:
+                yield pickle.loads(pickled)
+                continue
+            with open(path, "rb") as file:
+                content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+            os.unlink(path)
+            buffers = [content[begin:end] for begin, end in bounds]
+            yield pickle.loads(pickled, buffers=buffers)
 
 
 def _packed(function: Callable[..., Any], folder: str, *arguments: Any) -> _Parcel:
@@ -197,7 +181,7 @@ def _packed(function: Callable[..., Any], folder: str, *arguments: Any) -> _Parc
     result = function(*arguments)
     with suppress(OSError):  # memory for files is limited; fall back to the pipe
         return _pack(result, folder)
-    return _Parcel(pickle.dumps(result), "", [])
+    return pickle.dumps(result), "", []
 
 
 def _pack(result: Any, folder: str) -> _Parcel:
@@ -211,7 +195,7 @@ def _pack(result: Any, folder: str) -> _Parcel:
 
     pickled = pickle.dumps(result, protocol=5, buffer_callback=is_small)
     if not large:
-        return _Parcel(pickled, "", [])
+        return pickled, "", []
     number, path = tempfile.mkstemp(dir=folder)
     bounds, end = [], 0
     try:
@@ -226,4 +210,4 @@ def _pack(result: Any, folder: str) -> _Parcel:
     except OSError:
         os.unlink(path)
         raise
-    return _Parcel(pickled, path, bounds)
+    return pickled, path, bounds

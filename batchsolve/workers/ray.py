@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, lru_cache, partial
-from typing import Any, ClassVar
+from typing import Any
 
 # Without this, Ray reports on workers on standard output, which is for data. Ray reads these
 # variables when it is imported.
@@ -27,7 +27,6 @@ from ray.util.multiprocessing import Pool
 from batchsolve.errors import InputError, first_line
 from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
-    BackendCapabilities,
     Shared,
     Watchdog,
     Workers,
@@ -35,12 +34,7 @@ from batchsolve.workers.base import (
     nobody_left,
     say_that_ports_are_open,
 )
-from batchsolve.workers.private import (
-    EagerPool,
-    PoolBackend,
-    asks_for_a_token,
-    ray_threads,
-)
+from batchsolve.workers.private import EagerPool, PoolBackend, asks_for_a_token, ray_threads
 
 CONNECT_SECONDS = 5
 LOOK_SECONDS = 0.1
@@ -84,9 +78,9 @@ class RayWorkers(Workers):
         started on this machine, unless it is already initialised in this process.
     """
 
-    capabilities: ClassVar = BackendCapabilities(
-        streams=False, joins_clusters=True, sees_files=False
-    )
+    streams = False
+    joins_clusters = True
+    sees_files = False
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)

@@ -6,7 +6,16 @@ from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
 from batchsolve import ExactCover, ProblemError
-from batchsolve.pictures.boards import N_HUES, Board, BoardPiece, PlaceKind, color, colored
+from batchsolve.pictures.boards import (
+    CELLS,
+    N_HUES,
+    PLACES,
+    SQUARES,
+    Board,
+    BoardPiece,
+    color,
+    colored,
+)
 from batchsolve.pictures.outlines import inner_lines, outline, parts
 from batchsolve.pictures.page import page
 from batchsolve.pictures.svg import as_svg, drawn, sheet
@@ -93,11 +102,11 @@ def test_colours_are_all_different_and_light_enough_for_black_letters():
 @pytest.mark.parametrize(
     ("name", "kind", "rows", "columns"),
     [
-        ("dominoes:3x5", PlaceKind.CELLS, 3, 5),
-        ("pentominoes:4x15", PlaceKind.CELLS, 4, 15),
-        ("latin:4", PlaceKind.CELLS, 4, 4),
-        ("langford:4", PlaceKind.PLACES, 1, 8),
-        ("queens:5", PlaceKind.SQUARES, 5, 5),
+        ("dominoes:3x5", CELLS, 3, 5),
+        ("pentominoes:4x15", CELLS, 4, 15),
+        ("latin:4", CELLS, 4, 4),
+        ("langford:4", PLACES, 1, 8),
+        ("queens:5", SQUARES, 5, 5),
     ],
 )
 def test_names_of_items_say_where_families_lie(name, kind, rows, columns):
@@ -120,29 +129,29 @@ def test_only_crossings_that_an_option_marks_are_squares():
     problem = ExactCover.from_options([["r1", "c2"], ["x", "c1", "r2"], ["r1", "r2", "c1"]])
     board = Board.of(problem)
     assert board.places == {(0, 1, 2), (0, 2, 1)}
-    assert [piece.places for piece in board.filled([0, 1]).pieces] == [((0, 1, 2),), ((0, 2, 1),)]
+    assert [piece.places for piece in board.filled([0, 1])[0]] == [((0, 1, 2),), ((0, 2, 1),)]
     with pytest.raises(ProblemError):
         Board.of(ExactCover([0], [], 2, item_names=["r1", "c1"]))
 
 
 def test_pieces_are_called_by_what_is_no_cell():
     board = Board.of(family("latin:2"))
-    assert [piece.label for piece in board.filled([0, 3, 5, 6]).pieces] == ["1", "2", "2", "1"]
+    assert [piece.label for piece in board.filled([0, 3, 5, 6])[0]] == ["1", "2", "2", "1"]
     board = Board.of(family("langford:3"))
     assert board.labels == {"1": 0, "2": 1, "3": 2}
     board = Board.of(tiling("1x3", "I1, I2", use="any number"))
-    assert {piece.label for piece in board.filled([0, 4]).pieces} == {"I1", "I2"}
+    assert {piece.label for piece in board.filled([0, 4])[0]} == {"I1", "I2"}
     assert list(board.labels) == ["I1", "I2"]
     board = Board.of(family("dominoes:1x2"))
-    assert [piece.label for piece in board.filled([0]).pieces] == [""]
+    assert [piece.label for piece in board.filled([0])[0]] == [""]
 
 
 def test_cells_that_have_colours_show_them():
     options, colors = [["r1c1", "word"], ["r1c1", "r1c2"]], [{"r1c1": "A"}, {"r1c1": "A"}]
     problem = ExactCover.from_options(options, ["word", "r1c2"], ["r1c1"], colors=colors)
-    filling = Board.of(problem).filled([0, 1])
-    assert filling.letters == {(0, 1, 1): "A"}
-    assert [piece.places for piece in filling.pieces] == [((0, 1, 2),)]
+    pieces, letters = Board.of(problem).filled([0, 1])
+    assert letters == {(0, 1, 1): "A"}
+    assert [piece.places for piece in pieces] == [((0, 1, 2),)]
     assert [text.text for text in shapes(problem, [0, 1], how="bs-clue")] == ["A"]
 
 

@@ -91,7 +91,8 @@ def test_all_layouts_of_regions_of_four():
 
 
 @pytest.mark.parametrize(
-    "names", [*(n for n, r in NAMED.items() if r.fits(2, 2)), "x+antiknight", "windoku+disjoint"]
+    "names",
+    [*(n for n, (*_, fits) in NAMED.items() if fits(2, 2)), "x+antiknight", "windoku+disjoint"],
 )
 def test_named_rules_by_brute_force(names):
     rules = plain(2, 2) + named(names, 2, 2)

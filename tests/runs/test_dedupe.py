@@ -15,7 +15,7 @@ from oracles import canonical_form
 import batchsolve as bs
 from batchsolve.cli import app
 from batchsolve.symmetry import canonical
-from batchsolve.tables.repeats import GridHash, SeenKeys
+from batchsolve.tables.repeats import SeenKeys, grid_keys
 
 PUZZLE = "1.....2..3.....4"
 SAME_BUT_FOR_SYMMETRY = "4.....3..1.....2"
@@ -208,10 +208,10 @@ def test_a_puzzle_without_a_form_is_only_like_itself(tmp_path, monkeypatch):
 def test_a_table_of_keys_grows():
     rng = np.random.default_rng(2)
     grids = rng.integers(0, 3, (150_000, 11)).astype(np.uint8)
-    seen, hash_ = SeenKeys(), GridHash.of(b"secret", "any", 11)
+    seen = SeenKeys()
     first = np.concatenate(
         [
-            seen.add(hash_.keys(part), np.ones(len(part), bool), begin)
+            seen.add(grid_keys(b"secret", "any", part), np.ones(len(part), bool), begin)
             for begin, part in zip(range(0, 150_000, 30_000), np.split(grids, 5), strict=True)
         ]
     )

@@ -144,8 +144,8 @@ def test_rows_that_are_all_alike(tmp_path, sorted_bytes, monkeypatch):
 
 def test_each_row_is_sorted_twice_and_little_at_once(tmp_path, sorted_bytes, monkeypatch):
     n_read = []
-    read_page = sorting._Range._of_page
-    monkeypatch.setattr(sorting._Range, "_of_page", lambda *of: n_read.append(1) or read_page(*of))
+    read_page = sorting._keys_between
+    monkeypatch.setattr(sorting, "_keys_between", lambda *of: n_read.append(1) or read_page(*of))
     rows = some_grids(np.random.default_rng(4), 20_000)
     exported(tmp_path, GRIDS, [rows[k : k + 500] for k in range(0, 20_000, 500)], ".csv", 0)
     n_bytes, n_runs = 20_000 * 20, 40

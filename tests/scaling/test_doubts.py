@@ -6,7 +6,7 @@ import pytest
 
 from batchsolve.scaling import speedup as module
 from batchsolve.scaling.experiment import Experiment
-from batchsolve.scaling.measure import Plan, read_workload, run_plan
+from batchsolve.scaling.measure import Plan, read_workloads, run_plan
 from batchsolve.scaling.plots import speedup_figure
 from batchsolve.scaling.report import write_report
 from batchsolve.scaling.speedup import Series, doubts, fits, is_too_short, outliers
@@ -14,7 +14,7 @@ from batchsolve.scaling.speedup import Series, doubts, fits, is_too_short, outli
 
 @pytest.fixture(scope="module")
 def made():
-    return next(run_plan([read_workload("queens:6")], Plan(jobs=(1,), repeat=1)))
+    return next(run_plan([read_workloads("queens:6")[0]], Plan(jobs=(1,), repeat=1)))
 
 
 def series_of(made, walls, cpu_share=1.0):

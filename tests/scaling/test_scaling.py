@@ -30,7 +30,6 @@ from batchsolve.scaling.measure import (
     Plan,
     ScalingError,
     covered,
-    read_workload,
     read_workloads,
     run_plan,
 )
@@ -43,7 +42,7 @@ SMALL = Plan(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
 
 @pytest.fixture(scope="module")
 def experiment():
-    made = list(run_plan([read_workload("queens:8"), read_workload("sudoku:2x2")], SMALL))
+    made = list(run_plan([read_workloads("queens:8")[0], read_workloads("sudoku:2x2")[0]], SMALL))
     return Experiment([run for run, _ in made], [log for _, log in made], about(["scale"], {}))
 
 
@@ -125,7 +124,7 @@ def test_runs_that_disagree_are_an_error(monkeypatch):
 
     monkeypatch.setattr(dlx, "search", miscounts)
     with pytest.raises(ScalingError, match="they must agree"):
-        list(run_plan([read_workload("queens:6")], Plan(jobs=(1,), repeat=2)))
+        list(run_plan([read_workloads("queens:6")[0]], Plan(jobs=(1,), repeat=2)))
 
 
 @pytest.mark.parametrize("before", range(1, 8))
@@ -146,7 +145,7 @@ def test_a_check_that_raises_ends_a_run_at_the_next_result(before, monkeypatch):
     monkeypatch.setattr(dlx, "search", noted)
     grid = Plan(jobs=(1,), engines=("dlx",), repeat=1, budget=100)
     with pytest.raises(KeyboardInterrupt), asking(check):
-        list(run_plan([read_workload("queens:8")], grid))
+        list(run_plan([read_workloads("queens:8")[0]], grid))
     assert len(calls) <= before + 1
 
 
@@ -165,7 +164,7 @@ def test_an_error_says_in_which_problem_it_is(tmp_path, monkeypatch):
     assert message("datasets/sudoku4.csv#99").count("sudoku4.csv") == 1
 
     def fails(pool, problem, *others):
-        if problem.n_items == read_workload("queens:5").problem.n_items:
+        if problem.n_items == read_workloads("queens:5")[0].problem.n_items:
             raise ScalingError("a worker died")
         return 0.0
 
@@ -199,18 +198,18 @@ def test_scale_hears_an_interrupt_that_was_noted_in_its_first_search(tmp_path, m
 
 def test_an_engine_whose_nodes_vary_is_only_held_to_its_count():
     grid = Plan(jobs=(1, 2), engines=("memo:8",), repeat=1)
-    runs = [run for run, _ in run_plan([read_workload("dominoes:4x4")], grid)]
+    runs = [run for run, _ in run_plan([read_workloads("dominoes:4x4")[0]], grid)]
     assert {run.count for run in runs} == {36}
 
 
 def test_weak_scaling_gives_every_worker_as_much():
-    workload = read_workload("datasets/sudoku4.csv", 40)
+    workload = read_workloads("datasets/sudoku4.csv", 40)[0]
     grid = Plan(jobs=(1, 2), repeat=1)
     runs = [run for run, _ in run_plan([workload], grid)]
     assert [run.stacks for run in runs] == [40, 80]  # of 50 rows, so some come twice
     assert [run.count for run in runs] == [40, 80]  # each has one solution
     assert {run.kind for run in runs} == {"weak"}
-    same = read_workload("queens:6", 3)
+    same = read_workloads("queens:6", 3)[0]
     (run,) = (run for run, _ in run_plan([same], Plan(jobs=(2,), repeat=1)))
     assert (run.stacks, run.count) == (6, 6 * 4)
 
@@ -231,14 +230,14 @@ def test_the_rows_of_each_value_of_a_column_are_a_workload(tmp_path):
 
 def test_processes_count_as_threads_do():
     grid = Plan(jobs=(2,), backends=("threading", "loky"), repeat=1)
-    runs = [run for run, _ in run_plan([read_workload("queens:8")], grid)]
+    runs = [run for run, _ in run_plan([read_workloads("queens:8")[0]], grid)]
     assert [run.backend for run in runs] == ["threading", "loky"]
     assert {(run.count, run.nodes) for run in runs} == {(92, 1178)}
 
 
 def test_runs_that_are_stopped_are_compared_by_nodes():
     grid = Plan(jobs=(1,), repeat=2, time_limit=0.4)
-    runs = [run for run, _ in run_plan([read_workload("sudoku:3x3")], grid)]
+    runs = [run for run, _ in run_plan([read_workloads("sudoku:3x3")[0]], grid)]
     assert not any(run.complete for run in runs)
     assert list(Series(runs).speedups()) == [1]
 
@@ -320,7 +319,7 @@ def test_parameters_are_never_negative_and_need_enough_points():
 
 
 def test_a_forecast_stands_beside_what_was_measured(experiment):
-    workload = read_workload("queens:8")
+    workload = read_workloads("queens:8")[0]
     (found,), left_out = forecast(workload, experiment, [4, 64], shape_seconds=0.05)
     assert left_out == []
     assert (found.nodes, found.nodes_known) == (1178, True)
@@ -341,7 +340,7 @@ def test_a_forecast_stands_beside_what_was_measured(experiment):
 
 
 def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it():
-    workload = read_workload("queens:13")
+    workload = read_workloads("queens:13")[0]
     # without a split, the first tasks are for workers, however slow the machine is
     plan = Plan(jobs=(1,), split_depths=(0,), repeat=1, time_limit=0.1, budget=500)
     made = list(run_plan([workload], plan))
@@ -355,16 +354,16 @@ def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it():
 def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, monkeypatch):
     made = []
 
-    def noted(*arguments):
+    def noted(*arguments, **rules):
         made.append(1)
-        return simulate(*arguments)
+        return simulate(*arguments, **rules)
 
     def check():
         if len(made) == 15:
             raise KeyboardInterrupt
 
     monkeypatch.setattr("batchsolve.scaling.forecast.simulate", noted)
-    workload = read_workload("queens:8")
+    workload = read_workloads("queens:8")[0]
     with pytest.raises(KeyboardInterrupt), asking(check):
         forecast(workload, experiment, [4], shape_seconds=0.05)
     assert len(made) == 15

@@ -8,7 +8,7 @@ import batchsolve as bs
 from batchsolve.engines import get_engine
 from batchsolve.problems.families import family
 from batchsolve.runs.count import count
-from batchsolve.scaling.simulation import Costs, Rules, simulate
+from batchsolve.scaling.simulation import Costs, simulate
 from batchsolve.scaling.tree_shape import Shape, sample_shape
 from batchsolve.search.pieces import LEAST_BUDGET, RESULT_SECONDS, TASK_SECONDS, Sizing
 
@@ -66,9 +66,9 @@ def test_a_rate_turns_nodes_into_seconds():
     seed=st.integers(0, 5),
 )
 def test_no_work_is_lost_however_the_tree_is_cut(nodes, workers, depth, budget, children, seed):
-    rules = Rules(split_depth=depth, budget=budget)
+    rules = {"split_depth": depth, "budget": budget}
     shape = Shape.of([(1.0, np.arange(1.0, children + 1)), (1e5, np.ones(children))])
-    found = simulate(nodes, workers, Costs(rate=1e6), shape, rules, seed)
+    found = simulate(nodes, workers, Costs(rate=1e6), shape, seed, **rules)
     assert found.share == pytest.approx(1)
     assert found.work == pytest.approx(nodes / 1e6)
     assert found.work / workers <= found.wall * (1 + 1e-9)
@@ -100,7 +100,7 @@ def test_a_long_simulation_stops_and_goes_on_at_its_pace(monkeypatch):
 def test_tasks_are_sized_so_that_the_master_keeps_up():
     slow = Costs(rate=1e6, master=2e-4)
     sized = simulate(3e9, 512, slow, Shape.even(3))
-    alike = simulate(3e9, 512, slow, Shape.even(3), Rules(sizing=Sizing(0.2, 0.0, 15 * 512)))
+    alike = simulate(3e9, 512, slow, Shape.even(3), sizing=Sizing(0.2, 0.0, 15 * 512))
     assert alike.efficiency < 0.5 < 0.9 < sized.efficiency
     assert sized.tasks < alike.tasks
 
@@ -175,5 +175,5 @@ def test_a_simulated_search_makes_about_as_many_tasks_as_a_real_one():
     tasks = []
     count(problem, jobs=1, split_depth=1, budget=500, on_progress=lambda s: tasks.append(1))
     shape = sample_shape(problem, [], engine, nodes, seconds=0.5)
-    found = simulate(nodes, 1, Costs(rate=1e6), shape, Rules(split_depth=1, budget=500))
+    found = simulate(nodes, 1, Costs(rate=1e6), shape, split_depth=1, budget=500)
     assert 0.5 * len(tasks) < found.tasks < 2 * len(tasks)

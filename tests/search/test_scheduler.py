@@ -11,7 +11,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import FIRST_BUDGET, MOST_OUT, Piece, Sizing
 from batchsolve.search.scheduler import Scheduler
 from batchsolve.settings import UNLIMITED
-from batchsolve.workers.pool import Done, Lost, Timing
+from batchsolve.workers.pool import Done, Lost
 
 
 class Result:
@@ -53,7 +53,7 @@ def numbered(n):
 
 def done(number, piece, n_left):
     left = piece.between(len(piece) - n_left, len(piece))
-    return Done(number, None, Result(left), Timing(0.0, 0.0, "w"))
+    return Done(number, None, Result(left), 0.0, 0.0, "w")
 
 
 @given(data=st.data(), n=st.integers(0, 60), jobs=st.integers(1, 3))
@@ -238,7 +238,7 @@ def test_a_task_has_no_more_stacks_than_it_may_visit_nodes():
         number, (piece, budget) = drawn
         assert budget == 4
         sizes.append(len(piece))
-        assert scheduler.take(Done(number, None, Result(Piece.join([])), Timing(0.0, 0.0, "")))
+        assert scheduler.take(Done(number, None, Result(Piece.join([])), 0.0, 0.0, ""))
         scheduler.set_rate()
     assert sizes == [4, 4, 1]
     assert scheduler.is_empty

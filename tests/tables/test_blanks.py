@@ -4,6 +4,7 @@ import pytest
 
 import batchsolve as bs
 from batchsolve.problems.notation import Notation
+from batchsolve.settings import FileSettings
 from batchsolve.tables.corpus import Corpus
 
 PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
@@ -13,7 +14,7 @@ DRAWING = "1 . | . .\n. . | 2 .\n----+----\n. 3 | . .\n. . | . 4\n"
 def corpus(tmp_path, text, **how):
     path = tmp_path / "in.csv"
     path.write_text(f"puzzle\n{text}\n")
-    return Corpus([str(path)], **how)
+    return Corpus([str(path)], FileSettings(**how))
 
 
 def digits(corpus):

@@ -164,7 +164,7 @@ suffixes = pytest.mark.parametrize("suffix", [".parquet", ".csv.gz", ".csv.bz2",
 def test_an_output_that_is_closed_early_keeps_what_was_taken_only(tmp_path, suffix):
     path = str(tmp_path / f"out{suffix}")
     with closing(open_output(path, TABLE.schema)) as output:
-        output.take(Encoded.of(encoder_for(path).rows(TABLE)))
+        output.take(Encoded.of(encoder_for(path)(TABLE)))
     assert os.listdir(tmp_path) == [os.path.basename(partial_path(path))]
 
 
@@ -179,7 +179,7 @@ def test_a_disk_that_is_full_for_the_finished_file_is_told(tmp_path, suffix, mon
     monkeypatch.setattr(packing, "PIECE_BYTES", 100)
 
     def write(output: Output) -> None:
-        output.take(Encoded.of(encoder_for(path).rows(TABLE)))
+        output.take(Encoded.of(encoder_for(path)(TABLE)))
         output.finish()
 
     with closing(open_output(path, TABLE.schema)) as output:

@@ -26,6 +26,7 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import sudoku
+from batchsolve.settings import FileSettings
 from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
@@ -39,7 +40,7 @@ from batchsolve.tables.blocks import (
 )
 from batchsolve.tables.checksums import joined, sums_of
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.encoders import encoder_for
+from batchsolve.tables.encoders import encoder_for, header_for
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.layouts import JSON_TEXT, RowsError
 from batchsolve.tables.outputs import open_output, partial_path
@@ -185,7 +186,7 @@ def test_however_an_input_is_cut_its_rows_are_the_same(parts, packing, size, mos
                 file.write(compressed(packing, content))
             faults |= {len(rows) + place for place in its_faults}
             rows += its_rows
-        corpus = Corpus(paths, **NAMED)
+        corpus = Corpus(paths, FileSettings(**NAMED))
         reader = pickle.loads(pickle.dumps(corpus.reader))
         blocks = [pickle.loads(pickle.dumps(b)) for b in corpus.blocks(most_rows=most_rows)]
         batches = [reader.read(block) for block in blocks]
@@ -386,7 +387,7 @@ def test_what_was_read_before_damage_is_given(tmp_path, monkeypatch):
         path = tmp_path / name
         path.write_bytes(content)
         with small_blocks(256):
-            corpus = Corpus([str(path)], **NAMED)
+            corpus = Corpus([str(path)], FileSettings(**NAMED))
             seen = []
             with pytest.raises(InputError, match=f"^{re.escape(str(path))}: .*{message}"):
                 seen.extend(corpus.blocks())
@@ -595,17 +596,17 @@ def test_encoders_write_what_the_standard_library_writes(rows, cuts):
     without = [row[:5] for row in rows]
     for path, delimiter in (("x.csv", ","), ("-", ","), ("x.tsv.gz", "\t")):
         encoder = pickle.loads(pickle.dumps(encoder_for(path)))
-        parts = [encoder.rows(table_of(without[b:e], schema)) for b, e in pairs]
+        parts = [encoder(table_of(without[b:e], schema)) for b, e in pairs]
         parts = [bytes(pickle.loads(pickle.dumps(part))) for part in parts]
         head = (delimiter.join("abcde") + "\n").encode()
-        assert encoder.header(schema) == head
+        assert header_for(path, schema) == head
         assert b"".join(parts) == by_csv_module(without, delimiter)
     encoder = pickle.loads(pickle.dumps(encoder_for("x.jsonl")))
     lines = [json.dumps(dict(zip("abcdef", row, strict=True)), ensure_ascii=False) for row in rows]
     whole = table_of(rows)
-    parts = [bytes(encoder.rows(whole.slice(b, e - b))) for b, e in pairs]
+    parts = [bytes(encoder(whole.slice(b, e - b))) for b, e in pairs]
     assert b"".join(parts) == "".join(line + "\n" for line in lines).encode()
-    assert encoder.header(SCHEMA) == b""
+    assert header_for("x.jsonl", SCHEMA) == b""
 
 
 @given(
@@ -616,9 +617,9 @@ def test_lists_of_texts_are_written_as_json(lists, begin):
     table = pa.table({"names": column, "n": range(len(lists))}).slice(begin)
     rows = list(enumerate(lists))[begin:]
     lines = [json.dumps({"names": names, "n": k}, ensure_ascii=False) + "\n" for k, names in rows]
-    assert bytes(encoder_for("x.jsonl").rows(table)) == "".join(lines).encode()
+    assert bytes(encoder_for("x.jsonl")(table)) == "".join(lines).encode()
     texts = [("" if names is None else json.dumps(names), k) for k, names in rows]
-    assert bytes(encoder_for("x.csv").rows(table)) == by_csv_module(texts, ",")
+    assert bytes(encoder_for("x.csv")(table)) == by_csv_module(texts, ",")
 
 
 @pytest.mark.parametrize("missing", ["nan", "inf", "-inf"])
@@ -628,12 +629,12 @@ def test_numbers_that_json_does_not_have_are_null(missing):
     raw = pa.field("raw", pa.string(), metadata=JSON_TEXT)
     table = pa.table({"f": [0.5, number], "n": [[number], [2.5]], "s": structs})
     table = table.append_column(raw, pa.array(['{"y": [1, NaN]}', "-Infinity"]))
-    lines = bytes(encoder_for("x.jsonl").rows(table)).decode().splitlines()
+    lines = bytes(encoder_for("x.jsonl")(table)).decode().splitlines()
     assert [json.loads(line, parse_constant=pytest.fail) for line in lines] == [
         {"f": 0.5, "n": [None], "s": {"x": [None, 1.5]}, "raw": {"y": [1, None]}},
         {"f": None, "n": [2.5], "s": {"x": None}, "raw": None},
     ]
-    lists = bytes(encoder_for("x.csv").rows(table.select(["n"]))).decode()
+    lists = bytes(encoder_for("x.csv")(table.select(["n"]))).decode()
     assert lists == "[null]\n[2.5]\n"
 
 
@@ -644,7 +645,7 @@ def test_floats_are_written_the_same_with_and_without_quotation_marks():
         for text in ("x", '"')
     )
     encoder = encoder_for("x.csv")
-    assert bytes(encoder.rows(quoted)) == bytes(encoder.rows(plain)).replace(b"x", b'""""')
+    assert bytes(encoder(quoted)) == bytes(encoder(plain)).replace(b"x", b'""""')
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl.zst", ".tsv.bz2", ".parquet"])
@@ -654,7 +655,7 @@ def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix,
     table = table_of(rows)
     whole, pieces = str(tmp_path / f"whole{suffix}"), str(tmp_path / f"pieces{suffix}")
     encoder, output = encoder_for(whole), open_output(whole, SCHEMA)
-    output.take(Encoded.of(encoder.rows(table)))
+    output.take(Encoded.of(encoder(table)))
     output.finish()
     output.close()
     output = open_output(pieces, SCHEMA)
@@ -665,10 +666,10 @@ def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix,
         if random.random() < 0.3:  # interrupted after rows that are not in its journal
             output.sync()
             written = output.written()
-            output.take(Encoded.of(encoder.rows(table.slice(begin, 5))))
+            output.take(Encoded.of(encoder(table.slice(begin, 5))))
             output.close()
             output = open_output(pieces, SCHEMA, written)
-        output.take(Encoded.of(encoder.rows(table.slice(begin, size))))
+        output.take(Encoded.of(encoder(table.slice(begin, size))))
         begin += size
     assert not os.path.exists(pieces)
     output.finish()

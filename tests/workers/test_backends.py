@@ -27,7 +27,7 @@ def test_workers_that_die_between_rounds_are_replaced():
     with Pool(2, "loky") as pool:
         for seconds in (0.0, 0.05, 1.0):
             done = list(pool.start(work(), tasks()))
-            for pid in {int(each.timing.worker.split("/")[0]) for each in done}:
+            for pid in {int(each.worker.split("/")[0]) for each in done}:
                 os.kill(pid, signal.SIGKILL)
             time.sleep(seconds)
             for _ in range(2):

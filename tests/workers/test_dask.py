@@ -134,7 +134,7 @@ def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkey
         assert answers == {root: right()[root] for root in (12, 14, 15)}
         (done, *_) = pool.start(work(), tasks()[:1])
         assert isinstance(done, Done)
-        assert done.timing.worker.split("/")[0] != str(os.getpid())
+        assert done.worker.split("/")[0] != str(os.getpid())
 
 
 INTERRUPTED_START = """
