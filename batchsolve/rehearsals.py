@@ -92,13 +92,21 @@ def state_of(name: str) -> str:
     return "running" if process is not None and process.poll() is None else "over"
 
 
+def end(name: str) -> None:
+    """End a rehearsal, if it is still running."""
+    process = _PROCESSES.get(name)
+    if process is not None:
+        process.kill()
+
+
 def rehearse() -> None:
     """Make the call that comes from standard input, and end with the process that sent it."""
     os.nice(pickle.load(sys.stdin.buffer))
     call = pickle.load(sys.stdin.buffer)
-    kernels.LIGHT_SECONDS = 0.0  # these, too, are compiled
     threading.Thread(target=_end_at_end_of_input, daemon=True).start()
     try:
+        call()
+        kernels.LIGHT_SECONDS = 0.0  # these are compiled last, as they are not awaited
         call()
     finally:
         os._exit(0)  # at a usual end, Python aborts: the thread still reads

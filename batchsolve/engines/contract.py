@@ -79,6 +79,8 @@ class Capabilities:
         The number of digits from which on it suits grids of Sudoku; None if others always suit
         them better. Of several engines that suit a grid, the fastest is one for grids alone,
         or else the one with the largest number here.
+    suits_crowded : bool
+        True if it suits problems whose options conflict with many others.
     takes_over_grids_from : int or None
         The number of digits from which on it is the fallback engine for grids with large search
         trees; None if it never is.
@@ -102,6 +104,7 @@ class Capabilities:
     module: str = ""
     extra: str = ""
     suits_grids_from: int | None = None
+    suits_crowded: bool = False
     takes_over_grids_from: int | None = None
 
 
@@ -365,6 +368,7 @@ _ENGINES = {
                 colors=True,
                 bounds=True,
                 tree=MRV_TREE,
+                suits_crowded=True,
             ),
             "batchsolve.engines.bits",
             stand_in="algorithm-x",

@@ -51,8 +51,15 @@ import numpy as np
 import numpy.typing as npt
 from numba import uint64
 
-from batchsolve.engines import frame
-from batchsolve.engines.contract import UNLIMITED, Outcome, Task, registered
+from batchsolve.engines import frame, stand_ins
+from batchsolve.engines.contract import (
+    UNLIMITED,
+    Capabilities,
+    Outcome,
+    Registered,
+    Task,
+    registered,
+)
 from batchsolve.engines.intrinsics import (
     fence_acquire,
     fence_release,
@@ -85,6 +92,7 @@ from batchsolve.engines.links import (
 from batchsolve.errors import InputError
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Searchable
 
 MEGABYTE = 2**20
 MOST_MEGABYTES = 2**30
@@ -478,6 +486,16 @@ def _search(links, table, marks, totals, sizes, task):
     return found[:], front[:]
 
 
+_STAND_IN = Registered(
+    "memo",
+    Capabilities("the same in Python", counts_only=True),
+    "batchsolve.engines.walk",
+    "count_memoised",
+    few_nodes=20_000,
+    in_turn=False,
+)
+
+
 @dataclass(frozen=True)
 class MemoisedCounting:
     """The engine that counts equal subtrees once.
@@ -497,6 +515,7 @@ class MemoisedCounting:
     file: str = field(default="", repr=False)
 
     capabilities = registered("memo").capabilities
+    stand_in = _STAND_IN
 
     def __post_init__(self) -> None:
         if not 1 <= self.megabytes <= MOST_MEGABYTES:
@@ -531,8 +550,15 @@ class MemoisedCounting:
             return own
         return replace(own, file=file)
 
-    def search(self, problem: ExactCover, task: Task) -> Outcome:
+    def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
+        if task.depth < UNLIMITED or task.allowances.min(initial=UNLIMITED) < UNLIMITED:
+            return self.compiled(problem, task)
+        return stand_ins.search(self.name, self.compiled, self.stand_in, problem, task)
+
+    def compiled(self, problem: Searchable, task: Task) -> Outcome:
+        """Search a task by the kernel, which may have to be compiled."""
+        assert isinstance(problem, ExactCover)
         least = min(task.room, int(task.limits.min(initial=UNLIMITED)))
         if task.keep or least < UNLIMITED:
             raise InputError(

@@ -10,18 +10,27 @@ from __future__ import annotations
 import multiprocessing
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from batchsolve import rehearsals
-from batchsolve.engines.contract import Engine, Outcome, Registered, Task, check_support
+from batchsolve.engines.contract import (
+    Engine,
+    Outcome,
+    Registered,
+    Task,
+    check_support,
+    registered,
+)
 from batchsolve.errors import InputError
 from batchsolve.kernels import NotAtHandError, at_hand
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Searchable, Stacks
+from batchsolve.settings import UNLIMITED
 
 MOST_ENTRIES = 50_000  # of a problem; an engine in Python prepares them in 0.03 s
 MOST_SECONDS = 1.0  # in all; longer searches wait for their kernels
@@ -70,9 +79,14 @@ def search(
 
 
 def is_at_hand(
-    engine: Engine, problem: ExactCover, stacks: Stacks, niceness: int = NICENESS
+    engine: Engine,
+    problem: ExactCover,
+    stacks: Stacks,
+    *,
+    compiles: bool = True,
+    niceness: int = NICENESS,
 ) -> bool:
-    """Tell whether an engine can search a problem now; otherwise begin to compile it elsewhere.
+    """Tell whether an engine can search a problem now.
 
     Parameters
     ----------
@@ -80,11 +94,12 @@ def is_at_hand(
     problem : ExactCover
     stacks : Stacks
         Some stacks over the problem.
+    compiles : bool
+        True if a process of its own is to compile an engine that is not at hand.
     niceness : int
         The lower the priority of compiling, the higher.
     """
-    state = rehearsals.state_of(engine.name)
-    if state == "running":
+    if rehearsals.state_of(engine.name) == "running":
         return False
     search = getattr(engine, "compiled", engine.search)
     first_node = partial(search, problem, Task.of(stacks.between(0, 1), budget=1))
@@ -92,9 +107,36 @@ def is_at_hand(
         with at_hand():
             first_node()
     except NotAtHandError:
-        rehearsals.begin(engine.name, first_node, niceness)
-        return state == "over"  # and nothing was kept
+        if compiles:
+            rehearsals.begin(engine.name, first_node, niceness)
+        return False
     return True
+
+
+def at_once(engine: Engine, problem: ExactCover, task: Task) -> Outcome | None:
+    """Search a task by an engine, or by its stand-in, but compile nothing.
+
+    Return None if neither is possible.
+    """
+    compiled, stand_in = getattr(engine, "compiled", engine.search), _stand_in_of(engine)
+    with suppress(NotAtHandError), at_hand():
+        return compiled(problem, task)
+    if stand_in and task.budget <= stand_in.few_nodes and _may_search(stand_in, problem, task):
+        return stand_in.search(problem, task)
+    return None
+
+
+def nodes_at_hand(engine: Engine) -> int:
+    """Return the nodes of a task that an engine can search without waiting for the compiler."""
+    stand_in = _stand_in_of(engine)
+    if stand_in and stand_in.in_turn and rehearsals.state_of(engine.name) == "running":
+        return stand_in.few_nodes
+    return UNLIMITED
+
+
+def _stand_in_of(engine: Engine) -> Registered | None:
+    stand_in = getattr(engine, "stand_in", None)
+    return registered(stand_in) if isinstance(stand_in, str) and stand_in else stand_in or None
 
 
 def compile_ahead(engine: Engine, problem: GridProblem) -> None:

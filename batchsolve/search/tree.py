@@ -11,9 +11,9 @@ once. After some nodes, and again after ten times as many, the counter visits a 
 the tree, while workers go on. If these stand for many more nodes of the tree, the count begins
 again with the counter. Nodes decide, and no clock, so every run of a problem makes the same choice.
 
-A process of its own compiles the kernels that another engine or the counter needs. Until they are
-there, a search of few nodes does without; one of many waits for them, because short searches, one
-after another, would never have them.
+No search waits for the kernels of other engines: a process of its own compiles them once a search
+has lasted as long as that takes. The first engine is awaited; meanwhile its stand-in searches. A
+counter that is not compiled is weighed by its stand-in, and compiled only if it takes over.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from batchsolve.engines import Engine, Sharing, Task, get_engine
+from batchsolve import rehearsals
+from batchsolve.engines import Engine, Outcome, Sharing, Task, get_engine
 from batchsolve.engines.contract import new_run
-from batchsolve.engines.stand_ins import is_at_hand
+from batchsolve.engines.stand_ins import at_once, is_at_hand, nodes_at_hand
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -38,16 +39,19 @@ from batchsolve.symmetry.symmetries import Symmetries
 from batchsolve.workers.pool import Done, Pool
 
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
-UNTRIED_NODES = 10_000  # of a task before the trial, which waits for all tasks
-TRIAL_SECONDS = 0.05  # loading the kernels of an engine takes at least this
+UNTRIED_NODES = 200_000  # of a task before the trial, which waits for all tasks
+TRIAL_SECONDS = 0.5  # of a search before its trial; that takes a tenth, with loading kernels
+COMPILE_SECONDS = 10.0  # of a search before others compile beside it; that takes about as long
+LOOK_SECONDS = 0.5  # between two looks for the kernels of other engines
 TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; hundredths of a second
 FAR_BEHIND = 2  # times slower than the fastest
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
 WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only lower in the tree
 WEIGH_SHARE = 150  # of the nodes are weighed; the counter takes up to 8 times as long for each
 WEIGHED_A_MEGABYTE = 2_500  # of its table
-AWAITED_AFTER = 500_000  # nodes; shorter searches do not gain by another engine
 LEAST_GAIN = 6  # nodes of the tree for each of the counter
+COUNTER_NODES = 20_000  # visited by a counter before its tree is split; in Python, in half a second
+HUGE_GAIN = 1_000  # at which the counter is worth compiling before the first engine is
 
 Render = Callable[[Stacks], Any]
 
@@ -101,10 +105,14 @@ def _counter_of(name: str, goal: TreeGoal, megabytes: int) -> Engine:
     return _for_run(get_engine(f"{name}:{megabytes}"), "", goal.problem)
 
 
-def _gain_of(name: str, goal: TreeGoal, n_nodes: int) -> float:
-    """Return for how many nodes of the tree each node of an engine stands, near the top."""
+def _weighed(name: str, goal: TreeGoal, n_nodes: int) -> Outcome | None:
+    """Return what an engine finds in a few nodes at the top; None if it has to be compiled."""
     engine = _counter_of(name, goal, 1 + n_nodes // WEIGHED_A_MEGABYTE)
-    outcome = engine.search(goal.problem, Task.of(goal.start.stacks, budget=n_nodes))
+    return at_once(engine, goal.problem, Task.of(goal.start.stacks, budget=n_nodes))
+
+
+def _gain_of(outcome: Outcome) -> float:
+    """Return for how many nodes of the tree each node of the counter stands."""
     assert outcome.tree_nodes is not None
     return float(outcome.tree_nodes.sum() / outcome.nodes.sum())
 
@@ -222,6 +230,7 @@ class TreeSearch:
         self.rates: dict[str, float] = {}
         self._counter, self._successor, self.hint = counter, "", ""
         self._weigh_at = WEIGH_AFTER
+        self._begin = self._look_at = time.monotonic()
 
     @property
     def engine(self) -> str:
@@ -251,11 +260,10 @@ class TreeSearch:
     def run(self) -> Iterator[Done]:
         """Search until nothing is outstanding or a limit is reached; yield results as they come."""
         goal, scheduler = self._goal, self._scheduler
-        begin = time.monotonic()
         try:
             yield from self._split()
             scheduler.set_rate()  # the split includes the preparation of the engine
-            try_at = time.monotonic() + max(TRIAL_SECONDS, time.monotonic() - begin)
+            self._begin = time.monotonic()
             untried = len(self._engines) > 1
             while not goal.enough:
                 if self._goes_over():
@@ -263,14 +271,17 @@ class TreeSearch:
                     yield from self._begin_again()
                 if scheduler.is_empty:
                     break
-                scheduler.most_nodes = UNTRIED_NODES if untried else UNLIMITED
+                most = UNTRIED_NODES if untried else UNLIMITED
+                few = nodes_at_hand(self._work.engine)
+                scheduler.most_nodes = min(most, few)
                 for done in self._round():
                     yield done
-                    is_time = untried and time.monotonic() >= try_at
-                    if scheduler.most_nodes and (
-                        self._goes_over() or (is_time and self._are_at_hand(self._engines))
-                    ):
-                        scheduler.most_nodes = 0  # this ends the round without losing a task
+                    if few < UNLIMITED:  # the task may have waited for the compiler
+                        self._begin = time.monotonic()
+                        few = nodes_at_hand(self._work.engine)
+                    if most and (self._goes_over() or (untried and self._may_try())):
+                        most = 0  # this ends the round without losing a task
+                    scheduler.most_nodes = min(most, few)
                 if scheduler.most_nodes == 0 and not self._goes_over():
                     untried = False
                     yield from self._try_engines()
@@ -299,11 +310,14 @@ class TreeSearch:
             return
         wanted = STACKS_PER_WORKER * self._pool.jobs
         if 0 < len(self.outstanding) < wanted:
-            few = min(FIRST_NODES, self._first_budget, goal.settings.budget or UNLIMITED)
+            few = COUNTER_NODES if self._work.engine.capabilities.counts_only else FIRST_NODES
+            few = min(few, self._first_budget, goal.settings.budget or UNLIMITED)
             yield from self._expand(UNLIMITED, few)
+            if self._counts_at_once():
+                return
         while 0 < len(self.outstanding) < wanted and budget > 0 and not goal.enough:
             before = self.totals.nodes
-            yield from self._expand(1, budget)
+            yield from self._expand(1, min(budget, nodes_at_hand(self._work.engine)))
             visited = self.totals.nodes - before
             budget -= visited or budget  # an engine that fails visits nothing
 
@@ -320,20 +334,40 @@ class TreeSearch:
 
         Give a hint instead if the counter cannot do what is wanted.
         """
-        goal, settings = self._goal, self._goal.settings
-        while self._counter and goal.n_nodes > self._weigh_at:
-            if not self._are_at_hand([_counter_of(self._counter, goal, 1)]):
+        while self._counter and self._goal.n_nodes > self._weigh_at:
+            is_first = self._weigh_at == WEIGH_AFTER  # later ones take too long in Python
+            if not (is_first or self._finds([get_engine(self._counter)])):
                 break
-            gain = _gain_of(self._counter, goal, self._weigh_at // WEIGH_SHARE)
+            outcome = _weighed(self._counter, self._goal, self._weigh_at // WEIGH_SHARE)
             self._weigh_at *= WEIGH_AGAIN
-            if gain >= LEAST_GAIN:
-                name, self._counter = self._counter, ""
-                limits = settings.limit, settings.node_limit
-                if goal.collect or limits != (None, None):
-                    self.hint = f"many subproblems are equal; --engine {name} would count them once"
-                else:
-                    self._successor = name
+            if outcome is not None and _gain_of(outcome) >= LEAST_GAIN:
+                self._take_counter()
         return bool(self._successor) and not self.failures
+
+    def _counts_at_once(self) -> bool:
+        """Tell whether the counter takes over before the first engine is compiled.
+
+        It does if it finishes in Python, or finds that nearly all subtrees are equal.
+        """
+        if not self._counter or nodes_at_hand(self._work.engine) == UNLIMITED:
+            return False
+        few = _weighed(self._counter, self._goal, WEIGH_AFTER // WEIGH_SHARE)
+        if few is None or _gain_of(few) < LEAST_GAIN:
+            return False
+        more = _weighed(self._counter, self._goal, COUNTER_NODES)
+        if more and (more.nodes.sum() < COUNTER_NODES or _gain_of(more) >= HUGE_GAIN):
+            self._take_counter()
+        if self._successor:
+            rehearsals.end(self.engine)
+        return bool(self._successor)
+
+    def _take_counter(self) -> None:
+        goal, settings = self._goal, self._goal.settings
+        name, self._counter = self._counter, ""
+        if goal.collect or (settings.limit, settings.node_limit) != (None, None):
+            self.hint = f"many subproblems are equal; --engine {name} would count them once"
+        else:
+            self._successor = name
 
     def _begin_again(self) -> Iterator[Done]:
         """Begin the search anew with the counter."""
@@ -346,12 +380,25 @@ class TreeSearch:
         yield from self._split()
         self._scheduler.set_rate()
 
-    def _are_at_hand(self, engines: Sequence[Engine]) -> bool:
-        """Tell whether engines can search now, or are to be waited for."""
-        goal = self._goal
-        problem, stacks = goal.problem, goal.start.stacks
-        absent = [each for each in engines if not is_at_hand(each, problem, stacks)]
-        return not absent or goal.n_nodes > AWAITED_AFTER
+    def _finds(self, engines: Sequence[Engine]) -> bool:
+        """Tell whether engines can search now; compile them elsewhere once that pays.
+
+        It looks for them now and then, because a look takes a millisecond.
+        """
+        goal, now = self._goal, time.monotonic()
+        if now < self._look_at:
+            return False
+        pays = now - self._begin >= COMPILE_SECONDS
+        found = all(  # one after another
+            is_at_hand(each, goal.problem, goal.start.stacks, compiles=pays) for each in engines
+        )
+        self._look_at = now if found else now + LOOK_SECONDS
+        return found
+
+    def _may_try(self) -> bool:
+        """Tell whether a trial pays, and all engines are there."""
+        pays = time.monotonic() - self._begin >= TRIAL_SECONDS
+        return pays and self._finds(self._engines)
 
     def _try_engines(self) -> Iterator[Done]:
         """Let the engines take turns at the top of the queue; go on with the fastest."""

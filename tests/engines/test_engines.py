@@ -13,6 +13,7 @@ from oracles import covers, sudoku_solutions
 from batchsolve import ExactCover, InputError, Stacks, Sudoku
 from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine, registered
 from batchsolve.engines.choice import engine_for_rows, engines_for
+from batchsolve.problems.families import family
 
 WHOLE = Stacks.from_lists([[]])
 SUDOKU_ONLY = [name for name in engine_names() if get_engine(name).capabilities.sudoku_only]
@@ -442,8 +443,13 @@ def test_puzzles_in_rows_are_solved_by_the_engine_that_suits_their_shape(box, na
 
 @pytest.mark.parametrize(
     ("problem", "expected"),
-    [(USUAL, ["lanes"]), (Sudoku(1, 5), ["dlx", "bits", "cells"])],
-    ids=["9×9", "Latin squares"],
+    [
+        (USUAL, ["lanes"]),
+        (Sudoku(1, 5), ["bits", "dlx", "cells"]),
+        (family("pentominoes:6x10"), ["bits", "dlx", "cells"]),
+        (family("dominoes:10x10"), ["dlx", "bits", "cells"]),
+    ],
+    ids=["9×9", "Latin squares", "pentominoes", "dominoes"],
 )
 def test_one_problem_is_searched_by_the_engines_of_one_tree(problem, expected):
     assert [engine.name for engine in engines_for("auto", problem)] == expected

@@ -110,6 +110,7 @@ import batchsolve as bs
 print(bs.count("queens:6", jobs=1).nodes, [s.tolist() for s in bs.solutions("langford:3")])
 print([each.nodes for each in bs.count(["queens:4", "queens:7"], jobs=1)])
 print(bs.solve("1.....2..3.....4").solution, bs.count(bs.Sudoku(2, 2)).count)
+print(bs.count("dominoes:8x8").count, bs.count("dominoes:8x8", engine="memo", jobs=1).count)
 """
 
 
@@ -127,7 +128,12 @@ def test_small_searches_compile_nothing(tmp_path):
     nodes = {name: int(outcome.nodes[0]) for name, outcome in right.items()}
     covers = [each.tolist() for each in right["langford:3"].solutions]
     each = [nodes["queens:4"], nodes["queens:7"]]
-    found = [f"{nodes['queens:6']} {covers}", f"{each}", "1243342143122134 288"]
+    found = [
+        f"{nodes['queens:6']} {covers}",
+        f"{each}",
+        "1243342143122134 288",
+        "12988816 12988816",
+    ]
     assert (done.stdout.splitlines(), done.stderr) == (found, "")  # it does not say that it does
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from oracles import bounded_covers, covers
 
 import batchsolve as bs
-from batchsolve.engines import Task, get_engine
+from batchsolve.engines import Task, get_engine, walk
 from batchsolve.engines.contract import new_run
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
@@ -39,13 +39,30 @@ def test_tilings_are_counted_by_subtrees(chosen):
     assert str(result).endswith(" s by memo:256")
 
 
+def not_compiled(engine, problem, task):
+    return walk.count_memoised(problem, task)
+
+
+def test_a_counter_that_is_not_compiled_is_weighed_in_python(monkeypatch):
+    monkeypatch.setattr(tree, "at_once", not_compiled)
+    result = count("dominoes:10x10", jobs=1)
+    assert (result.count, result.engine) == (258_584_046_368, "memo:256")
+
+
+def test_a_counter_takes_over_while_the_first_engine_is_compiled(monkeypatch):
+    monkeypatch.setattr(tree, "at_once", not_compiled)
+    monkeypatch.setattr(tree, "nodes_at_hand", lambda engine: 2_000)
+    monkeypatch.setattr(tree, "WEIGH_AFTER", 2_000 * tree.WEIGH_SHARE)
+    result = count("dominoes:8x8", jobs=1)
+    assert (result.count, result.engine) == (12_988_816, "memo:256")
+
+
 @pytest.mark.usefixtures("always")
-@pytest.mark.parametrize(("awaited_after", "engine"), [(10, "memo:256"), (10**9, "dlx")])
-def test_counts_of_many_nodes_wait_for_the_counter(monkeypatch, awaited_after, engine):
-    monkeypatch.setattr(tree, "is_at_hand", lambda *_: False)
-    monkeypatch.setattr(tree, "AWAITED_AFTER", awaited_after)
+def test_no_search_waits_for_a_counter(monkeypatch):
+    monkeypatch.setattr(tree, "at_once", lambda *_: None)
+    monkeypatch.setattr(tree, "is_at_hand", lambda *_, **__: False)
     result = count("dominoes:6x6", jobs=1)
-    assert (result.count, result.engine) == (6728, engine)
+    assert (result.count, result.engine) == (6728, "bits")
 
 
 @pytest.mark.usefixtures("soon")
@@ -173,6 +190,16 @@ def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
         part = run.search(problem, Task.of(stacks, budget=budget))
         parts, stacks = parts + part.tree_nodes.sum(), part.frontier
     assert parts == size
+
+
+@given(problem=problems())
+def test_the_counter_in_python_counts_all_covers(problem):
+    stacks = bs.Stacks.from_lists([[], *([o] for o in range(problem.n_options + 1))])
+    mine = walk.count_memoised(problem, Task.of(stacks))
+    right = get_engine("algorithm-x").search(problem, Task.of(stacks))
+    assert mine.counts.tolist() == right.counts.tolist()
+    assert mine.clash.tolist() == right.clash.tolist()
+    assert mine.tree_nodes.tolist() == right.nodes.tolist()
 
 
 def test_the_size_of_a_tree_is_that_of_the_plain_search():
