@@ -208,11 +208,15 @@ def test_regions_and_cages_of_their_own_depend_on_no_block_and_are_solved(tmp_pa
     assert solved["solution"].to_pylist() == whole["solution"].to_pylist()
 
 
-def test_killers_are_made_by_the_command(tmp_path):
+def test_puzzles_with_rules_of_their_own_are_made_by_the_command(tmp_path):
     words = ["generate", "-n", "5", "--box", "2x2"]
     (tmp_path / "cages").write_text(LAYOUT.replace(" ", "\n"))
     for k, how in enumerate(
-        (["--cages", "1..3", "--clues", "0"], ["--cage-layout", str(tmp_path / "cages")])
+        (
+            ["--cages", "1..3", "--clues", "0"],
+            ["--cage-layout", str(tmp_path / "cages")],
+            ["--lines", "thermo+palindrome", "--line-cells", "2..3"],
+        )
     ):
         out = tmp_path / f"{k}.csv"
         result = CliRunner().invoke(app, [*words, *how, "-o", str(out)])
