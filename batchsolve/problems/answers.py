@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Bytes, Floats, Ints
 from batchsolve.kernels import light_kernel
 from batchsolve.problems.stacks import Stacks
 
@@ -51,9 +50,9 @@ class Answers:
         Rows whose search failed, with the reason; None for rows that met their node limit.
     """
 
-    counts: Ints | npt.NDArray[np.object_]
-    nodes: Ints
-    seconds: Floats
+    counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
+    nodes: npt.NDArray[np.int64]
+    seconds: npt.NDArray[np.float64]
     clash: npt.NDArray[np.int32]
     found: list[Stacks] = field(default_factory=list)
     unfinished: dict[int, str | None] = field(default_factory=dict)
@@ -71,11 +70,13 @@ class Answers:
         """The covers of all rows, in ascending order of their rows."""
         return _in_order(self.found)
 
-    def covers_where(self, holds: Callable[[Ints], Bools]) -> Stacks:
+    def covers_where(
+        self, holds: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.bool_]]
+    ) -> Stacks:
         """Return the covers of the rows where `holds` is true, in ascending order of rows."""
         return _in_order([covers.take(holds(covers.roots)) for covers in self.found])
 
-    def status(self, limit: int) -> Bytes:
+    def status(self, limit: int) -> npt.NDArray[np.uint8]:
         """Return the `Status` of every row of a search for `limit` solutions."""
         enough = Status.SOLVED if limit == 1 else Status.MULTIPLE
         status = _status(self.counts, self.clash, limit, np.uint8(enough))

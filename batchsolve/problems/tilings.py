@@ -185,8 +185,8 @@ def _places(
 def _check_sizes(n_cells: int, pieces: Sequence[Tile], fill: bool) -> None:
     if not pieces:
         raise ProblemError("there are no pieces")
-    needed = sum(piece.use[0] * len(piece.shape) for piece in pieces)
-    all_needed = all(piece.use[0] == piece.use[1] for piece in pieces)
+    needed = sum(least * len(shape) for _, shape, (least, _) in pieces)
+    all_needed = all(least == most for _, _, (least, most) in pieces)
     if needed > n_cells or (fill and all_needed and needed != n_cells):
         advice = "use some at most once"
         if needed < n_cells:

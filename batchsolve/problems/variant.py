@@ -25,7 +25,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Bytes, Ints, UInts, Words
 from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
@@ -40,8 +39,21 @@ from batchsolve.problems.overlaps import (
     split_layout,
 )
 from batchsolve.problems.row_rules import Given, RowRules, row_rules
-from batchsolve.problems.rule_arrays import arrays_of, find_clashes, find_digit_sets, follow_sums
-from batchsolve.problems.rules import RELATIONS, Rules, houses_of, layout, named, plain, regions_of
+from batchsolve.problems.rule_arrays import (
+    arrays_of,
+    find_clashes,
+    find_digit_sets,
+    follow_sums,
+)
+from batchsolve.problems.rules import (
+    RELATIONS,
+    Rules,
+    houses_of,
+    layout,
+    named,
+    plain,
+    regions_of,
+)
 from batchsolve.problems.sudoku import sudoku
 
 _IN, _OUT = 1, 2
@@ -51,9 +63,9 @@ class _Entries:
     """Entries of options: items, some with colours, given kind by kind."""
 
     def __init__(self) -> None:
-        self.options: list[Ints] = []
-        self.items: list[Ints] = []
-        self.colors: list[Ints] = []
+        self.options: list[npt.NDArray[np.int64]] = []
+        self.items: list[npt.NDArray[np.int64]] = []
+        self.colors: list[npt.NDArray[np.int64]] = []
         self.n_items = 0
 
     def new_items(self, n: int) -> int:
@@ -121,7 +133,7 @@ class Variant(GridProblem):
             self._own = row_rules(self.rules, self.given)
         return self._own
 
-    def rows_of(self, roots: Ints) -> Ints:
+    def rows_of(self, roots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the rows of `own` whose rules hold for grids with these roots."""
         return np.zeros(len(roots), np.int64)
 
@@ -137,7 +149,7 @@ class Variant(GridProblem):
         rules, n, n_cells = self.rules, self.n_digits, self.n_cells
         digits, entries = np.arange(n), _Entries()
 
-        def options_of(cells: Sequence[int]) -> Ints:
+        def options_of(cells: Sequence[int]) -> npt.NDArray[np.int64]:
             return np.asarray(cells)[:, None] * n + digits
 
         entries.add(np.arange(n_cells * n), np.repeat(np.arange(n_cells), n))
@@ -216,7 +228,7 @@ class Variant(GridProblem):
         return int((self._marks != (1 << self.n_digits) - 1).any())
 
     @property
-    def _marks(self) -> Words:
+    def _marks(self) -> npt.NDArray[np.uint64]:
         """The digits that each cell may hold, as bits; empty if there are no marks."""
         return self.own.allowed[0]
 
@@ -231,7 +243,7 @@ class Variant(GridProblem):
         """Number of options of every cover: those of the cells, of the marks and of the cages."""
         return self.n_cells + self.n_marks + len(self.rules.cages)
 
-    def other_options(self, grids: Bytes) -> UInts:
+    def other_options(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
         others = np.empty((len(grids), self.cover_size - self.n_cells), np.uint32)
         first = self.n_cells * self.n_digits
@@ -239,14 +251,14 @@ class Variant(GridProblem):
         find_digit_sets(self.own, grids, first + self.n_marks, others[:, self.n_marks :])
         return others
 
-    def first_clashes(self, grids: Bytes) -> Ints:
+    def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
         self.check_width(grids)
         clashes, rows = np.empty(len(grids), np.int64), self.rows_of(np.arange(len(grids)))
         find_clashes(self.arrays, self.own, rows, self.n_digits, grids, clashes)
         return clashes
 
-    def follow_rules(self, grids: Bytes) -> Bools:
+    def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
         """Return True for each full grid that follows the rules; its digits are 1 .. N."""
         right = super().follow_rules(grids)  # sees all rules but sums and marks
         follow_sums(self.own, self.rows_of(np.arange(len(grids))), grids, right)

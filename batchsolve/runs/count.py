@@ -256,7 +256,7 @@ def _facts_of_rows(
         if facts is None:
             found.append(batch.faults[row])
             continue
-        lost = answers.unfinished.get(row)
+        lost, (_, _, engine) = answers.unfinished.get(row), facts
         found.append(
             {
                 "count": count,
@@ -265,7 +265,7 @@ def _facts_of_rows(
                 "subproblems": 0,
                 "rounds": 0,
                 "seconds": float(answers.seconds[row]),
-                "engine": facts[-1],
+                "engine": engine,
                 "rates": {},
                 "failures": [] if lost is None else [lost],
             }

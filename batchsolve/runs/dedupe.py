@@ -261,8 +261,9 @@ class _Dedupe:
 
         def learn(block: Block, found: RowKeys) -> int:
             self._look_up(found)
-            self.totals.known_invalid += int(np.count_nonzero(~found[1]))
-            return found[1].size
+            _, is_valid, _ = found
+            self.totals.known_invalid += int(np.count_nonzero(~is_valid))
+            return is_valid.size
 
         for _ in self._pass_over(other, theirs_keyed, learn, _nothing):
             pass
@@ -289,14 +290,14 @@ class _Dedupe:
         totals, n_known = self.totals, self.n_rows
 
         def decide(block: Block, found: RowKeys) -> _Decision:
-            first = self._look_up(found)
+            first, (_, is_valid, n_undecided) = self._look_up(found), found
             is_new, is_known = first == UNSEEN, (first != UNSEEN) & (first < n_known)
             totals.rows += first.size
             totals.kept += int(np.count_nonzero(is_new))
             totals.known += int(np.count_nonzero(is_known))
             totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
-            totals.invalid += int(np.count_nonzero(~found[1]))
-            totals.undecided += found[2]
+            totals.invalid += int(np.count_nonzero(~is_valid))
+            totals.undecided += n_undecided
             if not self.mark:
                 return first, None
             return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
@@ -310,7 +311,8 @@ class _Dedupe:
         return f"{name}#{row - first + 1}"
 
     def _look_up(self, found: RowKeys) -> Any:
-        first = self.seen.add(*found[:2], self.n_rows)
+        keys, is_valid, _ = found
+        first = self.seen.add(keys, is_valid, self.n_rows)
         self.n_rows += first.size
         return first
 

@@ -118,7 +118,8 @@ class Instances:
 
     def _is_small(self, row: int, problem: ExactCover) -> bool:
         """Return True if the problem of a row may be searched together with others."""
-        many = registered(self._facts[row][-1]).capabilities.many
+        _, _, engine = self._facts[row]
+        many = registered(engine).capabilities.many
         return many and problem.n_entries <= MOST_ENTRIES and problem.bounds is None
 
     def facts(self) -> list[Facts | None]:
