@@ -269,6 +269,23 @@ def find_digit_sets(own: Any, grids: Any, first: int, options: Any) -> None:
         first += end - begin
 
 
+def follow_shared(
+    rules: RuleArrays, n_digits: int, grids: npt.NDArray[np.uint8]
+) -> npt.NDArray[np.bool_]:
+    """Return True for each full grid, whose digits are 1 .. N, that follows rules of all rows."""
+    sets = np.zeros(256, np.int64)
+    sets[1 : n_digits + 1] = 1 << np.arange(n_digits)
+    right = np.ones(len(grids), np.bool_)
+    for house in rules.houses.reshape(-1, n_digits):
+        right &= np.bitwise_or.reduce(sets[grids[:, house]], axis=1) == (1 << n_digits) - 1
+    for a, b in rules.distinct.reshape(-1, 2):
+        right &= grids[:, a] != grids[:, b]
+    for a, b, kind in rules.related.reshape(-1, 3).astype(np.int64).tolist():
+        first = 2 * kind * n_digits - 1
+        right &= rules.relations[first + grids[:, a]].astype(np.int64) & sets[grids[:, b]] != 0
+    return right
+
+
 @kernel
 def follow_sums(own: Any, rows: Any, grids: Any, right: Any) -> None:
     """Set to False the entries of full grids whose cages have other sums, or that marks exclude.
