@@ -1,8 +1,8 @@
 """The decorators of compiled kernels and their helpers.
 
 A *kernel* is called from Python; its machine code is kept on disk (`batchsolve.kernel_files`). A
-*helper* is a part of the kernels that call it. Python itself runs a *light kernel* as long as it
-is not compiled and its arrays are small.
+*helper* is a part of the kernels that call it. As long as a *light kernel* is not compiled, its
+counterpart in NumPy runs, or if it has none, Python itself while the arrays are small.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from types import FrameType, FunctionType
 from typing import Any
 
@@ -34,8 +34,9 @@ from batchsolve.kernel_files import KernelFiles
 
 LOG = logging.getLogger("batchsolve.compiling")
 COMPILING = "compiling the kernels of batchsolve that this needs; they are kept for later runs …"
-LIGHT_SIZE = 5_000  # of all arrays; Python takes some milliseconds for them
+LIGHT_SIZE = 50_000  # of all arrays; Python takes some hundredths of a second for them
 LIGHT_SECONDS = 0.3  # of a kernel; compiling it takes as long or longer
+Light = Callable[..., Any]
 _has_said = False
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -74,22 +75,36 @@ def light_kernel(function: Callable[..., Any]) -> Any:
     Python keeps the types of elements in sums, where the compiler takes 64 bits: convert elements
     of fewer bits (``np.int64(data[x])``) unless their sums fit, or are to wrap around.
     """
+    return _light(function, None)
+
+
+def with_counterpart(counterpart: Light) -> Callable[[Light], Any]:
+    """Return a decorator as `light_kernel`, for a function that NumPy can do as well.
+
+    `counterpart` does the same, to arrays of any size.
+    """
+    return partial(_light, counterpart=counterpart)
+
+
+def _light(function: Light, counterpart: Light | None) -> Any:
     compiled: Any = kernel(function)
     if isinstance(compiled, Dispatcher):
-        vars(compiled)["_compile_for_args"] = _Light(compiled)
+        vars(compiled)["_compile_for_args"] = _Light(compiled, counterpart)
     return compiled
 
 
 class _Light:
     """The compiling of a light kernel: what numba calls when it has no code for some arguments."""
 
-    def __init__(self, compiled: Any) -> None:
+    def __init__(self, compiled: Any, counterpart: Light | None) -> None:
         self._function, self._compile = compiled.py_func, compiled._compile_for_args
+        self.counterpart = counterpart
         self._seconds = 0.0  # spent in Python
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Return the function to call."""
-        if self._seconds >= LIGHT_SECONDS or _size_of(arguments) > LIGHT_SIZE:
+        is_small = self.counterpart is not None or _size_of(arguments) <= LIGHT_SIZE
+        if self._seconds >= LIGHT_SECONDS or not is_small:
             return self._compile(*arguments, **named)
         begin = time.thread_time()
         try:
@@ -102,7 +117,7 @@ class _Light:
     def _run(self, *arguments: Any, **named: Any) -> Any:
         begin = time.thread_time()
         with np.errstate(over="ignore"):  # integers are as in machine code
-            found = _in_python(self._function)(*arguments, **named)
+            found = (self.counterpart or _in_python(self._function))(*arguments, **named)
         self._seconds += time.thread_time() - begin
         return found
 

@@ -32,12 +32,22 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Searchable, Stacks
 from batchsolve.settings import UNLIMITED
 
-MOST_ENTRIES = 50_000  # of a problem; an engine in Python prepares them in 0.03 s
-MOST_SECONDS = 1.0  # in all; longer searches wait for their kernels
+MOST_ENTRIES = 65_000  # of a problem; an engine in Python prepares them in 0.04 s
+MOST_SECONDS = 2.0  # in all; longer searches wait for their kernels
 NICENESS = 5  # of compiling beside a search that goes on; it gets a third of the time
 
 _SEEN: set[tuple[str, int, int]] = set()  # engines, and the cells and digits of grids
 _seconds_spent = 0.0
+
+
+class TooLongError(Exception):
+    """A stand-in has had its time."""
+
+
+def check_time(begin: float) -> None:
+    """Raise `TooLongError` if stand-ins have had their time, and one of them since `begin`."""
+    if _seconds_spent + time.thread_time() - begin >= MOST_SECONDS:
+        raise TooLongError
 
 
 def search(
@@ -69,8 +79,12 @@ def search(
         rehearsals.begin(name, partial(by_kernel, problem, replace(task, budget=1)))
         begin = time.thread_time()
         few = replace(task, budget=min(task.budget, stand_in.few_nodes))
-        outcome = stand_in.search(problem, few)
-        _seconds_spent += time.thread_time() - begin
+        try:
+            outcome = stand_in.search(problem, few)
+        except TooLongError:
+            return by_kernel(problem, task)
+        finally:
+            _seconds_spent += time.thread_time() - begin
         is_within = outcome.nodes.sum() < few.budget
         is_whole = is_within and outcome.counts.sum() < task.room
         if is_whole or (stand_in.in_turn and (is_within or few.budget == task.budget)):

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.kernels import light_kernel
 from batchsolve.problems.stacks import Stacks
 
 
@@ -25,7 +23,6 @@ class Status(IntEnum):
     INVALID = 5
 
 
-_UNIQUE, _MULTIPLE, _, _UNSOLVABLE, _, _INVALID = map(np.uint8, Status)
 STATUS_NAMES = np.array([status.name.lower() for status in Status])
 
 
@@ -79,7 +76,10 @@ class Answers:
     def status(self, limit: int) -> npt.NDArray[np.uint8]:
         """Return the `Status` of every row of a search for `limit` solutions."""
         enough = Status.SOLVED if limit == 1 else Status.MULTIPLE
-        status = _status(self.counts, self.clash, limit, np.uint8(enough))
+        few = np.array([Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE], np.uint8)
+        status = few[np.minimum(self.counts, 2).astype(np.int64)]
+        status[self.counts >= limit] = enough
+        status[self.clash >= 0] = Status.INVALID
         for row in self.unfinished:
             if self.counts[row] < limit:
                 status[row] = Status.UNFINISHED
@@ -91,19 +91,3 @@ def _in_order(parts: Sequence[Stacks]) -> Stacks:
     covers = Stacks.concatenate([part for part in parts if len(part)])
     is_sorted = (np.diff(covers.roots) > 0).all()
     return covers if is_sorted else covers.take(np.argsort(covers.roots))
-
-
-@light_kernel
-def _status(counts: Any, clash: Any, limit: int, enough: np.uint8) -> Any:
-    """Return the `Status` of every row whose search has ended."""
-    status = np.empty(counts.size, np.uint8)
-    for row in range(counts.size):
-        if clash[row] >= 0:
-            status[row] = _INVALID
-        elif counts[row] >= limit:
-            status[row] = enough
-        elif counts[row] == 0:
-            status[row] = _UNSOLVABLE
-        else:
-            status[row] = _UNIQUE if counts[row] == 1 else _MULTIPLE
-    return status

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError, ProblemError, argument_errors, quoted
-from batchsolve.kernels import light_kernel
+from batchsolve.kernels import with_counterpart
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.rules import Rules
@@ -29,7 +29,14 @@ from batchsolve.problems.survey import AmbiguousNotationError, Survey
 from batchsolve.settings import text_of
 
 
-@light_kernel
+def _stacks_at_once(grids: Any, n_digits: int) -> tuple[Any, Any]:
+    """Do as `_stacks_of`, in NumPy."""
+    rows, cells = np.nonzero(grids)
+    options = cells * n_digits + grids[rows, cells] - 1
+    return np.append(0, np.cumsum(np.count_nonzero(grids, axis=1))), options.astype(np.uint32)
+
+
+@with_counterpart(_stacks_at_once)
 def _stacks_of(grids, n_digits):
     """Return the offsets and the options of the stacks of many grids."""
     offsets = np.zeros(grids.shape[0] + 1, np.int64)
@@ -50,7 +57,15 @@ def _stacks_of(grids, n_digits):
     return offsets, options[:-1]
 
 
-@light_kernel
+def _fill_at_once(offsets: Any, options: Any, cells: Any, digits: Any, grids: Any) -> None:
+    """Do as `_fill_grids`, in NumPy."""
+    rows = np.repeat(np.arange(len(grids)), np.diff(offsets))
+    options = options[offsets[0] : offsets[-1]]
+    fills = options < cells.size
+    grids[rows[fills], cells[options[fills]]] = digits[options[fills]]
+
+
+@with_counterpart(_fill_at_once)
 def _fill_grids(offsets, options, cells, digits, grids):
     for k in range(grids.shape[0]):
         for option in options[offsets[k] : offsets[k + 1]]:

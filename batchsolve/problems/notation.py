@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError
-from batchsolve.kernels import helper, light_kernel
+from batchsolve.kernels import helper, light_kernel, with_counterpart
 
 BLANKS = ".0*_-"  # by default
 MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
@@ -32,6 +32,21 @@ FINE, WRONG_LENGTH = -1, -2
 _TWO_BLANKS = -3
 _BAD = 255
 _AT_ONCE = 4096  # digits that stay in the fastest cache until all of their steps are added
+
+
+_IS_SPACE = np.arange(256) <= 32
+_IS_SPACE[0] = False
+
+
+def trimmed(data: Any, offsets: Any) -> tuple[Any, Any]:
+    """Return the begins and the ends of values without the white space around them."""
+    begins, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64)
+    is_space = np.append(_IS_SPACE[data], False)
+    while (steps := is_space[begins] & (begins < ends)).any():
+        begins += steps
+    while (steps := is_space[ends - 1] & (begins < ends)).any():
+        ends -= steps
+    return begins, ends
 
 
 @light_kernel
@@ -44,7 +59,19 @@ def trim(data, begin, end):
     return begin, end
 
 
-@light_kernel
+def _encode_at_once(data: Any, offsets: Any, table: Any, grids: Any, faults: Any) -> None:
+    """Do as `_encode_symbols`, in NumPy."""
+    n_cells = grids.shape[1]
+    begins, ends = trimmed(data, offsets)
+    fits = ends - begins == n_cells
+    faults[~fits] = WRONG_LENGTH
+    grids[fits] = table[data[begins[fits, None] + np.arange(n_cells)]]
+    is_bad = (grids == _BAD) & (fits & (faults == FINE))[:, None]
+    wrong = is_bad.any(axis=1)
+    faults[wrong] = is_bad[wrong].argmax(axis=1)
+
+
+@with_counterpart(_encode_at_once)
 def _encode_symbols(data, offsets, table, grids, faults):
     n_cells = grids.shape[1]
     for k in range(faults.size):
@@ -116,7 +143,14 @@ def write_symbols(digits, begins, steps, text):
             text[x] += step if digits[x] >= begin else np.uint8(0)
 
 
-@light_kernel
+def _decode_at_once(digits: Any, begins: Any, steps: Any) -> Any:
+    """Do as `_decode_symbols`, in NumPy."""
+    symbols = np.arange(256, dtype=np.uint8)
+    reached = symbols[:, None] >= np.append(np.uint8(0), begins[1:])
+    return (symbols + (reached * steps).sum(axis=1, dtype=np.uint8))[digits]
+
+
+@with_counterpart(_decode_at_once)
 def _decode_symbols(digits, begins, steps):
     text = np.empty(digits.size, np.uint8)
     for x in range(0, digits.size, _AT_ONCE):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from batchsolve.arrays import Bools, Shorts, Words
+from batchsolve.arrays import Bools, Bytes, Shorts, Words
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.rules import RELATIONS, Cells, Rules
 
@@ -267,6 +267,21 @@ def find_digit_sets(own: Any, grids: Any, first: int, options: Any) -> None:
         for k in range(grids.shape[0]):
             options[k, cage] = first + set_of_digits(own, cage, grids[k]) - begin
         first += end - begin
+
+
+def follow_shared(rules: RuleArrays, n_digits: int, grids: Bytes) -> Bools:
+    """Return True for each full grid, whose digits are 1 .. N, that follows rules of all rows."""
+    sets = np.zeros(256, np.int64)
+    sets[1 : n_digits + 1] = 1 << np.arange(n_digits)
+    right = np.ones(len(grids), np.bool_)
+    for house in rules.houses.reshape(-1, n_digits):
+        right &= np.bitwise_or.reduce(sets[grids[:, house]], axis=1) == (1 << n_digits) - 1
+    for a, b in rules.distinct.reshape(-1, 2):
+        right &= grids[:, a] != grids[:, b]
+    for a, b, kind in rules.related.reshape(-1, 3).astype(np.int64).tolist():
+        first = 2 * kind * n_digits - 1
+        right &= rules.relations[first + grids[:, a]].astype(np.int64) & sets[grids[:, b]] != 0
+    return right
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import InputError
-from batchsolve.kernels import light_kernel
+from batchsolve.kernels import with_counterpart
 from batchsolve.problems.notation import (
     BLANKS,
     MOST_DIGITS,
@@ -29,13 +29,53 @@ from batchsolve.problems.notation import (
     numbers,
     symbols_of,
     trim,
+    trimmed,
     usual_notation,
 )
 
 _Kind = tuple[int, int, int]  # the numbers of characters and tokens, and the set of bytes
 
 
-@light_kernel
+_IS_SEPARATOR = np.isin(np.arange(256), [32, 44, 59, 9])
+_SET_OF_BYTE = np.zeros((2, 256), np.uint64)  # without separators
+_SET_OF_BYTE[0, :64] = np.uint64(1) << np.arange(64, dtype=np.uint64)
+_SET_OF_BYTE[1, 64:] = np.uint64(1) << np.minimum(np.arange(64, 256) - 64, 63).astype(np.uint64)
+_SET_OF_BYTE[:, _IS_SEPARATOR] = 0
+
+
+def _sums(counted: Any, begins: Any, ends: Any) -> Any:
+    """Return the sum of each part of an array; it is 0 where a part ends before it begins."""
+    sums = np.append(0, np.cumsum(counted, dtype=np.int64))
+    return sums[ends] - sums[np.minimum(begins, ends)]
+
+
+def _tokens(data: Any, begins: Any, ends: Any) -> tuple[Any, Any]:
+    """Return the number of tokens of each value, and whether it has separators."""
+    is_separator = _IS_SEPARATOR[data]
+    is_first = ~is_separator
+    is_first[1:] &= is_separator[:-1]
+    n_separators = _sums(is_separator, begins, ends)
+    some = begins < ends
+    n_tokens = np.zeros(begins.size, np.int64)
+    n_tokens[some] = _sums(is_first, begins[some] + 1, ends[some]) + ~is_separator[begins[some]]
+    return n_tokens, n_separators > 0
+
+
+def _survey_at_once(data: Any, offsets: Any) -> Any:
+    """Do as `_survey`, in NumPy."""
+    begins, ends = trimmed(data, offsets)
+    n_tokens, is_separated = _tokens(data, begins, ends)
+    facts = np.zeros((begins.size, 4), np.uint64)
+    facts[:, 0], facts[:, 1] = ends - begins, np.where(is_separated, n_tokens, 0)
+    some = begins < ends
+    bounds = np.stack([begins[some], ends[some]], axis=1).reshape(-1)
+    for k, sets in enumerate(_SET_OF_BYTE):
+        of_bytes = np.append(sets[data], np.uint64(0))
+        facts[some, 2 + k] = np.bitwise_or.reduceat(of_bytes, bounds)[::2] if bounds.size else 0
+    return facts
+
+
+@with_counterpart(_survey_at_once)
 def _survey(data, offsets):
     """Return for each value the numbers of characters and tokens, and the set of its bytes.
 
@@ -107,7 +147,24 @@ def forms(column: pa.Array) -> npt.NDArray[np.int64]:
     return _forms(*buffers(column))
 
 
-@light_kernel
+def _forms_at_once(data: Any, offsets: Any) -> Any:
+    """Do as `_forms`, in NumPy."""
+    begins, ends = trimmed(data, offsets)
+    n_tokens, is_separated = _tokens(data, begins, ends)
+    n_cells = np.where(is_separated, n_tokens, ends - begins)
+    n = np.sqrt(n_cells).astype(np.int64)
+    fits = (
+        (n > 0) & (n <= MOST_DIGITS) & (n * n == n_cells) & (_sums(data >= 128, begins, ends) == 0)
+    )
+    is_long = ~_IS_SEPARATOR[data]
+    for k in range(_LONGEST_NUMBER):  # the ends of long tokens
+        is_long[k + 1 :] &= ~_IS_SEPARATOR[data][: -k - 1]
+    is_long[:_LONGEST_NUMBER] = False
+    fits &= ~is_separated | (_sums(is_long, begins + _LONGEST_NUMBER, ends) == 0)
+    return np.where(fits, 2 * n + is_separated, NO_FORM)
+
+
+@with_counterpart(_forms_at_once)
 def _forms(data, offsets):
     found = np.zeros(offsets.size - 1, np.int64)
     for k in range(found.size):

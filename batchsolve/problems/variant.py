@@ -43,6 +43,7 @@ from batchsolve.problems.rule_arrays import (
     arrays_of,
     find_clashes,
     find_digit_sets,
+    follow_shared,
     follow_sums,
 )
 from batchsolve.problems.rules import (
@@ -260,8 +261,11 @@ class Variant(GridProblem):
 
     def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
         """Return True for each full grid that follows the rules; its digits are 1 .. N."""
+        own = self.own
+        if not any(array.size for array in (own.regions, own.allowed, own.pairs, own.sets_of)):
+            return follow_shared(self.arrays, self.n_digits, grids)
         right = super().follow_rules(grids)  # sees all rules but sums and marks
-        follow_sums(self.own, self.rows_of(np.arange(len(grids))), grids, right)
+        follow_sums(own, self.rows_of(np.arange(len(grids))), grids, right)
         return right
 
     def cell_name(self, cell: int) -> str:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.engines.choice import EngineForEach, counter_for
-from batchsolve.kernels import light_kernel
+from batchsolve.kernels import with_counterpart
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import SolvedGrids
@@ -309,8 +309,10 @@ class OpenRows:
     def task_of(self, stacks: Stacks, budget: int, whole: bool) -> Task:
         """Return the task that searches wanted stacks; with `whole`, each of them to its end."""
         counts, nodes = self._answers.counts, self._answers.nodes
-        left = _what_is_left(stacks.roots, counts, self._limit, nodes, self._most_nodes)
-        limits, allowances, any_order = left
+        rows = stacks.roots
+        most_nodes = self._most_nodes[rows]
+        limits = np.maximum(self._limit - counts[rows], 1)
+        allowances, any_order = most_nodes - nodes[rows], bool((most_nodes == UNLIMITED).all())
         return Task(
             stacks, limits, allowances, budget, keep=self._keep, any_order=any_order, whole=whole
         )
@@ -461,26 +463,20 @@ def _in_order_of_choice(
         stack = below.frontier.take([at])
 
 
-@light_kernel
-def _what_is_left(rows: Any, counts: Any, limit: int, nodes: Any, most_nodes: Any) -> Any:
-    """Return how many covers each row still wants and how many nodes it may still visit.
-
-    Returns
-    -------
-    limits, allowances : ndarray of int64
-    unlimited : bool
-        True if no row has a limit on nodes.
-    """
-    limits, allowances, unlimited = np.empty_like(rows), np.empty_like(rows), True
-    for k in range(rows.size):
-        row = rows[k]
-        limits[k] = max(limit - counts[row], 1)
-        allowances[k] = most_nodes[row] - nodes[row]
-        unlimited &= most_nodes[row] == UNLIMITED
-    return limits, allowances, unlimited
+def _add_up_at_once(
+    sums: Any, pending: Any, shared: Any, rows: Any, found: Any, rate: float, left: Any
+) -> None:
+    """Do as `_add_up`, in NumPy."""
+    counts, nodes, seconds, clash = sums
+    for total, each in ((counts, found[0]), (nodes, found[1]), (seconds, found[1] * rate)):
+        np.add.at(total, rows, each)
+    clash[rows] = found[2]
+    np.subtract.at(pending, rows, 1)
+    np.add.at(pending, left, 1)
+    shared[left] |= (pending[left] > 1) | (nodes[left] > 0)
 
 
-@light_kernel
+@with_counterpart(_add_up_at_once)
 def _add_up(
     sums: Any, pending: Any, shared: Any, rows: Any, found: Any, rate: float, left: Any
 ) -> None:

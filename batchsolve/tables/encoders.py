@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError
-from batchsolve.kernels import light_kernel
+from batchsolve.kernels import with_counterpart
 from batchsolve.problems.notation import buffers
 from batchsolve.tables.blocks import arrow_stream, one_chunk, storage_of, with_values
 from batchsolve.tables.layouts import JSON_TEXT
@@ -229,7 +229,24 @@ def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
     return pa.py_buffer(lines)
 
 
-@light_kernel
+def _specials(data: Any, delimiter: Any) -> Any:
+    """Tell which bytes must be quoted."""
+    return np.isin(data, np.array([delimiter, _QUOTE, _LINE_FEED, _RETURN]))
+
+
+def _add_sizes_at_once(data: Any, bounds: Any, delimiter: Any, sizes: Any) -> Any:
+    """Do as `_add_sizes`, in NumPy."""
+    sizes += np.diff(bounds) + 1
+    quoted = np.zeros(sizes.size, np.bool_)
+    places = bounds[0] + np.flatnonzero(_specials(data[bounds[0] : bounds[-1]], delimiter))
+    rows = np.searchsorted(bounds, places, side="right") - 1
+    quoted[rows] = True
+    sizes[quoted] += 2
+    np.add.at(sizes, rows[data[places] == _QUOTE], 1)
+    return quoted
+
+
+@with_counterpart(_add_sizes_at_once)
 def _add_sizes(data, bounds, delimiter, sizes):
     """Add the encoded size of each value to `sizes`; return a mask of values to quote."""
     quoted = np.zeros(sizes.size, np.bool_)
@@ -247,7 +264,7 @@ def _add_sizes(data, bounds, delimiter, sizes):
     return quoted
 
 
-@light_kernel
+@with_counterpart(lambda data, delimiter: bool(_specials(data, delimiter).any()))
 def _has_special(data, delimiter):
     """Return True if any byte must be quoted."""
     special = np.uint8(0)
@@ -256,7 +273,29 @@ def _has_special(data, delimiter):
     return special != 0
 
 
-@light_kernel
+def _place_at_once(
+    data: Any, bounds: Any, quoted: Any, after: Any, places: Any, lines: Any
+) -> None:
+    """Do as `_place`, in NumPy."""
+    sizes = np.diff(bounds).astype(np.int64)
+    for k in np.flatnonzero(quoted).tolist():
+        value = data[bounds[k] : bounds[k + 1]].tobytes().replace(b'"', b'""')
+        at = slice(places[k], places[k] + len(value) + 2)
+        lines[at] = np.frombuffer(b'"%b"' % value, np.uint8)
+        sizes[k] = len(value) + 2
+    plain = ~quoted
+    if plain.any():
+        lengths = sizes[plain]
+        from_begin = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        lines[from_begin + np.repeat(places[plain], lengths)] = data[
+            from_begin + np.repeat(bounds[:-1][plain], lengths)
+        ]
+    places += sizes
+    lines[places] = after
+    places += 1
+
+
+@with_counterpart(_place_at_once)
 def _place(data, bounds, quoted, after, places, lines):
     """Write each value, and one byte after it, at its place; advance the places."""
     for k in range(places.size):

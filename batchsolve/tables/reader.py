@@ -66,9 +66,10 @@ class Batch:
         found: dict[int, str | None] = {}
         for grids, problem, rows in self._parts():
             wrong = rows[clashes[rows] >= 0]
-            for row, puzzle in zip(wrong.tolist(), grids.puzzles_of(wrong), strict=True):
+            stacks = problem.stacks(grids.puzzles_of(wrong))
+            for row, stack in zip(wrong.tolist(), stacks, strict=True):
                 one = problem.of_row(row)
-                found[row] = one.explain_clash(one.stack(puzzle).tolist(), int(clashes[row]))
+                found[row] = one.explain_clash(stack.tolist(), int(clashes[row]))
         return found
 
     def first_clashes(self) -> Ints:

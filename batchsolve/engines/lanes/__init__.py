@@ -18,7 +18,7 @@ within one grid, showed that propagation in SIMD lanes pays for Sudoku.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import cast
 
@@ -47,26 +47,27 @@ from batchsolve.engines.lanes.memory import (
     workspace,
 )
 from batchsolve.engines.lanes.results import outcome_of
-from batchsolve.engines.lanes.search import LONG, search_on
+from batchsolve.engines.lanes.search import search_on
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Searchable
 from batchsolve.problems.variant import Variant
+from batchsolve.problems.variants import Variants
 
 WIDTHS = (8, 16, 32)
 _STAND_IN = Registered(
     "lanes",
     Capabilities(
-        "the same tree in Python",
+        "the same tree in NumPy",
         secondary_items=False,
         sudoku_only=True,
+        rules=True,
         least_box=2,
-        most_digits=12,  # a node of 9 digits takes 1 ms, one of 16 up to 8
+        most_digits=32,
     ),
-    "batchsolve.engines.lanes.in_python",
-    few_nodes=600,
+    "batchsolve.engines.lanes.in_numpy",
+    few_nodes=100_000,
     in_turn=False,  # lanes search several branches at once
 )
-_SHORT_STAND_IN = replace(_STAND_IN, few_nodes=LONG - 1)  # above, lanes may share a root
 
 _FORMS = {width: prepared(partial(form_of, width=width)) for width in WIDTHS}
 
@@ -98,8 +99,9 @@ class SudokuLanes:
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         check_support(self, problem)
-        stand_in = _SHORT_STAND_IN if task.any_order else _STAND_IN
-        return stand_ins.search(self.name, self.compiled, stand_in, problem, task)
+        if isinstance(problem, Variants) or cast(GridProblem, problem).rules.cages:
+            return self.compiled(problem, task)
+        return stand_ins.search(self.name, self.compiled, _STAND_IN, problem, task)
 
     def compiled(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task by the kernel, which may have to be compiled."""

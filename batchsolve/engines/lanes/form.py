@@ -72,7 +72,7 @@ def form_of(problem: ExactCover, width: int) -> Form:
     assert isinstance(problem, Variant)
     free = (0,) * (isinstance(problem, Variants) and problem.given.regions.shape[1] > 0)
     shape = Shape(lanes, (0,) * problem.n_digits, (), (), free, problem.n_cells)
-    meets = _meets(problem.rules.houses, problem.n_cells)
+    meets = meets_of(problem.rules.houses, problem.n_cells)
     rules = SearchRules._make([*map(_in_32_bits, problem.arrays), *meets])
     return Form(shape, rules, entries_of(sudoku(1, 1)))
 
@@ -117,7 +117,7 @@ def _in_32_bits(array: Any) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _meets(houses: tuple[Cells, ...], n_cells: int) -> tuple[np.ndarray, np.ndarray]:
+def meets_of(houses: tuple[Cells, ...], n_cells: int) -> tuple[np.ndarray, np.ndarray]:
     """Return where two houses meet in two cells or more, without being the same."""
     member = members(houses, n_cells)
     shared = member.astype(np.float32) @ member.T.astype(np.float32)

@@ -13,9 +13,9 @@ another,
   allows.
 
 All deductions are monotone, so passes lead to one fixpoint, whatever they deduce first. There, a
-contradiction shows as a cell without candidates, a digit without a place in a house, or a digit
-alone in two cells of a house; and if every cell has one candidate and nothing changes, the grid is
-solved.
+contradiction shows as a cell without candidates, a digit without a place in a house, a digit alone
+in two cells of a house, or two digits whose only place in a house is one cell; and if every cell
+has one candidate and nothing changes, the grid is solved.
 """
 
 from __future__ import annotations
@@ -153,6 +153,7 @@ class HousePass(_Emitter):
     def emit(self) -> list[Any]:
         """Write the pass; return bits for the lanes that contradict, stay the same, are solved."""
         self._wrong = self.variable(self.none)
+        self._lone = self.variable(self.none)  # digits with one place, in a cell with others
         self._changed = self.variable(self.none)
         self.over("houses", self.n, self._review_house)
         self.over("distinct", 2, self._review_distinct)
@@ -170,7 +171,9 @@ class HousePass(_Emitter):
 
         self.over_cells(look)
         bad = ~(self._wrong[0] | empty[0]).equals(0)
-        same = self._changed[0].equals(0) & ~bad
+        same = self._changed[0].equals(0)
+        bad |= same & ~self._lone[0].equals(0)
+        same &= ~bad
         solved = is_open[0].equals(0) & same
         return [bad.bits(), (same & ~solved).bits(), solved.bits()]
 
@@ -190,6 +193,7 @@ class HousePass(_Emitter):
         once, twice = once_and_twice(here)
         taken, clash = once_and_twice(singles)
         self._wrong[0] |= (~once & self.all_digits) | clash
+        self._lone[0] |= once & ~(twice | taken)
         for cell, x, single in zip(cells, here, singles, strict=True):
             left = x & (~taken | single)
             hidden = left & once & ~twice
@@ -257,6 +261,7 @@ class HousePass(_Emitter):
         for r in range(self.n):
             self._wrong[0] |= ~once[r] & self.all_digits
             once[r] &= ~twice[r]
+            self._lone[0] |= once[r] & ~naked[r]
 
         def restrict(cell: Place, x: Vector) -> None:
             region = self.other[cell]
