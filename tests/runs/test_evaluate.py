@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from functools import cache
 from math import sqrt
 
 import pyarrow as pa
@@ -16,19 +17,22 @@ UNIQUE, SEVERAL, NONE = "1.....2..3.....4", "1.....2........4", "12..34....1...2
 PROBLEM = bs.Sudoku(2, 2)
 
 
+@cache
 def solutions_of(puzzle):
+    """Return the solutions of a puzzle that can be read, else nothing."""
+    if puzzle not in (UNIQUE, SEVERAL, NONE):
+        return []
     stack = PROBLEM.stack(PROBLEM.parse(puzzle))
     covers = bs.Stacks.from_lists([cover.tolist() for cover in bs.solutions(PROBLEM, stack)])
     return [PROBLEM.format(grid) for grid in PROBLEM.grids(covers)]
 
 
-SOLUTIONS = {puzzle: solutions_of(puzzle) for puzzle in (UNIQUE, SEVERAL, NONE)}
 HOUSES = PROBLEM.rules.houses
 
 
 def judged(puzzle, prediction, truth):
     """Return the counts of one row, or None if it cannot be judged."""
-    solutions = SOLUTIONS.get(puzzle, [])
+    solutions = solutions_of(puzzle)
     if not solutions or (truth is not None and truth not in solutions):
         return None
     text = prediction.strip()
@@ -83,7 +87,7 @@ def tables(draw):
     odd = st.sampled_from(["", " ", "12", "1234x" * 4, "1" * 17, "x" * 16])
     for _ in range(draw(st.integers(0, 12))):
         puzzle = draw(st.sampled_from([UNIQUE, UNIQUE, SEVERAL, NONE, "11" + "." * 14, "12"]))
-        right = st.sampled_from(SOLUTIONS.get(puzzle) or [SOLUTIONS[UNIQUE][0]])
+        right = st.sampled_from(solutions_of(puzzle) or solutions_of(UNIQUE))
         wrong = right.map(lambda text: text[:3] + "1" + text[4:])
         prediction = draw(st.one_of(right, wrong, digits, odd))
         truth = draw(st.one_of(right, wrong, st.just(""))) if has_truth else None
@@ -95,7 +99,7 @@ def tables(draw):
 @given(tables(), st.sampled_from([1, 3, None]), st.sampled_from([1, 2]))
 def test_counts_are_those_of_single_rows(case, chunk, jobs):
     has_truth, rows = case
-    rows = [(UNIQUE, "12", SOLUTIONS[UNIQUE][0] if has_truth else None, "1"), *rows]
+    rows = [(UNIQUE, "12", solutions_of(UNIQUE)[0] if has_truth else None, "1"), *rows]
     how = {"chunk": chunk, "jobs": jobs, "truth": None if has_truth else "none"}
     found = bs.evaluate(table_of(rows), by="level", **how)
     assert vars(found.all) == expected(rows)
@@ -115,9 +119,9 @@ def test_counts_are_those_of_single_rows(case, chunk, jobs):
 
 
 def test_faults_are_named_with_their_rows():
-    rows = [(UNIQUE, SOLUTIONS[UNIQUE][0], None, "1")] * 5
+    rows = [(UNIQUE, solutions_of(UNIQUE)[0], None, "1")] * 5
     rows[2] = (UNIQUE, "123", None, "1")
-    rows[4] = (NONE, SOLUTIONS[UNIQUE][0], None, "1")
+    rows[4] = (NONE, solutions_of(UNIQUE)[0], None, "1")
     found = bs.evaluate(table_of(rows), truth="none", chunk=2)
     assert found.named == {
         "malformed": ["row 3: 3 characters; a 4×4 grid has 16"],
@@ -140,10 +144,10 @@ def test_intervals_hold_the_shares_that_are_not_rejected(k, n):
 
 
 def test_predictions_may_be_numbers_where_puzzles_are_text():
-    digits = [[int(c) for c in SOLUTIONS[UNIQUE][0]]]
+    digits = [[int(c) for c in solutions_of(UNIQUE)[0]]]
     table = pa.table({"puzzle": [UNIQUE], "guess": digits})
     assert bs.evaluate(table, prediction="guess").all.right == 1
-    other = pa.table({"puzzle": digits, "pred": SOLUTIONS[UNIQUE]})
+    other = pa.table({"puzzle": digits, "pred": solutions_of(UNIQUE)})
     assert bs.evaluate(other).all.right == 1
 
 
@@ -178,7 +182,7 @@ def test_wrong_columns_are_one_error():
 
 def test_the_command_prints_a_table_json_and_a_page(tmp_path):
     path, page = tmp_path / "in.csv", tmp_path / "page.html"
-    right = SOLUTIONS[UNIQUE][0]
+    right = solutions_of(UNIQUE)[0]
     rows = [(UNIQUE, right, right, "1"), (UNIQUE, right[:-1] + "1", right, "2")]
     pacsv.write_csv(table_of(rows), path)
     command = [sys.executable, "-m", "batchsolve", "evaluate", str(path), "--by", "level"]
