@@ -120,7 +120,7 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
     source = tmp_path / f"in{suffix}"
     table = pa.table({"id": list(range(400)), "puzzle": PUZZLES * 25})
     with closing(open_output(str(source), table.schema)) as output:
-        output.take(Encoded.of(encoder_for(str(source)).rows(table)))
+        output.take(Encoded.of(encoder_for(str(source))(table)))
         output.finish()
     whole, out = tmp_path / "whole", tmp_path / "out"
     target = f"file://{out}" if address else f"{out}/"
