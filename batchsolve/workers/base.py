@@ -46,12 +46,15 @@ class BackendCapabilities:
         True if the backend uses all workers of a cluster that it joins, however many.
     sees_files : bool
         True if workers see this process's files, by absolute paths.
+    in_process : bool
+        True if workers are threads of this process.
     """
 
     streams: bool = True
     joins_clusters: bool = False
     width_is_the_clusters: bool = False
     sees_files: bool = True
+    in_process: bool = False
 
 
 def itself(work: Any) -> Any:

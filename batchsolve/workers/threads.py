@@ -10,13 +10,13 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from batchsolve.errors import WorkersError, counted
 from batchsolve.interrupts import asking
-from batchsolve.workers.base import Numbers, Workers
+from batchsolve.workers.base import BackendCapabilities, Numbers, Workers
 from batchsolve.workers.private import PoolBackend
 
 _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one that takes its result
@@ -24,6 +24,8 @@ _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one t
 
 class Threads(Workers):
     """Threads of this process; one worker is the calling thread, without joblib."""
+
+    capabilities: ClassVar = BackendCapabilities(in_process=True)
 
     def __enter__(self) -> Workers:
         return self if self.jobs == 1 else super().__enter__()
