@@ -7,6 +7,7 @@ counterpart in NumPy runs, or if it has none, Python itself while the arrays are
 
 from __future__ import annotations
 
+import gc
 import logging
 import multiprocessing
 import signal
@@ -28,6 +29,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.typed_passes import NativeLowering
+from numba.core.typing import templates
 
 from batchsolve.interrupts import check_interrupt
 from batchsolve.kernel_files import KernelFiles
@@ -37,7 +39,8 @@ COMPILING = "compiling the kernels of batchsolve that this needs; they are kept 
 LIGHT_SIZE = 50_000  # of all arrays; Python takes some hundredths of a second for them
 LIGHT_SECONDS = 0.3  # of a kernel; compiling it takes as long or longer
 Light = Callable[..., Any]
-_has_said = False
+SAID_SECONDS = 1.0  # of a kernel; others are not said one by one
+_n_compiled = 0  # kernels that this process has compiled, or has waited for
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -54,11 +57,16 @@ def kernel(function: Callable[..., Any]) -> Any:
             global_compiler_lock,  # one thread at a time
             _CTRL_C.between_passes(),
             _arrays_without_python(),
+            _overloads_as_helpers(),
+            _without_garbage_collection(),
         ):
+            begin, n_before = time.monotonic(), _n_compiled
             try:
                 entry = compile_(signature)
             finally:
                 files.end_turn()
+            if _n_compiled > n_before:
+                _say_how_long(function, time.monotonic() - begin)
             _check_returned(compiled)
             result = list(compiled.overloads.values())[-1]
             for environment in result._find_referenced_environments():  # those of helpers, too
@@ -243,6 +251,37 @@ def _box_array(kind: Any, value: Any, c: Any) -> Any:
         del c.pyapi.unserialize
 
 
+@contextmanager
+def _overloads_as_helpers() -> Iterator[None]:
+    """Compile the functions of numpy as helpers; numba would make machine code of each."""
+    overloads: Any = getattr(templates, "_OverloadFunctionTemplate", None)  # not public
+    before = getattr(overloads, "_get_jit_decorator", None)
+    if before is None:
+        yield
+        return
+
+    def decorator(self: Any) -> Any:
+        return partial(before(self), pipeline_class=_HelperCompiler, no_cfunc_wrapper=True)
+
+    overloads._get_jit_decorator = decorator
+    try:
+        yield
+    finally:
+        overloads._get_jit_decorator = before
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Collect no cycles while numba works: it makes many objects, and would take a tenth longer."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def _check_returned(compiled: Any) -> None:
     """Raise `TypeError` if a kernel returns a named tuple; return ``named[:]``, a plain one.
 
@@ -275,12 +314,19 @@ def at_hand() -> Iterator[None]:
 
 def _begin_to_compile() -> None:
     """Log once that the first call takes long; workers log nothing."""
-    global _has_said
+    global _n_compiled
     if _AT_HAND.get():
         raise NotAtHandError
-    if not _has_said and multiprocessing.parent_process() is None:
+    if _n_compiled == 0 and multiprocessing.parent_process() is None:
         LOG.warning(COMPILING)
-    _has_said = True
+    _n_compiled += 1
+
+
+def _say_how_long(function: Callable[..., Any], seconds: float) -> None:
+    """Log how long a kernel was awaited."""
+    if seconds >= SAID_SECONDS and multiprocessing.parent_process() is None:
+        name = function.__module__.removeprefix("batchsolve.")
+        LOG.warning("… compiled %s in %.1f s", name, seconds)
 
 
 class _BeforeEach(event.Listener):

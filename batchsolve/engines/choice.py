@@ -37,7 +37,6 @@ from batchsolve.engines.contract import (
     registered,
 )
 from batchsolve.engines.frame import prepared
-from batchsolve.engines.stand_ins import compile_ahead
 from batchsolve.errors import InputError, check_installed, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
@@ -325,15 +324,10 @@ class EnginesByShape:
 
     @classmethod
     def under(cls, name: str, problem: GridProblem, limit: int) -> EnginesByShape:
-        """Return the engines that a name stands for, given the problem of most rows.
-
-        The first of them is compiled in a process of its own if it has to be.
-        """
+        """Return the engines that a name stands for, given the problem of most rows."""
         fallback = _fallback(name, limit)
         has_fallback = fallback is not None and _is_installed(fallback)
-        main = engines_for_rows(name, problem, limit)
-        compile_ahead(main.engine, problem)
-        return cls(name, limit, main, has_fallback)
+        return cls(name, limit, engines_for_rows(name, problem, limit), has_fallback)
 
     @property
     def engine(self) -> Engine:

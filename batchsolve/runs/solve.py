@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.engines.choice import EnginesByShape
+from batchsolve.engines.stand_ins import compile_ahead
 from batchsolve.errors import InputError, counted, is_unordered, not_but, quoted
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
@@ -265,6 +266,8 @@ def solve_batch(
 def _answered(rows: GridRows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
     """Yield the answers to blocks of rows, in order, as `write` renders them."""
     engines = EnginesByShape.under(settings.engine, rows.problem, settings.limit or UNLIMITED)
+    if pool.in_process:
+        compile_ahead(engines.engine, rows.problem)
     for _, written in search_rows(rows.blocks, engines, pool, settings, rows.read, write):
         yield written
 

@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from typing import Any, ClassVar, Unpack
 
 from batchsolve.engines.choice import EngineForEach, EnginesByShape, RowEngines
+from batchsolve.engines.stand_ins import compile_ahead
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
 from batchsolve.problems.answers import STATUS_NAMES
 from batchsolve.runs.corpora import (
@@ -317,6 +318,8 @@ class FileRun:
     ) -> Generator[tuple[Any, Encoded]]:
         """Return the blocks from `begin` on, each encoded by a worker, in order."""
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
+        if self.pool.in_process and isinstance(engines, EnginesByShape):
+            compile_ahead(engines.engine, corpus.problem)
         return search_rows(
             numbered(blocks, n_parts),
             engines,

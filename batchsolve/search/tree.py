@@ -408,8 +408,9 @@ class TreeSearch:
                 return
             self._work = replace(self._work, engine=engine)
             self._scheduler.most_nodes = most_nodes
+            begin = time.thread_time()  # other programs do not count
             for done in self._round(islice(self._scheduler, 1), here=True):
-                trial.learn(done.result.n_nodes, done.result.seconds)
+                trial.learn(done.result.n_nodes, time.thread_time() - begin)
                 yield done
         self._work = replace(self._work, engine=trial.fastest)
         self._scheduler.set_rate(trial.rates[trial.fastest.name])

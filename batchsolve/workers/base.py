@@ -74,6 +74,8 @@ class Workers:
         True if the backend uses all workers of a cluster that it joins, however many.
     sees_files : bool
         True if workers see this process's files, by absolute paths.
+    in_process : bool
+        True if workers are threads of this process.
     jobs : int
         Number of workers; that of a cluster is known while they are in use.
     folder : str
@@ -89,7 +91,7 @@ class Workers:
     """
 
     streams = sees_files = True
-    joins_clusters = width_is_the_clusters = False
+    joins_clusters = width_is_the_clusters = in_process = False
     folder = ""
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:

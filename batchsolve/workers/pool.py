@@ -125,6 +125,11 @@ class Pool:
         return self._workers.sees_files
 
     @property
+    def in_process(self) -> bool:
+        """True if workers are threads of this process."""
+        return self._workers.in_process
+
+    @property
     def folder(self) -> str:
         """The folder that worker processes of this machine share; empty for other workers."""
         return self._workers.folder

@@ -25,6 +25,8 @@ _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one t
 class Threads(Workers):
     """Threads of this process; one worker is the calling thread, without joblib."""
 
+    in_process = True
+
     def __enter__(self) -> Workers:
         return self if self.jobs == 1 else super().__enter__()
 
