@@ -286,6 +286,7 @@ def _agreement(
     """
     agrees, has_given = np.zeros((2, len(status)), np.bool_)
     for grids, digits, places, _ in solved:
+        assert grids.given is not None
         given = grids.given if len(digits) == len(grids.given) else grids.given[places]
         agrees[grids.rows[places]] = (digits == given).all(axis=1)
         has_given[grids.rows] = grids.has_given
