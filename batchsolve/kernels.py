@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import logging
 import multiprocessing
+import os
 import signal
 import threading
 import time
@@ -37,7 +38,9 @@ from batchsolve.kernel_files import KernelFiles
 LOG = logging.getLogger("batchsolve.compiling")
 COMPILING = "compiling the kernels of batchsolve that this needs; they are kept for later runs …"
 LIGHT_SIZE = 50_000  # of all arrays; Python takes some hundredths of a second for them
-LIGHT_SECONDS = 0.3  # of a kernel; compiling it takes as long or longer
+AWAITS = os.environ.get("BATCHSOLVE_AWAIT_KERNELS", "0") not in ("", "0")
+"""True if whatever needs a kernel waits for it: nothing stands in for it meanwhile."""
+LIGHT_SECONDS = 0.3 * (not AWAITS)  # of a kernel; compiling it takes as long or longer
 Light = Callable[..., Any]
 SAID_SECONDS = 1.0  # of a kernel; others are not said one by one
 _n_compiled = 0  # kernels that this process has compiled, or has waited for

@@ -1,13 +1,13 @@
 """Calls that are made ahead in processes of our own, for the kernels that they compile.
 
 The process that asks for one can go on meanwhile: with slower code, or with kernels that it has.
-The result is dropped; the kernels are found on disk. Such a process ends with the one that asked,
-which is never a worker.
+The result is dropped; the kernels are found on disk. The process that asked is never a worker. When
+it ends, the other goes on for a while with the lowest priority: otherwise short runs, however many,
+would never get their kernels.
 """
 
 from __future__ import annotations
 
-import atexit
 import multiprocessing
 import os
 import pickle
@@ -27,6 +27,8 @@ PROGRAM = (
     "from batchsolve.rehearsals import rehearse; rehearse()"
 )
 LOOK_SECONDS = 0.2  # between two looks at a process
+ALONE_SECONDS = 120.0  # that a process may go on when the one that asked has ended
+LOWEST_PRIORITY = 19
 
 _BEGINS = threading.Lock()
 _PROCESSES: dict[str, subprocess.Popen[bytes] | None] = {}  # by name; None if it cannot be started
@@ -42,9 +44,9 @@ def begin(name: str, call: Callable[[], Any], niceness: int = 0) -> None:
             return
         _PROCESSES[name] = None
         is_python = Path(sys.executable or "").name.startswith("python")  # and no other program
-        if is_python and multiprocessing.parent_process() is None:
+        if is_python and multiprocessing.parent_process() is None and not kernels.AWAITS:
             with suppress(Exception):  # a problem of the caller's own, no memory, no threads, …
-                message = b"".join(map(pickle.dumps, (sys.path, niceness, call)))
+                message = b"".join(map(pickle.dumps, (sys.path, niceness, ALONE_SECONDS, call)))
                 _PROCESSES[name] = _started(message)
 
 
@@ -59,9 +61,9 @@ def _started(message: bytes) -> subprocess.Popen[bytes]:
     )
     try:
         threading.Thread(target=_look_after, args=(process, message), daemon=True).start()
-        atexit.register(_end, process, os.getpid())
     except BaseException:
-        _end(process, os.getpid())
+        process.kill()
+        process.communicate()
         raise
     return process
 
@@ -76,12 +78,6 @@ def _look_after(process: subprocess.Popen[bytes], message: bytes) -> None:
         time.sleep(LOOK_SECONDS)
     with suppress(OSError):
         process.stdin.close()
-
-
-def _end(process: subprocess.Popen[bytes], asker: int) -> None:
-    if os.getpid() == asker:  # and not a fork of it
-        process.kill()
-        process.communicate()
 
 
 def state_of(name: str) -> str:
@@ -99,11 +95,18 @@ def end(name: str) -> None:
         process.kill()
 
 
+def end_all() -> None:
+    """End all rehearsals."""
+    for process in _PROCESSES.values():
+        if process is not None:
+            process.kill()
+
+
 def rehearse() -> None:
-    """Make the call that comes from standard input, and end with the process that sent it."""
+    """Make the call that comes from standard input."""
     os.nice(pickle.load(sys.stdin.buffer))
-    call = pickle.load(sys.stdin.buffer)
-    threading.Thread(target=_end_at_end_of_input, daemon=True).start()
+    seconds, call = pickle.load(sys.stdin.buffer), pickle.load(sys.stdin.buffer)
+    threading.Thread(target=_end_after_input, args=(seconds,), daemon=True).start()
     try:
         call()
         kernels.LIGHT_SECONDS = 0.0  # these are compiled last, as they are not awaited
@@ -112,6 +115,9 @@ def rehearse() -> None:
         os._exit(0)  # at a usual end, Python aborts: the thread still reads
 
 
-def _end_at_end_of_input() -> None:
+def _end_after_input(seconds: float) -> None:
+    """End some time after the process that asked has ended."""
     sys.stdin.buffer.read()
+    os.nice(LOWEST_PRIORITY)
+    time.sleep(seconds)
     os._exit(1)

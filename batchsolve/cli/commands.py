@@ -191,6 +191,8 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
             sys.stdout.flush()
         return code
     except KeyboardInterrupt as error:
+        if rehearsals := sys.modules.get("batchsolve.rehearsals"):
+            rehearsals.end_all()
         how, code = "interrupted", EXIT_INTERRUPTED
         if isinstance(error, Terminated):
             how, code = "terminated", EXIT_TERMINATED

@@ -26,14 +26,14 @@ from batchsolve.engines.contract import (
     registered,
 )
 from batchsolve.errors import InputError
-from batchsolve.kernels import NotAtHandError, at_hand
+from batchsolve.kernels import AWAITS, NotAtHandError, at_hand
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Searchable, Stacks
 from batchsolve.settings import UNLIMITED
 
 MOST_ENTRIES = 65_000  # of a problem; an engine in Python prepares them in 0.04 s
-MOST_SECONDS = 2.0  # in all; longer searches wait for their kernels
+MOST_SECONDS = 2.0 * (not AWAITS)  # in all; longer searches wait for their kernels
 NICENESS = 5  # of compiling beside a search that goes on; it gets a third of the time
 
 _SEEN: set[tuple[str, int, int]] = set()  # engines, and the cells and digits of grids

@@ -154,7 +154,8 @@ def test_a_search_that_the_kernel_would_cut_elsewhere_is_the_kernels(
 
 
 CALL = """
-import batchsolve as bs
+import batchsolve as bs, batchsolve.rehearsals
+bs.rehearsals.ALONE_SECONDS = 0
 print(bs.count("queens:6", jobs=1).nodes, [s.tolist() for s in bs.solutions("langford:3")])
 print([each.nodes for each in bs.count(["queens:4", "queens:7"], jobs=1)])
 print(bs.solve("1.....2..3.....4").solution, bs.count(bs.Sudoku(2, 2)).count)
@@ -220,12 +221,22 @@ def test_a_rehearsal_that_cannot_begin_is_over():
     assert rehearsals.state_of("odd") == "over"
 
 
-def test_a_rehearsal_ends_with_the_process_that_asked():
+@pytest.mark.parametrize(("seconds", "code"), [(0, 1), (60, 0)])
+def test_a_rehearsal_outlives_the_process_that_asked_for_a_while(tmp_path, seconds, code):
+    sleep = f"import time; time.sleep(3); open({str(tmp_path / 'marker')!r}, 'w')"
     with subprocess.Popen([sys.executable, "-c", rehearsals.PROGRAM], stdin=subprocess.PIPE) as it:
-        for each in (sys.path, 0, partial(time.sleep, 60)):
+        for each in (sys.path, 0, seconds, partial(exec, sleep)):
             it.stdin.write(pickle.dumps(each))
         it.stdin.close()
-        assert it.wait(30) == 1
+        assert it.wait(60) == code
+    assert (tmp_path / "marker").exists() == (code == 0)
+
+
+def test_an_interrupt_ends_rehearsals():
+    rehearsals.begin("long", partial(time.sleep, 600))
+    assert rehearsals.state_of("long") == "running"
+    rehearsals.end_all()
+    assert when_over("long").returncode != 0
 
 
 FORKED = """
@@ -233,6 +244,7 @@ import os, sys, time
 from dataclasses import replace
 from functools import partial
 from batchsolve import rehearsals
+rehearsals.ALONE_SECONDS = 0
 rehearsals.begin("sleep", partial(time.sleep, 60))
 child = os.fork()
 if child:

@@ -241,7 +241,7 @@ class _Lanes:
         grid[:, at] = self._saved[level, lanes].T
         grid[cell, at] = digit
 
-    def _fill(self, grid: Any, at: Ints, lanes: Ints) -> npt.NDArray[np.bool_]:
+    def _fill(self, grid: Any, at: Ints, lanes: Ints) -> Any:
         """Put stacks into empty grids; tell where each option exists and has its own cell."""
         which = self._stack[lanes]
         stacks = self._task.stacks.take(which)
@@ -250,7 +250,7 @@ class _Lanes:
         cells = np.minimum(options // self._n, self._n_cells)  # the last for the marks
         n_filled = np.zeros((which.size, self._n_cells + 1), np.int64)
         np.add.at(n_filled, (rows, cells), 1)
-        fits = (n_filled <= 1).all(axis=1)
+        fits = n_filled.max(axis=1) <= 1
         fits[rows[options >= n_places + self._problem.cover_size - self._n_cells]] = False
         self._clash[which[~fits]] = self._first_clashes(which[~fits])
         grid[:, at] = self._passes.blank[:, None]
