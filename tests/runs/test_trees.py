@@ -46,7 +46,6 @@ KNOWN = {
         {"jobs": 2},
         {"jobs": 1, "split_depth": 0},
         {"jobs": 2, "split_depth": 3, "budget": 20_000},
-        {"jobs": 2, "backend": "loky"},
     ],
 )
 def test_known_counts_however_the_work_is_cut_up(name, chosen):
@@ -54,6 +53,11 @@ def test_known_counts_however_the_work_is_cut_up(name, chosen):
     result = count(problem, **chosen)
     assert (result.count, result.complete) == (KNOWN[name], True)
     assert result.nodes == count(problem, jobs=1, split_depth=0).nodes
+
+
+@pytest.mark.parametrize("name", ["latin:5", "sudoku:2x2"])
+def test_known_counts_by_processes(name):
+    test_known_counts_however_the_work_is_cut_up(name, {"jobs": 2, "backend": "loky"})
 
 
 @settings(max_examples=25)
