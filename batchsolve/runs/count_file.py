@@ -14,8 +14,7 @@ from batchsolve.runs.reading import TABLE_SUFFIXES
 from batchsolve.runs.solve_file import FileRun, run_files
 from batchsolve.settings import CorpusFields, FileSettings, SearchSettings, settings_of
 from batchsolve.tables.inputs import open_all
-from batchsolve.tables.places import is_address
-from batchsolve.tables.sources import split_suffixes
+from batchsolve.tables.sources import suffix_of
 from batchsolve.workers.pool import Pool
 
 
@@ -90,16 +89,9 @@ class CountRun(FileRun):
 
     def begun(self) -> tuple[Any, RowEngines]:
         """See `FileRun`."""
-        whole = all(map(_is_table, self.paths))
-        return self.of_problems(open_all(self.paths) if whole else of_files(self.paths))
+        are_tables = all(path == "-" or suffix_of(path) in TABLE_SUFFIXES for path in self.paths)
+        return self.of_problems(open_all(self.paths) if are_tables else of_files(self.paths))
 
     def table(self, corpus: Any, pool: Pool) -> CountTable:
         """See `FileRun`."""
         return CountTable(corpus.reader, self.search, self.settings.stats)
-
-
-def _is_table(path: str) -> bool:
-    if path == "-":
-        return True
-    suffix, _ = split_suffixes(path.partition("?")[0] if is_address(path) else path)
-    return suffix in TABLE_SUFFIXES

@@ -35,7 +35,7 @@ from batchsolve.tables.outputs import Output, folder_beside, open_output, whole_
 from batchsolve.tables.places import files_of
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.repeats import UNSEEN, Keyed, RowKeys, SeenKeys, output_rows, output_schema
-from batchsolve.tables.sources import split_suffixes
+from batchsolve.tables.sources import suffix_of
 from batchsolve.workers.pool import Pool
 
 
@@ -238,7 +238,7 @@ class _Dedupe:
             for theirs in known:
                 self._learn(theirs, corpus, keyed)
             self.totals.known_rows, self.totals.undecided = self.n_rows, 0
-            is_parquet = split_suffixes(self.output)[0] == ".parquet"
+            is_parquet = suffix_of(self.output) == ".parquet"
             reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
             keyed = replace(keyed, reader=reader)
             with self._opened(output_schema(reader, self.mark)) as output:

@@ -27,7 +27,7 @@ from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.outputs import FORMATS, Output, check_output, open_output, partial_path
 from batchsolve.tables.packing import ROW_GROUP
 from batchsolve.tables.places import UNFINISHED, Folder, child, folder_at, is_address, local_path
-from batchsolve.tables.sources import split_suffixes
+from batchsolve.tables.sources import suffix_of
 from batchsolve.whole_files import followed
 from batchsolve.workers.pool import Pool
 
@@ -195,7 +195,7 @@ class Parts:
 
     def check(self) -> None:
         """See `OneFile`."""
-        suffix, _ = split_suffixes(self.path.partition("?")[0])
+        suffix = suffix_of(self.path)
         if suffix in FORMATS and is_address(self.path):
             raise InputError(
                 f"{self.path}: what is written to an address is a folder of Parquet files; leave "

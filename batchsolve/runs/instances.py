@@ -28,9 +28,9 @@ from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.blocks import Block, BlockSize
 from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import BOM, JSON_TEXT, JsonLines
-from batchsolve.tables.places import exists, is_address
+from batchsolve.tables.places import exists
 from batchsolve.tables.reader import FILENAME
-from batchsolve.tables.sources import Files, Source, TextSource, split_suffixes
+from batchsolve.tables.sources import Files, Source, TextSource, suffix_of
 from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"
@@ -279,7 +279,7 @@ def of_files(paths: Sequence[str]) -> list[Source]:
 
 def is_problem_file(path: str) -> bool:
     """Return True for the names of problem files and of families, but not of tables of grids."""
-    suffix, _ = split_suffixes(path.partition("?")[0] if is_address(path) else path)
+    suffix = suffix_of(path)
     if suffix in PROBLEM_SUFFIXES:
         return True
     if not exists(path):

@@ -46,7 +46,7 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import FileSettings
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes
+from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes, suffix_of
 
 MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
 
@@ -422,7 +422,7 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
     try:
         problem, notation, grid = read_grid(_text(data), name=name, **written)
     except NoGridError as error:
-        if split_suffixes(path)[0] in TABLE_SUFFIXES:
+        if suffix_of(path) in TABLE_SUFFIXES:
             raise InputError(
                 f"no single grid; if it is a table, name a row, as in {path}#1 or "
                 f"{path}#COLUMN=VALUE; the problems of a table are counted by count -o OUT"

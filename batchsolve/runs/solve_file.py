@@ -61,7 +61,7 @@ from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output
 from batchsolve.tables.places import exists, files_of, is_address
 from batchsolve.tables.reader import Reader
-from batchsolve.tables.sources import Source, split_suffixes
+from batchsolve.tables.sources import Source, suffix_of
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
@@ -212,9 +212,8 @@ class FileRun:
             raise InputError("`resume` needs files; standard input or output cannot be resumed")
         if self.settings.chunk is not None and isinstance(self.destination, Parts):
             raise InputError(f"{self.output}: a part is a block of the input; leave out the chunk")
-        suffix, _ = split_suffixes(self.output)
         more = [name for name in NO_ARRAY if getattr(self.settings, name)]
-        if suffix == ".npy" and more:
+        if suffix_of(self.output) == ".npy" and more:
             raise InputError(f"{self.output}: holds solutions alone; leave out {listed(more)}")
         self.totals.backend = self.pool.backend
         self._refuse_leftovers()
@@ -250,7 +249,7 @@ class FileRun:
         sources = of_files(self.paths) if are_files else open_all(self.paths)
         if hold_problems(sources, settings.column):
             return self.of_problems(sources)
-        corpus = self.corpus(sources, one_shape=split_suffixes(self.output)[0] == ".npy")
+        corpus = self.corpus(sources, one_shape=suffix_of(self.output) == ".npy")
         limit = self.search.limit or UNLIMITED
         return corpus, EnginesByShape.under(self.search.engine, corpus.problem, limit)
 
@@ -271,12 +270,12 @@ class FileRun:
         if isinstance(corpus, InstanceTables):
             return CoverTable(corpus.reader, self.search, self.settings.stats)
         how = self.search.limit or UNLIMITED, self.settings.stats, self.settings.canonical
-        as_digits = split_suffixes(self.output)[0] == ".npy"
+        as_digits = suffix_of(self.output) == ".npy"
         return AnswerTable(self.reader(corpus, pool), *how, as_digits=as_digits)
 
     def reader(self, corpus: Any, pool: Pool) -> Reader:
         """Return the reader of the corpus; for Parquet, one that reads numbers as numbers."""
-        is_parquet = split_suffixes(self.output)[0] == ".parquet"
+        is_parquet = suffix_of(self.output) == ".parquet"
         is_parquet |= isinstance(self.destination, Parts)
         return reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
 

@@ -40,7 +40,7 @@ from batchsolve.settings import (
     whole_number,
 )
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.sources import split_suffixes
+from batchsolve.tables.sources import suffix_of
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Done, Lost, Pool
 
@@ -109,7 +109,9 @@ def read_workloads(
         If the problem is not found, no row of the corpus can be searched, or there is a column, and
         no corpus of which workers get rows.
     """
-    is_corpus = per_worker is not None and _is_table(text)
+    is_corpus = (
+        per_worker is not None and suffix_of(text) in TABLE_SUFFIXES and os.path.isfile(text)
+    )
     if by is not None and not is_corpus:
         raise InputError(f"{text}: only the rows of a corpus have values of a column ({by!r})")
     if not is_corpus:
@@ -142,10 +144,6 @@ def _naming(workload: str) -> Iterator[None]:
         if not str(error).startswith(workload.partition("#")[0]):
             error.args = (f"{workload}: {error}",)
         raise
-
-
-def _is_table(text: str) -> bool:
-    return os.path.isfile(text) and split_suffixes(text)[0] in TABLE_SUFFIXES
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from batchsolve.kernels import with_counterpart
 from batchsolve.problems.notation import buffers
 from batchsolve.tables.blocks import arrow_stream, one_chunk, storage_of, with_values
 from batchsolve.tables.layouts import JSON_TEXT
-from batchsolve.tables.sources import split_suffixes
+from batchsolve.tables.sources import suffix_of
 
 JSON_LINES = (".jsonl", ".ndjson")
 _ESCAPED = r'[\x00-\x1f"\\]'  # characters that JSON escapes
@@ -39,7 +39,7 @@ Encode = Callable[[pa.Table], pa.Buffer | bytes]
 
 def encoder_for(path: str) -> Encode:
     """Return the encoder of an output, by its name; ``-`` is CSV."""
-    suffix, _ = split_suffixes(path)
+    suffix = suffix_of(path)
     if suffix == ".parquet":  # `packing.regroup` turns streams into Parquet
         return partial(arrow_stream, compression="lz4")
     if suffix == ".npy":
@@ -49,7 +49,7 @@ def encoder_for(path: str) -> Encode:
 
 def header_for(path: str, schema: pa.Schema) -> bytes:
     """Return the bytes of an output before the first row."""
-    suffix, _ = split_suffixes(path)
+    suffix = suffix_of(path)
     if suffix == ".npy":
         return _array_of_no_rows(schema)
     if suffix in (".parquet", *JSON_LINES):

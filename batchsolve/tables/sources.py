@@ -71,15 +71,23 @@ def name_of(path: str) -> str:
 def split_suffixes(path: str) -> tuple[str, str]:
     """Return the format suffix and the compression suffix of a path, each perhaps empty.
 
+    What follows ``?`` in an address is left out.
+
     Examples
     --------
     >>> split_suffixes("corpus.CSV.gz")
     ('.csv', '.gz')
     """
-    base, last = os.path.splitext(path.lower())
+    name = path.partition("?")[0] if is_address(path) else path
+    base, last = os.path.splitext(name.lower())
     if last in COMPRESSIONS:
         return os.path.splitext(base)[1], last
     return last, ""
+
+
+def suffix_of(path: str) -> str:
+    """Return the format suffix of a path, perhaps empty."""
+    return split_suffixes(path)[0]
 
 
 def open_source(path: str) -> Source:
@@ -105,8 +113,7 @@ def open_source(path: str) -> Source:
             raise InputError("is empty; expected puzzles, one a line, or a table with a header")
         if head.startswith(b"PAR1"):
             return ParquetSource.of(path, head + stream.read() if path == "-" else b"")
-        suffix, _ = split_suffixes(path)
-        table = read_document(suffix, head.removeprefix(BOM), lambda: head + stream.read())
+        table = read_document(suffix_of(path), head.removeprefix(BOM), lambda: head + stream.read())
         if table is not None:
             return TableSource(table, path)
         if _is_wide(head):
@@ -463,7 +470,7 @@ def _skip(stream: Any, n_bytes: int) -> None:
 
 def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
     """Return the layout of a file, and the number of bytes of its header."""
-    suffix, _ = split_suffixes(path)
+    suffix = suffix_of(path)
     lines = (line.decode(errors="replace").strip() for line in io.BytesIO(head))
     first = next((line for line in lines if line and not line.startswith("#")), "")
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):

@@ -20,7 +20,7 @@ import batchsolve as bs
 from batchsolve.cli import app
 from batchsolve.engines import choice
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec
-from batchsolve.runs import instances
+from batchsolve.runs import solve_file
 from batchsolve.search import rows as row_search
 from batchsolve.tables.blocks import BlockSize
 
@@ -306,7 +306,7 @@ def test_options_that_do_not_suit(words, message, tmp_path, monkeypatch):
 
 
 def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(instances, "PARTS", BlockSize(100, 100, 3))
+    monkeypatch.setattr(solve_file, "PARTS", BlockSize(100, 100, 3))
     bs.count_file(folder, tmp_path / "whole.parquet")
     bs.count_file(folder, f"{tmp_path}/out/")
     parts = sorted((tmp_path / "out").iterdir())
