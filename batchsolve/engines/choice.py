@@ -309,14 +309,18 @@ class EnginesByShape:
     has_fallback: bool
 
     @classmethod
-    def under(cls, name: str, problem: GridProblem, limit: int) -> EnginesByShape:
+    def under(
+        cls, name: str, problem: GridProblem, limit: int, sizes_vary: bool = True
+    ) -> EnginesByShape:
         """Return the engines that a name stands for, given the problem of most rows.
 
         The first of them is compiled in a process of its own if it has to be.
         """
-        fallback = _fallback(name, limit)
-        has_fallback = fallback is not None and _is_installed(fallback)
         main = engines_for_rows(name, problem, limit)
+        has_fallback = main.handover is not None
+        if sizes_vary and not has_fallback:
+            fallback = _fallback(name, limit)
+            has_fallback = fallback is not None and _is_installed(fallback)
         compile_ahead(main.engine, problem)
         return cls(name, limit, main, has_fallback)
 
@@ -370,6 +374,11 @@ def _fallback(name: str, limit: int) -> Registered | None:
     """Return the fallback engine for large grids, installed or not."""
     if name != AUTO or limit > MOST_WANTED:
         return None
+    return _takes_over()
+
+
+@cache
+def _takes_over() -> Registered | None:
     each = map(registered, engine_names())
     return next((e for e in each if e.capabilities.takes_over_grids_from is not None), None)
 
