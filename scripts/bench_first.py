@@ -1,7 +1,7 @@
 """Measure first answers: whole commands with and without kernels on disk, calls, short searches.
 
-Commands are processes of their own. The first run of each finds no kernels and compiles them; later
-runs load them. Calls and searches are made in one process, in turns.
+Commands are processes of their own. The first run of each finds no kernels, a second waits for all
+of them, and later runs load them. Calls and searches are made in one process, in turns.
 """
 
 from __future__ import annotations
@@ -49,15 +49,22 @@ CALLS: dict[str, Callable[[int], object]] = {
 SEARCHES = ["queens:12", "queens:14", "langford:12", "pentominoes:6x10", "datasets/many16.csv#3"]
 
 
-def run(command: str, kernels: Path) -> tuple[float, float]:
-    """Run a command with its kernels in a folder; return seconds, and those of the processor."""
+def run(command: str, kernels: Path, awaits: bool = False) -> tuple[float, float]:
+    """Run a command with its kernels in a folder; return seconds, and those of the processor.
+
+    With `awaits`, it waits for all of them.
+    """
     with tempfile.TemporaryDirectory() as folder:
         words = command.format(folder=folder).split()
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         begin = time.perf_counter()
         done = subprocess.run(
             [sys.executable, "-m", "batchsolve", *words],
-            env={**os.environ, "NUMBA_CACHE_DIR": str(kernels)},
+            env={
+                **os.environ,
+                "NUMBA_CACHE_DIR": str(kernels),
+                "BATCHSOLVE_AWAIT_KERNELS": str(int(awaits)),
+            },
             capture_output=True,
             text=True,
         )
@@ -74,6 +81,7 @@ def commands(names: list[str], repeat: int) -> dict[str, Any]:
     for name in names:
         with tempfile.TemporaryDirectory() as kernels:
             seconds, of_processor = run(COMMANDS[name], Path(kernels))
+            run(COMMANDS[name], Path(kernels), awaits=True)
             loaded = statistics.median(run(COMMANDS[name], Path(kernels))[0] for _ in range(repeat))
         found[name] = {
             "command": COMMANDS[name],

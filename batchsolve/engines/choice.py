@@ -323,11 +323,16 @@ class EnginesByShape:
     has_fallback: bool
 
     @classmethod
-    def under(cls, name: str, problem: GridProblem, limit: int) -> EnginesByShape:
+    def under(
+        cls, name: str, problem: GridProblem, limit: int, sizes_vary: bool = True
+    ) -> EnginesByShape:
         """Return the engines that a name stands for, given the problem of most rows."""
-        fallback = _fallback(name, limit)
-        has_fallback = fallback is not None and _is_installed(fallback)
-        return cls(name, limit, engines_for_rows(name, problem, limit), has_fallback)
+        main = engines_for_rows(name, problem, limit)
+        has_fallback = main.handover is not None
+        if sizes_vary and not has_fallback:
+            fallback = _fallback(name, limit)
+            has_fallback = fallback is not None and _is_installed(fallback)
+        return cls(name, limit, main, has_fallback)
 
     @property
     def engine(self) -> Engine:
@@ -379,6 +384,11 @@ def _fallback(name: str, limit: int) -> Registered | None:
     """Return the fallback engine for large grids, installed or not."""
     if name != AUTO or limit > MOST_WANTED:
         return None
+    return _takes_over()
+
+
+@cache
+def _takes_over() -> Registered | None:
     each = map(registered, engine_names())
     return next((e for e in each if e.capabilities.takes_over_grids_from is not None), None)
 

@@ -452,6 +452,8 @@ def registered(name: str) -> Registered:
     >>> registered("lanes").capabilities.sudoku_only
     True
     """
+    if name in _ENGINES:
+        return _ENGINES[name]
     base, *settings = str(name).split(":")
     known = _ENGINES.get(base)
     if known and not known.branches and {FIRST, SHARP} & {*settings}:

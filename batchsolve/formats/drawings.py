@@ -127,7 +127,7 @@ def read_grid(
         return problem, notation, grids[0]
     rows = _rows(text)
     # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
-    if any("-" in row.characters for row in rows):
+    if any("-" in word for row in rows for word in row.words):
         rows = _rows(text, dashes_are_cells=True)
     size = box[0] * box[1] if box else n_regions(regions) if regions else None
     cells, are_words = _find_cells(rows, size, alphabet, name)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import string
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from math import isqrt
 from typing import Any
 
@@ -451,6 +451,7 @@ def notations(n_digits: int) -> list[Notation]:
     return known
 
 
+@cache
 def usual_notation(n_digits: int) -> Notation:
     """Return the most usual notation for N digits: characters if there are enough, else numbers."""
     return (notations(n_digits) or [numbers(n_digits)])[0]

@@ -265,7 +265,8 @@ def solve_batch(
 
 def _answered(rows: GridRows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
     """Yield the answers to blocks of rows, in order, as `write` renders them."""
-    engines = EnginesByShape.under(settings.engine, rows.problem, settings.limit or UNLIMITED)
+    limit = settings.limit or UNLIMITED
+    engines = EnginesByShape.under(settings.engine, rows.problem, limit, sizes_vary=False)
     if pool.in_process:
         compile_ahead(engines.engine, rows.problem)
     for _, written in search_rows(rows.blocks, engines, pool, settings, rows.read, write):

@@ -169,6 +169,8 @@ class OpenRows:
             row, cover = int(covers.roots[k]), covers[k]
             if row not in self._best or cover.tolist() < self._best[row].tolist():
                 self._best[row] = cover
+        if not len(outcome.frontier) and not len(self._own):
+            return []
         weights = piece.weights[outcome.parents] * outcome.weights
         ids = piece.ids[outcome.parents]
         left = Piece(outcome.frontier, weights, ids, piece.keeps_roots, piece.problem, piece.engine)
@@ -394,6 +396,8 @@ def with_first_covers(outcome: Outcome, task: Task, engine: Engine, problem: Sea
     task : Task
         It has one stack for each row.
     """
+    if not len(outcome.frontier):
+        return outcome
     rows = np.unique(outcome.parents)
     rows = rows[outcome.counts[rows] >= task.limits[rows]]
     if not rows.size or not task.any_order:
@@ -431,6 +435,8 @@ def with_order_where_left(
     stacks : Stacks
         The stacks of the task, one for each row.
     """
+    if not len(outcome.frontier):
+        return outcome
     covers = outcome.solutions
     is_left = np.isin(covers.roots, outcome.frontier.roots)
     if not is_left.any() or not isinstance(covers, SolvedGrids):

@@ -64,6 +64,8 @@ class Batch:
     def explain_clashes(self, clashes: npt.NDArray[np.int32]) -> dict[int, str | None]:
         """Return the clues that clash in some rows, given the position of a clue or -1 for each."""
         found: dict[int, str | None] = {}
+        if clashes.max(initial=-1) < 0:
+            return found
         for grids, problem, rows in self._parts():
             wrong = rows[clashes[rows] >= 0]
             stacks = problem.stacks(grids.puzzles_of(wrong))
