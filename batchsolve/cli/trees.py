@@ -230,7 +230,7 @@ def split(
     *,
     search: Engine,
     puzzles: Puzzles,
-    printing: Json,
+    printing: Printing,
 ) -> int:
     """Split one problem into files that can be counted anywhere.
 
@@ -242,7 +242,8 @@ def split(
     with interrupts():
         task = reading.problem, output, reading.stack
         facts = write_parts(*task, depth=depth, files=files, engine=search.engine)
-    printing.facts(facts)
+    if printing.as_json or not printing.quiet:
+        printing.facts(facts)
     return 0
 
 

@@ -228,7 +228,7 @@ class OpenRows:
         Parameters
         ----------
         left : sequence of Piece
-            What is left of these rows.
+            The pieces that remain of these rows.
         name : str
             The name of the engine that was chosen for all rows.
         """

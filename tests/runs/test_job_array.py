@@ -1,6 +1,7 @@
 """Files of a job array: malformed or damaged stacks and results raise one clear error."""
 
 import json
+import os
 import random
 from dataclasses import asdict
 from types import SimpleNamespace
@@ -195,3 +196,10 @@ def test_a_split_is_made_in_steps_between_which_ctrl_c_is_heard(monkeypatch):
     assert (parts.count, parts.nodes) == (whole.count, whole.nodes)
     assert len(steps) > 4
     assert all(n <= 3 and depth == 1 for n, depth in steps)
+
+
+def test_a_quiet_split_prints_nothing(tmp_path):
+    split = "split", "queens:4", "--depth", 1, "-o"
+    assert (invoke(*split, tmp_path / "a", "-q").output, len(os.listdir(tmp_path / "a"))) == ("", 4)
+    facts = json.loads(invoke(*split, tmp_path / "b", "-q", "--json").stdout)
+    assert facts["files"] == 4
