@@ -194,6 +194,12 @@ def placed(rng):
     return data, bounds, rng.random(n) < 0.5, np.uint8(10), places, lines
 
 
+def compared(rng):
+    grids = numbers(rng, (4, 3), high=1)
+    others = numbers(rng, (5, 3), high=1)
+    return grids, others, rng.permutation(5)[:4], rng.permutation(5), np.ones(5, bool)
+
+
 def sized(rng):
     data, bounds = texts(rng)
     return data, bounds, np.uint8(44), numbers(rng, bounds.size - 1, np.int64, 0, 99)
@@ -230,6 +236,7 @@ DRAW = {
     "problems.variants._wrong_region": lambda rng: (numbers(rng, (3, 16), high=4), 4),
     "search.open_rows._add_up": added,
     "symmetry.symmetries._find_least": least_of,
+    "tables.answers._compare_rows": compared,
     "tables.blocks._record_end": record,
     "tables.checksums._with_zeros": lambda rng: (
         *(int(numbers(rng, 1, np.uint32)[0]), int(rng.integers(0, 2**40))),

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import ProblemError
+from batchsolve.kernels import with_counterpart
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape
@@ -269,15 +270,29 @@ def _agreement(batch: Batch, status: Bytes, solved: list[Solved]) -> tuple[Bools
     """
     agrees, has_given = np.zeros((2, len(status)), np.bool_)
     for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
-        assert grids.given is not None
-        given = grids.given if len(digits) == len(grids.given) else grids.given[places]
-        agrees[grids.rows[places]] = (digits == given).all(axis=1)
+        _compare_rows(digits, grids.given, places, grids.rows, agrees)
         has_given[grids.rows] = grids.has_given
     others = np.flatnonzero(status != Status.UNIQUE)
     if others.size:
         agrees[others] = batch.check(others)
         agrees &= status != Status.UNSOLVABLE
     return agrees, has_given & (status != Status.INVALID)
+
+
+def _compare_at_once(grids: Any, others: Any, places: Any, rows: Any, same: Any) -> None:
+    """Do as `_compare_rows`, in NumPy."""
+    same[rows[places]] = (grids == others[places]).all(axis=1)
+
+
+@with_counterpart(_compare_at_once)
+def _compare_rows(grids: Any, others: Any, places: Any, rows: Any, same: Any) -> None:
+    """Set `same` in the rows whose grid is equal to the other at its place."""
+    for k in range(places.size):
+        place = places[k]
+        row = rows[place]
+        same[row] = True
+        for cell in range(grids.shape[1]):
+            same[row] &= grids[k, cell] == others[place, cell]
 
 
 def sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
