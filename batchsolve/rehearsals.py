@@ -2,8 +2,8 @@
 
 The process that asks for one can go on meanwhile: with slower code, or with kernels that it has.
 The result is dropped; the kernels are found on disk. The process that asked is never a worker. When
-it ends, the other goes on for a while with the lowest priority: otherwise short runs, however many,
-would never get their kernels.
+it ends, so does the other, unless it was let go: our commands do that, because short ones, however
+many, would otherwise never get their kernels.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ PROGRAM = (
     "from batchsolve.rehearsals import rehearse; rehearse()"
 )
 LOOK_SECONDS = 0.2  # between two looks at a process
-ALONE_SECONDS = 120.0  # that a process may go on when the one that asked has ended
+ALONE_SECONDS = 120.0  # that a process that was let go may go on alone
 LOWEST_PRIORITY = 19
+GO_ON = b"go on"
 
 _BEGINS = threading.Lock()
 _PROCESSES: dict[str, subprocess.Popen[bytes] | None] = {}  # by name; None if it cannot be started
@@ -46,7 +47,7 @@ def begin(name: str, call: Callable[[], Any], niceness: int = 0) -> None:
         is_python = Path(sys.executable or "").name.startswith("python")  # and no other program
         if is_python and multiprocessing.parent_process() is None and not kernels.AWAITS:
             with suppress(Exception):  # a problem of the caller's own, no memory, no threads, …
-                message = b"".join(map(pickle.dumps, (sys.path, niceness, ALONE_SECONDS, call)))
+                message = b"".join(map(pickle.dumps, (sys.path, niceness, call)))
                 _PROCESSES[name] = _started(message)
 
 
@@ -95,18 +96,20 @@ def end(name: str) -> None:
         process.kill()
 
 
-def end_all() -> None:
-    """End all rehearsals."""
+def let_go() -> None:
+    """Let the rehearsals that are running go on when this process has ended."""
     for process in _PROCESSES.values():
-        if process is not None:
-            process.kill()
+        if process is not None and process.stdin is not None:
+            with suppress(OSError, ValueError):  # it has ended
+                process.stdin.write(GO_ON)
+                process.stdin.flush()
 
 
 def rehearse() -> None:
     """Make the call that comes from standard input."""
     os.nice(pickle.load(sys.stdin.buffer))
-    seconds, call = pickle.load(sys.stdin.buffer), pickle.load(sys.stdin.buffer)
-    threading.Thread(target=_end_after_input, args=(seconds,), daemon=True).start()
+    call = pickle.load(sys.stdin.buffer)
+    threading.Thread(target=_end_after_input, daemon=True).start()
     try:
         call()
         kernels.LIGHT_SECONDS = 0.0  # these are compiled last, as they are not awaited
@@ -115,9 +118,9 @@ def rehearse() -> None:
         os._exit(0)  # at a usual end, Python aborts: the thread still reads
 
 
-def _end_after_input(seconds: float) -> None:
-    """End some time after the process that asked has ended."""
-    sys.stdin.buffer.read()
-    os.nice(LOWEST_PRIORITY)
-    time.sleep(seconds)
+def _end_after_input() -> None:
+    """End with the process that asked; if that has let go, some time later."""
+    if sys.stdin.buffer.read() == GO_ON:
+        os.nice(LOWEST_PRIORITY)
+        time.sleep(ALONE_SECONDS)
     os._exit(1)

@@ -189,10 +189,10 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
             code = run()
         with disk_errors("standard output"):
             sys.stdout.flush()
+        if rehearsals := sys.modules.get("batchsolve.rehearsals"):
+            rehearsals.let_go()
         return code
     except KeyboardInterrupt as error:
-        if rehearsals := sys.modules.get("batchsolve.rehearsals"):
-            rehearsals.end_all()
         how, code = "interrupted", EXIT_INTERRUPTED
         if isinstance(error, Terminated):
             how, code = "terminated", EXIT_TERMINATED

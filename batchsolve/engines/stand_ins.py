@@ -136,7 +136,8 @@ def at_once(engine: Engine, problem: ExactCover, task: Task) -> Outcome | None:
     with suppress(NotAtHandError), at_hand():
         return compiled(problem, task)
     if stand_in and task.budget <= stand_in.few_nodes and _may_search(stand_in, problem, task):
-        return stand_in.search(problem, task)
+        with suppress(TooLongError):
+            return stand_in.search(problem, task)
     return None
 
 

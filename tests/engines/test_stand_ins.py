@@ -154,8 +154,7 @@ def test_a_search_that_the_kernel_would_cut_elsewhere_is_the_kernels(
 
 
 CALL = """
-import batchsolve as bs, batchsolve.rehearsals
-bs.rehearsals.ALONE_SECONDS = 0
+import batchsolve as bs
 print(bs.count("queens:6", jobs=1).nodes, [s.tolist() for s in bs.solutions("langford:3")])
 print([each.nodes for each in bs.count(["queens:4", "queens:7"], jobs=1)])
 print(bs.solve("1.....2..3.....4").solution, bs.count(bs.Sudoku(2, 2)).count)
@@ -221,22 +220,34 @@ def test_a_rehearsal_that_cannot_begin_is_over():
     assert rehearsals.state_of("odd") == "over"
 
 
-@pytest.mark.parametrize(("seconds", "code"), [(0, 1), (60, 0)])
-def test_a_rehearsal_outlives_the_process_that_asked_for_a_while(tmp_path, seconds, code):
+@pytest.mark.parametrize(("last", "code"), [(b"", 1), (rehearsals.GO_ON, 0)])
+def test_a_rehearsal_ends_with_the_process_that_asked_unless_let_go(tmp_path, last, code):
     sleep = f"import time; time.sleep(3); open({str(tmp_path / 'marker')!r}, 'w')"
     with subprocess.Popen([sys.executable, "-c", rehearsals.PROGRAM], stdin=subprocess.PIPE) as it:
-        for each in (sys.path, 0, seconds, partial(exec, sleep)):
+        for each in (sys.path, 0, partial(exec, sleep)):
             it.stdin.write(pickle.dumps(each))
+        it.stdin.write(last)
         it.stdin.close()
         assert it.wait(60) == code
     assert (tmp_path / "marker").exists() == (code == 0)
 
 
-def test_an_interrupt_ends_rehearsals():
-    rehearsals.begin("long", partial(time.sleep, 600))
-    assert rehearsals.state_of("long") == "running"
-    rehearsals.end_all()
-    assert when_over("long").returncode != 0
+LET_GO = """
+import sys
+from functools import partial
+from batchsolve import rehearsals
+rehearsals.begin("short", partial(exec, f"import time; time.sleep(2); open({sys.argv[1]!r}, 'w')"))
+rehearsals.let_go()
+"""
+
+
+def test_a_rehearsal_that_was_let_go_outlives_the_process_that_asked(tmp_path):
+    marker = tmp_path / "marker"
+    subprocess.run([sys.executable, "-c", LET_GO, str(marker)], check=True)
+    end = time.monotonic() + 60
+    while not marker.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert marker.exists()
 
 
 FORKED = """
@@ -244,7 +255,6 @@ import os, sys, time
 from dataclasses import replace
 from functools import partial
 from batchsolve import rehearsals
-rehearsals.ALONE_SECONDS = 0
 rehearsals.begin("sleep", partial(time.sleep, 60))
 child = os.fork()
 if child:
