@@ -22,7 +22,7 @@ from batchsolve.search.open_rows import search_each
 DLX, LANES, SAT = map(get_engine, ("dlx", "lanes", "sat"))
 BLANK = (0,) * 16
 
-a_width = st.sampled_from(WIDTHS[:2])  # each is compiled
+a_width = st.just(WIDTHS[0])  # each is compiled; that of the machine is in other tests
 
 
 def grids_of(problem, engine, clues=None, **settings):
@@ -102,11 +102,13 @@ def test_named_rules_by_brute_force(names):
 
 @pytest.mark.parametrize("name", NAMED)
 def test_named_rules_of_usual_grids(name):
-    """`lanes` and `dlx` find the same first grids of 9x9, which follow the rule."""
+    """`lanes` and `dlx` find as many grids with the same first rows; they follow the rule."""
     rules = plain(3, 3) + named(name, 3, 3)
     problem = Variant(rules)
-    counts = [bs.count(problem, engine=e, limit=50, jobs=1).count for e in ("dlx", "lanes")]
-    assert counts == [50, 50]
+    first = problem.grids(Stacks.from_lists([next(bs.solutions(problem, engine="lanes"))]))[0]
+    stack = problem.stack(np.where(np.arange(81) < 36, first, 0))
+    counts = [bs.count(problem, stack, engine=e, limit=50, jobs=1).count for e in ("dlx", "lanes")]
+    assert counts[0] == counts[1] > 0
     for solution in itertools.islice(bs.solutions(problem, engine="lanes", jobs=1), 3):
         grid = problem.grids(Stacks.from_lists([solution]))[0]
         assert grids_by_rules(rules, grid.tolist()) == {tuple(grid.tolist())}
