@@ -43,6 +43,7 @@ class GridRows:
     notation: Notation
     blocks: Iterable[Any]
     read: Read
+    sizes_vary: bool = True
 
 
 def rows_of(
@@ -78,7 +79,7 @@ def rows_of(
     digits, size = main.as_grids(array), max(64, BLOCK_CELLS // main.n_cells)
     each = (np.arange(len(digits))[begin : begin + size] for begin in range(0, len(digits), size))
     blocks = ((problems.at(rows), digits[rows]) for rows in each)
-    return GridRows(main, usual_notation(main.n_digits), blocks, batch_of)
+    return GridRows(main, usual_notation(main.n_digits), blocks, batch_of, sizes_vary=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -266,7 +266,7 @@ def solve_batch(
 def _answered(rows: GridRows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
     """Yield the answers to blocks of rows, in order, as `write` renders them."""
     limit = settings.limit or UNLIMITED
-    engines = EnginesByShape.under(settings.engine, rows.problem, limit, sizes_vary=False)
+    engines = EnginesByShape.under(settings.engine, rows.problem, limit, rows.sizes_vary)
     if pool.in_process:
         compile_ahead(engines.engine, rows.problem)
     for _, written in search_rows(rows.blocks, engines, pool, settings, rows.read, write):
