@@ -22,9 +22,9 @@ from batchsolve.errors import InputError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     BLANKS,
+    FINE,
     Notation,
     default_box,
-    notations,
     numbers,
     usual_notation,
 )
@@ -121,10 +121,10 @@ def read_grid(
         problem = grid_problem(n, box, rules, regions, drawing)
         notation = drawn_notation(n, drawing or problem.rules.drawing, alphabet, blank)
         written = "".join(text.split())
-        grids, faults = notation.encode(pa.array([written]))
-        if (fault := int(faults[0])) != -1:
+        grid, fault = notation.read(written)
+        if fault != FINE:
             raise InputError(notation.explain(written, fault))
-        return problem, notation, grids[0]
+        return problem, notation, grid
     rows = _rows(text)
     # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
     if any("-" in word for row in rows for word in row.words):
@@ -142,10 +142,10 @@ def read_grid(
             f"line {_line(rows, n, k)}: row {k // n + 1}, column {k % n + 1}: "
             f"{cells[k][:20]!r} is not in the alphabet {notation.name}, nor a blank"
         )
-    grids, faults = notation.encode(pa.array([written]))
-    if (fault := int(faults[0])) != -1:
+    grid, fault = notation.read(written)
+    if fault != FINE:
         raise InputError(f"line {_line(rows, n, fault)}: {notation.explain(written, fault)}")
-    return grid_problem(n, box, rules, regions), notation, grids[0]
+    return grid_problem(n, box, rules, regions), notation, grid
 
 
 def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> str:
@@ -246,8 +246,9 @@ def _find_cells(
     is_short = all(len(word) <= _LONGEST_NUMBER for row in rows for word in row.words)
     for lines in (words, characters) if is_short else (characters,):
         n = _size(lines)
-        has_symbols = lines is words or alphabet is not None or bool(notations(n or 0))
-        if n is not None and has_symbols and (n == size if size else default_box(n)):
+        if n is None or not (n == size if size else default_box(n)):
+            continue
+        if lines is words or alphabet is not None or usual_notation(n).symbols:
             if size is None and _can_be_several(rows):
                 raise NoGridError(
                     f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "

@@ -24,6 +24,7 @@ class Status(IntEnum):
 
 
 STATUS_NAMES = np.array([status.name.lower() for status in Status])
+_OF_FEW = np.array([Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE], np.uint8)
 
 
 @dataclass(eq=False)
@@ -76,8 +77,7 @@ class Answers:
     def status(self, limit: int) -> npt.NDArray[np.uint8]:
         """Return the `Status` of every row of a search for `limit` solutions."""
         enough = Status.SOLVED if limit == 1 else Status.MULTIPLE
-        few = np.array([Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE], np.uint8)
-        status = few[np.minimum(self.counts, 2).astype(np.int64)]
+        status = _OF_FEW[np.minimum(self.counts, 2).astype(np.int64)]
         status[self.counts >= limit] = enough
         status[self.clash >= 0] = Status.INVALID
         for row in self.unfinished:

@@ -22,7 +22,7 @@ import pyarrow as pa
 from batchsolve.errors import InputError, ProblemError, argument_errors, quoted
 from batchsolve.kernels import with_counterpart
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.notation import FINE, Notation, usual_notation
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import AmbiguousNotationError, Survey
@@ -235,7 +235,7 @@ class GridProblem(ExactCover, ABC):
         if array.ndim != 2 or array.shape[1] != n_cells:
             texts = "; parse makes an array of a text" if array.dtype.kind in "US" else ""
             raise InputError(f"grids must have shape (n, {n_cells}), not {array.shape}{texts}")
-        if not np.issubdtype(array.dtype, np.integer):
+        if array.dtype.kind not in "iu":
             raise InputError(
                 f"grids must hold whole numbers, not {array.dtype}; round them if need be, and "
                 f"convert them: grids.astype('uint8')"
@@ -328,10 +328,10 @@ class GridProblem(ExactCover, ABC):
         """
         notation = self._drawn(self.notation_of(text_of("a grid", text), alphabet))
         text = "".join(text.split()) if notation.drawing else text
-        grids, faults = notation.encode(pa.array([text]))
-        if faults[0] != -1:
-            raise InputError(notation.explain(text, int(faults[0])))
-        return grids[0]
+        grid, fault = notation.read(text)
+        if fault != FINE:
+            raise InputError(notation.explain(text, fault))
+        return grid
 
     def format(self, grid: npt.ArrayLike, alphabet: str | None = None) -> str:
         """Return a grid as text; by default in the usual alphabet, with ``.`` for blanks."""
@@ -339,7 +339,7 @@ class GridProblem(ExactCover, ABC):
         notation = Notation.from_name(alphabet, n) if alphabet else usual_notation(n)
         notation = self._drawn(notation)
         array = self.as_grids(as_grids_array(grid).reshape(1, -1))
-        return str(notation.decode(array, np.ones(1, np.bool_))[0].as_py())
+        return notation.write(array[0])
 
     def _drawn(self, notation: Notation) -> Notation:
         """Return the notation of these grids: with ``#`` outside, if they are not square."""

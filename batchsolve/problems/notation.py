@@ -320,10 +320,24 @@ class Notation:
         faults : ndarray of int32, shape (n,)
             -1 for a well formed value, else a fault for `explain`.
         """
-        data, offsets = buffers(column)
+        return self._encoded(*buffers(column))
+
+    def read(self, text: str) -> tuple[npt.NDArray[np.uint8], int]:
+        """Read one grid; return its digits, shape (n_cells,), and a fault as `encode` does."""
+        data = text.encode()
+        offsets = np.array([0, len(data)], np.int32)
+        offsets.flags.writeable = False  # as those of a column: the kernels are the same
+        grids, faults = self._encoded(np.frombuffer(data, np.uint8), offsets)
+        return grids[0], int(faults[0])
+
+    def _encoded(
+        self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32]
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+        """See `encode`; the texts are given by their bytes and offsets."""
+        n = len(offsets) - 1
         size = self._is_cell.size if self.drawing else self.n_digits**2
-        grids = np.zeros((len(column), size), np.uint8)
-        faults = np.full(len(column), FINE, np.int32)
+        grids = np.zeros((n, size), np.uint8)
+        faults = np.full(n, FINE, np.int32)
         if self.symbols:
             _encode_symbols(data, offsets, self.table, grids, faults)
         else:
@@ -386,12 +400,7 @@ class Notation:
         -------
         pyarrow.StringArray, length n
         """
-        grids = self.placed(grids)
-        if self.symbols:
-            data = _decode_symbols(np.ascontiguousarray(grids).reshape(-1), *self.shifts)
-            starts = np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1])
-        else:
-            data, starts = _decode_numbers(grids, ord(self.separator), ord(self.blank))
+        data, starts = self._decoded(grids)
         if where.all():
             return pa.StringArray.from_buffers(len(where), pa.py_buffer(starts), pa.py_buffer(data))
         offsets = np.concatenate([[0], starts[np.cumsum(where)]]).astype(np.int32)
@@ -399,6 +408,21 @@ class Notation:
         return pa.StringArray.from_buffers(
             len(where), pa.py_buffer(offsets), pa.py_buffer(data), valid, int((~where).sum())
         )
+
+    def write(self, grid: npt.NDArray[np.uint8]) -> str:
+        """Return one grid, of shape (n_cells,), as text."""
+        data, _ = self._decoded(grid[None])
+        return data.tobytes().decode()
+
+    def _decoded(
+        self, grids: npt.NDArray[np.uint8]
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+        """Return the bytes of grids as text, and their offsets."""
+        grids = self.placed(grids)
+        if not self.symbols:
+            return _decode_numbers(grids, ord(self.separator), ord(self.blank))
+        data = _decode_symbols(np.ascontiguousarray(grids).reshape(-1), *self.shifts)
+        return data, np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1])
 
 
 def symbols_of(name: str) -> str:

@@ -160,7 +160,9 @@ def split_layout(names: str | None) -> tuple[str | None, str | None]:
     >>> split_layout("x+samurai"), split_layout("x"), split_layout(None)
     (('samurai', 'x'), (None, 'x'), (None, None))
     """
-    each = [name.strip() for name in (names or "").lower().split("+")]
+    if names is None:
+        return None, None
+    each = [name.strip() for name in names.lower().split("+")]
     found = sorted(set(each) & LAYOUTS.keys())
     if len(found) > 1:
         raise ProblemError(f"grids are laid out as {' or '.join(found)}, not both")
@@ -245,6 +247,8 @@ def drawing_of(text: str) -> str | None:
     >>> drawing_of("12..## ......".replace(" ", chr(10)))
     '....##\n......'
     """
+    if "#" not in text:
+        return None
     text = text.strip()
     lines = text.splitlines()
     is_even = len({len(line) for line in lines}) == 1 and not re.search(r"[^\S\n]", text)

@@ -98,7 +98,7 @@ class Stacks:
             offsets.ndim == options.ndim == roots.ndim == 1
             and offsets.size == roots.size + 1
             and 0 <= offsets[0] <= offsets[-1] <= options.size
-            and (offsets[1:] >= offsets[:-1]).all()
+            and (offsets.size == 2 or (offsets[1:] >= offsets[:-1]).all())
         ):
             raise ProblemError(
                 f"stacks of {offsets.shape} offsets, {options.shape} options and {roots.shape} "

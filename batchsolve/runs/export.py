@@ -23,7 +23,7 @@ from batchsolve.errors import InputError, JournalError, ProblemError, listed, qu
 from batchsolve.formats.render import GRID, OPTIONS
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.notation import FINE, Notation, usual_notation
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.reading import Reading
 from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
@@ -321,10 +321,10 @@ def _values(table: pa.Table, problem: ExactCover, name: str) -> Iterator[object]
 def _cover_of_grid(problem: GridProblem, notation: Notation, value: object) -> UInts:
     """Return the cover of a solved grid."""
     text = str(value or "")
-    grids, faults = notation.encode(pa.array([text]))
-    if faults[0] != -1:
-        raise InputError(notation.explain(text, int(faults[0])))
-    return problem.stack(grids[0])
+    grid, fault = notation.read(text)
+    if fault != FINE:
+        raise InputError(notation.explain(text, fault))
+    return problem.stack(grid)
 
 
 def _numbers_of_names(problem: ExactCover) -> tuple[dict[str, int], set[str]]:

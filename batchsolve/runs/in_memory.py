@@ -33,6 +33,7 @@ from batchsolve.tables.shapes import Grids, Shape
 from batchsolve.tables.sources import TableSource
 
 BLOCK_CELLS = 1_000_000  # 12,000 9×9 grids
+_NO_COLUMNS = pa.table({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,12 @@ def rows_of(
     each = (np.arange(len(digits))[begin : begin + size] for begin in range(0, len(digits), size))
     blocks = ((problems.at(rows), digits[rows]) for rows in each)
     return GridRows(main, usual_notation(main.n_digits), blocks, batch_of, sizes_vary=False)
+
+
+def row_of(problem: GridProblem, notation: Notation, grid: npt.NDArray[np.uint8]) -> GridRows:
+    """Return one grid of shape (n_cells,), whose digits were checked, as rows."""
+    block = [(problem, np.arange(1))], grid[None]
+    return GridRows(problem, notation, [block], batch_of, sizes_vary=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +211,7 @@ def batch_of(block: tuple[list[Part], npt.NDArray[np.uint8]]) -> Batch:
     problem = parts[0][0]
     notation, rows = usual_notation(problem.n_digits), np.arange(len(digits))
     shape = Shape(RuleColumns(problem.n_digits, fixed=problem), notation, notation)
-    return Batch(pa.table({}), [Grids(shape, rows, digits, None, None, parts)], {})
+    return Batch(_NO_COLUMNS, [Grids(shape, rows, digits, None, None, parts)], {})
 
 
 def _array_of(grids: Any) -> npt.NDArray[Any]:

@@ -157,9 +157,8 @@ def _names_of(reading: Reading, cover: UInts) -> list[str]:
     if not isinstance(problem, GridProblem):
         return list(map(problem.option_name, sorted(cover.tolist())))
     notation = reading.notation or usual_notation(problem.n_digits)
-    grids = problem.grids(Stacks.from_lists([cover.tolist()]))
-    names: list[str] = notation.decode(grids, np.ones(1, np.bool_)).to_pylist()
-    return names
+    [grid] = problem.grids(Stacks.from_lists([cover.tolist()]))
+    return [notation.write(grid)]
 
 
 RowCount = tuple[int | None, str | None]  # and why it is not complete, if it is not

@@ -23,7 +23,7 @@ from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.runs.in_memory import GridRows, batch_of, rows_of
+from batchsolve.runs.in_memory import GridRows, batch_of, row_of, rows_of
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
     AUTO,
@@ -334,10 +334,15 @@ def solve(
     problem, notation, grid = read_grid(
         text, box, alphabet, blank=blank, rules=rules, regions=regions
     )
-    result = solve_batch(grid[None], problem, limit=limit, jobs=1)
+    limit = whole_number("limit", limit, 1)
+    rows = row_of(problem, notation, grid)
+    write = partial(_arrays, problem, notation, limit)
+    with Pool(jobs=1) as pool:
+        [result] = _answered(rows, write, SearchSettings(limit=limit), pool)
+    [solution] = result.solutions
     return Answer(
         status=str(result.status[0]),
-        solution=replace(result, notation=notation).text()[0],
+        solution=notation.write(solution) if solution.any() else None,
         n_solutions=int(result.n_solutions[0]),
         nodes=int(result.nodes[0]),
         box=(problem.box_rows, problem.box_columns) if isinstance(problem, Sudoku) else None,

@@ -148,7 +148,7 @@ class OpenRows:
 
     def add(self, piece: Piece, outcome: Outcome, seconds: float) -> list[Piece]:
         """Add the outcome of a piece to the answers; return the pieces that remain."""
-        if (stale := self._is_stale(piece)).any():
+        if self._recounted and (stale := self._is_stale(piece)).any():
             piece, outcome = piece.take(~stale), _part_of(outcome, ~stale)
         answers, rows = self._answers, piece.stacks.roots
         covers, counts = outcome.solutions, outcome.counts
@@ -308,16 +308,18 @@ class OpenRows:
         np.subtract.at(self._pending, rows[~wanted], 1)
         return piece.take(wanted)
 
-    def task_of(self, stacks: Stacks, budget: int, whole: bool) -> Task:
-        """Return the task that searches wanted stacks; with `whole`, each of them to its end."""
+    def task_of(self, stacks: Stacks, budget: int, whole: bool, **others: Any) -> Task:
+        """Return the task that searches wanted stacks; with `whole`, each of them to its end.
+
+        `others` are more attributes of `Task`.
+        """
         counts, nodes = self._answers.counts, self._answers.nodes
         rows = stacks.roots
         most_nodes = self._most_nodes[rows]
         limits = np.maximum(self._limit - counts[rows], 1)
         allowances, any_order = most_nodes - nodes[rows], bool((most_nodes == UNLIMITED).all())
-        return Task(
-            stacks, limits, allowances, budget, keep=self._keep, any_order=any_order, whole=whole
-        )
+        how = {"keep": self._keep, "any_order": any_order, "whole": whole, **others}
+        return Task(stacks, limits, allowances, budget, **how)
 
     def _is_wanted(self, row: int, stack: npt.NDArray[np.uint32]) -> bool:
         answers = self._answers

@@ -138,8 +138,7 @@ class RowWork:
         depth = (None if whole or piece.keeps_roots else self.settings.split_depth) or UNLIMITED
         # otherwise many solved rows would have stacks left
         unordered = depth == UNLIMITED and not piece.keeps_roots
-        task = rows.task_of(piece.stacks, budget, whole)
-        task = replace(task, depth=depth, unordered=unordered)
+        task = rows.task_of(piece.stacks, budget, whole, depth=depth, unordered=unordered)
         task = _beside_others(task, piece.problem)
         outcome = search_each(engine, piece.problem, task)
         outcome = with_first_covers(outcome, task, engine, piece.problem)
@@ -165,7 +164,8 @@ class RowGoal(BlockGoal):
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
         """Return the wanted part of a piece, and its task: None if nothing is wanted."""
         if isinstance(piece, ReadTask):
-            return piece, replace(piece, budget=min(piece.budget, self._size * budget))
+            most = min(piece.budget, self._size * budget)
+            return piece, ReadTask(piece.number, piece.block, most)
         if isinstance(piece, WriteTask):
             return piece, piece
         number, is_late = int(piece.ids[0]), isinstance(piece, LatePiece)
