@@ -135,6 +135,8 @@ def _numbers_of(problem: ExactCover, items: Sequence[str]) -> npt.NDArray[np.int
     """Return the numbers of the items with these names or patterns."""
     names = [problem.item_name(i) for i in range(problem.n_items)]
     numbers = set[int]()
+    if isinstance(items, str) or not len(items):
+        raise InputError(f"items are a list of names or patterns, such as ['r1c*'], not {items!r}")
     for item in items:
         exact = [i for i, name in enumerate(names) if name == item]
         those = exact or [i for i, name in enumerate(names) if fnmatchcase(name, item)]

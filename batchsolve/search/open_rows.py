@@ -256,8 +256,10 @@ class OpenRows:
         [row] = piece.stacks.roots.tolist()
         self._pending[row] -= 1
         assert outcome.tree_nodes is not None
-        gain = outcome.tree_nodes.sum() / outcome.nodes.sum()
-        if gain < tree.LEAST_GAIN or not self._pending[row] or row in self._answers.unfinished:
+        gains = outcome.tree_nodes.sum() >= tree.LEAST_GAIN * outcome.nodes.sum()
+        is_over = self._answers.nodes[row] >= self._most_nodes[row]  # its results so far stay
+        is_over |= not self._pending[row] or row in self._answers.unfinished
+        if is_over or not gains:
             return []
         self._recounted.add(row)
         self._forget(piece.stacks.roots)

@@ -116,3 +116,9 @@ def test_wrong_usage(arguments, message):
     refused = cli("count", *arguments)
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert message in refused.stderr
+
+
+@pytest.mark.parametrize("items", [[], "r1"])
+def test_items_are_a_list_with_a_name(items):
+    with pytest.raises(bs.InputError, match="items are a list of names or patterns"):
+        bs.count_projections("queens:6", items)

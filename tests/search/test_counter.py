@@ -1,5 +1,6 @@
 """`auto` goes over to the engine that counts equal subtrees once, and says so."""
 
+import numpy as np
 import pytest
 from conftest import bounded_problems, coloured_problems, problems
 from hypothesis import given, settings, strategies as st
@@ -12,6 +13,9 @@ from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.search import tree
+from batchsolve.search.open_rows import OpenRows
+from batchsolve.search.pieces import Piece
+from batchsolve.settings import SearchSettings
 
 WHOLE = bs.Stacks.from_lists([[]])
 
@@ -207,3 +211,23 @@ def test_the_size_of_a_tree_is_that_of_the_plain_search():
         problem = family(name)
         outcome = get_engine("memo:8").search(problem, Task.of(WHOLE))
         assert outcome.nodes.sum() < outcome.tree_nodes.sum() < 10**6
+
+
+def test_a_row_that_has_had_its_time_keeps_its_count(monkeypatch):
+    monkeypatch.setattr(tree, "WEIGH_AFTER", 1)
+    problem, engine = bs.family("queens:8"), get_engine("dlx")
+    rows = OpenRows(1, SearchSettings(time_limit=1), keep=0)
+    own = WHOLE
+    rows.open(own)
+    piece = Piece(own, np.ones(1), np.zeros(1, np.int64), problem=problem)
+    [left] = rows.add(piece, engine.search(problem, Task.of(own, budget=500, keep=0)), 0.0)
+    [weighed] = rows.to_weigh([left], "auto")
+    first = left.between(0, 1)
+    rows.add(first, engine.search(problem, Task.of(first.stacks, keep=0)), 9.0)
+    outcome = get_engine("memo:1").search(problem, rows.task_of(own, 1, False))
+    assert outcome.nodes.sum() == 0
+    assert rows.weigh(weighed, outcome) == []
+    assert not len(rows.drop_unwanted(left.between(1, len(left))))
+    answers = rows.answers()
+    assert answers.counts[0] > 0
+    assert 0 in answers.unfinished
