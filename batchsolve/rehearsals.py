@@ -8,6 +8,7 @@ many, would otherwise never get their kernels.
 
 from __future__ import annotations
 
+import fcntl
 import multiprocessing
 import os
 import pickle
@@ -20,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from batchsolve import kernels
+from batchsolve import kernel_files, kernels
 
 PROGRAM = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
@@ -47,7 +48,7 @@ def begin(name: str, call: Callable[[], Any], niceness: int = 0) -> None:
         is_python = Path(sys.executable or "").name.startswith("python")  # and no other program
         if is_python and multiprocessing.parent_process() is None and not kernels.AWAITS:
             with suppress(Exception):  # a problem of the caller's own, no memory, no threads, …
-                message = b"".join(map(pickle.dumps, (sys.path, niceness, call)))
+                message = b"".join(map(pickle.dumps, (sys.path, name, niceness, call)))
                 _PROCESSES[name] = _started(message)
 
 
@@ -107,9 +108,9 @@ def let_go() -> None:
 
 def rehearse() -> None:
     """Make the call that comes from standard input."""
-    os.nice(pickle.load(sys.stdin.buffer))
-    call = pickle.load(sys.stdin.buffer)
-    threading.Thread(target=_end_after_input, daemon=True).start()
+    name, niceness, call = (pickle.load(sys.stdin.buffer) for _ in range(3))
+    os.nice(niceness)
+    threading.Thread(target=_end_after_input, args=(name,), daemon=True).start()
     try:
         call()
         kernels.LIGHT_SECONDS = 0.0  # these are compiled last, as they are not awaited
@@ -118,9 +119,30 @@ def rehearse() -> None:
         os._exit(0)  # at a usual end, Python aborts: the thread still reads
 
 
-def _end_after_input() -> None:
-    """End with the process that asked; if that has let go, some time later."""
-    if sys.stdin.buffer.read() == GO_ON:
+def _end_after_input(name: str) -> None:
+    """End with the process that asked; if that has let go, some time later.
+
+    Of each name, one goes on alone: the others of many commands would only wait for its kernels.
+    """
+    if sys.stdin.buffer.read() == GO_ON and _lock_of(name) is not None:
         os.nice(LOWEST_PRIORITY)
         time.sleep(ALONE_SECONDS)
     os._exit(1)
+
+
+def _lock_of(name: str) -> int | None:
+    """Return an open file, locked while this process lives.
+
+    Return None if another process has locked it, or where no kernels can be kept.
+    """
+    for folder in kernel_files.folders():
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"{name.replace(os.sep, '-')}.rehearsal"
+            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return None
+            return lock
+    return None

@@ -220,16 +220,30 @@ def test_a_rehearsal_that_cannot_begin_is_over():
     assert rehearsals.state_of("odd") == "over"
 
 
+def rehearsal(folder, last):
+    """Start a rehearsal that takes three seconds, and end its input."""
+    sleep = f"import time; time.sleep(3); open({str(folder / 'marker')!r}, 'w')"
+    it = subprocess.Popen(
+        [sys.executable, "-c", rehearsals.PROGRAM],
+        stdin=subprocess.PIPE,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
+    )
+    for each in (sys.path, "three/seconds", 0, partial(exec, sleep)):
+        it.stdin.write(pickle.dumps(each))
+    it.stdin.write(last)
+    it.stdin.close()
+    return it
+
+
 @pytest.mark.parametrize(("last", "code"), [(b"", 1), (rehearsals.GO_ON, 0)])
 def test_a_rehearsal_ends_with_the_process_that_asked_unless_let_go(tmp_path, last, code):
-    sleep = f"import time; time.sleep(3); open({str(tmp_path / 'marker')!r}, 'w')"
-    with subprocess.Popen([sys.executable, "-c", rehearsals.PROGRAM], stdin=subprocess.PIPE) as it:
-        for each in (sys.path, 0, partial(exec, sleep)):
-            it.stdin.write(pickle.dumps(each))
-        it.stdin.write(last)
-        it.stdin.close()
-        assert it.wait(60) == code
+    assert rehearsal(tmp_path, last).wait(60) == code
     assert (tmp_path / "marker").exists() == (code == 0)
+
+
+def test_one_rehearsal_of_a_name_goes_on_alone(tmp_path):
+    several = [rehearsal(tmp_path, rehearsals.GO_ON) for _ in range(3)]
+    assert sorted(it.wait(60) for it in several) == [0, 1, 1]
 
 
 LET_GO = """
