@@ -109,6 +109,8 @@ def _review_cage(own, cage, n, grid, lane):
             left &= ~naked
         if left & alone:
             left &= alone
+            if left & U(left - U(1)):  # two digits that the cage needs have no other cell
+                return WRONG
         if left == 0:
             return WRONG
         if left != x:
