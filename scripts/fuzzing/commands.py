@@ -209,6 +209,7 @@ def _serve(
     os.dup2(file, 1)
     os.dup2(file, 2)  # libraries write here when they end the process
     faulthandler.enable(file)
+    os.environ["BATCHSOLVE_AWAIT_KERNELS"] = "1"  # kernels are tested, not what stands in for them
     if prepare is not None:
         prepare()
     run_commands(warm_up)
@@ -222,10 +223,15 @@ def _serve(
 
 # Commands that load libraries and kernels, so that the limits apply to the case alone.
 WARM_UP = Draft(
-    {"in.csv": b"puzzle\n1.....2..3.....4\nx\n", "in.dlx": b"a b | c\na c:x\nb c:x\n"},
+    {
+        "in.csv": b"puzzle\n1.....2..3.....4\nx\n",
+        "rules.csv": b"puzzle,cages,sums\n1.....2..3.....4,AA..............,A=5\n",
+        "in.dlx": b"a b | c\na c:x\nb c:x\n",
+    },
     [
         *(["solve", "in.csv", "-o", f"out{form}", "-j", "1"] for form in (".csv", ".parquet")),
         *(["solve", "in.csv", "-o", f"{engine}.csv", "--engine", engine] for engine in WALKERS),
+        ["solve", "rules.csv", "-o", "ruled.csv", "-j", "1"],
         *(["count", "queens:5", "-j", "1", "--engine", e] for e in (*WALKERS, "memo", "bits")),
         *(["count", "in.dlx", "-j", "1", "--engine", e] for e in ("dlx", "memo", "algorithm-x")),
         ["enumerate", "sudoku:2x2", "-o", "run", "-j", "1"],

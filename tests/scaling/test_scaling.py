@@ -124,7 +124,7 @@ def test_runs_that_disagree_are_an_error(monkeypatch):
 
     monkeypatch.setattr(dlx, "search", miscounts)
     with pytest.raises(ScalingError, match="they must agree"):
-        list(run_plan([read_workloads("queens:6")[0]], Plan(jobs=(1,), repeat=2)))
+        list(run_plan([read_workloads("queens:6")[0]], Plan(jobs=(1,), engines=("dlx",), repeat=2)))
 
 
 @pytest.mark.parametrize("before", range(1, 8))
