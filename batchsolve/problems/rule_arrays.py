@@ -279,8 +279,8 @@ def follow_shared(rules: RuleArrays, n_digits: int, grids: Bytes) -> Bools:
     for a, b in rules.distinct.reshape(-1, 2):
         right &= grids[:, a] != grids[:, b]
     for a, b, kind in rules.related.reshape(-1, 3).astype(np.int64).tolist():
-        first = 2 * kind * n_digits - 1
-        right &= rules.relations[first + grids[:, a]].astype(np.int64) & sets[grids[:, b]] != 0
+        here = 2 * kind * n_digits - 1 + grids[:, a].astype(np.int64)
+        right &= rules.relations[here].astype(np.int64) & sets[grids[:, b]] != 0
     return right
 
 

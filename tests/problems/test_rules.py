@@ -148,6 +148,19 @@ def test_random_rules(rules, clues):
     assert problem.check(full * 0, full).all() == bool(grids)
 
 
+@pytest.mark.parametrize("box", [2, 3, 4, 5])
+def test_every_relation_of_cells_is_checked(box):
+    """Numbers of relations and digits do not fit in bytes."""
+    n, random = box * box, np.random.default_rng(0)
+    first = [(i % box * box + i // box + j) % n for i in range(n) for j in range(n)]
+    grids = np.array([random.permutation(n)[first] + 1 for _ in range(20)], np.uint8)
+    for name, allows in RELATIONS.items():
+        pairs = (0, 1, name), (n + 2, 2 * n + 2, name)
+        right = [all(allows(int(grid[a]), int(grid[b])) for a, b, _ in pairs) for grid in grids]
+        problem = Variant(replace(plain(box, box), pairs=pairs))
+        assert problem.check(grids * 0, grids).tolist() == right
+
+
 @settings(max_examples=40, deadline=None)
 @given(rules_of_four())
 def test_random_rules_as_formulas(rules):
