@@ -225,7 +225,11 @@ def _serve(
 WARM_UP = Draft(
     {
         "in.csv": b"puzzle\n1.....2..3.....4\nx\n",
-        "rules.csv": b"puzzle,cages,sums\n1.....2..3.....4,AA..............,A=5\n",
+        "rules.csv": (
+            b"puzzle,regions,cages,sums,rules\n"
+            b"1.....2..3.....4,aabbaabbccddccdd,AA..............,A=3,\n"
+            b"1.....2..3.....4,,AA..............,A=3,nonconsecutive\n"
+        ),
         "in.dlx": b"a b | c\na c:x\nb c:x\n",
     },
     [
