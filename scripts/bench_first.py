@@ -1,7 +1,8 @@
 """Measure first answers: whole commands with and without kernels on disk, calls, short searches.
 
 Commands are processes of their own. The first run of each finds no kernels, a second waits for all
-of them, and later runs load them. Calls and searches are made in one process, in turns.
+of them, and later runs load them. Calls and searches are made in one process, in turns; with
+``BATCHSOLVE_AWAIT_KERNELS=1`` nothing stands in for kernels there.
 """
 
 from __future__ import annotations
