@@ -259,6 +259,24 @@ def _hash_of_file(path: Path) -> str:
 # ---- one process compiles, the others wait ----------------------------------------------------
 
 
+def open_lock(name: str) -> int:
+    """Open a lock file beside kernels, in the best folder where that is possible.
+
+    Raises
+    ------
+    OSError
+        If no folder can hold it.
+    """
+    why = OSError("there is no folder for kernels")
+    for folder in folders():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            return os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            why = error
+    raise why
+
+
 class Turn:
     """The right to compile a function, which one process has at a time.
 
@@ -285,9 +303,7 @@ class Turn:
         if self._file is not None:
             return False
         with suppress(OSError):  # no file or no lock is possible there: go without a turn
-            folder = folders()[0]
-            folder.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(folder / self._name, os.O_RDWR | os.O_CREAT, 0o666)
+            self._file = open_lock(self._name)
             end = time.monotonic() + MOST_SECONDS
             while time.monotonic() < end:
                 with suppress(BlockingIOError):

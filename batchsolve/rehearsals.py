@@ -124,25 +124,16 @@ def _end_after_input(name: str) -> None:
 
     Of each name, one goes on alone: the others of many commands would only wait for its kernels.
     """
-    if sys.stdin.buffer.read() == GO_ON and _lock_of(name) is not None:
+    if sys.stdin.buffer.read() == GO_ON and _is_first(name):
         os.nice(LOWEST_PRIORITY)
         time.sleep(ALONE_SECONDS)
     os._exit(1)
 
 
-def _lock_of(name: str) -> int | None:
-    """Return an open file, locked while this process lives.
-
-    Return None if another process has locked it, or where no kernels can be kept.
-    """
-    for folder in kernel_files.folders():
-        with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            path = folder / f"{name.replace(os.sep, '-')}.rehearsal"
-            lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return None
-            return lock
-    return None
+def _is_first(name: str) -> bool:
+    """Tell whether this process is the first of that name, until it ends, and kernels can be kept."""
+    with suppress(OSError):
+        lock = kernel_files.open_lock(f"{name.replace(os.sep, '-')}.rehearsal")
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False

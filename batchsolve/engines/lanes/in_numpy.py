@@ -13,16 +13,14 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Bools, Bytes, Ints, UInts
 from batchsolve.engines import stand_ins
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.lanes.memory import kind_of_lanes
 from batchsolve.engines.lanes.numpy_passes import Clashes, passes_of, popcount
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.stacks import Stacks
-
-Ints = npt.NDArray[np.int64]
 
 CELLS_AT_ONCE = 40_000  # of all lanes: their candidates stay in the processor's cache
 
@@ -88,7 +86,7 @@ class _Lanes:
                 is_busy[at] = self._enter(grid, at, lanes[at])
         return self._result()
 
-    def _leave(self, grids: Any, lanes: Ints, is_bad: npt.NDArray[np.bool_]) -> None:
+    def _leave(self, grids: Any, lanes: Ints, is_bad: Bools) -> None:
         """Deal with the nodes of lanes that are propagated, to these grids."""
         is_bad = is_bad | (grids == 0).any(axis=0)
         bad = lanes[is_bad & (self._level[lanes] == 0)]
@@ -129,7 +127,7 @@ class _Lanes:
             of_task = digits if self._task.unordered else self._options(digits, lanes[keeps])
             self._covers.append((stacks[keeps], of_task))
 
-    def _options(self, digits: npt.NDArray[np.uint8], lanes: Ints) -> npt.NDArray[np.uint32]:
+    def _options(self, digits: Bytes, lanes: Ints) -> UInts:
         """Return the options of solved grids: the stack, the guesses, the others ascending."""
         cells = np.arange(self._n_cells)
         options = (cells * self._n + digits - 1).astype(np.uint32)
@@ -179,7 +177,7 @@ class _Lanes:
             self._stack[lane] = stack
             self._hand_back(lane, 0)
 
-    def _take_roots(self, lanes: Ints) -> npt.NDArray[np.bool_]:
+    def _take_roots(self, lanes: Ints) -> Bools:
         """Give lanes the next roots; tell which have got one."""
         roots = np.arange(self._next, min(self._next + lanes.size, self._begins.size))
         self._next += roots.size
@@ -189,7 +187,7 @@ class _Lanes:
         self._allowance[some] = self._task.allowances[first]
         return np.arange(lanes.size) < roots.size
 
-    def _enter(self, grid: Any, at: Ints, lanes: Ints) -> npt.NDArray[np.bool_]:
+    def _enter(self, grid: Any, at: Ints, lanes: Ints) -> Bools:
         """Go on to the next nodes of lanes with grids at these places; tell which have one."""
         is_busy = np.ones(lanes.size, np.bool_)
         todo = np.arange(lanes.size)
@@ -203,7 +201,7 @@ class _Lanes:
             todo = np.concatenate([todo[~has_ended], ended[has_root]])
         return is_busy
 
-    def _enter_once(self, grid: Any, at: Ints, lanes: Ints) -> npt.NDArray[np.bool_]:
+    def _enter_once(self, grid: Any, at: Ints, lanes: Ints) -> Bools:
         """Go on to the next nodes of lanes; tell which have not found one there."""
         level = self._level[lanes]
         while (is_done := (level > 0) & (self._rest[level - 1, lanes] == 0)).any():

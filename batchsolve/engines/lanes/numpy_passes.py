@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.engines.lanes.form import meets_of
 from batchsolve.engines.lanes.memory import kind_of_lanes
 from batchsolve.problems.grids import GridProblem
@@ -20,7 +21,6 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant
 
 Sets = npt.NDArray[Any]  # of digits, a bit each
-Flags = npt.NDArray[np.bool_]
 
 
 class Passes(Protocol):
@@ -34,11 +34,11 @@ class Passes(Protocol):
 
     blank: Sets
 
-    def propagate(self, grid: Sets) -> tuple[Sets, Flags, Flags]:
+    def propagate(self, grid: Sets) -> tuple[Sets, Bools, Bools]:
         """Make one pass; return the grids after it, those that are bad, and those unchanged."""
         ...
 
-    def branch_cells(self, grid: Sets) -> npt.NDArray[np.int64]:
+    def branch_cells(self, grid: Sets) -> Ints:
         """Return the branch cell of each grid, which has one."""
         ...
 
@@ -55,7 +55,7 @@ _BITS = np.unpackbits(np.arange(2**16, dtype=">u2").view(np.uint8).reshape(-1, 2
 _SIZES = _BITS.sum(axis=1, dtype=np.uint8)  # of all sets of 16 digits
 
 
-def popcount(sets: Sets) -> npt.NDArray[np.uint8]:
+def popcount(sets: Sets) -> Bytes:
     """Return the number of digits in each set."""
     if sets.dtype == np.uint16:
         return _SIZES[sets]
@@ -98,7 +98,7 @@ class _Boxes:
     def _shaped(self, grid: Sets) -> Sets:
         return grid.reshape(self._columns, self._rows, self._rows, self._columns, -1)
 
-    def propagate(self, grid: Sets) -> tuple[Sets, Flags, Flags]:
+    def propagate(self, grid: Sets) -> tuple[Sets, Bools, Bools]:
         """See `Passes`."""
         before = self._shaped(grid)
         naked = np.where(before & (before - 1) == 0, before, 0)
@@ -124,7 +124,7 @@ class _Boxes:
         bad |= np.where(is_same, chutes.lone | stacks.lone, 0)
         return after, bad != 0, is_same
 
-    def branch_cells(self, grid: Sets) -> npt.NDArray[np.int64]:
+    def branch_cells(self, grid: Sets) -> Ints:
         """See `Passes`; `batchsolve.engines.lanes.passes.BoxChoice` explains the choice."""
         cells = self._shaped(grid)
         size = popcount(cells)
@@ -227,7 +227,7 @@ class _Houses:
                 rows_of[cell].append(row)
         self._rows = _table(rows_of)
 
-    def propagate(self, grid: Sets) -> tuple[Sets, Flags, Flags]:
+    def propagate(self, grid: Sets) -> tuple[Sets, Bools, Bools]:
         """See `Passes`."""
         naked = np.where(grid & (grid - 1) == 0, grid, 0)
         cells, singles = grid[self._houses], naked[self._houses]
@@ -254,7 +254,7 @@ class _Houses:
         bad |= np.where(is_same, _any(once & ~twice & ~taken, 0), 0)
         return after, bad != 0, is_same
 
-    def branch_cells(self, grid: Sets) -> npt.NDArray[np.int64]:
+    def branch_cells(self, grid: Sets) -> Ints:
         """See `Passes`: the first cell with the fewest candidates."""
         size = popcount(grid)
         return np.where(size > 1, size, 64).argmin(axis=0)
@@ -283,7 +283,7 @@ class Clashes:
                 self._beside[cell, n_of[cell]] = (sets << np.arange(self._n)).sum(axis=1)
                 n_of[cell] += 1
 
-    def first(self, stacks: Stacks, which: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def first(self, stacks: Stacks, which: Ints) -> Ints:
         """Return for some stacks the position of the first option that clashes, or -1."""
         begins, n_cells = stacks.offsets[which], self._problem.n_cells
         sizes = stacks.offsets[which + 1] - begins
@@ -305,14 +305,14 @@ class Clashes:
         return positions
 
 
-def _relation(name: str, n: int) -> npt.NDArray[np.int64]:
+def _relation(name: str, n: int) -> Ints:
     """Return 1 for each two digits that a relation allows, else 0."""
     allows = RELATIONS[name]
     digits = range(1, n + 1)
     return np.array([[int(allows(a, b)) for b in digits] for a in digits])
 
 
-def _table(lists: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
+def _table(lists: Sequence[Sequence[int]]) -> Ints:
     """Return lists as the rows of an array; short ones go on with their last number."""
     longest = max(map(len, lists), default=0)
     rows = [[*some, *[some[-1]] * (longest - len(some))] for some in lists]
