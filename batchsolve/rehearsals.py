@@ -131,7 +131,7 @@ def _end_after_input(name: str) -> None:
 
 
 def _is_first(name: str) -> bool:
-    """Tell whether this process is the first of that name, until it ends, and kernels can be kept."""
+    """Tell whether this process is the first of that name, and where it can keep kernels."""
     with suppress(OSError):
         lock = kernel_files.open_lock(f"{name.replace(os.sep, '-')}.rehearsal")
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -38,7 +38,7 @@ def arrays_of(rules: Rules) -> RuleArrays:
         np.array(rules.houses, np.uint16).reshape(-1),
         _distinct(rules),
         np.array(related, np.uint16).reshape(-1),
-        _relations(rules.n_digits),
+        relations_of(rules.n_digits),
     )
 
 
@@ -67,7 +67,7 @@ def members(houses: Sequence[Cells], n_cells: int) -> Bools:
 
 
 @lru_cache(maxsize=64)
-def _relations(n: int) -> Words:
+def relations_of(n: int) -> Words:
     """Return the digits that each digit of one cell leaves to the other, both ways."""
     table = np.zeros((len(RELATIONS), 2, n), np.uint64)
     for k, allows in enumerate(RELATIONS.values()):

@@ -18,7 +18,7 @@ from batchsolve.arrays import Bools, Bytes, Ints, UInts
 from batchsolve.engines import stand_ins
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.lanes.memory import kind_of_lanes
-from batchsolve.engines.lanes.numpy_passes import Clashes, passes_of, popcount
+from batchsolve.engines.lanes.numpy_passes import Clashes, passes_of
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.stacks import Stacks
 
@@ -152,7 +152,7 @@ class _Lanes:
         self._saved[level, lanes] = grids.T
         self._rest[level, lanes] = candidates
         self._path[level, lanes] = cells * self._n
-        self._weight[level + 1, lanes] = self._weight[level, lanes] / popcount(candidates)
+        self._weight[level + 1, lanes] = self._weight[level, lanes] / np.bitwise_count(candidates)
         self._level[lanes] = level + 1
 
     def _count(self, lanes: Ints, one: int = 1) -> None:

@@ -11,11 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Bytes, Ints
+from batchsolve.arrays import Bools, Ints
 from batchsolve.engines.lanes.form import meets_of
 from batchsolve.engines.lanes.memory import kind_of_lanes
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.rules import RELATIONS
+from batchsolve.problems.rule_arrays import RELATION_NAMES, relations_of
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant
@@ -49,17 +49,6 @@ def passes_of(problem: GridProblem) -> Passes:
         return _Boxes(problem)
     assert isinstance(problem, Variant)
     return _Houses(problem)
-
-
-_BITS = np.unpackbits(np.arange(2**16, dtype=">u2").view(np.uint8).reshape(-1, 2), axis=1)
-_SIZES = _BITS.sum(axis=1, dtype=np.uint8)  # of all sets of 16 digits
-
-
-def popcount(sets: Sets) -> Bytes:
-    """Return the number of digits in each set."""
-    if sets.dtype == np.uint16:
-        return _SIZES[sets]
-    return np.asarray(_SIZES[sets & 0xFFFF] + _SIZES[sets >> 16])
 
 
 def _any(sets: Sets, axis: Any) -> Sets:
@@ -127,7 +116,7 @@ class _Boxes:
     def branch_cells(self, grid: Sets) -> Ints:
         """See `Passes`; `batchsolve.engines.lanes.passes.BoxChoice` explains the choice."""
         cells = self._shaped(grid)
-        size = popcount(cells)
+        size = np.bitwise_count(cells)
         pairs = np.where(size == 2, cells, 0)
         in_rows = _once_and_twice(pairs.reshape(self._columns, self._rows, self._n, -1), 2)[1]
         in_columns = _once_and_twice(pairs.reshape(self._n, self._rows, self._columns, -1), 0)[1]
@@ -136,7 +125,7 @@ class _Boxes:
         for here in np.moveaxis(boxes, 2, 0):
             one, two, three = one | here, two | one & here, three | two & here
         around = in_rows[:, :, None, None], in_columns, three[:, None, :, None]
-        counts = sum(popcount(cells & those).astype(np.int16) for those in around)
+        counts = sum(np.bitwise_count(cells & those).astype(np.int16) for those in around)
         rank = np.where(size > 1, np.int16(4 * self._n) * size - counts, np.int16(2**15 - 1))
         by_column = rank.reshape(self._n, self._n, -1).swapaxes(0, 1)  # ties go to the first
         column, row = divmod(by_column.reshape(self._n**2, -1).argmin(axis=0), self._n)
@@ -179,8 +168,8 @@ class _Chutes:
         """Return for every segment the digits that are needed elsewhere."""
         single = ~self._in_line[1][:, :, None] | ~self._in_box[1][:, None]
         needed = self._once & single
-        must = np.where(popcount(self._once) == self._length, self._once, needed)
-        out = np.where(popcount(needed) == self._length, ~needed, 0)
+        must = np.where(np.bitwise_count(self._once) == self._length, self._once, needed)
+        out = np.where(np.bitwise_count(needed) == self._length, ~needed, 0)
         for axis in (1, 2):
             once, twice = _once_and_twice(must, axis)
             out |= _along(twice, axis) | _along(once, axis) & ~must  # of the other segments
@@ -256,7 +245,7 @@ class _Houses:
 
     def branch_cells(self, grid: Sets) -> Ints:
         """See `Passes`: the first cell with the fewest candidates."""
-        size = popcount(grid)
+        size = np.bitwise_count(grid)
         return np.where(size > 1, size, 64).argmin(axis=0)
 
 
@@ -276,11 +265,12 @@ class Clashes:
         self._others = np.tile(np.arange(problem.n_cells)[:, None], n_related)
         self._beside = np.full((*self._others.shape, self._n), every)
         n_of = [0] * problem.n_cells
+        sets = relations_of(self._n).reshape(-1, 2, self._n)
         for a, b, name in rules.pairs:
-            table = _relation(name, self._n)
-            for cell, other, sets in ((a, b, table), (b, a, table.T)):
+            here, back = sets[RELATION_NAMES.index(name)]
+            for cell, other, beside in ((a, b, here), (b, a, back)):
                 self._others[cell, n_of[cell]] = other
-                self._beside[cell, n_of[cell]] = (sets << np.arange(self._n)).sum(axis=1)
+                self._beside[cell, n_of[cell]] = beside
                 n_of[cell] += 1
 
     def first(self, stacks: Stacks, which: Ints) -> Ints:
@@ -303,13 +293,6 @@ class Clashes:
             for others, beside in zip(self._others.T, self._beside.swapaxes(0, 1), strict=True):
                 left[rows, others[cells]] &= beside[cells, digits]
         return positions
-
-
-def _relation(name: str, n: int) -> Ints:
-    """Return 1 for each two digits that a relation allows, else 0."""
-    allows = RELATIONS[name]
-    digits = range(1, n + 1)
-    return np.array([[int(allows(a, b)) for b in digits] for a in digits])
 
 
 def _table(lists: Sequence[Sequence[int]]) -> Ints:
