@@ -265,7 +265,7 @@ def _facts_of_rows(
                 "subproblems": 0,
                 "rounds": 0,
                 "seconds": float(answers.seconds[row]),
-                "engine": engine,
+                "engine": answers.counters.get(row, engine),
                 "rates": {},
                 "failures": [] if lost is None else [lost],
             }

@@ -222,32 +222,42 @@ class OpenRows:
         for row in rows.tolist():
             self._best.pop(row, None)
 
-    def to_weigh(self, left: Sequence[Piece], name: str) -> Iterator[WeighedPiece]:
-        """Yield the own stacks of rows at whose top a counter is to be weighed now.
+    def to_weigh(self, searched: Piece, name: str) -> list[WeighedPiece]:
+        """Return the own stacks of rows at whose top a counter is to be weighed now.
+
+        Finished rows are weighed too: the engine that counts a row depends on its tree only, not on
+        the time at which a worker finishes it.
 
         Parameters
         ----------
-        left : sequence of Piece
-            The pieces that remain of these rows.
+        searched : Piece
+            The piece whose outcome was added last.
         name : str
             The name of the engine that was chosen for all rows.
         """
-        for piece in left if self._starts is not None else ():
-            if piece.engine is not None or not isinstance(piece.problem, ExactCover):
+        if self._starts is None or searched.engine is not None:
+            return []
+        rows, answers = searched.stacks.roots, self._answers
+        weighed: list[WeighedPiece] = []
+        for row in np.unique(rows[answers.nodes[rows] > tree.WEIGH_AFTER]).tolist():
+            problem = searched.problem
+            if isinstance(problem, SmallProblems):
+                problem = problem.of_row(row)
+            if row in self._recounted or row in answers.unfinished:
                 continue
-            for row in np.unique(piece.stacks.roots).tolist():
-                weigh_at = self._weigh_at.get(row, tree.WEIGH_AFTER)
-                if self._answers.nodes[row] <= weigh_at:
-                    continue
-                self._weigh_at[row] = weigh_at * tree.WEIGH_AGAIN
-                if not (counter := counter_for(name, piece.problem)):
-                    break
+            assert isinstance(problem, ExactCover)
+            weigh_at = self._weigh_at.get(row, tree.WEIGH_AFTER)
+            if not (counter := counter_for(name, problem)):
+                continue
+            while answers.nodes[row] > weigh_at:
                 n_nodes = weigh_at // tree.WEIGH_SHARE
                 engine = EngineForEach(f"{counter}:{1 + n_nodes // tree.WEIGHED_A_MEGABYTE}")
+                start = self._start_of(row, searched)
+                weighed.append(WeighedPiece(*start, False, problem, engine, n_nodes))
                 self._pending[row] += 1
-                yield WeighedPiece(
-                    *self._start_of(row, piece), False, piece.problem, engine, n_nodes
-                )
+                weigh_at *= tree.WEIGH_AGAIN
+            self._weigh_at[row] = weigh_at
+        return weighed
 
     def weigh(self, piece: WeighedPiece, outcome: Outcome) -> list[Piece]:
         """Take what a counter found at the top of a row; return its own stack if it moves there."""
@@ -258,7 +268,8 @@ class OpenRows:
         assert outcome.tree_nodes is not None
         gains = outcome.tree_nodes.sum() >= tree.LEAST_GAIN * outcome.nodes.sum()
         is_over = self._answers.nodes[row] >= self._most_nodes[row]  # its results so far stay
-        is_over |= not self._pending[row] or row in self._answers.unfinished
+        is_over |= row in self._answers.unfinished
+        is_over |= self._time_limit is not None and not self._pending[row]
         if is_over or not gains:
             return []
         self._recounted.add(row)
@@ -268,6 +279,7 @@ class OpenRows:
         self._pending[row] = 1
         assert piece.engine is not None
         engine = EngineForEach(piece.engine.name.partition(":")[0])
+        self._answers.counters[row] = engine.of(piece.problem).name
         return [Piece(*self._start_of(row, piece), problem=piece.problem, engine=engine)]
 
     def _start_of(self, row: int, piece: Piece) -> tuple[Stacks, Any, Any]:
@@ -294,9 +306,7 @@ class OpenRows:
         if self._recounted:
             piece = piece.take(~self._is_stale(piece))
         if isinstance(piece, WeighedPiece):
-            is_last = self._pending[piece.stacks.roots] == 1
-            self._pending[piece.stacks.roots[is_last]] = 0
-            return piece.take(~is_last)
+            return piece
         rows = piece.stacks.roots
         counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
         doubtful = (counts >= self._limit) | (nodes >= self._most_nodes[rows])

@@ -127,6 +127,7 @@ class RowWork:
             spent = time.perf_counter() - begin
             n_nodes, seconds = n_nodes + int(outcome.nodes.sum()), seconds + spent
             left += rows.add(piece, outcome, spent)
+            left += rows.to_weigh(piece, self.engines.name)
         if rows.is_settled:
             return self._written(batch, rows.answers(), n_nodes, seconds)
         return Result(None, n_nodes, seconds, rows=rows, left=left)
@@ -193,7 +194,7 @@ class RowGoal(BlockGoal):
             if isinstance(piece, WeighedPiece):
                 return self._with_written(number, rows.weigh(piece, result.outcome))
             left = rows.add(piece, result.outcome, result.seconds)
-            return self._with_written(number, [*rows.to_weigh(left, self._name), *left])
+            return self._with_written(number, [*rows.to_weigh(piece, self._name), *left])
         if result.rows is not None:
             self._open[piece.number] = result.rows
             return result.left

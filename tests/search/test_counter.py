@@ -114,12 +114,19 @@ def test_counts_of_many_go_over_one_by_one(tmp_path):
     found = count(problems, jobs=2, budget=500)
     counts = [92, 2444888770250892795802079170816, 2, 12_988_816, 1_887_284]
     assert [each.count for each in found] == counts  # OEIS A000170, A004003, A006129
-    for jobs in (1, 2):
-        out = tmp_path / f"{jobs}.csv"
-        summary = bs.count_file(problems, out, jobs=jobs, budget=500)
-        assert (summary.unfinished, summary.multiple) == (1, 4)
-        assert f"{counts[1]} solutions, too many for 64 bits; --engine memo" in out.read_text()
-    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+    engines = ["dlx", "memo:256", "dlx", "memo:256", "memo:256"]
+    assert [each.engine for each in found] == engines
+    texts = set()
+    # with no budget, a worker finishes a row before the counter is weighed
+    for jobs, budget in ((1, 500), (2, 500), (1, None), (2, 100_000)):
+        out = tmp_path / f"{jobs} {budget}.csv"
+        summary = bs.count_file(problems, out, jobs=jobs, budget=budget)
+        assert (summary.complete, summary.multiple) == (True, 5)
+        texts.add(out.read_text())
+    [text] = texts
+    assert f"{counts[1]} solutions, too many for 64 bits; --engine memo" in text
+    assert [line.split(",")[5] for line in text.splitlines()[1:]] == engines
+    assert [line.split(",")[4] for line in text.splitlines()[1:]] == ["true"] * 5
 
 
 @pytest.mark.usefixtures("soon")
@@ -221,7 +228,7 @@ def test_a_row_that_has_had_its_time_keeps_its_count(monkeypatch):
     rows.open(own)
     piece = Piece(own, np.ones(1), np.zeros(1, np.int64), problem=problem)
     [left] = rows.add(piece, engine.search(problem, Task.of(own, budget=500, keep=0)), 0.0)
-    [weighed] = rows.to_weigh([left], "auto")
+    weighed = rows.to_weigh(piece, "auto")[0]
     first = left.between(0, 1)
     rows.add(first, engine.search(problem, Task.of(first.stacks, keep=0)), 9.0)
     outcome = get_engine("memo:1").search(problem, rows.task_of(own, 1, False))
