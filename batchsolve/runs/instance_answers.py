@@ -107,8 +107,8 @@ class CountTable(_InstanceTable):
 
     def rows(self, batch: Instances, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
+        unknown = np.array([facts is None for facts in batch.facts()])  # which finds the faults
         found = counts_of(batch, answers, self._settings)
-        unknown = np.array([facts is None for facts in batch.facts()])
         written = [self._written(*each) for each in found]
         messages = [why for _, why in written]
         own = [
