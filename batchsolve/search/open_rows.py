@@ -14,6 +14,7 @@ search of one problem does (`batchsolve.search.tree`). Results of tasks that wer
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -364,6 +365,36 @@ def search_each(engine: Engine, problem: Searchable, task: Task) -> Outcome:
         outcomes.append(replace(outcome, parents=outcome.parents + begin))
         left = max(0, left - int(outcome.nodes.sum()))
     return _joined(outcomes)
+
+
+def counted_at_once(engine: Engine, problem: Searchable, task: Task, seconds: float) -> Outcome:
+    """Count below the stacks of a task to the end, with an engine that keeps a table of subtrees.
+
+    Processes have tables of their own, and drop that of a row once they count others. What a task
+    leaves would begin with an empty table in the next process, and perhaps never end.
+
+    Parameters
+    ----------
+    seconds : float
+        The search stops when a task of the usual size ends after this time.
+    """
+    end = time.monotonic() + seconds
+    outcome = search_each(engine, problem, task)
+    counts = outcome.counts.astype(object)
+    while len(left := outcome.frontier) and time.monotonic() < end:
+        parents, weights = outcome.parents, outcome.weights
+        most = np.full(len(left), UNLIMITED)
+        rest = replace(task, stacks=left, limits=most, allowances=most)
+        more = search_each(engine, problem, rest)
+        np.add.at(counts, parents, more.counts.astype(object))
+        np.add.at(outcome.nodes, parents, more.nodes)
+        outcome = replace(
+            outcome,
+            frontier=more.frontier,
+            parents=parents[more.parents],
+            weights=weights[more.parents] * more.weights,
+        )
+    return replace(outcome, counts=counts)
 
 
 def _part_of(outcome: Outcome, kept: npt.NDArray[np.bool_]) -> Outcome:

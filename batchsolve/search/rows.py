@@ -26,6 +26,7 @@ from batchsolve.search.open_rows import (
     LatePiece,
     OpenRows,
     WeighedPiece,
+    counted_at_once,
     search_each,
     with_first_covers,
     with_order_where_left,
@@ -74,16 +75,21 @@ class RowWork:
     read: Read
     write: Write
     keep: int = 1
+    in_process: bool = True
 
     def do(self, task: ReadTask | WriteTask | StackTask) -> Result:
         """Read and search a block, write it, or search stacks of it."""
-        if isinstance(task, StackTask):  # only the fallback engine searches whole stacks
+        if isinstance(task, StackTask):  # fallback engines and counters search whole stacks
             engines = self.engines.of(task.problem)
             handover = engines.handover if task.task.whole else None
             engine = engines.engine if handover is None else handover.engine
             engine = task.engine or engine
             begin = time.perf_counter()
-            outcome = search_each(engine, task.problem, task.task)
+            if task.task.whole and engine.capabilities.counts_only and not self.in_process:
+                seconds = self.settings.time_limit or float("inf")
+                outcome = counted_at_once(engine, task.problem, task.task, seconds)
+            else:
+                outcome = search_each(engine, task.problem, task.task)
             seconds = time.perf_counter() - begin
             return Result(None, int(outcome.nodes.sum()), seconds, outcome)
         try:
@@ -158,7 +164,8 @@ class RowGoal(BlockGoal):
 
     def __init__(self, engine: Engine, size: int) -> None:
         super().__init__()
-        self._name, self._whole = engine.name, engine.capabilities.whole_stacks
+        can = engine.capabilities
+        self._name, self._whole = engine.name, can.whole_stacks or can.counts_only
         self._size = size
         self._open: dict[int, OpenRows] = {}
 
@@ -176,9 +183,11 @@ class RowGoal(BlockGoal):
         wanted = rows.drop_unwanted(piece)
         if len(wanted):
             assert wanted.problem is not None
-            most = wanted.n_nodes if isinstance(wanted, WeighedPiece) else UNLIMITED
+            is_weighed = isinstance(wanted, WeighedPiece)
+            most = wanted.n_nodes if is_weighed else UNLIMITED
             budget = min(budget, most, nodes_at_once(wanted.problem.n_entries))
-            task = rows.task_of(wanted.stacks, budget, self._whole or is_late)
+            whole = self._whole or is_late or not (wanted.engine is None or is_weighed)
+            task = rows.task_of(wanted.stacks, budget, whole)
             task = _beside_others(task, wanted.problem)
             return wanted, StackTask(wanted.problem, task, wanted.engine)
         written = self._with_written(number, [])
@@ -260,7 +269,7 @@ def search_rows(
     InputError, OutputError
         If a block cannot be read or written, after all blocks before it were yielded.
     """
-    work = RowWork(engines, settings, read, write, keep)
+    work = RowWork(engines, settings, read, write, keep, pool.in_process)
     goal = RowGoal(engines.engine, size)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES)
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits)

@@ -13,7 +13,7 @@ from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.search import tree
-from batchsolve.search.open_rows import OpenRows
+from batchsolve.search.open_rows import OpenRows, counted_at_once
 from batchsolve.search.pieces import Piece
 from batchsolve.settings import SearchSettings
 
@@ -218,6 +218,30 @@ def test_the_size_of_a_tree_is_that_of_the_plain_search():
         problem = family(name)
         outcome = get_engine("memo:8").search(problem, Task.of(WHOLE))
         assert outcome.nodes.sum() < outcome.tree_nodes.sum() < 10**6
+
+
+@pytest.mark.parametrize("seconds", [0, float("inf")])
+def test_a_process_counts_a_row_to_its_end_with_one_table(seconds):
+    problem, engine = family("dominoes:8x8"), get_engine("memo:1")
+    halves = get_engine("dlx").search(problem, Task.of(WHOLE, budget=40)).frontier
+    task = Task.of(halves, budget=30)
+    outcome = counted_at_once(engine, problem, task, seconds)
+    left = engine.search(problem, Task.of(outcome.frontier))
+    by_stack = get_engine("dlx").search(problem, Task.of(halves, budget=10**9)).counts
+    counts = outcome.counts.copy()
+    np.add.at(counts, outcome.parents, left.counts)
+    assert counts.tolist() == by_stack.tolist()
+    assert (len(outcome.frontier) > 0) == (seconds == 0)
+    assert len(outcome.weights) == len(outcome.frontier)
+
+
+@pytest.mark.usefixtures("soon")
+def test_faults_keep_their_messages_beside_rows_that_go_over(tmp_path):
+    for jobs, budget in ((1, None), (2, 500)):
+        bs.count_file(["queens:x", "dominoes:8x8"], tmp_path / "out.csv", jobs=jobs, budget=budget)
+        first, second = (tmp_path / "out.csv").read_text().splitlines()[1:]
+        assert first.startswith('queens:x,,,,,,"queens:x: ')
+        assert second == "dominoes:8x8,64,112,12988816,true,memo:256,"
 
 
 def test_a_row_that_has_had_its_time_keeps_its_count(monkeypatch):
