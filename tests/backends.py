@@ -144,7 +144,7 @@ class OfClusters(OfEveryBackend):
         run = tmp_path / "run"
         command = [sys.executable, "-c", MAIN, "enumerate", "queens:17", "-o", str(run), "--quiet"]
         process = subprocess.Popen(
-            [*command, "--backend", self.backend, "--jobs", "2"],
+            [*command, "--engine", "dlx", "--backend", self.backend, "--jobs", "2"],
             start_new_session=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
