@@ -111,7 +111,7 @@ def _weighed(name: str, goal: TreeGoal, n_nodes: int) -> Outcome | None:
     return at_once(engine, goal.problem, Task.of(goal.start.stacks, budget=n_nodes))
 
 
-def _gain_of(outcome: Outcome) -> float:
+def gain_of(outcome: Outcome) -> float:
     """Return for how many nodes of the tree each node of the counter stands."""
     assert outcome.tree_nodes is not None
     return float(outcome.tree_nodes.sum() / outcome.nodes.sum())
@@ -340,7 +340,7 @@ class TreeSearch:
                 break
             outcome = _weighed(self._counter, self._goal, self._weigh_at // WEIGH_SHARE)
             self._weigh_at *= WEIGH_AGAIN
-            if outcome is not None and _gain_of(outcome) >= LEAST_GAIN:
+            if outcome is not None and gain_of(outcome) >= LEAST_GAIN:
                 self._take_counter()
         return bool(self._successor) and not self.failures
 
@@ -352,10 +352,10 @@ class TreeSearch:
         if not self._counter or nodes_at_hand(self._work.engine) == UNLIMITED:
             return False
         few = _weighed(self._counter, self._goal, WEIGH_AFTER // WEIGH_SHARE)
-        if few is None or _gain_of(few) < LEAST_GAIN:
+        if few is None or gain_of(few) < LEAST_GAIN:
             return False
         more = _weighed(self._counter, self._goal, COUNTER_NODES)
-        if more and (more.nodes.sum() < COUNTER_NODES or _gain_of(more) >= HUGE_GAIN):
+        if more and (more.nodes.sum() < COUNTER_NODES or gain_of(more) >= HUGE_GAIN):
             self._take_counter()
         if self._successor:
             rehearsals.end(self.engine)
