@@ -242,9 +242,18 @@ def test_a_process_that_never_ends_its_turn_is_not_waited_for_for_ever(turns, mo
         turn.end()
 
 
-def test_without_a_compiler_kernels_are_plain_functions(tiny):
-    code = "from tiny.engines.caller import plain; print(plain())"
-    assert run(tiny, code, NUMBA_DISABLE_JIT="1") == "1\n"
+@pytest.mark.parametrize("command", ["count queens:4", "solve - -o -"])
+def test_a_compiler_that_is_switched_off_is_one_error(command):
+    done = subprocess.run(
+        [sys.executable, "-m", "batchsolve", *command.split()],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        input="1.....2..3.....4\n",
+        capture_output=True,
+        text=True,
+    )
+    [message] = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message.startswith("batchsolve: NUMBA_DISABLE_JIT is set")
 
 
 LOADED = """

@@ -21,11 +21,11 @@ from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.small import SmallProblems
 from batchsolve.problems.stacks import Group, Searchable
+from batchsolve.search import tree
 from batchsolve.search.in_order import BlockGoal, ReadTask, WriteTask, work_in_order
 from batchsolve.search.open_rows import (
     LatePiece,
     OpenRows,
-    WeighedPiece,
     search_each,
     with_first_covers,
     with_order_where_left,
@@ -58,11 +58,15 @@ Write = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, eq=False)
 class StackTask:
-    """The task of searching stacks of open rows; `problem` is theirs, and `engine` if given."""
+    """The task of searching stacks of open rows; `problem` is theirs, and `engine` if given.
+
+    A `counter` with a task of its own is weighed first. If it gains enough, it takes over its row.
+    """
 
     problem: Searchable
     task: Task
     engine: Engine | None = None
+    counter: tuple[Engine, Task] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +81,12 @@ class RowWork:
 
     def do(self, task: ReadTask | WriteTask | StackTask) -> Result:
         """Read and search a block, write it, or search stacks of it."""
-        if isinstance(task, StackTask):  # only the fallback engine searches whole stacks
+        if isinstance(task, StackTask):
+            if task.counter is not None:
+                counter, top = task.counter
+                if tree.gain_of(counter.search(task.problem, top)) >= tree.LEAST_GAIN:
+                    return Result(recounted=int(top.stacks.roots[0]))
+            # only the fallback engine searches whole stacks
             engines = self.engines.of(task.problem)
             handover = engines.handover if task.task.whole else None
             engine = engines.engine if handover is None else handover.engine
@@ -175,25 +184,24 @@ class RowGoal(BlockGoal):
         wanted = rows.drop_unwanted(piece)
         if len(wanted):
             assert wanted.problem is not None
-            most = wanted.n_nodes if isinstance(wanted, WeighedPiece) else UNLIMITED
-            budget = min(budget, most, nodes_at_once(wanted.problem.n_entries))
+            budget = min(budget, nodes_at_once(wanted.problem.n_entries))
             task = rows.task_of(wanted.stacks, budget, self._whole or is_late)
             task = _beside_others(task, wanted.problem)
-            return wanted, StackTask(wanted.problem, task, wanted.engine)
+            counter = rows.counter_to_weigh(wanted, self._name)
+            return wanted, StackTask(wanted.problem, task, wanted.engine, counter)
         written = self._with_written(number, [])
         return (written[0], written[0]) if written else (wanted, None)
 
     def accept(self, piece: Any, result: Result) -> list[Any]:
         """Take a result; return the pieces and tasks that it leaves."""
-        if result.outcome is not None:
+        if isinstance(piece, Piece):
             number = int(piece.ids[0])
             if number not in self._open:
                 return []
             rows = self._open[number]
-            if isinstance(piece, WeighedPiece):
-                return self._with_written(number, rows.weigh(piece, result.outcome))
-            left = rows.add(piece, result.outcome, result.seconds)
-            return self._with_written(number, [*rows.to_weigh(left, self._name), *left])
+            if result.outcome is None:
+                return rows.recount(result.recounted, piece, self._name)
+            return self._with_written(number, rows.add(piece, result.outcome, result.seconds))
         if result.rows is not None:
             self._open[piece.number] = result.rows
             return result.left
