@@ -53,9 +53,10 @@ def test_the_model_is_trained_and_evaluated(tables, capsys):
     assert tuple(page["puzzles"].shape) == tuple(page["solutions"].shape) == (40, 16)
 
 
-def test_the_examples_print_what_the_page_says(tables):
-    pytest.importorskip("datasets.arrow_dataset")  # the folder of that name has none
+def test_the_examples_print_what_the_page_says(tables, tmp_path, monkeypatch):
+    config = pytest.importorskip("datasets.config")  # the folder of that name has none
     pytest.importorskip("pandas")
+    monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "cache")
     bs.augment_file(ROOT / "datasets" / "sudoku9.csv", "augmented.parquet", n=1)
     examples = doctest.DocTestParser().get_doctest(WITH_DATASETS, {}, "page", None, None)
     assert not doctest.DocTestRunner().run(examples).failed
