@@ -260,7 +260,7 @@ _KERNELS = """
     notation._encode_numbers notation._decode_symbols notation._decode_numbers grids._stacks_of
     grids._fill_grids sudoku._find_clashes canonical_grids._fill_table
     canonical_grids._search canonical_search.search_forms repeats._hash repeats._add repeats._refill
-    stacks.gather answers._compare_rows encoders._add_sizes encoders._place
+    stacks.gather
     render._frame render._sort_grids render._join render._ascending render._pack_lists
     render._gather_ranks
 """
