@@ -20,7 +20,7 @@ def choice(jobs, backends):
 
 @needs_proc
 def test_a_few_kills(tmp_path):
-    chosen = choice(["solve-gz"], ["loky"])
+    chosen = choice(["count"], ["loky"])
     run = soak.Soak(7, tmp_path, chosen.backends)
     run.prepare(chosen.jobs, chosen.backends, at_once=2)
     cases = list(run.run_all((chosen.draw(7, number) for number in count()), 2, at_once=2))

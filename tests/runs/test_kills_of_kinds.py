@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from every_step import EVERY_STEP
+from every_step import EVERY_STEP, hear
 from kinds import regular_graphs, with_costs
 
 from batchsolve.formats.exact_cover_files import write_dlx
@@ -30,11 +30,10 @@ def exported(run):
 
 def kill_after_steps(command):
     """Start a command; kill it and its workers after some steps."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, start_new_session=True)
-    for _ in range(4):
-        assert process.stdout.readline() == b"kept\n"
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, start_new_session=True, **pipes) as process:
+        hear(process, 4)
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 @needs_sessions

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import coloured_problems, problems
-from every_step import EVERY_STEP
+from every_step import EVERY_STEP, hear
 from hypothesis import given, settings, strategies as st
 from oracles import covers
 
@@ -286,11 +286,6 @@ def clue_row(tmp_path_factory):
     return grid
 
 
-def hear(process, steps):
-    """Wait until a run has kept this number of steps."""
-    assert all(process.stdout.readline() == b"kept\n" for _ in range(steps))
-
-
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")
 def test_killed_again_and_again_a_run_ends_with_every_solution_once(clue_row, tmp_path):
     rng = random.Random(7)
@@ -301,7 +296,9 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(clue_row, tm
     for backend in ("loky", "threading", "loky"):
         killed = [*command, "--backend", backend]
         # workers of a killed run inherit its pipes, so do not wait for the pipes to close
-        process = subprocess.Popen(killed, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            killed, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
         hear(process, rng.randrange(1, 12))
         time.sleep(0.03 * rng.random())
         workers = workers_of(process.pid) if backend == "loky" else []
@@ -313,6 +310,7 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(clue_row, tm
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
+        process.stdin.close()
         process.stdout.close()
     assert subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0
     found = read_all(out)
