@@ -221,7 +221,8 @@ class GridProblem(ExactCover, ABC):
 
     def stacks_of(self, grids: npt.NDArray[np.uint8]) -> Stacks:
         """Do as `stacks`, for grids as `as_grids` returns them."""
-        return Stacks(*_stacks_of(grids, self.n_digits), np.arange(len(grids)))
+        offsets, options = _stacks_of(grids, self.n_digits)
+        return Stacks(offsets, options, np.arange(len(grids)))
 
     def as_grids(self, grids: npt.ArrayLike) -> npt.NDArray[np.uint8]:
         """Return grids as a uint8 array of shape (n, n_cells); check shape and digits."""
