@@ -217,12 +217,13 @@ class GridProblem(ExactCover, ABC):
         Stacks
             n stacks; the root of each is its place.
         """
-        return self.stacks_of(self.as_grids(grids))
+        array = self.as_grids(grids)
+        return self.stacks_of(array, np.arange(len(array)))
 
-    def stacks_of(self, grids: npt.NDArray[np.uint8]) -> Stacks:
-        """Do as `stacks`, for grids as `as_grids` returns them."""
+    def stacks_of(self, grids: npt.NDArray[np.uint8], roots: npt.NDArray[np.int64]) -> Stacks:
+        """Return the stacks of grids that `as_grids` returned, or a notation."""
         offsets, options = _stacks_of(grids, self.n_digits)
-        return Stacks(offsets, options, np.arange(len(grids)))
+        return Stacks(offsets, options, roots)
 
     def as_grids(self, grids: npt.ArrayLike) -> npt.NDArray[np.uint8]:
         """Return grids as a uint8 array of shape (n, n_cells); check shape and digits."""

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task
-from batchsolve.engines.choice import EngineForEach, counter_for
+from batchsolve.engines.choice import EngineForEach, Handover, counter_for
 from batchsolve.kernels import with_counterpart
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
@@ -34,16 +34,6 @@ from batchsolve.problems.variants import Variants
 from batchsolve.search import tree
 from batchsolve.search.pieces import Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
-
-
-class LatePiece(Piece):
-    """The own stacks of rows for the fallback engine; each becomes one task."""
-
-    is_fresh: ClassVar[bool] = True
-
-    def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:
-        """Cut into single stacks."""
-        return [self.between(k, k + 1) for k in range(len(self))]
 
 
 class SmallPiece(Piece):
@@ -86,6 +76,7 @@ class OpenRows:
         # counts of any size, which nothing but the answers needs; None if there is a limit
         self._exact = np.zeros(n, np.object_) if settings.limit is None else None
         self._own = Stacks.empty()  # of rows that may still move
+        self._fallback: Engine | None = None  # the engine that they move to
         is_counted = keep == 0 and settings.limit is None and settings.node_limit is None
         self._starts: list[Stacks] | None = [] if is_counted else None  # own stacks of all rows
         self._weigh_at: dict[int, int] = {}  # row -> nodes after which a counter is weighed next
@@ -96,20 +87,13 @@ class OpenRows:
         self._best: dict[int, npt.NDArray[np.uint32]] = {}  # first cover of a shared row
         self._covers: list[Stacks] = []
 
-    def open(self, stacks: Stacks, after: int = UNLIMITED) -> None:
-        """Open rows over one problem, by a stack for each, in order.
-
-        Parameters
-        ----------
-        stacks : Stacks
-        after : int
-            Nodes after which these rows move to the fallback engine; `UNLIMITED` for never.
-        """
+    def open(self, stacks: Stacks, handover: Handover | None = None) -> None:
+        """Open rows over one problem, by a stack for each, in order; they may have a fallback."""
         self._pending[stacks.roots] = 1
         if self._starts is not None:
             self._starts.append(stacks)
-        if after < self._node_limit:
-            self._most_nodes[stacks.roots] = after
+        if handover is not None and handover.after < self._node_limit:
+            self._most_nodes[stacks.roots], self._fallback = handover.after, handover.engine
             self._own = Stacks.concatenate([own for own in (self._own, stacks) if len(own)])
 
     def give_up(self, stacks: Stacks, reason: str) -> None:
@@ -194,11 +178,10 @@ class OpenRows:
         self._forget(own.roots)
         self._pending[own.roots] = 1
         self._most_nodes[own.roots] = self._node_limit
-        handed_over = LatePiece(
-            own, np.ones(len(own)), np.full(len(own), left.ids[0]), problem=left.problem
-        )
+        n, first = len(own), left.ids[0]
+        moved = Piece(own, np.ones(n), np.full(n, first), False, left.problem, self._fallback)
         stay = left.take(np.isin(rows, own.roots, invert=True))
-        return [handed_over, self.drop_unwanted(stay)]
+        return [moved, self.drop_unwanted(stay)]
 
     def _forget(self, rows: npt.NDArray[np.int64]) -> None:
         """Drop the results of some rows, but keep their node counts."""

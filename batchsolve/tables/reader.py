@@ -57,8 +57,7 @@ class Batch:
         for grids, problem, rows in self._parts():
             if self.faults:
                 rows = rows[good[rows]]
-            stacks = problem.stacks_of(grids.puzzles_of(rows))
-            groups.append(Group(problem, stacks.with_roots(rows)))
+            groups.append(Group(problem, problem.stacks_of(grids.puzzles_of(rows), rows)))
         return groups
 
     def explain_clashes(self, clashes: npt.NDArray[np.int32]) -> dict[int, str | None]:
@@ -68,7 +67,7 @@ class Batch:
             return found
         for grids, problem, rows in self._parts():
             wrong = rows[clashes[rows] >= 0]
-            stacks = problem.stacks_of(grids.puzzles_of(wrong))
+            stacks = problem.stacks(grids.puzzles_of(wrong))
             for row, stack in zip(wrong.tolist(), stacks, strict=True):
                 one = problem.of_row(row)
                 found[row] = one.explain_clash(stack.tolist(), int(clashes[row]))
