@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as pacsv
 
 from batchsolve.errors import InputError
 from batchsolve.tables.blocks import arrow_stream, one_chunk, storage_of, with_values
@@ -23,6 +24,7 @@ from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.sources import suffix_of
 
 JSON_LINES = (".jsonl", ".ndjson")
+_ROWS_AT_ONCE = 1 << 20  # for pyarrow, which is slower with fewer
 _ESCAPED = r'[\x00-\x1f"\\]'  # characters that JSON escapes
 
 
@@ -185,8 +187,7 @@ def array_header(n_rows: int, n_cells: int) -> bytes:
 def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
     r"""Write rows as lines that end in a line feed; quote values only where needed.
 
-    pyarrow writes CSV as fast only if no value of a table needs quotation marks or all values are
-    quoted.
+    pyarrow's writer can quote no value, or all.
 
     Parameters
     ----------
@@ -199,10 +200,16 @@ def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
     >>> join_lines([pa.array(["a", "b"]), pa.array(['1,2"3', ""])], ",").to_pybytes()
     b'a,"1,2""3"\nb,\n'
     """
-    *most, last = (_quoted(column, delimiter) for column in columns)
-    return _bytes_of(
-        pc.binary_join_element_wise(*most, pc.binary_join_element_wise(last, "\n", ""), delimiter)
-    )
+    lines = pa.BufferOutputStream()
+    table = pa.table(columns, list(map(str, range(len(columns)))))
+    how = {"delimiter": delimiter, "quoting_style": "none", "batch_size": _ROWS_AT_ONCE}
+    try:
+        pacsv.write_csv(table, lines, pacsv.WriteOptions(include_header=False, **how))
+        return lines.getvalue()
+    except pa.ArrowInvalid:  # a value needs quotation marks
+        *most, last = (_quoted(column, delimiter) for column in columns)
+        ended = pc.binary_join_element_wise(last, "\n", "")
+        return _bytes_of(pc.binary_join_element_wise(*most, ended, delimiter))
 
 
 def _quoted(column: pa.StringArray, delimiter: str) -> pa.StringArray:
@@ -210,8 +217,9 @@ def _quoted(column: pa.StringArray, delimiter: str) -> pa.StringArray:
     data = _bytes_of(column).to_pybytes()
     if not any(special in data for special in (delimiter.encode(), b'"', b"\n", b"\r")):
         return column
-    marked = pc.binary_join_element_wise('"', pc.replace_substring(column, '"', '""'), '"', "")
-    return pc.if_else(pc.match_substring_regex(column, f'[{delimiter}"\n\r]'), marked, column)
+    is_odd = pc.match_substring_regex(column, f'[{delimiter}"\n\r]')
+    quoted = pc.binary_join_element_wise('"', pc.replace_substring(column, '"', '""'), '"', "")
+    return pc.if_else(is_odd, quoted, column)
 
 
 def _bytes_of(column: pa.StringArray) -> pa.Buffer:
