@@ -72,8 +72,6 @@ class _InstanceTable:
         """Return the output rows of a batch, and their sums."""
         facts = batch.facts()
         items, options, engines = ([each and each[k] for each in facts] for k in range(3))
-        for row, counter in answers.counters.items():
-            engines[row] = counter
         columns: list[Any] = [
             pa.array(items, pa.int64()),
             pa.array(options, pa.int64()),
