@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.errors import InputError
-from batchsolve.kernels import helper, kernel
+from batchsolve.kernels import helper, kernel, with_counterpart
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import forms_of_shape
 
@@ -53,7 +53,16 @@ def grid_keys(secret: bytes, kind: object, grids: Bytes) -> Words:
     return keys
 
 
-@kernel
+def _hash_in_numpy(grids: Bytes, factors: Words, keys: Words) -> None:
+    """Do as `_hash`."""
+    whole = np.zeros((len(grids), 4 * (factors.shape[1] - 1)), np.uint8)
+    whole[:, : grids.shape[1]] = grids
+    a, b, c, d = (factors[:, 1:] @ whole.view("<u4").astype(np.uint64).T) + factors[:, :1]
+    high, low = np.uint64(32), np.uint64(0xFFFFFFFF)
+    keys[:, 0], keys[:, 1] = a >> high | b & ~low, c >> high | d & ~low
+
+
+@with_counterpart(_hash_in_numpy)
 def _hash(grids, factors, keys):
     n_cells = np.uint64(grids.shape[1])
     for k in range(grids.shape[0]):
@@ -142,7 +151,24 @@ def _slot_of(keys, rows, one, other):
     return slot
 
 
-@kernel
+def _add_in_python(
+    keys: Words, rows: Ints, new: Words, counted: Bools, first_row: int, found: Ints
+) -> int:
+    """Do as `_add`."""
+    last, n_new = rows.size - 1, 0
+    for k in np.flatnonzero(counted).tolist():
+        key = new[k].tolist()
+        slot = key[0] & last
+        while rows[slot] != UNSEEN and keys[slot].tolist() != key:
+            slot = (slot + 1) & last
+        found[k] = rows[slot]
+        if rows[slot] == UNSEEN:
+            keys[slot], rows[slot] = key, first_row + k
+            n_new += 1
+    return n_new
+
+
+@with_counterpart(_add_in_python)
 def _add(keys, rows, new, counted, first_row, found):
     n_new = 0
     for k in range(counted.size):
