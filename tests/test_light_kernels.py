@@ -13,6 +13,8 @@ import pytest
 import batchsolve
 from batchsolve import kernels
 from batchsolve.engines.lanes.memory import Covers, Frontier
+from batchsolve.graphs.solution_graph import as_words
+from batchsolve.tables import repeats
 
 ROUNDS = 40
 TEXTS = [
@@ -168,7 +170,7 @@ def clashes(rng):
     grids = numbers(rng, (4, 5), high=min(n_digits + 1, 255))
     indptr = np.arange(5 * n_digits + 1) * 2
     indices = bounded(rng, indptr[-1], 12, np.uint32)
-    return grids, n_digits, indptr, indices, np.zeros(12, np.bool_), np.zeros(4, np.int64)
+    return grids, n_digits, indptr, indices, 12, np.zeros(4, np.int64)
 
 
 def filled(rng):
@@ -185,29 +187,50 @@ def added(rng):
     return sums, pending, np.zeros(5, np.bool_), rows, found, rng.random(), bounded(rng, 4, 5)
 
 
-def placed(rng):
-    data, bounds = texts(rng)
-    n = bounds.size - 1
-    most = 2 * np.diff(bounds) + 3
-    places = np.append(0, np.cumsum(most))[:n]
-    lines = np.zeros(most.sum(), np.uint8)
-    return data, bounds, rng.random(n) < 0.5, np.uint8(10), places, lines
-
-
-def compared(rng):
-    grids = numbers(rng, (4, 3), high=1)
-    others = numbers(rng, (5, 3), high=1)
-    return grids, others, rng.permutation(5)[:4], rng.permutation(5), np.ones(5, bool)
-
-
-def sized(rng):
-    data, bounds = texts(rng)
-    return data, bounds, np.uint8(44), numbers(rng, bounds.size - 1, np.int64, 0, 99)
-
-
 def record(rng):
     data = texts(rng)[0]
     return data, int(rng.integers(0, data.size + 1)), int(rng.choice([0, 44])), int(rng.integers(9))
+
+
+def graph(rng):
+    """Draw option, low and high of the nodes of a diagram."""
+    n = int(rng.integers(2, 20))
+    low, high = (
+        np.array([0, 0, *(rng.integers(0, x) for x in range(2, n))], np.uint32) for _ in range(2)
+    )
+    return numbers(rng, n, np.uint32, high=99), low, high
+
+
+def counted(rng):
+    _, low, high = graph(rng)
+    counts = np.zeros((low.size, int(rng.integers(1, 3))), np.uint64)
+    return low, high, counts
+
+
+def descended(rng):
+    option, low, high = graph(rng)
+    each = [0, int(rng.choice([1, 2**63]))]
+    for x in range(2, low.size):
+        each.append(each[low[x]] + each[high[x]])
+    counts = as_words(each, 8)
+    wanted = [int(rng.integers(0, min(each[-1], 2**62))) for _ in range(3) if each[-1]]
+    covers = np.zeros((len(wanted), low.size), np.uint32)
+    sizes = np.zeros(len(wanted), np.int64)
+    return option, low, high, counts, low.size - 1, as_words(wanted, 8), covers, sizes
+
+
+def hashed(rng):
+    n_cells = int(rng.choice([4, 6, 81]))
+    factors = numbers(rng, (4, 1 + -(-n_cells // 4)), np.uint64)
+    return numbers(rng, (5, n_cells)), factors, np.zeros((5, 2), np.uint64)
+
+
+def seen_keys(rng):
+    """Draw a table of keys with some in it, and others to be added."""
+    keys, rows = np.zeros((16, 2), np.uint64), np.full(16, -1)
+    old, new = rng.integers(0, 4, (2, 6, 2)).astype(np.uint64) * np.uint64(2**63 - 1)
+    repeats._add_in_python(keys, rows, old, np.ones(6, np.bool_), 0, np.zeros(6, np.int64))
+    return keys, rows, new, rng.random(6) < 0.8, 6, np.full(6, -1)
 
 
 DRAW = {
@@ -222,6 +245,10 @@ DRAW = {
     "formats.render._join": lambda rng: joined(rng, rng.choice([np.uint8, np.int32])),
     "formats.render._pack_lists": lambda rng: (*ranked(rng), int(rng.choice([6, 32]))),
     "formats.render._sorted_order": words,
+    "graphs.solution_graph._count": counted,
+    "graphs.solution_graph._descend": descended,
+    "graphs.solution_graph._longest": lambda rng: graph(rng)[1:],
+    "graphs.solution_graph._reachable": lambda rng: (*graph(rng)[1:], 1),
     "problems.grids._fill_grids": filled,
     "problems.grids._stacks_of": lambda rng: (numbers(rng, (3, 9)), int(rng.integers(256))),
     "problems.notation._decode_numbers": lambda rng: (numbers(rng, (3, 9)), 32, 46),
@@ -231,19 +258,16 @@ DRAW = {
     "problems.notation.trim": lambda rng: (numbers(rng, 9, high=33), 0, 9),
     "problems.stacks.gather": gathered,
     "problems.sudoku._find_clashes": clashes,
-    "problems.survey._forms": texts,
     "problems.survey._survey": texts,
     "problems.variants._wrong_region": lambda rng: (numbers(rng, (3, 16), high=4), 4),
     "search.open_rows._add_up": added,
     "symmetry.symmetries._find_least": least_of,
-    "tables.answers._compare_rows": compared,
     "tables.blocks._record_end": record,
     "tables.checksums._with_zeros": lambda rng: (
         *(int(numbers(rng, 1, np.uint32)[0]), int(rng.integers(0, 2**40))),
     ),
-    "tables.encoders._add_sizes": sized,
-    "tables.encoders._has_special": lambda rng: (texts(rng)[0], np.uint8(44)),
-    "tables.encoders._place": placed,
+    "tables.repeats._add": seen_keys,
+    "tables.repeats._hash": hashed,
 }
 
 

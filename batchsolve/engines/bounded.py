@@ -96,7 +96,7 @@ class Trail(NamedTuple):
     """The branches that lead to the current node."""
 
     kind: np.ndarray  # level -> EACH, TAKE or REFUSE
-    node: np.ndarray  # level -> the node of the option taken or excluded
+    pick: np.ndarray  # level -> the node of the option taken or excluded
     branches: np.ndarray  # level -> how many branches the item had
     dropped: np.ndarray  # options that are too small, in the order in which they were dropped
     n_dropped: np.ndarray  # level -> how many the levels above dropped
@@ -314,7 +314,7 @@ def _restore(path, level, links):
 def _branch(i, best, path, level, links, usage, prices):
     """Enter the first branch of an item; tell whether there is one."""
     p = links.down[i]
-    path.node[level], path.branches[level] = p, best
+    path.pick[level], path.branches[level] = p, best
     if usage.used[i] + U(1) == usage.most[i] and usage.used[i] < usage.least[i]:
         path.kind[level] = EACH
         cover(i, links)
@@ -334,7 +334,7 @@ def _try_each(p, path, level, links, usage, prices):
     """Take the first option of a covered item, from a node on, that is not too dear."""
     while p >= links.left.size and not is_affordable(p, level, links, usage, prices):
         p = links.down[p]
-    path.node[level] = p
+    path.pick[level] = p
     if p < links.left.size:
         uncover(p, links)
         return False
@@ -364,7 +364,7 @@ def _go_down(p, path, level, links, prices):
 @inlined
 def _branch_again(path, level, links, usage, prices):
     """Leave the branch of a level and enter the next; tell whether there is one."""
-    p, kind = path.node[level], path.kind[level]
+    p, kind = path.pick[level], path.kind[level]
     if kind == EACH:
         _uncommit_others(p, links, usage)
         return _try_each(links.down[p], path, level, links, usage, prices)
@@ -381,7 +381,7 @@ def _undo(path, level, links, usage):
     _restore(path, level, links)
     while level > 0:
         level -= 1
-        p, kind = path.node[level], path.kind[level]
+        p, kind = path.pick[level], path.kind[level]
         if kind == EACH:
             _uncommit_others(p, links, usage)
             uncover(links.top[p], links)
@@ -397,6 +397,7 @@ def _walk(links, usage, prices, recall, path, position, bounds, stack, k, found)
     """Continue the search from the state of the links until an event, as `dlx` does."""
     level, entered, visited, count = position
     depth, allowed, most, _ = bounds
+    n_options = links.first.size
     while True:
         if entered:
             # M2. [Enter level l.]
@@ -414,7 +415,9 @@ def _walk(links, usage, prices, recall, path, position, bounds, stack, k, found)
                 count += 1
                 is_full = count == most
                 if frame.has_room(found):
-                    is_full |= _append_cover(found, stack, k, path, level, links, prices)
+                    is_full |= append_cover(
+                        found, stack, k, links.option, 0, path, level, n_options, prices
+                    )
                 note_cover(level, prices)
                 add_cover(recall)
                 if is_full:
@@ -445,24 +448,25 @@ def _walk(links, usage, prices, recall, path, position, bounds, stack, k, found)
 
 
 @helper
-def _append_cover(covers, stack, k, path, level, links, prices):
+def append_cover(covers, stack, k, names, first, path, level, n_options, prices):
     """Append the options that stack `k` and the levels above `level` take.
 
-    With prices, append excluded options as well, which give the place of the cover in tree order.
-    Returns whether the room is full now.
+    The option of a level is ``names[first + path.pick[level]]``. With prices, append excluded
+    options as well, which give the place of the cover in tree order. Returns whether the room is
+    full now.
     """
     offsets, options, parents, state = covers
-    n, n_options = state[frame.COVERS], U(links.first.size)
+    n = state[frame.COVERS]
     at = offsets[n]
     for o in stack:
         if o < n_options or prices is not None:
             options[at] = o
             at += 1
     for s in range(level):
-        o = links.option[path.node[s]]
         is_refused = path.kind[s] == REFUSE
         if not is_refused or prices is not None:
-            options[at] = U(o + n_options) if is_refused else o
+            o = names[np.uintp(first) + np.uintp(path.pick[s])]
+            options[at] = o + n_options if is_refused else o
             at += 1
     offsets[n + 1] = at
     parents[n] = k
@@ -471,22 +475,23 @@ def _append_cover(covers, stack, k, path, level, links, prices):
 
 
 @helper
-def _name_choices(path, level, links, choices):
-    """Write the choices on all levels above `level` as a stack has them.
-
-    An option that is taken has the share of one branch, and its exclusion that of all others.
-    """
+def name_choices(names, first, path, level, n_options, choices):
+    """Write the choices on all levels above `level` as a stack has them; see `append_cover`."""
     for s in range(level):
-        choices.options[s] = links.option[path.node[s]]
+        choices.options[s] = names[np.uintp(first) + np.uintp(path.pick[s])]
         choices.children[s] = path.branches[s]
         if path.kind[s] == REFUSE:
-            _name_refusal(path, s, links, choices)
+            name_refusal(choices, s, n_options)
 
 
 @inlined
-def _name_refusal(path, s, links, choices):
-    choices.options[s] = U(links.option[path.node[s]] + U(links.first.size))
-    choices.children[s] = path.branches[s] / (path.branches[s] - 1.0)
+def name_refusal(choices, s, n_options):
+    """Exclude the option of a level, which is written as taken.
+
+    An option that is taken has the share of one branch, and its exclusion that of all others.
+    """
+    choices.options[s] += U(n_options)
+    choices.children[s] /= choices.children[s] - 1.0
 
 
 @helper
@@ -495,13 +500,13 @@ def _hand_back(path, level, links, stacks, k, choices, front):
     while level > 0:
         level -= 1
         if path.kind[level] == EACH:
-            p = links.down[path.node[level]]
+            p = links.down[path.pick[level]]
             while p >= links.left.size:
                 choices.options[level] = links.option[p]
                 front = frame.append(front, stacks, k, choices, level + 1)
                 p = links.down[p]
         elif path.kind[level] == TAKE and path.branches[level] > 1:
-            _name_refusal(path, level, links, choices)
+            name_refusal(choices, level, links.first.size)
             front = frame.append(front, stacks, k, choices, level + 1)
     return front
 
@@ -593,10 +598,10 @@ def _search(links, usage, prices, recall, totals, sizes, task):
             )
             end_recalling(k, totals, recall)
             if event in (frame.DEEP, frame.SPENT):
-                _name_choices(path, position.level, links, choices)
+                name_choices(links.option, 0, path, position.level, n_options, choices)
                 front = frame.append(front, stacks, k, choices, position.level)
         if frame.is_cut_short(event, bounds):
-            _name_choices(path, position.level, links, choices)
+            name_choices(links.option, 0, path, position.level, n_options, choices)
             front = _hand_back(path, position.level, links, stacks, k, choices, front)
         _undo(path, position.level, links, usage)
         frame.end_stack(task, k, position)

@@ -21,7 +21,14 @@ from typing import NamedTuple
 import numpy as np
 
 from batchsolve.engines import bounded, frame
-from batchsolve.engines.bounded import EACH, REFUSE, TAKE
+from batchsolve.engines.bounded import (
+    EACH,
+    REFUSE,
+    TAKE,
+    append_cover,
+    name_choices,
+    name_refusal,
+)
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.intrinsics import (
     WIDTH,
@@ -240,7 +247,9 @@ def _walk(arena, place, needs, path, position, bounds, stack, k, n_options, foun
                 count += 1
                 is_full = count == most
                 if frame.has_room(found):
-                    is_full |= _append_cover(found, stack, k, n_options, arena, place, path, level)
+                    is_full |= append_cover(
+                        found, stack, k, arena, place.options, path, level, n_options, None
+                    )
                 if is_full:
                     return frame.COVER, frame.Position(level, False, visited, count)
             elif level == depth:
@@ -269,40 +278,6 @@ def _walk(arena, place, needs, path, position, bounds, stack, k, n_options, foun
 
 
 @helper
-def _append_cover(covers, stack, k, n_options, arena, place, path, level):
-    """Append the options that stack `k` and the levels above `level` take.
-
-    Returns whether the room is full now.
-    """
-    offsets, options, parents, state = covers
-    n = state[frame.COVERS]
-    at = offsets[n]
-    for o in stack:
-        if o < n_options:
-            options[at] = o
-            at += 1
-    for s in range(level):
-        if path.kind[s] != REFUSE:
-            options[at] = arena[W(place.options) + path.pick[s]]
-            at += 1
-    offsets[n + 1] = at
-    parents[n] = k
-    state[frame.COVERS] = n + 1
-    return n + 1 == state[frame.FULL]
-
-
-@helper
-def _name_choices(arena, place, path, level, n_options, choices):
-    """Write the choices on all levels above `level` as a stack has them, with their shares."""
-    for s in range(level):
-        choices.options[s] = arena[W(place.options) + path.pick[s]]
-        choices.children[s] = path.branches[s]
-        if path.kind[s] == REFUSE:
-            choices.options[s] += n_options
-            choices.children[s] = path.branches[s] / (path.branches[s] - 1.0)
-
-
-@helper
 def _hand_back(arena, place, path, level, n_options, stacks, k, choices, front):
     """Write the branches above `level` still to be searched; `choices` is overwritten."""
     while level > 0:
@@ -314,8 +289,7 @@ def _hand_back(arena, place, path, level, n_options, stacks, k, choices, front):
                 front = frame.append(front, stacks, k, choices, level + 1)
                 o = _first_from(o + W(1), arena, place, path, level)
         elif path.kind[level] == TAKE and path.branches[level] > W(1):
-            choices.options[level] += n_options
-            choices.children[level] = path.branches[level] / (path.branches[level] - 1.0)
+            name_refusal(choices, level, n_options)
             front = frame.append(front, stacks, k, choices, level + 1)
     return front
 
@@ -431,10 +405,10 @@ def _search(entries, usage, task):
                 lent, place, place_needs, here, position, bounds, stack, k, n_options, written
             )
             if event in (frame.DEEP, frame.SPENT):
-                _name_choices(arena, place, path, position.level, n_options, choices)
+                name_choices(arena, place.options, path, position.level, n_options, choices)
                 front = frame.append(front, stacks, k, choices, position.level)
         if frame.is_cut_short(event, bounds):
-            _name_choices(arena, place, path, position.level, n_options, choices)
+            name_choices(arena, place.options, path, position.level, n_options, choices)
             front = _hand_back(
                 arena, place, path, position.level, n_options, stacks, k, choices, front
             )

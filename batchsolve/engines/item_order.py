@@ -9,109 +9,66 @@ made greedily, as in frontier-based search (J. Kawahara, T. Inoue, H. Iwashita a
 IEICE Transactions, 2017).
 """
 
-# compiled kernels are typed by their arguments
-# mypy: disallow-untyped-defs=False
-
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import uint64
 
-from batchsolve.engines.intrinsics import popcount, trailing_zeros
-from batchsolve.kernels import kernel
+from batchsolve.arrays import Bools, Ints
 from batchsolve.problems.exact_cover import ExactCover
 
-W = uint64
-
-MOST_ITEMS = 4096  # whose neighbours are listed in 2 MB, and ordered within a second
+MOST_ITEMS = 4096  # whose neighbours take 16 MB, and which are ordered within a second
 
 
-@kernel
-def _neighbours(indptr, indices, n_items):
-    """Return the items with which each has an option in common, a bit each."""
-    words = (n_items + 63) // 64
-    near = np.zeros((n_items, words), np.uint64)
-    for o in range(indptr.size - 1):
-        for x in range(indptr[o], indptr[o + 1]):
-            for y in range(indptr[o], indptr[o + 1]):
-                if x != y:
-                    near[indices[x], indices[y] >> 6] |= W(1) << W(indices[y] & 63)
-    return near
+def _neighbours(problem: ExactCover) -> Bools:
+    """Return for each two items whether an option has both."""
+    near = np.zeros((problem.n_items, problem.n_items), np.bool_)
+    items, owner = problem.indices, np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
+    for apart in range(1, int(np.diff(problem.indptr).max(initial=0))):
+        pairs = np.flatnonzero(owner[apart:] == owner[:-apart])
+        near[items[pairs], items[pairs + apart]] = True
+    return near | near.T
 
 
-@kernel
-def _greedy(near, n_primary, first):
+def _greedy(near: Bools, n_primary: int, first: int) -> Ints:
     """Return the primary items from a first one on; the next widens the frontier least.
 
     Ties go to the item that has been in the frontier for longest, then to the first.
     """
-    n_items, words = near.shape
-    met = np.zeros(words, np.uint64)  # placed, or in the frontier
-    since = np.full(n_items, n_items, np.int64)  # when an item came into the frontier
-    more = np.zeros(n_primary, np.int64)  # by how much an item would widen the frontier
-    for i in range(n_primary):
-        for w in range(words):
-            more[i] += popcount(near[i, w])
-    placed = np.zeros(n_primary, np.bool_)
+    n_items = len(near)
+    is_met = np.zeros(n_items, np.bool_)  # placed, or in the frontier
+    since = np.full(n_items, n_items)  # when an item came into the frontier
+    more = near[:n_primary].sum(axis=1)  # by how much an item would widen the frontier
+    is_placed = np.zeros(n_primary, np.bool_)
     order = np.zeros(n_primary, np.int64)
     item = first
     for n in range(n_primary):
         if n > 0:
-            item = -1
-            for i in range(n_primary):
-                if not placed[i] and (
-                    item < 0
-                    or more[i] < more[item]
-                    or (more[i] == more[item] and since[i] < since[item])
-                ):
-                    item = i
-        order[n] = item
-        placed[item] = True
-        for w in range(words):
-            new = near[item, w]
-            if w == item >> 6:
-                new |= W(1) << W(item & 63)
-            new &= ~met[w]
-            met[w] |= new
-            while new:
-                j = 64 * w + trailing_zeros(new)
-                new &= new - W(1)
-                since[j] = n
-                if j < n_primary:
-                    more[j] -= 1
-                for v in range(words):
-                    others = near[j, v]
-                    while others:
-                        i = 64 * v + trailing_zeros(others)
-                        others &= others - W(1)
-                        if i < n_primary:
-                            more[i] -= 1
+            rank = more * (n_items + 1) + since[:n_primary]
+            item = int(np.argmin(np.where(is_placed, rank.max() + 1, rank)))
+        order[n], is_placed[item] = item, True
+        is_new = near[item] & ~is_met
+        is_new[item] = not is_met[item]
+        is_met |= is_new
+        since[is_new] = n
+        more -= near[is_new, :n_primary].sum(axis=0)
+        more -= is_new[:n_primary]
     return order
 
 
-@kernel
-def _widths(near, order):
+def _widths(near: Bools, order: Ints) -> Ints:
     """Return the number of items in the frontier after each item of an order."""
-    n_items, words = near.shape
-    begin, end = np.full(n_items, order.size, np.int64), np.zeros(n_items, np.int64)
-    for n in range(order.size):
-        end[order[n]] = n  # a primary item stays until its turn, others until that of the last
-    for n in range(order.size):
-        for w in range(words):
-            others = near[order[n], w]
-            while others:
-                j = 64 * w + trailing_zeros(others)
-                others &= others - W(1)
-                begin[j] = min(begin[j], n)
-                if j >= order.size:
-                    end[j] = n
-    widths = np.zeros(order.size + 1, np.int64)
-    for j in range(n_items):
-        if begin[j] < end[j]:
-            widths[begin[j]] += 1
-            widths[end[j]] -= 1
-    return np.cumsum(widths)[:-1]
+    n = order.size
+    met = near[order]
+    is_met = met.any(axis=0)
+    begin = np.where(is_met, met.argmax(axis=0), n)
+    # a primary item stays until its turn, others until that of the last
+    end = np.where(is_met, n - 1 - met[::-1].argmax(axis=0), 0)
+    end[order] = np.arange(n)
+    stays = begin < end
+    changes = np.bincount(begin[stays], minlength=n) - np.bincount(end[stays], minlength=n)
+    widths: Ints = np.cumsum(changes)
+    return widths
 
 
 def narrow_order(problem: ExactCover) -> npt.NDArray[np.int64]:
@@ -136,8 +93,8 @@ def narrow_order(problem: ExactCover) -> npt.NDArray[np.int64]:
     given = np.arange(problem.n_primary)
     if not 0 < problem.n_primary <= problem.n_items <= MOST_ITEMS:
         return given
-    near = _neighbours(problem.indptr, problem.indices, problem.n_items)
-    fewest = int(np.argmin([np.bitwise_count(row).sum() for row in near[: problem.n_primary]]))
+    near = _neighbours(problem)
+    fewest = int(np.argmin(near[: problem.n_primary].sum(axis=1)))
     firsts = dict.fromkeys([0, fewest, problem.n_primary - 1])
     orders = [given, *(_greedy(near, problem.n_primary, first) for first in firsts)]
     return min(orders, key=lambda order: _subsets(_widths(near, order)))

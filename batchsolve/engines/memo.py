@@ -633,13 +633,18 @@ def _shared_table(
 ) -> Iterator[npt.NDArray[np.uint64]]:
     """Lend the table of a problem to a search; others may use it at the same time.
 
-    It keeps its rows until another problem or run needs a table, no search uses this one, and more
-    tables are unused than used: workers that take turns with several problems keep them all.
+    It keeps its rows until another problem or run needs a table as large, no search uses this one,
+    and more tables are unused than used: workers that take turns with several problems keep them
+    all.
     """
     shape = _shape_of_table(problem, engine.megabytes)
     kind = (problem.fingerprint, shape[0], engine.run, engine.file)
     with _TABLES_LOCK:
-        unused = [each for each in _TABLES if each != kind and not _TABLES[each].users]
+        unused = [
+            each
+            for each, table in _TABLES.items()
+            if each != kind and not table.users and table.rows.size < 2 * shape[0] * shape[1]
+        ]
         n_used = sum(table.users > 0 for table in _TABLES.values())
         for other in unused[: max(0, len(unused) - n_used)]:
             del _TABLES[other]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import multiprocessing
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -50,6 +50,25 @@ def check_time(begin: float) -> None:
         raise TooLongError
 
 
+@contextmanager
+def measured() -> Iterator[Callable[[], None]]:
+    """Count the time in the block as that of a stand-in; the value is `check_time` for it.
+
+    Raises
+    ------
+    TooLongError
+        At once in workers: they compile, or wait for each other.
+    """
+    global _seconds_spent
+    begin = time.thread_time()
+    if multiprocessing.parent_process() is not None:
+        raise TooLongError
+    try:
+        yield partial(check_time, begin)
+    finally:
+        _seconds_spent += time.thread_time() - begin
+
+
 def search(
     name: str,
     by_kernel: Callable[[Searchable, Task], Outcome],
@@ -69,7 +88,6 @@ def search(
     problem : ExactCover or SmallProblems
     task : Task
     """
-    global _seconds_spent
     try:
         with at_hand():
             return by_kernel(problem, task)
@@ -77,14 +95,12 @@ def search(
         pass
     if _may_search(stand_in, problem, task):
         rehearsals.begin(name, partial(by_kernel, problem, replace(task, budget=1)))
-        begin = time.thread_time()
         few = replace(task, budget=min(task.budget, stand_in.few_nodes))
         try:
-            outcome = stand_in.search(problem, few)
+            with measured():
+                outcome = stand_in.search(problem, few)
         except TooLongError:
             return by_kernel(problem, task)
-        finally:
-            _seconds_spent += time.thread_time() - begin
         is_within = outcome.nodes.sum() < few.budget
         is_whole = is_within and outcome.counts.sum() < task.room
         if is_whole or (stand_in.in_turn and (is_within or few.budget == task.budget)):
@@ -171,7 +187,7 @@ def _may_search(stand_in: Registered, problem: Searchable, task: Task) -> bool:
         or len(roots) > stand_in.few_nodes
         or task.cheapest
         or (task.any_order and len(roots) > len(np.unique(roots)))
-        or multiprocessing.parent_process() is not None  # workers compile, or wait for each other
+        or multiprocessing.parent_process() is not None
     ):
         return False
     try:

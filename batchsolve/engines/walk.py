@@ -219,10 +219,10 @@ def search_algorithm_x(problem: Searchable, task: Task, rule: str = "") -> Outco
 
     It is short, and the same idea as dancing links; it walks the same tree, under every rule.
     """
-    return walk(problem, task, partial(_Matrix, rule=rule))
+    return walk(problem, task, partial(Matrix, rule=rule))
 
 
-class _Matrix(PartialCover):
+class Matrix(PartialCover):
     """The matrix as a dict of sets, after Ali Assaf's “Algorithm X in 30 lines”.
 
     The dict has the options that could still cover each open item. The branch item is the first of
@@ -243,6 +243,7 @@ class _Matrix(PartialCover):
         self._removed: list[set[int]] = []
 
     def choices(self) -> list[int] | None:
+        """Return the options of the branch item, ascending; None if this is a cover."""
         # The dict forgets the order of its items, so the item itself breaks ties.
         sizes = [
             (max(len(some) + self._handicaps[i] * (len(some) > 1), self._enough), i)
@@ -256,6 +257,7 @@ class _Matrix(PartialCover):
         return frozenset(i for i, some in self._options.items() if some or i < self._n_primary)
 
     def select(self, o: int) -> None:
+        """Add an option: cover its items, or give them its colours."""
         for i, color in self._items[o].items():
             options = self._options[i]
             removed = {other for other in options if not 0 < color == self._items[other][i]}
@@ -270,6 +272,7 @@ class _Matrix(PartialCover):
             self._removed.append(removed)
 
     def deselect(self, o: int) -> None:
+        """Undo `select`."""
         for i in reversed(self._items[o]):
             removed = self._removed.pop()
             self._options.setdefault(i, set()).update(removed)
@@ -289,7 +292,7 @@ def count_memoised(problem: ExactCover, task: Task) -> Outcome:
     nothing is handed back: the outcome then only tells how often subtrees repeat. A depth is
     ignored, and so are colours.
     """
-    here, budget = _Matrix(problem), task.budget
+    here, budget = Matrix(problem), task.budget
     known: dict[frozenset[int], tuple[int, int]] = {}  # items left -> covers and nodes below
     n = len(task.stacks)
     counts, nodes, sizes, clash = [0] * n, [0] * n, [0] * n, [-1] * n
@@ -313,7 +316,7 @@ def count_memoised(problem: ExactCover, task: Task) -> Outcome:
 
 
 def _count_below(
-    here: _Matrix, stack: list[int], known: dict[frozenset[int], tuple[int, int]], budget: int
+    here: Matrix, stack: list[int], known: dict[frozenset[int], tuple[int, int]], budget: int
 ) -> tuple[int, int, int]:
     """Return the covers, the nodes entered, and the nodes of the tree that was searched."""
     n_nodes = 0

@@ -92,9 +92,7 @@ def _sum(rules: GridRules, words: Words) -> None:
 
 def _whisper(rules: GridRules, words: Words) -> None:
     apart, cells = (int(words[0]), words[1:]) if words[0].isdigit() else (5, words)
-    if not 2 <= apart <= 9:
-        raise ProblemError(f"a difference of {apart}; 2 to 9 are possible")
-    rules.line(rules.cells(cells), f"gap{apart}")
+    rules.whisper(rules.cells(cells), apart)
 
 
 def _named(name: str) -> Callable[[GridRules, Words], None]:

@@ -105,13 +105,6 @@ def _lines(read: Callable[[GridRules, tuple[int, ...], Part], None]) -> Any:
     return read_each
 
 
-def _whisper(rules: GridRules, cells: tuple[int, ...], part: Part) -> None:
-    apart = int(part.get("value") or 5)
-    if not 2 <= apart <= 9:
-        raise ProblemError(f"a difference of {apart}; 2 to 9 are possible")
-    rules.line(cells, f"gap{apart}")
-
-
 def _negative(rules: GridRules, kind: Any) -> None:
     if kind != "xv":
         raise ProblemError(f"{quoted(kind)}; rules here can say xv")
@@ -141,7 +134,9 @@ _RULES: dict[str, Callable[[GridRules, Any], None]] = {
     "thermometer": _lines(lambda rules, cells, part: rules.line(cells, "less")),
     "palindrome": _lines(lambda rules, cells, part: rules.palindrome(cells)),
     "renban": _lines(lambda rules, cells, part: rules.renban(cells)),
-    "whispers": _lines(_whisper),
+    "whispers": _lines(
+        lambda rules, cells, part: rules.whisper(cells, int(part.get("value") or 5))
+    ),
     "negative": _negative,
 }
 _NO_RULES = {

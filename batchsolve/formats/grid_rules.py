@@ -131,6 +131,12 @@ class GridRules:
         """Add a relation of every cell to the next."""
         self.pairs += [(a, b, relation) for a, b in pairwise(cells)]
 
+    def whisper(self, cells: Cells, apart: int) -> None:
+        """Add a line whose neighbours differ by a number or more."""
+        if not 2 <= apart <= 9:
+            raise ProblemError(f"a difference of {apart}; 2 to 9 are possible")
+        self.line(cells, f"gap{apart}")
+
     def renban(self, cells: Cells) -> None:
         """Add cells whose digits follow one another, in any order: different, and close by."""
         self.cage(cells, None)

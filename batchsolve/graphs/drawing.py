@@ -11,15 +11,20 @@ time, so that the winner is the same on every machine.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
+from batchsolve import rehearsals
 from batchsolve.arrays import Bools, Ints, UInts
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.graphs.diagrams import MEGABYTE, out_of_memory, reordered
 from batchsolve.graphs.frontier import draw_by_frontier, order_of_options
+from batchsolve.graphs.in_python import SmallGraph, small_graph
 from batchsolve.graphs.search import GraphSearch
 from batchsolve.graphs.solution_graph import SolutionGraph
 from batchsolve.interrupts import check_interrupt
+from batchsolve.kernels import NotAtHandError, at_hand
 from batchsolve.problems.exact_cover import ExactCover
 
 FIRST_TURN = 2**14  # nodes
@@ -116,7 +121,7 @@ def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) ->
         return SolutionGraph(problem, none, none, none, 0, every.astype(np.uint32))
     search, order = _race(left, megabytes * MEGABYTE)
     (option, low, high), root, is_ordered = search.arrays(), search.root, search.is_ordered
-    if ordered and not is_ordered:
+    if ordered and isinstance(search, GraphSearch) and not is_ordered:
         search.forget_tables()
         is_ordered = True
         option, low, high, root = reordered(
@@ -131,13 +136,21 @@ def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) ->
     return SolutionGraph(problem, *nodes, in_order)
 
 
-def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, Ints]:
+def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch | SmallGraph, Ints]:
     """Run the searches in turns; return the one that is done first, and an order of the options.
 
     A search that has used up its share of the memory waits; when all of them wait, the one furthest
-    behind gives up, and its memory goes to the others.
+    behind gives up, and its memory goes to the others. While kernels have to be compiled, the first
+    is in Python: in a small problem, it is done before the others begin.
     """
     natural, narrow = np.arange(problem.n_primary), narrow_order(problem)
+    try:
+        with at_hand():
+            GraphSearch(problem, narrow).run(1)
+    except NotAtHandError:
+        rehearsals.begin("graphs", partial(_first_node, problem, narrow))
+        if small := small_graph(problem, narrow):
+            return small, small.options
     racers = [GraphSearch(problem, natural), GraphSearch(problem)]
     if not np.array_equal(natural, narrow):
         racers.insert(0, GraphSearch(problem, narrow))
@@ -159,6 +172,10 @@ def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, Ints]:
             racers.remove(last)
             last.forget_tables()
         turn, n_turns = min(2 * turn, LONGEST_TURN), n_turns + 1
+
+
+def _first_node(problem: ExactCover, items: Ints) -> None:
+    GraphSearch(problem, items).run(1)
 
 
 def _whose_turn_it_is(racers: list[GraphSearch], n_turns: int) -> list[GraphSearch]:

@@ -263,7 +263,7 @@ def _share(links, choice, level):
     return share
 
 
-def _with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, Ints]:
+def with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, Ints]:
     """Return a problem with its primary items in this order and its options sorted by first item.
 
     Also returns the old number of each of its options.
@@ -303,7 +303,7 @@ class GraphSearch:
         self.is_ordered = items is not None
         self.options = np.arange(problem.n_options)
         if items is not None and problem.n_options:
-            problem, self.options = _with_items_in_order(problem, items)
+            problem, self.options = with_items_in_order(problem, items)
         self._most_bytes = 0
         words, n_levels = words_of_key(problem), problem.n_items + 2
         is_item = np.zeros(64 * words, np.bool_)

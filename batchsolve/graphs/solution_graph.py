@@ -23,7 +23,7 @@ from batchsolve.arrays import UInts, Words
 from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.graphs.diagrams import U, make, room_for_nodes, with_room
 from batchsolve.interrupts import check_interrupt
-from batchsolve.kernels import kernel
+from batchsolve.kernels import kernel, light_kernel
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.settings import GRAPH_MEGABYTES, MOST_SEED, whole_number
@@ -37,7 +37,7 @@ BYTES_OF_A_TERM = 160  # two integers in a dictionary
 STEP = 1 << 14  # nodes between two looks at Ctrl-C
 
 
-@kernel
+@light_kernel
 def _count(low, high, counts):
     """Count the covers below every node; return whether all counts fit into their words."""
     n_words = counts.shape[1]
@@ -59,7 +59,7 @@ def _count(low, high, counts):
     return True
 
 
-@kernel
+@light_kernel
 def _longest(high, low):
     """Return the largest number of options on a path below the last node."""
     longest = np.zeros(low.size, np.int64)
@@ -68,7 +68,7 @@ def _longest(high, low):
     return longest[-1]
 
 
-@kernel
+@light_kernel
 def _descend(option, low, high, counts, root, numbers, covers, sizes):
     """Find covers by their numbers, which are less than the count of the root.
 
@@ -143,7 +143,7 @@ def _restrict(graph, n_nodes, root, given, wanted):
     return n, np.int64(into[root])
 
 
-@kernel
+@light_kernel
 def _reachable(low, high, root):
     """Return the new number of every node that the root reaches, 0 for others, and how many."""
     number = np.zeros(low.size, np.uint32)

@@ -46,6 +46,8 @@ class Answers:
         whole. Roots are rows.
     unfinished : dict of int to (str or None)
         Rows whose search failed, with the reason; None for rows that met their node limit.
+    counters : dict of int to str
+        Rows whose count began again with another engine, and the name of that engine.
     """
 
     counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
@@ -54,6 +56,7 @@ class Answers:
     clash: npt.NDArray[np.int32]
     found: list[Stacks] = field(default_factory=list)
     unfinished: dict[int, str | None] = field(default_factory=dict)
+    counters: dict[int, str] = field(default_factory=dict)
 
     @classmethod
     def unknown(cls, n: int) -> Answers:

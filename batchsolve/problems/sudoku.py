@@ -14,20 +14,48 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Bytes, Ints, UInts
 from batchsolve.errors import ProblemError
-from batchsolve.kernels import light_kernel
+from batchsolve.kernels import with_counterpart
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS
 from batchsolve.problems.rules import Rules, plain
 from batchsolve.settings import whole_number
 
+ROWS_AT_ONCE = 4096  # in NumPy
 
-@light_kernel
-def _find_clashes(grids, n_digits, indptr, indices, is_covered, clashes):
+
+def _find_in_numpy(
+    grids: Bytes, n_digits: int, indptr: Ints, indices: UInts, n_items: int, clashes: Ints
+) -> None:
+    """Do as `_find_clashes`."""
+    clashes[:] = -1
+    for begin in range(0, len(grids), ROWS_AT_ONCE):
+        some, found = grids[begin : begin + ROWS_AT_ONCE], clashes[begin : begin + ROWS_AT_ONCE]
+        is_covered = np.zeros((len(some), n_items), np.bool_)
+        n_clues = np.zeros(len(some), np.int64)
+        for cell, column in enumerate(some.T):
+            at = np.flatnonzero((column > 0) & (found < 0))
+            clash = column[at] > n_digits
+            fit, option = at[~clash], cell * n_digits + column[at[~clash]].astype(np.int64) - 1
+            sizes = indptr[option + 1] - indptr[option]
+            for x in range(int(sizes.max(initial=0))):
+                own = x < sizes
+                items = indices[indptr[option[own]] + x]
+                found[fit[own][is_covered[fit[own], items]]] = 0
+                is_covered[fit[own], items] = True
+            clash[~clash] = found[fit] == 0
+            found[at[clash]] = n_clues[at[clash]]
+            n_clues[at] += 1
+
+
+@with_counterpart(_find_in_numpy)
+def _find_clashes(grids, n_digits, indptr, indices, n_items, clashes):
     """Find the first clue of each grid that clashes with one before it, or whose digit is too high.
 
-    ``is_covered`` is working space, of an element for each item.
+    ``n_items`` is the number of items.
     """
+    is_covered = np.zeros(n_items, np.bool_)
     for k in range(grids.shape[0]):
         is_covered[:] = False
         clashes[k] = -1
@@ -103,8 +131,8 @@ class Sudoku(GridProblem):
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
         self.check_width(grids)
-        clashes, is_covered = np.empty(len(grids), np.int64), np.empty(self.n_items, np.bool_)
-        _find_clashes(grids, self.n_digits, self.indptr, self.indices, is_covered, clashes)
+        clashes = np.empty(len(grids), np.int64)
+        _find_clashes(grids, self.n_digits, self.indptr, self.indices, self.n_items, clashes)
         return clashes
 
     def item_name(self, i: int) -> str:

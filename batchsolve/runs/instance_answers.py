@@ -105,16 +105,26 @@ class CountTable(_InstanceTable):
 
     def rows(self, batch: Instances, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
-        counts = counts_of(batch, answers, self._settings)
-        if self._fits:
-            counts = [_within_64_bits(*each) for each in counts]
-        unknown = np.array([facts is None for facts in batch.facts()])
-        exact = [count if self._fits else str(count) for count, _ in counts]
-        messages = [why for _, why in counts]
-        complete = pa.array([why is None for why in messages], mask=unknown)
-        own = [pa.array(exact, self._kind, mask=unknown), complete]
-        status = np.where(unknown, Status.INVALID, [_status(*each) for each in counts])
+        unknown = np.array([facts is None for facts in batch.facts()])  # which finds the faults
+        found = counts_of(batch, answers, self._settings)
+        written = [self._written(*each) for each in found]
+        messages = [why for _, why in written]
+        own = [
+            pa.array([count for count, _ in written], self._kind, mask=unknown),
+            pa.array([why is None for _, why in found], mask=unknown),
+        ]
+        status = np.where(unknown, Status.INVALID, [_status(*each) for each in found])
         return self._table(batch, answers, own, messages, status)
+
+    def _written(self, count: int, why: str | None) -> tuple[int | str | None, str | None]:
+        """Return a count as the table has it, and its message, which has those of over 64 bits."""
+        if not self._fits:
+            return str(count), why
+        if count < 2**63:
+            return count, why
+        found = f"{count} solutions{'' if why is None else ' or more'}"
+        large = f"{found}, too many for 64 bits; --engine memo writes counts as text"
+        return None, large if why is None else f"{why}; {large}"
 
 
 class CoverTable(_InstanceTable):
@@ -161,16 +171,7 @@ def _names_of(reading: Reading, cover: UInts) -> list[str]:
     return [notation.write(grid)]
 
 
-RowCount = tuple[int | None, str | None]  # and why it is not complete, if it is not
-
-
-def _within_64_bits(count: int | None, why: str | None) -> RowCount:
-    """Return a count, or a message with it if it has more bits."""
-    if count is None or count < 2**63:
-        return count, why
-    found = f"{count} solutions{'' if why is None else ' or more'}"
-    large = f"{found}, too many for 64 bits; --engine memo writes counts as text"
-    return None, large if why is None else f"{why}; {large}"
+RowCount = tuple[int, str | None]  # and why it is not complete, if it is not
 
 
 def counts_of(batch: Instances, answers: Answers, settings: SearchSettings) -> list[RowCount]:
@@ -198,7 +199,7 @@ def _why_unfinished(answers: Answers, row: int, settings: SearchSettings) -> str
     return f"stopped after {settings.time_limit} s"
 
 
-def _status(count: int | None, why: str | None) -> Status:
-    if count is None or why is not None:
+def _status(count: int, why: str | None) -> Status:
+    if why is not None:
         return Status.UNFINISHED
     return (Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE)[min(count, 2)]

@@ -15,8 +15,9 @@ clashes checks them once more, and the others only see grids without clashes.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import permutations
 from math import factorial
 from typing import Any
@@ -24,14 +25,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve import rehearsals
 from batchsolve.arrays import Bools, Bytes, Ints
+from batchsolve.engines.stand_ins import TooLongError, measured
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.formats.drawings import read_grid
+from batchsolve.kernels import NotAtHandError, at_hand
 from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.symmetry.canonical_grids import search_grids
 from batchsolve.symmetry.canonical_search import search_forms
+from batchsolve.symmetry.in_numpy import MOST_ORDERS, least_forms, n_orders
 
 MOST_STATES = 1 << 17
 """States of a search at a time; 9×9 puzzles, even the most symmetric ones, need some hundreds."""
@@ -223,6 +228,30 @@ def forms_of(problem: GridProblem, grids: Bytes) -> CanonicalForms:
             for part, found in zip(made, parts, strict=True):
                 part[some] = found
     return CanonicalForms(made[0].reshape(m, n * n), *made[1:])
+
+
+def least_of(problem: GridProblem, grids: Bytes) -> tuple[Bytes, Bools]:
+    """Return the forms of grids whose clues do not clash, and where a form was found.
+
+    While kernels have to be compiled, NumPy finds the forms of puzzles.
+    """
+    assert isinstance(problem, Sudoku)
+    with suppress(NotAtHandError), at_hand():
+        found = forms_of(problem, grids)
+        return found.grids, found.found
+    n, height, width = problem.n_digits, problem.box_rows, problem.box_columns
+    forms, is_left = np.zeros_like(grids), np.ones(len(grids), np.bool_)
+    if height > 1 and n_orders(n, width) <= MOST_ORDERS:
+        rehearsals.begin(f"forms:{height}x{width}", partial(forms_of, problem, grids[:1]))
+        with suppress(TooLongError), measured() as check_time:
+            square = grids.reshape(-1, n, n)
+            least, symmetries = least_forms(square, height, width, check_time)
+            forms, is_left = least.reshape(grids.shape), symmetries == 0
+    if is_left.any():
+        found = forms_of(problem, grids[is_left])
+        forms[is_left] = found.grids
+        is_left[is_left] = ~found.found
+    return forms, ~is_left
 
 
 @cache

@@ -23,7 +23,7 @@ from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, MOST_DIGITS, WRONG_LENGTH, Notation, default_box
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
-from batchsolve.symmetry.canonical import NO_ROOM, check_shape, forms_of
+from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, least_of
 from batchsolve.tables.rule_columns import Part, RuleColumns
 from batchsolve.tables.texts import in_one_line
 
@@ -125,6 +125,12 @@ class Shape:
         """Rows and columns of a box, if there are boxes."""
         return self.rules.box or default_box(self.rules.n_digits)
 
+    def check_has_forms(self) -> None:
+        """Raise `ProblemError` if grids of the shape have no canonical form."""
+        check_shape(self.problem)
+        if self.rules.names:
+            raise ProblemError(NO_SYMMETRY)
+
     @property
     def key(self) -> tuple[str, tuple[str, ...]]:
         """The rules that puzzles must share to be equal, and the columns that give them others."""
@@ -187,8 +193,8 @@ def forms_of_shape(grids: Grids, places: Rows) -> tuple[Rows, Bytes, str]:
         check_shape(grids.shape.problem)
     except ProblemError as error:
         return places[:0], grids.puzzles[:0], str(error)
-    forms = forms_of(grids.shape.problem, grids.puzzles[places])
-    return places[forms.found], forms.grids[forms.found], NO_ROOM
+    forms, is_found = least_of(grids.shape.problem, grids.puzzles[places])
+    return places[is_found], forms[is_found], NO_ROOM
 
 
 def encoded(notation: Notation, text: pa.Array) -> tuple[Bytes, npt.NDArray[np.int32]]:

@@ -11,6 +11,7 @@ from oracles import covers
 
 import batchsolve as bs
 from batchsolve.cli import app
+from batchsolve.engines import stand_ins
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.graphs import (
     drawing as graph_drawing,
@@ -18,6 +19,7 @@ from batchsolve.graphs import (
     solution_graph as graphs,
 )
 from batchsolve.graphs.diagrams import reordered
+from batchsolve.graphs.in_python import small_graph
 from batchsolve.graphs.search import GraphSearch
 
 EIGHT = 12_988_816
@@ -79,6 +81,19 @@ def test_every_search_and_the_reordering_draw_the_same_ordered_diagram(problem):
     drawn = bs.SolutionGraph(problem, *reordered(*nodes[1], order, 64, steps=5), order)
     assert (fixed.count, fixed.n_nodes) == (drawn.count, drawn.n_nodes)
     assert sets(fixed) == sets(drawn)  # equal lists, so the order is the same
+
+
+@given(problem=problems(most_options=20), data=st.data())
+def test_a_graph_drawn_in_python_is_that_of_the_kernel(problem, data):
+    if problem.n_options:
+        items = np.array(data.draw(st.permutations(range(problem.n_primary))), np.int64)
+        search = GraphSearch(problem, items)
+        search.run(2**40)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(stand_ins, "MOST_SECONDS", 60.0)
+            small = small_graph(problem, items)
+        assert np.array_equal(small.arrays(), search.arrays())
+        assert (small.root, small.options.tolist()) == (search.root, search.options.tolist())
 
 
 @pytest.mark.parametrize(

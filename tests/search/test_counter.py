@@ -13,7 +13,7 @@ from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.search import tree
-from batchsolve.search.open_rows import OpenRows
+from batchsolve.search.open_rows import OpenRows, counted_at_once
 from batchsolve.search.pieces import Piece
 from batchsolve.settings import SearchSettings
 
@@ -114,12 +114,17 @@ def test_counts_of_many_go_over_one_by_one(tmp_path):
     found = count(problems, jobs=2, budget=500)
     counts = [92, 2444888770250892795802079170816, 2, 12_988_816, 1_887_284]
     assert [each.count for each in found] == counts  # OEIS A000170, A004003, A006129
+    engines = ["dlx", "memo:256", "dlx", "memo:256", "memo:256"]
+    assert [each.engine for each in found] == engines
+    texts = set()
     for jobs in (1, 2):
         out = tmp_path / f"{jobs}.csv"
         summary = bs.count_file(problems, out, jobs=jobs, budget=500)
-        assert (summary.unfinished, summary.multiple) == (1, 4)
-        assert f"{counts[1]} solutions, too many for 64 bits; --engine memo" in out.read_text()
-    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+        assert (summary.complete, summary.multiple) == (True, 5)
+        texts.add(out.read_text())
+    [text] = texts
+    assert f"{counts[1]} solutions, too many for 64 bits; --engine memo" in text
+    assert [line.split(",")[4] for line in text.splitlines()[1:]] == ["true"] * 5
 
 
 @pytest.mark.usefixtures("soon")
@@ -213,6 +218,30 @@ def test_the_size_of_a_tree_is_that_of_the_plain_search():
         assert outcome.nodes.sum() < outcome.tree_nodes.sum() < 10**6
 
 
+@pytest.mark.parametrize("seconds", [0, float("inf")])
+def test_a_process_counts_a_row_to_its_end_with_one_table(seconds):
+    problem, engine = family("dominoes:8x8"), get_engine("memo:1")
+    halves = get_engine("dlx").search(problem, Task.of(WHOLE, budget=40)).frontier
+    task = Task.of(halves, budget=30)
+    outcome = counted_at_once(engine, problem, task, seconds)
+    left = engine.search(problem, Task.of(outcome.frontier))
+    by_stack = get_engine("dlx").search(problem, Task.of(halves, budget=10**9)).counts
+    counts = outcome.counts.copy()
+    np.add.at(counts, outcome.parents, left.counts)
+    assert counts.tolist() == by_stack.tolist()
+    assert (len(outcome.frontier) > 0) == (seconds == 0)
+    assert len(outcome.weights) == len(outcome.frontier)
+
+
+@pytest.mark.usefixtures("soon")
+def test_faults_keep_their_messages_beside_rows_that_go_over(tmp_path):
+    for jobs, budget in ((1, None), (2, 500)):
+        bs.count_file(["queens:x", "dominoes:8x8"], tmp_path / "out.csv", jobs=jobs, budget=budget)
+        first, second = (tmp_path / "out.csv").read_text().splitlines()[1:]
+        assert first.startswith('queens:x,,,,,,"queens:x: ')
+        assert second == "dominoes:8x8,64,112,12988816,true,dlx,"
+
+
 def test_a_row_that_has_had_its_time_keeps_its_count(monkeypatch):
     monkeypatch.setattr(tree, "WEIGH_AFTER", 1)
     problem, engine = bs.family("queens:8"), get_engine("dlx")
@@ -221,12 +250,10 @@ def test_a_row_that_has_had_its_time_keeps_its_count(monkeypatch):
     rows.open(own)
     piece = Piece(own, np.ones(1), np.zeros(1, np.int64), problem=problem)
     [left] = rows.add(piece, engine.search(problem, Task.of(own, budget=500, keep=0)), 0.0)
-    [weighed] = rows.to_weigh([left], "auto")
     first = left.between(0, 1)
     rows.add(first, engine.search(problem, Task.of(first.stacks, keep=0)), 9.0)
-    outcome = get_engine("memo:1").search(problem, rows.task_of(own, 1, False))
-    assert outcome.nodes.sum() == 0
-    assert rows.weigh(weighed, outcome) == []
+    assert rows.counter_to_weigh(left, "auto") is not None
+    assert rows.recount(0, left, "auto") == [left]
     assert not len(rows.drop_unwanted(left.between(1, len(left))))
     answers = rows.answers()
     assert answers.counts[0] > 0

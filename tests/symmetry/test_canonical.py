@@ -9,7 +9,9 @@ from hypothesis import given, settings, strategies as st
 from oracles import canonical_form, lines_in_all_orders
 
 import batchsolve as bs
-from batchsolve.symmetry import canonical
+from batchsolve import kernels, rehearsals
+from batchsolve.engines import stand_ins
+from batchsolve.symmetry import canonical, in_numpy
 from batchsolve.symmetry.canonical_search import search_forms
 
 # Grids that are their own canonical forms: the one with the most symmetries (Russell, Jarvis
@@ -18,6 +20,13 @@ from batchsolve.symmetry.canonical_search import search_forms
 MOST_CANONICAL = "123456789456789123789123456231564897564897231897231564312645978645978312978312645"
 LEAST = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 GREATEST = "123456789457893612986217354274538196531964827698721435342685971715349268869172543"
+CLUES = {
+    (2, 2): "1.....2..3.....4",
+    (2, 3): "1....2.3....4.....5......6.....1....",
+    (3, 2): "1....2.3....4.....5......6.....1....",
+    (2, 4): "1......2" + "." * 20 + "3..4" + "." * 24 + "5.......",
+    (3, 3): "..3.2.6..9..3.5..1..18.64....81.29..7.......8..67.82....26.95..8..2.3..9..5.1.3..",
+}
 
 
 def shuffled(square, box_rows, box_columns, rng):
@@ -161,6 +170,50 @@ def test_grids_are_looked_up_in_a_table_that_the_search_agrees_with():
     search_forms(square[0], 3, 3, orders, 10_000, square[1], *rest)
     assert (searched.grids == forms.grids).all()
     assert (searched.symmetries == forms.symmetries).all()
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    shape=st.sampled_from([(2, 2), (2, 3), (3, 2), (2, 4), (3, 3)]),
+    n_clues=st.integers(0, 30),
+)
+def test_numpy_finds_the_forms_that_the_kernel_finds(seed, shape, n_clues):
+    problem, rng = bs.Sudoku(*shape), np.random.default_rng(seed)
+    puzzles = rng.integers(1, problem.n_digits + 1, (4, problem.n_cells)).astype(np.uint8)
+    for puzzle in puzzles:
+        puzzle[rng.permutation(problem.n_cells)[n_clues:]] = 0
+    puzzles = puzzles[problem.first_clashes(puzzles) < 0]
+    puzzles = np.concatenate([puzzles, [problem.parse(CLUES[shape])]])
+    right = canonical.forms_of(problem, puzzles)
+    n = problem.n_digits
+    forms, symmetries = in_numpy.least_forms(puzzles.reshape(-1, n, n), *shape, lambda: None)
+    is_found = symmetries > 0
+    assert is_found[-1]
+    assert symmetries[is_found].tolist() == right.symmetries[is_found].tolist()
+    assert (forms.reshape(-1, n * n) == right.grids * is_found[:, None]).all()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 60.0])
+def test_forms_are_the_same_before_the_kernel_is_compiled(monkeypatch, seconds):
+    problem = bs.Sudoku(3, 3)
+    puzzles = np.array([problem.parse(each) for each in (CLUES[3, 3], LEAST, "." * 81)])
+    right = canonical.forms_of(problem, puzzles)
+    calls = []
+
+    def forms_of(*arguments):
+        calls.append(len(arguments[1]))
+        if len(calls) == 1:
+            raise kernels.NotAtHandError
+        return find(*arguments)
+
+    find = canonical.forms_of
+    monkeypatch.setattr(canonical, "forms_of", forms_of)
+    monkeypatch.setattr(stand_ins, "MOST_SECONDS", seconds)
+    monkeypatch.setattr(rehearsals, "begin", lambda *_: None)
+    forms, is_found = canonical.least_of(problem, puzzles)
+    assert is_found.all()
+    assert (forms == right.grids).all()
+    assert calls == [3, 2 if seconds else 3]  # two have more candidates than NumPy takes
 
 
 def test_forms_of_grids_and_of_puzzles_stand_where_they_belong():
