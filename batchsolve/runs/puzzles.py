@@ -435,7 +435,7 @@ class Maker:
         said = "; ".join(f"{n:,} {what}" for n, what in each if n)
         tried = f"of {counted(int(made.attempts[k]), 'attempt')}, {said}"
         if not said:
-            tried = "no attempt was finished (the rules may allow no grid)"
+            tried = "no attempt was finished (the rules may allow few grids, or none)"
         return (
             f"row {row + 1}: no puzzle after {self.wanted.node_limit:,} nodes: {tried}; wish for "
             f"less, or allow more nodes (`node_limit`)"
