@@ -30,7 +30,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_homes[name]), name)
+    return globals().setdefault(name, getattr(import_module(_homes[name]), name))
 
 
 def __dir__() -> list[str]:

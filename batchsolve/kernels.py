@@ -32,6 +32,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.typed_passes import NativeLowering
 from numba.core.typing import templates
 
+from batchsolve.errors import InputError
 from batchsolve.interrupts import check_interrupt
 from batchsolve.kernel_files import KernelFiles
 
@@ -50,8 +51,10 @@ _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called; it runs without the interpreter's lock."""
     compiled: Any = njit(nogil=True)(function)
-    if not isinstance(compiled, Dispatcher):  # without a compiler, for `NUMBA_DISABLE_JIT`
-        return compiled
+    if not isinstance(compiled, Dispatcher):
+        raise InputError(
+            "NUMBA_DISABLE_JIT is set, and batchsolve searches with compiled kernels; unset it"
+        )
     files = KernelFiles(function, _CTRL_C.pass_on, _begin_to_compile)
     compile_: Any = compiled.compile
 
@@ -99,8 +102,7 @@ def with_counterpart(counterpart: Light) -> Callable[[Light], Any]:
 
 def _light(function: Light, counterpart: Light | None) -> Any:
     compiled: Any = kernel(function)
-    if isinstance(compiled, Dispatcher):
-        vars(compiled)["_compile_for_args"] = _Light(compiled, counterpart)
+    vars(compiled)["_compile_for_args"] = _Light(compiled, counterpart)
     return compiled
 
 

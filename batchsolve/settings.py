@@ -527,6 +527,9 @@ class PuzzleSettings:
         The bounds of the number of cells of a line; by default 3 to 5.
     jigsaw : bool
         Draw connected regions for each row, in place of boxes.
+    constraints : str, optional
+        Rules of all rows beside those of boxes, as the column ``constraints`` gives them to one: a
+        string of Interactive Sudoku Solver, the JSON of f-puzzles, or a killer of SumoCue.
     pattern : str, optional
         A character for each cell; no clue stands where it is one of ``.0_-``.
     symmetry : str
@@ -579,6 +582,12 @@ class PuzzleSettings:
         None, "Number of cells of a line; 3..5 by default.", metavar="A..B"
     )
     jigsaw: bool = setting(False, "Draw regions for each row, in place of boxes.")
+    constraints: str | None = setting(
+        None,
+        "File with rules of all rows, as in a column constraints: a constraint string, f-puzzles "
+        "or SumoCue.",
+        metavar="FILE",
+    )
     pattern: str | None = setting(
         None,
         "File with a character for each cell; clues stand only where it is none of .0_-.",
@@ -605,6 +614,7 @@ class PuzzleSettings:
             ("a layout of cages", self.cage_layout),
             ("the kinds of marks", self.marks),
             ("the kinds of lines", self.lines),
+            ("the constraints", self.constraints),
         ):
             if text is not None:
                 text_of(name, text)
@@ -618,6 +628,8 @@ class PuzzleSettings:
             raise InputError("`weights` are those of puzzles whose rules are not drawn")
         if self.cages is not None and self.cage_layout is not None:
             raise InputError("`cages` are drawn, and `cage_layout` gives them; leave out one")
+        if self.lines is not None and self.constraints is not None:
+            raise InputError("`lines` are drawn, and `constraints` gives them; leave out one")
         object.__setattr__(self, "unlike", tuple(paths_of("a file to compare with", self.unlike)))
         for name, kind in (
             ("clues", "clues are a pair such as (22, 26), fewest first"),
@@ -670,6 +682,7 @@ class PuzzleFields(TypedDict, total=False):
     lines: str | None
     line_cells: tuple[int, int] | None
     jigsaw: bool
+    constraints: str | None
     minimal: bool
     pattern: str | None
     symmetry: str

@@ -11,10 +11,12 @@ from __future__ import annotations
 import numpy as np
 from numba import uint64
 
-from batchsolve.kernels import inlined
+from batchsolve.kernels import helper, inlined
 
 GOLDEN = uint64(0x9E3779B97F4A7C15)
 """The step between the states of a stream."""
+
+_LOW = uint64(2**32 - 1)
 
 
 def mix(x):
@@ -37,6 +39,21 @@ def stream_of(keys, row, attempt):
 
 @inlined
 def below(states, place, n):
-    """Return a random number below n, which is less than 2³¹, from the stream at a place."""
-    states[place] += GOLDEN
-    return np.int64(((mixed(states[place]) >> uint64(32)) * uint64(n)) >> uint64(32))
+    """Return a random number below n, which is less than 2³¹, from the stream at a place.
+
+    Each is equally likely: a word that would favour some of them is drawn again (Lemire 2019).
+    """
+    while True:
+        states[place] += GOLDEN
+        product = (mixed(states[place]) >> uint64(32)) * uint64(n)
+        rest = product & _LOW
+        if rest >= uint64(n) or rest >= (_LOW + uint64(1)) % uint64(n):
+            return np.int64(product >> uint64(32))
+
+
+@helper
+def shuffle(states, place, values):
+    """Put values into a random order, each equally likely, by the stream at a place."""
+    for k in range(values.size - 1, 0, -1):
+        other = below(states, place, k + 1)
+        values[k], values[other] = values[other], values[k]

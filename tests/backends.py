@@ -76,14 +76,30 @@ def unused_port():
         return probe.getsockname()[1]
 
 
+class Told(bs.ExactCover):
+    """A problem that counts how often it is pickled."""
+
+    pickled = 0
+
+    def __reduce__(self):
+        Told.pickled += 1
+        arrays = (self.indptr, self.indices, self.n_items, self.n_primary)
+        return bs.ExactCover, arrays
+
+
 class OfEveryBackend:
     """Tests that every backend passes."""
 
+    sends_once = False  # each problem, and not with every task
+
     def test_counts_are_the_same(self, workers):
-        result = count(QUEENS, budget=100, **workers)
+        problem = Told(QUEENS.indptr, QUEENS.indices, QUEENS.n_items, QUEENS.n_primary)
+        Told.pickled = 0
+        result = count(problem, budget=100, engine="dlx", **workers)
         assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
         assert (result.backend, result.jobs) == (workers["backend"], 2)
-        assert count(QUEENS, limit=100, **workers).count == 100
+        assert result.subproblems > 20
+        assert not self.sends_once or Told.pickled == 1
 
     def test_enumerations_are_the_same(self, workers, tmp_path):
         assert enumerated(tmp_path / "run", budget=4000, **workers) == grids()
@@ -104,27 +120,10 @@ class OfEveryBackend:
         assert run.master > 0
 
 
-class Told(bs.ExactCover):
-    """A problem that counts how often it is pickled."""
-
-    pickled = 0
-
-    def __reduce__(self):
-        Told.pickled += 1
-        arrays = (self.indptr, self.indices, self.n_items, self.n_primary)
-        return bs.ExactCover, arrays
-
-
 class OfClusters(OfEveryBackend):
     """Tests of a backend whose workers are a cluster; its name is `backend`."""
 
-    def test_a_problem_is_sent_once_and_not_with_every_task(self, workers):
-        problem = Told(QUEENS.indptr, QUEENS.indices, QUEENS.n_items, QUEENS.n_primary)
-        Told.pickled = 0
-        result = count(problem, budget=100, engine="dlx", **workers)
-        assert result.count == N_QUEENS
-        assert result.subproblems > 20
-        assert Told.pickled == 1
+    sends_once = True
 
     def test_tasks_that_raise_and_workers_killed_once(self, workers, tmp_path):
         once = Failing([13], "kill", once=str(tmp_path / "killed"))
@@ -145,7 +144,7 @@ class OfClusters(OfEveryBackend):
         run = tmp_path / "run"
         command = [sys.executable, "-c", MAIN, "enumerate", "queens:17", "-o", str(run), "--quiet"]
         process = subprocess.Popen(
-            [*command, "--backend", self.backend, "--jobs", "2"],
+            [*command, "--engine", "dlx", "--backend", self.backend, "--jobs", "2"],
             start_new_session=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -24,6 +24,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 kernels.LIGHT_SECONDS = stand_ins.MOST_SECONDS = 0.0
 tree.AWAITED_AFTER = 0
 
+# without this, a failed assertion there does not say why
+pytest.register_assert_rewrite("backends", "rooted")
+
 # without this, workers of Ray have a low priority and wait for all other tests
 os.environ.update(RAY_worker_niceness="0")
 
@@ -39,11 +42,16 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """Start with tests that compile most kernels, because others need them, and with slow ones.
 
-    Processes that lack the same kernel would each compile it, also workers of clusters. A long
-    file must not be left over when the others are done.
+    A long file must not be left over when the others are done. Tests of workers wait for processes
+    much of their time: they run beside tests that compile, one file in three.
     """
-    first = {"engines": 0, "rating": 0, "workers": 1, "runs": 2}
+    first = {"engines": 0, "rating": 0, "problems": 1, "runs": 2}
     items.sort(key=lambda item: first.get(item.path.parent.name, 3))
+    files = list(dict.fromkeys(item.path for item in items))
+    waiting = [path for path in files if path.parent.name == "workers"]
+    places = {path: k for k, path in enumerate(path for path in files if path not in waiting)}
+    places |= {path: 6 + 2 * k for k, path in enumerate(waiting)}
+    items.sort(key=lambda item: places[item.path])
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -21,7 +21,7 @@ from fuzzing.commands import Process, run_commands
 from batchsolve.engines import dlx
 from batchsolve.problems.notation import Notation
 from batchsolve.runs import journal, solve_file, split as job_array
-from batchsolve.tables.layouts import Delimited, Rows
+from batchsolve.tables.layouts import Layout, Rows
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "fuzz.py"
 
@@ -65,14 +65,14 @@ def test_a_case_is_made_of_its_seed_and_number():
 
 
 def test_a_lost_row_is_found(monkeypatch):
-    read = Delimited.rows
+    read = Layout.rows
 
     def lose_the_third(self, data):
         rows = read(self, data)
         kept = [k for k in range(len(rows.table)) if k != 2]
         return rows if rows.faults else Rows(rows.table.take(kept))
 
-    monkeypatch.setattr(Delimited, "rows", lose_the_third)
+    monkeypatch.setattr(Layout, "rows", lose_the_third)
     lost = found("table", "is lost")
     [data] = lost.draft.files.values()
     assert data.count(b"\n") <= 4  # a header, and the third row of those that are left

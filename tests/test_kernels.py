@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+from numba.core import config
 
 from batchsolve import kernel_files, kernels
 
@@ -28,9 +29,10 @@ def plain():
 """
 CALL = """
 from tiny.engines.caller import Pair, linked, plain
-results = [linked(Pair(1, 7)), plain()]
-print(*results, *(sum(kernel.stats.cache_hits.values()) for kernel in (linked, plain)))
+found = [linked(Pair(1, 7)), plain()]
+found += [sum(kernel.stats.cache_hits.values()) for kernel in (linked, plain)]
 """
+PRINT = "print(*found)"
 
 
 SLOW = """
@@ -76,9 +78,19 @@ def run(package, code, *arguments, **variables):
     return done.stdout
 
 
-def call(package, **variables):
-    """Call the kernels in a new process; return their results and which were found on disk."""
-    return tuple(map(int, run(package, CALL, **variables).split()))
+def call(package, kept=None):
+    """Call the kernels as in a new process; return their results and which were found on disk."""
+    space = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(package.parent)
+        patch.setattr(sys, "dont_write_bytecode", True)
+        patch.setattr(config, "CACHE_DIR", str((kept or package).parent / "kept"))
+        patch.setattr(kernel_files, "_BEGUN", time.time() + 1)
+        kernel_files._hash_of_file.cache_clear()
+        exec(CALL, space)
+    for name in [name for name in sys.modules if name.partition(".")[0] == package.name]:
+        del sys.modules[name]
+    return tuple(space["found"])
 
 
 def kept_in(package):
@@ -110,7 +122,7 @@ def test_a_copy_of_the_package_compiles_nothing(tiny, tmp_path):
     call(tiny)
     (tmp_path / "clone").mkdir()
     copy = shutil.copytree(tiny, tmp_path / "clone" / "tiny", copy_function=shutil.copyfile)
-    assert call(copy, NUMBA_CACHE_DIR=str(tmp_path / "kept")) == (2, 1, 1, 1)
+    assert call(copy, kept=tiny) == (2, 1, 1, 1)
 
 
 def test_damaged_files_are_written_anew(tiny):
@@ -127,8 +139,7 @@ def test_damaged_files_are_written_anew(tiny):
 def test_kernels_are_kept_in_a_folder_of_the_users(tiny, tmp_path):
     home = {name: str(tmp_path / "home") for name in ("HOME", "XDG_CACHE_HOME", "LOCALAPPDATA")}
     home["NUMBA_CACHE_DIR"] = None
-    assert call(tiny, **home) == (2, 1, 0, 0)
-    assert call(tiny, **home) == (2, 1, 1, 1)
+    assert [run(tiny, CALL + PRINT, **home) for _ in range(2)] == ["2 1 0 0\n", "2 1 1 1\n"]
     assert len(list((tmp_path / "home").rglob("*.kernel"))) == 2
 
 
@@ -149,7 +160,7 @@ os.replace = full
 
 
 def test_a_full_folder_is_no_error_and_keeps_nothing(tiny):
-    assert run(tiny, FULL + CALL) == "2 1 0 0\n"
+    assert run(tiny, FULL + CALL + PRINT) == "2 1 0 0\n"
     assert not kept_in(tiny)
     assert not list((tiny.parent / "kept").rglob("*.kernel*"))
 
@@ -163,7 +174,7 @@ path.write_text(path.read_text().replace("return 1", "return 2"))
 
 
 def test_code_that_is_not_that_of_its_file_is_not_kept(tiny):
-    assert run(tiny, CHANGED + CALL) == "2 1 0 0\n"
+    assert run(tiny, CHANGED + CALL + PRINT) == "2 1 0 0\n"
     assert call(tiny) == (2, 2, 1, 0)
 
 
@@ -231,9 +242,18 @@ def test_a_process_that_never_ends_its_turn_is_not_waited_for_for_ever(turns, mo
         turn.end()
 
 
-def test_without_a_compiler_kernels_are_plain_functions(tiny):
-    code = "from tiny.engines.caller import plain; print(plain())"
-    assert run(tiny, code, NUMBA_DISABLE_JIT="1") == "1\n"
+@pytest.mark.parametrize("command", ["count queens:4", "solve - -o -"])
+def test_a_compiler_that_is_switched_off_is_one_error(command):
+    done = subprocess.run(
+        [sys.executable, "-m", "batchsolve", *command.split()],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        input="1.....2..3.....4\n",
+        capture_output=True,
+        text=True,
+    )
+    [message] = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message.startswith("batchsolve: NUMBA_DISABLE_JIT is set")
 
 
 LOADED = """

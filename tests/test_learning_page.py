@@ -1,5 +1,6 @@
-"""The code of the page on machine learning runs, with PyTorch where that is installed."""
+"""The code of the page on machine learning runs, with PyTorch and datasets where they are there."""
 
+import doctest
 import re
 from pathlib import Path
 
@@ -9,9 +10,12 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+import batchsolve as bs
+
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "guides" / "machine-learning.md").read_text(encoding="utf-8")
 PLAIN, *WITH_TORCH = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)
+WITH_DATASETS = "".join(re.findall(r"^```pycon\n(.*?)^```$", PAGE, re.M | re.S))
 
 
 @pytest.fixture
@@ -47,3 +51,12 @@ def test_the_model_is_trained_and_evaluated(tables, capsys):
     assert pq.read_table("predictions.parquet").column_names[-1] == "prediction"
     assert capsys.readouterr().out.splitlines()[-1].startswith("all")
     assert tuple(page["puzzles"].shape) == tuple(page["solutions"].shape) == (40, 16)
+
+
+def test_the_examples_print_what_the_page_says(tables, tmp_path, monkeypatch):
+    config = pytest.importorskip("datasets.config")  # the folder of that name has none
+    pytest.importorskip("pandas")
+    monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    bs.augment_file(ROOT / "datasets" / "sudoku9.csv", "augmented.parquet", n=1)
+    examples = doctest.DocTestParser().get_doctest(WITH_DATASETS, {}, "page", None, None)
+    assert not doctest.DocTestRunner().run(examples).failed

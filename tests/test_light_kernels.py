@@ -187,26 +187,6 @@ def added(rng):
     return sums, pending, np.zeros(5, np.bool_), rows, found, rng.random(), bounded(rng, 4, 5)
 
 
-def placed(rng):
-    data, bounds = texts(rng)
-    n = bounds.size - 1
-    most = 2 * np.diff(bounds) + 3
-    places = np.append(0, np.cumsum(most))[:n]
-    lines = np.zeros(most.sum(), np.uint8)
-    return data, bounds, rng.random(n) < 0.5, np.uint8(10), places, lines
-
-
-def compared(rng):
-    grids = numbers(rng, (4, 3), high=1)
-    others = numbers(rng, (5, 3), high=1)
-    return grids, others, rng.permutation(5)[:4], rng.permutation(5), np.ones(5, bool)
-
-
-def sized(rng):
-    data, bounds = texts(rng)
-    return data, bounds, np.uint8(44), numbers(rng, bounds.size - 1, np.int64, 0, 99)
-
-
 def record(rng):
     data = texts(rng)[0]
     return data, int(rng.integers(0, data.size + 1)), int(rng.choice([0, 44])), int(rng.integers(9))
@@ -278,19 +258,14 @@ DRAW = {
     "problems.notation.trim": lambda rng: (numbers(rng, 9, high=33), 0, 9),
     "problems.stacks.gather": gathered,
     "problems.sudoku._find_clashes": clashes,
-    "problems.survey._forms": texts,
     "problems.survey._survey": texts,
     "problems.variants._wrong_region": lambda rng: (numbers(rng, (3, 16), high=4), 4),
     "search.open_rows._add_up": added,
     "symmetry.symmetries._find_least": least_of,
-    "tables.answers._compare_rows": compared,
     "tables.blocks._record_end": record,
     "tables.checksums._with_zeros": lambda rng: (
         *(int(numbers(rng, 1, np.uint32)[0]), int(rng.integers(0, 2**40))),
     ),
-    "tables.encoders._add_sizes": sized,
-    "tables.encoders._has_special": lambda rng: (texts(rng)[0], np.uint8(44)),
-    "tables.encoders._place": placed,
     "tables.repeats._add": seen_keys,
     "tables.repeats._hash": hashed,
 }

@@ -24,7 +24,7 @@ from batchsolve.engines.lanes import SudokuLanes, best_width
 from batchsolve.engines.residual import entries_of, leaves_more
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import usual_notation
-from batchsolve.problems.rules import Cage, Rules, plain
+from batchsolve.problems.rules import Cage, Rules
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.variants import Variants
 from batchsolve.tables import repeats
@@ -200,9 +200,7 @@ def work():
     )
     own = Rules(4, shared.places, (), (), ((2, 3, "less"),), (Cage((0, 1, 4), 7),), ((9, 3),))
     rows = Variants.of(shared, [own] * 9, regions)
-    killer = replace(plain(2, 2), cages=(Cage((0, 1, 4), 7),), pairs=((2, 3, "less"),))
-    others = [bs.grid_problem(4, rules=name) for name in ("x", "antiknight")]
-    others += bs.Variant(killer), rows
+    others = [*(bs.grid_problem(4, rules=name) for name in ("x", "antiknight")), rows]
     # integers of 16 bits and of 32
     for problem in (bs.Sudoku(2, 3), bs.Sudoku(5, 5), *others):
         for unordered in (False, True):
@@ -260,7 +258,7 @@ _KERNELS = """
     notation._encode_numbers notation._decode_symbols notation._decode_numbers grids._stacks_of
     grids._fill_grids sudoku._find_clashes canonical_grids._fill_table
     canonical_grids._search canonical_search.search_forms repeats._hash repeats._add repeats._refill
-    stacks.gather answers._compare_rows encoders._add_sizes encoders._place
+    stacks.gather
     render._frame render._sort_grids render._join render._ascending render._pack_lists
     render._gather_ranks
 """

@@ -251,11 +251,9 @@ def _count_each(
 ) -> int:
     """Write a row of output for each problem."""
     from batchsolve.runs.count_file import count_file
-    from batchsolve.runs.progress import ROW_BAR, rows_on
 
-    with printing.progress(ROW_BAR, rows_on) as on_progress:
-        how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress}
-        summary = count_file(problems, output, search=search, files=files, **how)
+    how = {**asdict(workers), "search": search, "files": files}
+    summary = printing.rows_of(count_file, problems, output, **how)
     printing.summary(summary.facts, summary, output=output)
     return 0 if summary.complete else EXIT_INCOMPLETE
 
@@ -269,17 +267,13 @@ def _count_projections(
     printing: Printing,
 ) -> int:
     """Count the projections of the solutions of a problem."""
-    from batchsolve.runs.progress import ROW_BAR, rows_on
     from batchsolve.runs.projections import count_projections
 
     with nothing_as_json(printing, workers), time_limited(search) as rest:
         reading = read(problem, puzzles)
         search = rest()
-    with printing.progress(ROW_BAR, rows_on) as on_progress:
-        how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress}
-        result = count_projections(
-            reading, items, engine=search.engine, time_limit=search.time_limit, **how
-        )
+    how = {**asdict(workers), "engine": search.engine, "time_limit": search.time_limit}
+    result = printing.rows_of(count_projections, reading, items, **how)
     if not printing.as_json:
         print(result.count)
     said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"

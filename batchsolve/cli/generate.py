@@ -56,11 +56,8 @@ def generate(
     constraints. Row I depends on the seed and on I alone, not on the number of workers.
     """
     from batchsolve.runs.generate import generate_file
-    from batchsolve.runs.progress import ROW_BAR, rows_on
 
-    with printing.progress(ROW_BAR, rows_on) as on_progress:
-        summary = generate_file(
-            output, number, **asdict(workers), on_progress=on_progress, wanted=wanted, files=files
-        )
+    how = {**asdict(workers), "wanted": wanted, "files": files}
+    summary = printing.rows_of(generate_file, output, number, **how)
     printing.summary(summary.facts, summary, output=output)
     return 0

@@ -114,9 +114,10 @@ def rate(
     """Rate 9×9 puzzles by the hardest technique that they need.
 
     The output has the columns of the input, then technique (the hardest that is needed; guess if
-    the techniques do not solve it), rating (that of Sudoku Explainer; for guess a lower bound),
-    backtracks (the dead ends of a search), status and message. Only puzzles with one solution are
-    rated.
+    the techniques do not solve it), rating (that of Sudoku Explainer 1.2.1; for guess a lower
+    bound), backtracks (the dead ends of a search), status and message. Only puzzles with one
+    solution are rated. From 4.0 on, other programs rate otherwise, such as Sukaku Explainer, whose
+    ratings sudoku-exchange-puzzle-bank has.
     """
     from batchsolve.runs.rate import rate_file
 

@@ -76,13 +76,14 @@ def option(*flags: str, help: str, heading: str = "Output", **declared: Any) -> 
     def parameter(name: str, kind: Any, default: Any) -> click.Parameter:
         many = "type" not in declared and get_origin(kind) is tuple
         usual = {"type": get_args(kind)[0] if many else kind, "multiple": many}
-        return _HeadedOption(
+        made = click.Option(
             [*(flags or (f"--{name.replace('_', '-')}",)), name],
             is_flag=kind is bool or None,  # False would make the value optional
             help=help,
-            heading=heading,
             **{**usual, **declared, **_unless_given(default)},
         )
+        vars(made)["heading"] = heading  # for `by_heading`
+        return made
 
     return parameter
 
@@ -90,12 +91,6 @@ def option(*flags: str, help: str, heading: str = "Output", **declared: Any) -> 
 def output_to(metavar: str, help: str) -> Note:
     """Declare the option of the file or directory that a command writes."""
     return option("--output", "-o", metavar=metavar, help=help)
-
-
-class _HeadedOption(click.Option):
-    def __init__(self, *declarations: Any, heading: str, **declared: Any) -> None:
-        super().__init__(*declarations, **declared)
-        self.heading = heading
 
 
 def by_heading(parameters: Iterable[click.Parameter]) -> dict[str, list[click.Parameter]]:
@@ -276,6 +271,7 @@ _ADDED: dict[str, dict[str, Any]] = {
     "cages": {"type": number_range},
     "line_cells": {"type": number_range},
     "cage_layout": {"type": text_of_file("the cage of each cell")},
+    "constraints": {"type": text_of_file("constraints, as of a column of tables")},
     "symmetry": {"type": click.Choice(SYMMETRIES)},
     **{name: {"heading": "Output"} for name in ("filename", "stats", "canonical", "resume")},
 }

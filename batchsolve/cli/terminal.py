@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ def interrupts() -> Iterator[None]:
     while garbage is collected. There, the first Ctrl-C waits for the check, and a second one is
     raised at once, although it may be lost. An exception after Ctrl-C becomes Ctrl-C, because
     compiled code may raise another one instead. The end of the block is a check as well.
+
+    Python swallows and prints what is raised while it frees an object; an interrupt is not printed.
     """
     pressed: type[KeyboardInterrupt] | None = None
 
@@ -42,10 +45,16 @@ def interrupts() -> Iterator[None]:
         if pressed:
             raise pressed
 
+    def swallowed(unraisable: sys.UnraisableHookArgs) -> None:
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            print_swallowed(unraisable)
+
+    print_swallowed = sys.unraisablehook
     before = {signum: signal.getsignal(signum) for signum in _RAISED}
     heard = [signum for signum, how in before.items() if how not in (signal.SIG_IGN, None)]
     for signum in heard:  # the others are ignored, or handled outside of Python
         signal.signal(signum, note)
+    sys.unraisablehook = swallowed
     try:
         with asking(check):
             yield
@@ -54,12 +63,23 @@ def interrupts() -> Iterator[None]:
         if not pressed:
             raise
         interrupt = pressed()
-        for line in getattr(error, "__notes__", []):
+        for line in _notes_of(error):
             interrupt.add_note(line)
         raise interrupt from error
     finally:
+        sys.unraisablehook = print_swallowed
         for signum in heard:
             signal.signal(signum, before[signum])
+
+
+def _notes_of(error: BaseException | None) -> Iterator[str]:
+    """Yield the notes of an error, and of those that it followed.
+
+    A cluster that is closed after an interrupt may raise an error of its own.
+    """
+    while error is not None:
+        yield from getattr(error, "__notes__", [])
+        error = error.__context__
 
 
 _RAISED: dict[int, type[KeyboardInterrupt]] = {

@@ -311,14 +311,17 @@ class EnginesByShape:
     wanted : str
         The name that stands for them.
     limit : int
+    problem : GridProblem
+        The problem of most rows.
     main : RowEngines
-        The engines for puzzles of the shape of most rows.
+        The engines for it.
     has_fallback : bool
         True if large grids have a fallback engine; workers do not decide that.
     """
 
     wanted: str
     limit: int
+    problem: GridProblem
     main: RowEngines
     has_fallback: bool
 
@@ -332,7 +335,7 @@ class EnginesByShape:
         if sizes_vary and not has_fallback:
             fallback = _fallback(name, limit)
             has_fallback = fallback is not None and _is_installed(fallback)
-        return cls(name, limit, main, has_fallback)
+        return cls(name, limit, problem, main, has_fallback)
 
     @property
     def engine(self) -> Engine:
@@ -357,6 +360,8 @@ class EnginesByShape:
 
     def of(self, problem: Searchable) -> RowEngines:
         """Return the engines for a grid; raises `InputError` as `engine_for_rows`."""
+        if problem is self.problem:
+            return self.main
         assert isinstance(problem, GridProblem)
         handover = _best_handover(self.wanted, problem, self.limit) if self.has_fallback else None
         return RowEngines(engine_for_rows(self.wanted, problem), handover)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from math import isqrt
@@ -46,25 +45,9 @@ class NoGridError(InputError):
     """Text with no grid, or with several."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """A line of a drawing without its frame.
-
-    Attributes
-    ----------
-    line : int
-        Its number in the text, from 1.
-    words : tuple of str
-        The texts between blanks, commas and bars.
-    """
-
-    line: int
-    words: tuple[str, ...]
-
-    @property
-    def characters(self) -> tuple[str, ...]:
-        """The words as single characters."""
-        return tuple("".join(self.words))
+Row = tuple[int, tuple[str, ...]]
+"""The number of a line of a drawing, from 1, and its texts between blanks, commas and bars; the
+frame is left out."""
 
 
 def read_grid(
@@ -127,7 +110,7 @@ def read_grid(
         return problem, notation, grid
     rows = _rows(text)
     # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
-    if any("-" in word for row in rows for word in row.words):
+    if any("-" in word for _, words in rows for word in words):
         rows = _rows(text, dashes_are_cells=True)
     size = box[0] * box[1] if box else n_regions(regions) if regions else None
     cells, are_words = _find_cells(rows, size, alphabet, name)
@@ -231,7 +214,7 @@ def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
             fields = re.split("[,;]", _BARS.sub(" ", line))
             # a spreadsheet leaves blank cells empty
             words = tuple(chain.from_iterable(field.split() or ["."] for field in fields))
-            rows.append(Row(number, words))
+            rows.append((number, words))
     return rows
 
 
@@ -241,15 +224,15 @@ def _find_cells(
     """Return the N² cells, and True if each is a word, False if each is a character."""
     if not rows:
         raise NoGridError("no grid, only comments, frames or blank lines")
-    words = [row.words for row in rows]
-    characters = [row.characters for row in rows]
-    is_short = all(len(word) <= _LONGEST_NUMBER for row in rows for word in row.words)
+    words = [words for _, words in rows]
+    characters = [tuple("".join(line)) for line in words]
+    is_short = all(len(word) <= _LONGEST_NUMBER for line in words for word in line)
     for lines in (words, characters) if is_short else (characters,):
         n = _size(lines)
         if n is None or not (n == size if size else default_box(n)):
             continue
         if lines is words or alphabet is not None or usual_notation(n).symbols:
-            if size is None and _can_be_several(rows):
+            if size is None and _can_be_several(words):
                 raise NoGridError(
                     f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "
                     f"or name one by its row, as in {name}#1"
@@ -261,12 +244,12 @@ def _find_cells(
     raise NoGridError(_why_no_grid(lines, size, name))
 
 
-def _can_be_several(rows: Sequence[Row]) -> bool:
+def _can_be_several(lines: Sequence[Sequence[str]]) -> bool:
     """Return True if N lines of N characters can also be N smaller grids, by their digits."""
-    root = isqrt(len(rows))
-    if any(len(row.words) > 1 for row in rows) or root**2 != len(rows) or not default_box(root):
+    root = isqrt(len(lines))
+    if any(len(line) > 1 for line in lines) or root**2 != len(lines) or not default_box(root):
         return False
-    used = {symbol for row in rows for symbol in row.characters} - set(BLANKS)
+    used = {symbol for line in lines for word in line for symbol in word} - set(BLANKS)
     return bool(used) and used <= set(usual_notation(root).symbols)
 
 
@@ -284,11 +267,9 @@ def _check_widths(rows: Sequence[Row], lines: Sequence[Sequence[str]], size: int
     """Raise `InputError` if lines are a grid except for one that is too short or too long."""
     width = _usual_width(lines)
     if len(lines) == width and size in (None, width):
-        for row, line in zip(rows, lines, strict=True):
+        for (number, _), line in zip(rows, lines, strict=True):
             if len(line) != width:
-                raise InputError(
-                    f"line {row.line}: {len(line)} cells where most lines have {width}"
-                )
+                raise InputError(f"line {number}: {len(line)} cells where most lines have {width}")
 
 
 def _usual_width(lines: Sequence[Sequence[str]]) -> int:
@@ -345,4 +326,4 @@ def _notation_with(symbols: str, n: int, blanks: str | None) -> Notation:
 
 
 def _line(rows: Sequence[Row], n: int, cell: int) -> int:
-    return rows[0 if len(rows) == 1 else cell // n].line
+    return rows[0 if len(rows) == 1 else cell // n][0]

@@ -164,8 +164,7 @@ def read_json(text: str) -> ExactCover:
     options = [_names(option, f"option {o}") for o, option in enumerate(fields["options"])]
     lists = {name: _names(fields[name], name) for name in JSON_FIELDS[1:4] if name in fields}
     colors = _json_colors(fields["colors"]) if "colors" in fields else None
-    bounds = _json_bounds(fields["bounds"]) if "bounds" in fields else None
-    costs = _json_costs(fields["costs"]) if "costs" in fields else None
+    bounds, costs = fields.get("bounds"), fields.get("costs")
     secondary = lists.get("secondary", [])
     primary = None
     if "items" in lists:
@@ -480,27 +479,6 @@ def _json_colors(values: Any) -> list[dict[Hashable, Hashable]]:
         dict(zip(value, _names([*value.values()], f"the colours of option {o}"), strict=True))
         for o, value in enumerate(values)
     ]
-
-
-def _json_bounds(values: Any) -> dict[Hashable, Sequence[int]]:
-    """Return the bounds of items from JSON."""
-    if not isinstance(values, dict):
-        raise InputError(f"bounds must be an object, not {json.dumps(values)[:60]}")
-    for item, pair in values.items():
-        whole = isinstance(pair, list) and all(type(number) is int for number in pair)
-        if not whole or len(pair) != 2:
-            raise InputError(
-                f"the bounds of {quoted(item)} must be a least and a most, such as [1, 2], not "
-                f"{json.dumps(pair)[:60]}"
-            )
-    return dict(values)
-
-
-def _json_costs(values: Any) -> list[int]:
-    """Return the cost of every option from JSON."""
-    if not isinstance(values, list) or any(type(cost) is not int for cost in values):
-        raise InputError(f"costs must be a list of whole numbers, not {json.dumps(values)[:60]}")
-    return values
 
 
 def check_number_of_items(n_items: int) -> None:

@@ -116,7 +116,7 @@ def read_tiling(text: str) -> ExactCover:
                     raise InputError("no pieces are named")
             add_pieces(shapes, new)
             use = use_of(said) if said else USES["once"]
-            pieces += [Tile(name, shape, use) for name, shape in new.items()]
+            pieces += [(name, shape, use) for name, shape in new.items()]
     return placements(cells, pieces, kind, fill=fill)
 
 

@@ -129,18 +129,21 @@ def checked_bounds(
 
 def bounds_by_name(bounds: Mapping[Any, Sequence[int]], primary: Sequence[Hashable]) -> Ints:
     """Return the bounds of the primary items, by default 1 and 1."""
+    if not isinstance(bounds, Mapping):
+        raise ProblemError(f"bounds are a mapping of items to pairs, not {quoted(bounds)}")
     number = {item: i for i, item in enumerate(primary)}
     array = np.ones((len(primary), 2), np.int64)
-    for item, pair in bounds.items():
+    for item, given in bounds.items():
         if item not in number:
             raise ProblemError(
                 f"bounds are given to {quoted(item)}, which is not a primary item; only those have "
                 f"bounds"
             )
-        pair = list(pair) if isinstance(pair, Sequence | np.ndarray) else [pair]
-        if len(pair) != 2 or not all(isinstance(b, int | np.integer) for b in pair):
+        pair = list(given) if isinstance(given, Sequence | np.ndarray) else [given]
+        if len(pair) != 2 or not all(type(b) is int or isinstance(b, np.integer) for b in pair):
             raise ProblemError(
-                f"the bounds of item {quoted(item)} are a least and a most, two whole numbers"
+                f"the bounds of item {quoted(item)} are a least and a most, two whole numbers, not "
+                f"{quoted(given)}"
             )
         if wrong := check_bounds(*map(int, pair)):
             raise ProblemError(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import operator
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
@@ -363,21 +364,15 @@ class ExactCover:
             ...
         batchsolve.errors.ProblemError: not a cover: item 1 is in none of the options
         """
-        chosen: set[int] = set()
-        holders: dict[int, list[int]] = {}  # item -> the options that have it
-        for o in option_numbers(cover):
+        options = option_numbers(cover)
+        for o in options:
             if not 0 <= o < self.n_options:
                 raise ProblemError(f"not a cover: option {o} is not in 0 .. {self.n_options - 1}")
-            if o in chosen:
-                raise ProblemError(f"not a cover: option {o} is there twice")
-            chosen.add(o)
-            for i, c in self.coloring(o).items():
-                others = holders.setdefault(i, [])
-                if not self._may_share(i, c, others):
-                    raise ProblemError(f"not a cover: {self._shared([*others, o], i)}")
-                others.append(o)
+        if (clash := self._first_clash(options)) is not None:
+            raise ProblemError(f"not a cover: {clash[1]}")
+        uses = Counter(i for o in options for i in self.option(o).tolist())
         for i in range(self.n_primary):
-            n, (least, _) = len(holders.get(i, [])), self._bounds_of(i)
+            n, (least, _) = uses[i], self._bounds_of(i)
             if n < least:
                 has = f"{counted(n, 'option')}, fewer than {least}" if n else "none of the options"
                 raise ProblemError(f"not a cover: item {self.item_name(i)} is in {has}")
@@ -397,46 +392,36 @@ class ExactCover:
 
     def clash_position(self, stack: Iterable[int]) -> int:
         """Return the place in a stack of an option that clashes or does not exist, or -1."""
-        decided: set[int] = set()
-        holders: dict[int, list[int]] = {}
-        for position, entry in enumerate(map(int, stack)):
-            if not 0 <= entry < self.n_decisions:
-                return position
-            o = entry % self.n_options
-            mine = self.coloring(o)
-            if o in decided or self._unshared(mine, holders) is not None:
-                return position
-            decided.add(o)
-            if entry == o:
-                for i in mine:
-                    holders.setdefault(i, []).append(o)
-        return -1
+        clash = self._first_clash(stack)
+        return -1 if clash is None else clash[0]
 
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
         """Return the reason why the option at `position` of a stack clashes."""
-        entry = int(stack[position])
-        if not 0 <= entry < self.n_decisions:
-            return f"option {entry} does not exist; the last one is {self.n_options - 1}"
-        o = entry % self.n_options
-        holders: dict[int, list[int]] = {}
-        for other in map(int, stack[:position]):
-            if other % self.n_options == o:
-                return f"option {o} is {'there' if other == entry else 'decided'} twice"
-            if other < self.n_options:
-                for i in self.coloring(other):
-                    holders.setdefault(i, []).append(other)
-        item = self._unshared(self.coloring(o), holders)
-        if item is None:
-            raise ValueError(f"option {o} at position {position} clashes with nothing before it")
-        if self._bounds_of(item)[1] == 1:
-            first = next(
-                h for h in holders[item] if not self._may_share(item, self.coloring(o)[item], [h])
-            )
-            return (
-                f"options {first} and {o} both cover item {self.item_name(item)}"
-                f"{self._other_than_in_one_color}"
-            )
-        return self._shared([*holders[item], o], item)
+        clash = self._first_clash(stack[: position + 1])
+        if clash is None:
+            raise ValueError(f"the option at position {position} clashes with nothing before it")
+        return clash[1]
+
+    def _first_clash(self, stack: Iterable[int]) -> tuple[int, str] | None:
+        """Return the place of the first entry that clashes or does not exist, and why; or None."""
+        decided: dict[int, int] = {}
+        holders: dict[int, list[int]] = {}  # item -> the options that have it
+        for place, entry in enumerate(map(int, stack)):
+            if not 0 <= entry < self.n_decisions:
+                return place, f"option {entry} does not exist; the last one is {self.n_options - 1}"
+            o = entry % self.n_options
+            if o in decided:
+                return place, f"option {o} is {'there' if decided[o] == entry else 'decided'} twice"
+            mine = self.coloring(o)
+            barred = [i for i, c in mine.items() if not self._may_share(i, c, holders.get(i, ()))]
+            if barred:
+                item = min(barred)
+                return place, self._why_barred(item, mine[item], holders[item], o)
+            decided[o] = entry
+            if entry == o:
+                for i in mine:
+                    holders.setdefault(i, []).append(o)
+        return None
 
     def _bounds_of(self, i: int) -> tuple[int, int]:
         """Return the least and the most number of options of a cover that have an item."""
@@ -451,24 +436,15 @@ class ExactCover:
             return all(self.coloring(other)[i] == color for other in others)
         return len(others) < self._bounds_of(i)[1]
 
-    def _unshared(
-        self, mine: Mapping[int, int], holders: Mapping[int, Sequence[int]]
-    ) -> int | None:
-        """Return the least item of an option that its holders do not share, or None."""
-        barred = [i for i, c in mine.items() if not self._may_share(i, c, holders.get(i, ()))]
-        return min(barred, default=None)
-
-    def _shared(self, options: Sequence[int], i: int) -> str:
-        """Return the statement that too many options share an item."""
+    def _why_barred(self, i: int, color: int, others: Sequence[int], o: int) -> str:
+        """Return the statement that an option cannot join the holders of an item."""
         most = self._bounds_of(i)[1]
-        names = f"{', '.join(map(str, options[:-1]))} and {options[-1]}"
-        beyond = self._other_than_in_one_color if most == 1 else f", more than {most}"
-        return f"item {self.item_name(i)} is in options {names}{beyond}"
-
-    @property
-    def _other_than_in_one_color(self) -> str:
-        """The end of the statement that two options share an item."""
-        return "" if self.colors is None else ", and not in the same colour"
+        if most > 1:
+            names = f"{', '.join(map(str, others))} and {o}"
+            return f"item {self.item_name(i)} is in options {names}, more than {most}"
+        first = next(other for other in others if not self._may_share(i, color, [other]))
+        but = "" if self.colors is None else ", and not in the same colour"
+        return f"options {first} and {o} both cover item {self.item_name(i)}{but}"
 
     def __repr__(self) -> str:
         return (

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from itertools import combinations
-from typing import NamedTuple
 
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.exact_cover import ExactCover
@@ -232,26 +231,19 @@ def _empty_grid(box_rows: int, box_columns: int) -> ExactCover:
     return sudoku(box_rows, box_columns)
 
 
-class Family(NamedTuple):
-    """The builder of the problems of a family, the form of their names, and an example."""
-
-    build: Callable[..., ExactCover]
-    form: str
-    example: str
-
-
-FAMILIES = {
-    "queens": Family(queens, "queens:N", "queens:8"),
-    "langford": Family(langford, "langford:N", "langford:8"),
-    "dominoes": Family(dominoes, "dominoes:RxC", "dominoes:8x8"),
-    "pentominoes": Family(pentominoes, "pentominoes:RxC", "pentominoes:6x10"),
-    "latin": Family(latin, "latin:N", "latin:5"),
-    "matchings": Family(matchings, "matchings:N", "matchings:8"),
-    "edgecovers": Family(edgecovers, "edgecovers:N", "edgecovers:6"),
-    "partitions": Family(partitions, "partitions:N", "partitions:8"),
-    "steiner": Family(steiner, "steiner:N", "steiner:9"),
-    "sudoku": Family(_empty_grid, "sudoku:RxC", "sudoku:3x3"),
+FAMILIES: dict[str, tuple[Callable[..., ExactCover], str, str]] = {
+    "queens": (queens, "queens:N", "queens:8"),
+    "langford": (langford, "langford:N", "langford:8"),
+    "dominoes": (dominoes, "dominoes:RxC", "dominoes:8x8"),
+    "pentominoes": (pentominoes, "pentominoes:RxC", "pentominoes:6x10"),
+    "latin": (latin, "latin:N", "latin:5"),
+    "matchings": (matchings, "matchings:N", "matchings:8"),
+    "edgecovers": (edgecovers, "edgecovers:N", "edgecovers:6"),
+    "partitions": (partitions, "partitions:N", "partitions:8"),
+    "steiner": (steiner, "steiner:N", "steiner:9"),
+    "sudoku": (_empty_grid, "sudoku:RxC", "sudoku:3x3"),
 }
+"""The builder of the problems of each family, the form of their names, and an example."""
 
 
 def known_families() -> str:
@@ -262,7 +254,7 @@ def known_families() -> str:
     >>> known_families()
     'queens:N, langford:N, ..., steiner:N, sudoku:RxC'
     """
-    return ", ".join(known.form for known in FAMILIES.values())
+    return ", ".join(form for _, form, _ in FAMILIES.values())
 
 
 def family(text: str) -> ExactCover:
@@ -290,16 +282,15 @@ def family(text: str) -> ExactCover:
     name, _, sizes = text_of("a family", text).partition(":")
     if name not in FAMILIES:
         raise InputError(f"unknown family {name[:60]!r}; choose from {known_families()}")
-    known = FAMILIES[name]
+    build, form, example = FAMILIES[name]
     numbers = sizes.lower().split("x")
     whole = all(number.isascii() and number.isdecimal() and len(number) < 10 for number in numbers)
-    if not whole or len(numbers) != len(known.form.split("x")):
+    if not whole or len(numbers) != len(form.split("x")):
         raise InputError(
-            f"{text[:60]}: {sizes[:50]!r} is not a size; write {known.form}, such as "
-            f"{known.example}"
+            f"{text[:60]}: {sizes[:50]!r} is not a size; write {form}, such as {example}"
         )
     try:
-        return known.build(*map(int, numbers))
+        return build(*map(int, numbers))
     except ProblemError as error:
         raise InputError(f"{text}: {error}") from error
 

@@ -218,8 +218,12 @@ class GridProblem(ExactCover, ABC):
             n stacks; the root of each is its place.
         """
         array = self.as_grids(grids)
-        offsets, options = _stacks_of(array, self.n_digits)
-        return Stacks(offsets, options, np.arange(len(array)))
+        return self.stacks_of(array, np.arange(len(array)))
+
+    def stacks_of(self, grids: npt.NDArray[np.uint8], roots: npt.NDArray[np.int64]) -> Stacks:
+        """Return the stacks of grids that `as_grids` returned, or a notation."""
+        offsets, options = _stacks_of(grids, self.n_digits)
+        return Stacks(offsets, options, roots)
 
     def as_grids(self, grids: npt.ArrayLike) -> npt.NDArray[np.uint8]:
         """Return grids as a uint8 array of shape (n, n_cells); check shape and digits."""

@@ -1,13 +1,12 @@
 """Polyominoes and polycubes: connected squares or cubes, their orientations and their names.
 
 Sets are generated from their definition: a shape of n squares is one of n - 1 squares and a square
-beside it. A `PieceKind` determines the shapes that are the same piece.
+beside it. A kind of pieces determines the shapes that are the same piece.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from enum import StrEnum
 from functools import cache
 from itertools import combinations, permutations, product
 
@@ -44,13 +43,8 @@ _LETTERS = {
 }
 
 
-class PieceKind(StrEnum):
-    """The moves that a piece allows; shapes that moves turn into each other are one piece."""
-
-    FREE = "free"
-    ONE_SIDED = "one-sided"
-    FIXED = "fixed"
-
+KINDS = FREE, ONE_SIDED, FIXED = "free", "one-sided", "fixed"
+"""The moves that a piece allows; shapes that moves turn into each other are one piece."""
 
 _FLAT = ("monominoes", "dominoes", "trominoes", "tetrominoes", "pentominoes", "hexominoes")
 _SOLID = ("tricubes", "tetracubes", "pentacubes")
@@ -80,13 +74,13 @@ def moved_to_corner(cells: Iterable[Cell]) -> Shape:
     return tuple(sorted((a - first[0], b - first[1], c - first[2]) for a, b, c in each))
 
 
-def orientations(shape: Shape, kind: PieceKind, solid: bool) -> list[Shape]:
+def orientations(shape: Shape, kind: str, solid: bool) -> list[Shape]:
     """Return the different orientations of a piece, in ascending order.
 
     Parameters
     ----------
     shape : Shape
-    kind : PieceKind
+    kind : str
         ``free`` pieces are turned and reflected, ``one-sided`` ones are turned, ``fixed`` ones have
         one orientation.
     solid : bool
@@ -94,7 +88,7 @@ def orientations(shape: Shape, kind: PieceKind, solid: bool) -> list[Shape]:
 
     Examples
     --------
-    >>> [len(orientations(drawn_shape("X. X. XX"), kind, False)) for kind in PieceKind]
+    >>> [len(orientations(drawn_shape("X. X. XX"), kind, False)) for kind in KINDS]
     [8, 4, 1]
     """
     return sorted({moved_to_corner(_moved(c, move) for c in shape) for move in _moves(kind, solid)})
@@ -115,12 +109,12 @@ def _reflects(axes: tuple[int, ...], signs: tuple[int, ...]) -> bool:
 
 
 @cache
-def _moves(kind: PieceKind, solid: bool) -> list[_Move]:
+def _moves(kind: str, solid: bool) -> list[_Move]:
     every = list(product(permutations(range(3)), product((1, -1), repeat=3)))
-    if kind is PieceKind.FIXED:
+    if kind == FIXED:
         return [every[0]]
     allowed = [(a, s) for a, s in every if solid or (a[0], s[0]) == (0, 1)]  # flat ones
-    return [move for move in allowed if kind is PieceKind.FREE or not _reflects(*move)]
+    return [move for move in allowed if kind == FREE or not _reflects(*move)]
 
 
 @cache
@@ -150,13 +144,13 @@ def _beside(shape: Shape, solid: bool) -> Iterator[Cell]:
             yield from ((a - 1, b, c), (a + 1, b, c))
 
 
-def pieces(size: int, kind: PieceKind, *, cubes: bool = False, solid: bool = False) -> list[Shape]:
+def pieces(size: int, kind: str, *, cubes: bool = False, solid: bool = False) -> list[Shape]:
     """Return one shape for every piece of `size` squares or cubes, in ascending order.
 
     Parameters
     ----------
     size : int
-    kind : PieceKind
+    kind : str
     cubes : bool
         Polycubes instead of polyominoes.
     solid : bool
@@ -164,9 +158,9 @@ def pieces(size: int, kind: PieceKind, *, cubes: bool = False, solid: bool = Fal
 
     Examples
     --------
-    >>> [len(pieces(4, kind)) for kind in PieceKind]
+    >>> [len(pieces(4, kind)) for kind in KINDS]
     [5, 7, 19]
-    >>> kinds = PieceKind.FREE, PieceKind.ONE_SIDED
+    >>> kinds = FREE, ONE_SIDED
     >>> [len(pieces(4, kind, cubes=True, solid=True)) for kind in kinds]
     [7, 8]
     """
@@ -179,7 +173,7 @@ def pieces(size: int, kind: PieceKind, *, cubes: bool = False, solid: bool = Fal
     return found
 
 
-def named_set(name: str, kind: PieceKind, solid: bool) -> dict[str, Shape]:
+def named_set(name: str, kind: str, solid: bool) -> dict[str, Shape]:
     """Return the pieces of a set, by name.
 
     Up to five squares, names are the usual letters, with the number of squares unless it is five:
@@ -190,7 +184,7 @@ def named_set(name: str, kind: PieceKind, solid: bool) -> dict[str, Shape]:
     ----------
     name : str
         One of `SETS`.
-    kind : PieceKind
+    kind : str
     solid : bool
         True for a board of several layers.
 
@@ -201,9 +195,9 @@ def named_set(name: str, kind: PieceKind, solid: bool) -> dict[str, Shape]:
 
     Examples
     --------
-    >>> list(named_set("tetrominoes", PieceKind.FREE, False))
+    >>> list(named_set("tetrominoes", FREE, False))
     ['I4', 'L4', 'O4', 'S4', 'T4']
-    >>> list(named_set("tetrominoes", PieceKind.ONE_SIDED, False))
+    >>> list(named_set("tetrominoes", ONE_SIDED, False))
     ['I4', 'L4', "L4'", 'O4', 'S4', "S4'", 'T4']
     """
     if name not in SETS:
@@ -214,10 +208,10 @@ def named_set(name: str, kind: PieceKind, solid: bool) -> dict[str, Shape]:
     named: dict[str, Shape] = {}
     first = _first_shapes(size, cubes)
     for base, drawn in first.items():
-        same = {orientations(s, kind, solid)[0] for s in orientations(drawn, PieceKind.FREE, cubes)}
+        same = {orientations(s, kind, solid)[0] for s in orientations(drawn, FREE, cubes)}
         whole = orientations(drawn, kind, solid)[0]
         each = sorted(same, key=lambda shape: (shape != whole, shape))
-        if kind is PieceKind.FIXED and len(each) > 1:
+        if kind == FIXED and len(each) > 1:
             named |= {f"{base}.{k}": shape for k, shape in enumerate(each, 1)}
         else:
             named |= dict(zip((base, f"{base}'"), each, strict=False))
@@ -229,5 +223,5 @@ def _first_shapes(size: int, cubes: bool) -> dict[str, Shape]:
     """Return the free pieces of a size by name, in the orientation of their drawing."""
     if size in _LETTERS and not cubes:
         return {name: drawn_shape(drawing) for name, drawing in _LETTERS[size].items()}
-    each = pieces(size, PieceKind.FREE, cubes=cubes, solid=cubes)
+    each = pieces(size, FREE, cubes=cubes, solid=cubes)
     return {f"{size}-{k}": shape for k, shape in enumerate(each, 1)}

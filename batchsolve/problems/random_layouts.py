@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numba import uint64
 
 from batchsolve.kernels import helper, inlined, kernel
-from batchsolve.splitmix import below, stream_of
+from batchsolve.splitmix import below, shuffle, stream_of
 
 W = uint64
 Keys = npt.NDArray[np.uint64]
@@ -166,9 +166,7 @@ def _draw_cages(keys, rows, attempts, solutions, n, least, most, cages):
         for x in range(n * n):
             digits[x] = W(1) << W(solutions[k, x] - 1)
             order[x] = x
-        for x in range(n * n - 1, 0, -1):
-            y = below(state, 0, x + 1)
-            order[x], order[y] = order[y], order[x]
+        shuffle(state, 0, order)
         n_cages = 0
         for cell in order:
             if cage[cell] >= 0:

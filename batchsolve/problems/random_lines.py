@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.random_layouts import Keys, Numbers
-from batchsolve.splitmix import below, stream_of
+from batchsolve.splitmix import below, shuffle, stream_of
 
 KINDS = THERMO, WHISPER, RENBAN, PALINDROME = "thermo", "whisper", "renban", "palindrome"
 """The kinds: digits that rise, that differ much, that follow one another in any order, and that
@@ -98,9 +98,7 @@ def _draw_lines(keys, rows, attempts, solutions, kinds, least, most, gap, cells,
         is_free[:] = True
         for x in range(n_cells):
             order[x] = x
-        for x in range(n_cells - 1, 0, -1):
-            y = below(state, 0, x + 1)
-            order[x], order[y] = order[y], order[x]
+        shuffle(state, 0, order)
         n_used = 0
         for cell in order:
             if not is_free[cell]:

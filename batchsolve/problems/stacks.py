@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -130,10 +131,11 @@ class Stacks:
             raise ProblemError(f"{numbers.size} roots for {len(rows)} stacks")
         return cls(offsets, options, numbers.astype(np.int64))
 
-    @classmethod
-    def empty(cls) -> Stacks:
+    @staticmethod
+    @cache
+    def empty() -> Stacks:
         """Return a batch of no stacks."""
-        return cls(np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.int64))
+        return Stacks(np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.int64))
 
     @classmethod
     def concatenate(cls, batches: Sequence[Stacks]) -> Stacks:
@@ -141,7 +143,7 @@ class Stacks:
         if len(batches) == 1:
             return batches[0]
         if not batches:
-            return cls.empty()
+            return Stacks.empty()
         starts = np.cumsum([0, *(b.options.size for b in batches)])
         offsets = [b.offsets[:-1] + start for b, start in zip(batches, starts, strict=False)]
         return cls(

@@ -34,7 +34,7 @@ from batchsolve.problems.notation import (
 )
 
 _Kind = tuple[int, int, int]  # the numbers of characters and tokens, and the set of bytes
-
+_LONGEST_NUMBER = 3  # characters, because N is at most 255
 
 _IS_SEPARATOR = np.isin(np.arange(256), [32, 44, 59, 9])
 _SET_OF_BYTE = np.zeros((2, 256), np.uint64)  # without separators
@@ -65,37 +65,43 @@ def _survey_at_once(data: Any, offsets: Any) -> Any:
     """Do as `_survey`, in NumPy."""
     begins, ends = trimmed(data, offsets)
     n_tokens, is_separated = _tokens(data, begins, ends)
-    facts = np.zeros((begins.size, 4), np.uint64)
+    facts = np.zeros((begins.size, 5), np.uint64)
     facts[:, 0], facts[:, 1] = ends - begins, np.where(is_separated, n_tokens, 0)
     some = begins < ends
     bounds = np.stack([begins[some], ends[some]], axis=1).reshape(-1)
     for k, sets in enumerate(_SET_OF_BYTE):
         of_bytes = np.append(sets[data], np.uint64(0))
         facts[some, 2 + k] = np.bitwise_or.reduceat(of_bytes, bounds)[::2] if bounds.size else 0
+    ends_long = ~_IS_SEPARATOR[data]  # the fourth or a later byte of a token
+    for k in range(_LONGEST_NUMBER):
+        ends_long[k + 1 :] &= ~_IS_SEPARATOR[data][: -k - 1]
+    facts[:, 4] = _sums(ends_long, begins + _LONGEST_NUMBER, ends) > 0
     return facts
 
 
 @with_counterpart(_survey_at_once)
 def _survey(data, offsets):
-    """Return for each value the numbers of characters and tokens, and the set of its bytes.
+    """Return facts about each value.
 
-    Without separators, the number of tokens is 0. The set has no separators. All bytes from 127 on
-    set bit 127.
+    They are the numbers of characters and tokens, the set of its bytes, in two words, and 1 if a
+    token has more characters than a number. Without separators, the number of tokens is 0. The set
+    has no separators. All bytes from 127 on set bit 127.
     """
     n = offsets.size - 1
-    facts = np.zeros((n, 4), np.uint64)
+    facts = np.zeros((n, 5), np.uint64)
     one = np.uint64(1)
     for k in range(n):
         begin, end = trim(data, offsets[k], offsets[k + 1])
-        tokens, inside, separated = 0, False, False
+        tokens, length, separated = 0, 0, False
         for x in range(begin, end):
             c = data[x]
             if c == 32 or c == 44 or c == 59 or c == 9:
-                separated, inside = True, False
+                separated, length = True, 0
                 continue
-            if not inside:
-                inside = True
-                tokens += 1
+            tokens += length == 0
+            length += 1
+            if length > _LONGEST_NUMBER:
+                facts[k, 4] = one
             if c < 64:
                 facts[k, 2] |= one << np.uint64(c)
             else:
@@ -133,7 +139,6 @@ class Form(NamedTuple):
 
 NO_FORM = 0
 """The number of a text that has no form."""
-_LONGEST_NUMBER = 3  # characters, because N is at most 255
 
 
 def forms(column: pa.Array) -> npt.NDArray[np.int64]:
@@ -144,47 +149,15 @@ def forms(column: pa.Array) -> npt.NDArray[np.int64]:
     >>> forms(pa.array(["1..2 is text", "1..2", "1 0 10 2", "1.."])).tolist()
     [0, 4, 5, 0]
     """
-    return _forms(*buffers(column))
-
-
-def _forms_at_once(data: Any, offsets: Any) -> Any:
-    """Do as `_forms`, in NumPy."""
-    begins, ends = trimmed(data, offsets)
-    n_tokens, is_separated = _tokens(data, begins, ends)
-    n_cells = np.where(is_separated, n_tokens, ends - begins)
+    facts = _survey(*buffers(column))
+    length, tokens = facts[:, :2].astype(np.int64).T
+    n_cells = np.where(tokens, tokens, length)
     n = np.sqrt(n_cells).astype(np.int64)
-    fits = (
-        (n > 0) & (n <= MOST_DIGITS) & (n * n == n_cells) & (_sums(data >= 128, begins, ends) == 0)
-    )
-    is_long = ~_IS_SEPARATOR[data]
-    for k in range(_LONGEST_NUMBER):  # the ends of long tokens
-        is_long[k + 1 :] &= ~_IS_SEPARATOR[data][: -k - 1]
-    is_long[:_LONGEST_NUMBER] = False
-    fits &= ~is_separated | (_sums(is_long, begins + _LONGEST_NUMBER, ends) == 0)
-    return np.where(fits, 2 * n + is_separated, NO_FORM)
-
-
-@with_counterpart(_forms_at_once)
-def _forms(data, offsets):
-    found = np.zeros(offsets.size - 1, np.int64)
-    for k in range(found.size):
-        begin, end = trim(data, offsets[k], offsets[k + 1])
-        n_tokens, length, longest, separated, plain = 0, 0, 0, False, True
-        for x in range(begin, end):
-            c = data[x]
-            if c == 32 or c == 44 or c == 59 or c == 9:
-                separated, length = True, 0
-                continue
-            n_tokens += length == 0
-            length += 1
-            longest = max(longest, length)
-            plain &= c < 128
-        n_cells = n_tokens if separated else end - begin
-        n = np.int64(np.sqrt(n_cells))
-        fits = 0 < n <= MOST_DIGITS and n * n == n_cells and plain
-        if fits and (not separated or longest <= _LONGEST_NUMBER):
-            found[k] = 2 * n + separated
-    return found
+    has_cells = (facts[:, 2] | facts[:, 3]) > 0
+    is_ascii = facts[:, 3] < np.uint64(1 << 63)
+    fits = has_cells & is_ascii & (n * n == n_cells) & (n <= MOST_DIGITS)
+    fits &= (tokens == 0) | (facts[:, 4] == 0)
+    return np.where(fits, 2 * n + (tokens > 0), NO_FORM)
 
 
 def _counted(facts: npt.NDArray[np.uint64]) -> Iterator[tuple[_Kind, int]]:
@@ -228,7 +201,7 @@ class Survey:
     def add(self, column: pa.Array) -> None:
         """Add the values of a string array."""
         facts = _survey(*buffers(column))
-        for kind, count in _counted(facts):
+        for kind, count in _counted(facts[:, :4]):
             self._kinds[kind] += count
         separated = np.flatnonzero(facts[:, 1])
         if separated.size:
@@ -384,7 +357,7 @@ class Signs:
         """
         if not form.as_numbers:
             facts = _survey(*buffers(column)).tolist()
-            return [_own_notation(self, form, low | high << 64) for _, _, low, high in facts]
+            return [_own_notation(self, form, low | high << 64) for _, _, low, high, _ in facts]
         texts = column.to_pylist()
         separators = [next((c for c in ",;\t" if c in text), " ") for text in texts]
         return [_own_notation(self, form, 0, separator) for separator in separators]

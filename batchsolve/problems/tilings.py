@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,11 @@ from batchsolve.errors import InputError, ProblemError, counted, quoted
 from batchsolve.problems.attributes import array_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.polyominoes import (
+    FREE,
+    KINDS,
+    ONE_SIDED,
     SETS,
     Cell,
-    PieceKind,
     Shape,
     moved_to_corner,
     named_set,
@@ -48,12 +50,8 @@ USES: dict[str, Use] = {"once": (1, 1), "at most once": (0, 1), "any number": (0
 _TIMES = re.compile(r"(\d+)(\.\.(\d+)?)?")
 
 
-class Tile(NamedTuple):
-    """A piece of a tiling."""
-
-    name: str
-    shape: Shape
-    use: Use
+Tile = tuple[str, Shape, Use]
+"""A piece of a tiling: its name, its shape and its use."""
 
 
 def tiling(
@@ -118,12 +116,12 @@ def tiling(
     for name in uses:
         if name not in shapes:
             raise ProblemError(f"use names the piece {quoted(name)}, and there is none")
-    placed = [Tile(name, shape, use_of(uses.get(name, "once"))) for name, shape in shapes.items()]
+    placed = [(name, shape, use_of(uses.get(name, "once"))) for name, shape in shapes.items()]
     return placements(cells, placed, chosen, fill=fill)
 
 
 def placements(
-    cells: Sequence[Cell], pieces: Sequence[Tile], kind: PieceKind, *, fill: bool
+    cells: Sequence[Cell], pieces: Sequence[Tile], kind: str, *, fill: bool
 ) -> ExactCover:
     """Return the problem of putting pieces on the cells of a board.
 
@@ -139,27 +137,27 @@ def placements(
     name_of = {cell: _cell_name(cell, solid) for cell in cells}
     options: list[list[str]] = []
     names: list[str] = []
-    for piece in pieces:
-        item = [] if fill and piece.use == USES["any number"] else [piece.name]
-        for shape in orientations(piece.shape, kind, solid):
+    for name, piece, use in pieces:
+        item = [] if fill and use == USES["any number"] else [name]
+        for shape in orientations(piece, kind, solid):
             for where in _places(shape, cells, name_of):
                 options.append(item + where)
-                names.append(" ".join([piece.name, *where]))
+                names.append(" ".join([name, *where]))
             if len(options) > MOST_OPTIONS:
                 raise ProblemError(
                     f"more than {MOST_OPTIONS:,} options; take fewer pieces, or a smaller board"
                 )
     # Only some engines take bounds, so pieces have them only if they need them.
     bounds, primary, secondary = {}, [], []
-    for piece in pieces:
-        if piece.use == USES["once"]:
-            primary.append(piece.name)
-        elif fill and piece.use == USES["at most once"]:
-            secondary.append(piece.name)
-        elif not fill or piece.use != USES["any number"]:
-            primary.append(piece.name)  # an option without a primary item would be in no cover
-            least, most = piece.use
-            bounds[piece.name] = least, max(1, len(cells) if most is None else most)
+    for name, _, use in pieces:
+        if use == USES["once"]:
+            primary.append(name)
+        elif fill and use == USES["at most once"]:
+            secondary.append(name)
+        elif not fill or use != USES["any number"]:
+            primary.append(name)  # an option without a primary item would be in no cover
+            least, most = use
+            bounds[name] = least, max(1, len(cells) if most is None else most)
     (primary if fill else secondary).extend(name_of.values())
     return ExactCover.from_options(options, primary, secondary, names, bounds=bounds)
 
@@ -210,15 +208,13 @@ def is_solid(cells: Iterable[Cell]) -> bool:
     return any(layer > 1 for layer, _, _ in cells)
 
 
-def kind_of(text: str | None, solid: bool) -> PieceKind:
+def kind_of(text: str | None, solid: bool) -> str:
     """Return the named kind, or by default that of pieces of wood."""
     if text is None:
-        return PieceKind.ONE_SIDED if solid else PieceKind.FREE
-    if text not in [*PieceKind]:
-        raise InputError(
-            f"unknown kind of pieces {text[:60]!r}; choose from {', '.join(PieceKind)}"
-        )
-    return PieceKind(text)
+        return ONE_SIDED if solid else FREE
+    if text not in KINDS:
+        raise InputError(f"unknown kind of pieces {text[:60]!r}; choose from {', '.join(KINDS)}")
+    return text
 
 
 def use_of(text: str) -> Use:
@@ -320,7 +316,7 @@ _MARKS = {
 }
 
 
-def named_pieces(text: str, kind: PieceKind, solid: bool) -> dict[str, Shape]:
+def named_pieces(text: str, kind: str, solid: bool) -> dict[str, Shape]:
     """Return the pieces of sets, and single pieces, named in a text with blanks or commas."""
     found: dict[str, Shape] = {}
     for word in text.replace(",", " ").split():
@@ -328,14 +324,14 @@ def named_pieces(text: str, kind: PieceKind, solid: bool) -> dict[str, Shape]:
     return found
 
 
-def known_pieces(word: str, kind: PieceKind, solid: bool) -> dict[str, Shape]:
+def known_pieces(word: str, kind: str, solid: bool) -> dict[str, Shape]:
     """Return the pieces of a set, or the piece of that name.
 
     Examples
     --------
-    >>> list(known_pieces("trominoes", PieceKind.FREE, False))
+    >>> list(known_pieces("trominoes", FREE, False))
     ['I3', 'V3']
-    >>> known_pieces("I3", PieceKind.FREE, False)
+    >>> known_pieces("I3", FREE, False)
     {'I3': ((0, 0, 0), (0, 0, 1), (0, 0, 2))}
     """
     if word in SETS:

@@ -60,36 +60,6 @@ from batchsolve.problems.sudoku import sudoku
 _IN, _OUT = 1, 2
 
 
-class _Entries:
-    """Entries of options: items, some with colours, given kind by kind."""
-
-    def __init__(self) -> None:
-        self.options: list[npt.NDArray[np.int64]] = []
-        self.items: list[npt.NDArray[np.int64]] = []
-        self.colors: list[npt.NDArray[np.int64]] = []
-        self.n_items = 0
-
-    def new_items(self, n: int) -> int:
-        """Add items; return the first."""
-        self.n_items += n
-        return self.n_items - n
-
-    def add(self, options: npt.ArrayLike, items: npt.ArrayLike, color: npt.ArrayLike = 0) -> None:
-        """Give options these items."""
-        options, items, color = np.broadcast_arrays(
-            np.asarray(options, np.int64), np.asarray(items, np.int64), np.asarray(color, np.int64)
-        )
-        for kept, new in ((self.options, options), (self.items, items), (self.colors, color)):
-            kept.append(new.reshape(-1))
-
-    def arrays(self, n_options: int) -> tuple[Any, Any, Any]:
-        """Return the arrays of a problem: `indptr`, `indices` and `colors`."""
-        options, items = np.concatenate(self.options), np.concatenate(self.items)
-        order = np.lexsort((items, options))
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(options, minlength=n_options))])
-        return indptr, items[order], np.concatenate(self.colors)[order]
-
-
 class Variant(GridProblem):
     """The exact cover problem of the empty grid with these rules.
 
@@ -148,22 +118,31 @@ class Variant(GridProblem):
     def _cover(self) -> ExactCover:
         """The exact cover problem."""
         rules, n, n_cells = self.rules, self.n_digits, self.n_cells
-        digits, entries = np.arange(n), _Entries()
+        digits, entries, n_items = np.arange(n), list[Any](), 0
 
         def options_of(cells: Sequence[int]) -> npt.NDArray[np.int64]:
             return np.asarray(cells)[:, None] * n + digits
 
-        entries.add(np.arange(n_cells * n), np.repeat(np.arange(n_cells), n))
-        entries.new_items(n_cells)
+        def new_items(n_new: int) -> int:
+            nonlocal n_items
+            n_items += n_new
+            return n_items - n_new
+
+        def add(options: npt.ArrayLike, items: npt.ArrayLike, color: npt.ArrayLike = 0) -> None:
+            """Give options items, perhaps with a colour."""
+            entries.append([each.ravel() for each in np.broadcast_arrays(options, items, color)])
+
+        add(np.arange(n_cells * n), np.repeat(np.arange(n_cells), n))
+        new_items(n_cells)
         for house in rules.houses:
-            entries.add(options_of(house), entries.new_items(n) + digits)
+            add(options_of(house), new_items(n) + digits)
         # before the items that are secondary: those of cages and of marks
-        cages = entries.new_items(len(rules.cages))
+        cages = new_items(len(rules.cages))
         excluded = np.flatnonzero(self._marks[:, None] >> digits.astype(np.uint64) & 1 == 0)
-        marks = entries.new_items(self.n_marks)
-        n_primary = entries.n_items
+        marks = new_items(self.n_marks)
+        n_primary = n_items
         for group in rules.groups:
-            entries.add(options_of(group), entries.new_items(n) + digits)
+            add(options_of(group), new_items(n) + digits)
         for a, b, relation in rules.pairs:
             allows = RELATIONS[relation]
             forbidden = [
@@ -172,27 +151,29 @@ class Variant(GridProblem):
                 for y in range(n)
                 if not allows(x + 1, y + 1)
             ]
-            items = entries.new_items(len(forbidden)) + np.arange(len(forbidden))
-            for options in zip(*forbidden, strict=True):
-                entries.add(options, items)
+            items = new_items(len(forbidden)) + np.arange(len(forbidden))
+            for one in zip(*forbidden, strict=True):
+                add(one, items)
         n_options = n_cells * n
         if self.n_marks:
-            items = entries.new_items(excluded.size) + np.arange(excluded.size)
-            entries.add(n_options, [marks])
-            entries.add(n_options, items)
-            entries.add(excluded, items)
+            items = new_items(excluded.size) + np.arange(excluded.size)
+            add(n_options, [marks])
+            add(n_options, items)
+            add(excluded, items)
             n_options += 1
         for k, cage in enumerate(rules.cages):
-            entries.add(options_of(cage.cells), entries.new_items(n) + digits)
-            entries.add(options_of(cage.cells), (first := entries.new_items(n)) + digits, _IN)
+            add(options_of(cage.cells), new_items(n) + digits)
+            add(options_of(cage.cells), (first := new_items(n)) + digits, _IN)
             for digit_set in cage.digit_sets(n):
-                entries.add(n_options, [cages + k])
+                add(n_options, [cages + k])
                 has = digit_set >> digits & 1
-                entries.add(n_options, first + digits, np.where(has, _IN, _OUT))
+                add(n_options, first + digits, np.where(has, _IN, _OUT))
                 n_options += 1
-        indptr, items, colors = entries.arrays(n_options)
-        colors = colors if rules.cages else None
-        return ExactCover(indptr, items, entries.n_items, n_primary, colors=colors)
+        options, items, colors = (np.concatenate(each) for each in zip(*entries, strict=True))
+        order = np.lexsort((items, options))
+        indptr = np.append(0, np.cumsum(np.bincount(options, minlength=n_options)))
+        in_order = colors[order] if rules.cages else None
+        return ExactCover(indptr, items[order], n_items, n_primary, colors=in_order)
 
     @cached_property
     def fingerprint(self) -> str:

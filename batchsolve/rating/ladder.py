@@ -194,6 +194,31 @@ def locked(board, step, once, houses, direct):
 
 
 @helper
+def _union(sets, chosen):
+    """Return the union of some sets."""
+    union = 0
+    while chosen:
+        union |= sets[first(chosen)]
+        chosen &= chosen - 1
+    return union
+
+
+@helper
+def _next_sets(sets, k, j):
+    """Return the place in `SETS[k]`, from j on, of k sets whose union has k elements, or N_SETS[k].
+
+    Each of them has two elements or more.
+    """
+    wanted = 0
+    for i in range(N):
+        if count(sets[i]) >= 2 and count(sets[i]) <= k:
+            wanted |= 1 << i
+    while j < N_SETS[k] and (SETS[k, j] & ~wanted or count(_union(sets, SETS[k, j])) != k):
+        j += 1
+    return j
+
+
+@helper
 def _naked_sets(board, step, once, k):
     """Use k cells of a house with k candidates together: its other cells have none of those."""
     changed = False
@@ -201,14 +226,10 @@ def _naked_sets(board, step, once, k):
     for house in range(N_HOUSES):
         for at in range(N):
             sets[at] = board[CELLS + CELL[house, at]]
-        wanted = _small(sets, k)
-        for j in range(N_SETS[k]):
+        j = _next_sets(sets, k, 0)
+        while j < N_SETS[k]:
             cells = SETS[k, j]
-            if cells & ~wanted:
-                continue
             digits = _union(sets, cells)
-            if count(digits) != k:
-                continue
             left, helps = digits, False
             while left:
                 helps |= _remove_at(board, house, ALL & ~cells, first(left))
@@ -217,27 +238,8 @@ def _naked_sets(board, step, once, k):
             if helps and once:
                 _note(step, house, cells, digits)
                 return True
+            j = _next_sets(sets, k, j + 1)
     return changed
-
-
-@helper
-def _small(sets, k):
-    """Return which sets have 2 to k elements."""
-    found = 0
-    for j in range(N):
-        if count(sets[j]) >= 2 and count(sets[j]) <= k:
-            found |= 1 << j
-    return found
-
-
-@helper
-def _union(sets, chosen):
-    """Return the union of some sets."""
-    union = 0
-    while chosen:
-        union |= sets[first(chosen)]
-        chosen &= chosen - 1
-    return union
 
 
 @helper
@@ -250,14 +252,10 @@ def _hidden_sets(board, step, once, k, direct):
     for house in range(N_HOUSES):
         begin_places = PLACES + N * house
         sets = board[begin_places : begin_places + N].astype(np.int64)
-        wanted = _small(sets, k)
-        for j in range(N_SETS[k]):
+        j = _next_sets(sets, k, 0)
+        while j < N_SETS[k]:
             digits = SETS[k, j]
-            if digits & ~wanted:
-                continue
             cells = _union(sets, digits)
-            if count(cells) != k:
-                continue
             left, helps = np.intp(board[MISSING + house]) & ~digits, False
             while left:
                 digit = first(left)
@@ -272,6 +270,7 @@ def _hidden_sets(board, step, once, k, direct):
             if helps and once:
                 _note(step, house, cells, digits)
                 return True
+            j = _next_sets(sets, k, j + 1)
     return changed
 
 
@@ -287,14 +286,10 @@ def _fish(board, step, once, k):
         for lines in (0, COLUMNS):
             for line in range(N):
                 sets[line] = board[PLACES + N * (lines + line) + digit]
-            wanted = _small(sets, k)
-            for j in range(N_SETS[k]):
+            j = _next_sets(sets, k, 0)
+            while j < N_SETS[k]:
                 chosen = SETS[k, j]
-                if chosen & ~wanted:
-                    continue
                 crossed = _union(sets, chosen)
-                if count(crossed) != k:
-                    continue
                 left, helps = crossed, False
                 while left:
                     crossing = COLUMNS - lines + first(left)
@@ -308,6 +303,7 @@ def _fish(board, step, once, k):
                             for at in range(N):
                                 step[CELL[lines + line, at]] = sets[line] >> at & 1
                     return True
+                j = _next_sets(sets, k, j + 1)
     return changed
 
 

@@ -36,7 +36,7 @@ from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stack
 from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.rows import search_rows
-from batchsolve.search.tree import Render, TreeSearch, Trial
+from batchsolve.search.tree import Render, TreeSearch
 from batchsolve.search.tree_goal import Totals, TreeGoal
 from batchsolve.settings import UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
@@ -596,7 +596,7 @@ class FirstCovers:
         Nodes visited.
     seconds : float
     engine : str
-        The engine that searched last.
+        The engine, or the first of those that took turns.
     """
 
     covers: list[UInts]
@@ -650,37 +650,31 @@ def first_covers(
     [[0, 4, 5], [1, 2, 6]]
     """
     settings = search or SearchSettings()
-    engines = engines_for(settings.engine, problem)
-    if engines[0].capabilities.counts_only:
-        raise InputError(f"the engine {engines[0].name!r} only counts; name another")
+    engine = EngineForEach(settings.engine)
+    if engine.capabilities.counts_only:
+        raise InputError(f"the engine {engine.name!r} only counts; name another")
     problem, left = problem_and_stack(problem, stack)
     most_nodes = UNLIMITED if settings.node_limit is None else settings.node_limit
     seconds = float("inf") if settings.time_limit is None else settings.time_limit
     begin = time.monotonic()
     covers: list[UInts] = []
     nodes = 0
-    trial, engine = Trial(engines, settings.budget), engines[0]
-    turns = iter(trial)
     while len(left) and len(covers) < limit:
-        spent = time.monotonic() - begin
-        if nodes >= most_nodes or spent >= seconds:
+        if nodes >= most_nodes or time.monotonic() - begin >= seconds:
             break
-        turn = next(turns, None)  # ends the trial before the fastest is asked for
-        engine, budget = turn or (trial.fastest, settings.budget or FIRST_BUDGET)
         wanted = limit - len(covers)
         # with one root, all stacks share the limit and are searched in order
         task = Task.of(
             left.with_roots(np.zeros(len(left), np.int64)),
             limit=wanted,
-            budget=min(budget, most_nodes - nodes),
+            budget=min(settings.budget or FIRST_BUDGET, most_nodes - nodes),
             keep=wanted,
         )
         outcome = engine.search(problem, task)
-        visited = int(outcome.nodes.sum())
-        trial.learn(visited, time.monotonic() - begin - spent)
-        nodes += visited
+        nodes += int(outcome.nodes.sum())
         covers += [cover.copy() for cover in outcome.solutions]
         left = outcome.frontier
         on_progress(len(covers), nodes)
     complete = len(covers) >= limit or not len(left)
-    return FirstCovers(covers, complete, nodes, time.monotonic() - begin, engine.name)
+    name = engine.of(problem).name
+    return FirstCovers(covers, complete, nodes, time.monotonic() - begin, name)

@@ -8,11 +8,12 @@ workers write the rows that are kept (`batchsolve.search.in_order`). Memory hold
 from __future__ import annotations
 
 import os
+import secrets
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
 from typing import Any, ClassVar, Unpack
@@ -34,7 +35,14 @@ from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output, folder_beside, open_output, whole_output
 from batchsolve.tables.places import files_of
 from batchsolve.tables.reader import Reader
-from batchsolve.tables.repeats import UNSEEN, Keyed, RowKeys, SeenKeys, output_rows, output_schema
+from batchsolve.tables.repeats import (
+    UNSEEN,
+    RowKeys,
+    SeenKeys,
+    output_rows,
+    output_schema,
+    row_keys,
+)
 from batchsolve.tables.sources import suffix_of
 from batchsolve.workers.pool import Pool
 
@@ -182,8 +190,8 @@ def dedupe(
 _Decision = tuple[Any, dict[int, str] | None]  # the arguments of `output_rows`
 
 
-def _keys(keyed: Keyed, block: Block) -> RowKeys:
-    return keyed.keys(keyed.reader.read(block))
+def _keys(reader: Reader, up_to_symmetry: bool, secret: bytes, block: Block) -> RowKeys:
+    return row_keys(reader.read(block), up_to_symmetry, secret)
 
 
 def _kept(
@@ -215,6 +223,7 @@ class _Dedupe:
     seen: SeenKeys = field(default_factory=SeenKeys)
     files: list[tuple[int, str]] = field(default_factory=list)  # first row and name of each
     n_rows: int = 0  # rows of all files whose keys were looked up
+    secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))  # of hashes
 
     def run(self) -> DedupeSummary:
         start = time.perf_counter()
@@ -231,23 +240,23 @@ class _Dedupe:
         for other, theirs in zip(self.against, known, strict=True):
             refuse_own_output([other], theirs, self.output)
         corpus = Corpus(paths, self.settings, filename=self.settings.filename)
-        keyed = Keyed(corpus.reader, self.up_to_symmetry)
+        if self.up_to_symmetry:
+            corpus.reader.main.check_has_forms()
         self.on_progress(Progress(0, self.totals))
         with self.pool as pool:
             self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
             for theirs in known:
-                self._learn(theirs, corpus, keyed)
+                self._learn(theirs, corpus)
             self.totals.known_rows, self.totals.undecided = self.n_rows, 0
             is_parquet = suffix_of(self.output) == ".parquet"
             reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
-            keyed = replace(keyed, reader=reader)
             with self._opened(output_schema(reader, self.mark)) as output:
                 write = partial(_kept, reader, encoder_for(self.output), output.in_place)
-                self._keep(corpus, keyed, write, output)
+                self._keep(corpus, reader, write, output)
         self.totals.seconds = time.perf_counter() - start
         return self.totals
 
-    def _learn(self, paths: list[str], corpus: Corpus, keyed: Keyed) -> None:
+    def _learn(self, paths: list[str], corpus: Corpus) -> None:
         """Add the keys of files of ``against``."""
         other = Corpus(paths, self.settings)
         ours, theirs = corpus.reader.main.rules.names, other.reader.main.rules.names
@@ -257,7 +266,8 @@ class _Dedupe:
                 f"{', '.join(paths)}: has {which[0]} of the columns of rules, and the input "
                 f"{which[1]}; add those that are missing, if need be empty"
             )
-        theirs_keyed = replace(keyed, reader=other.reader)
+        if self.up_to_symmetry:
+            other.reader.main.check_has_forms()
 
         def learn(block: Block, found: RowKeys) -> int:
             self._look_up(found)
@@ -265,7 +275,7 @@ class _Dedupe:
             self.totals.known_invalid += int(np.count_nonzero(~is_valid))
             return is_valid.size
 
-        for _ in self._pass_over(other, theirs_keyed, learn, _nothing):
+        for _ in self._pass_over(other, other.reader, learn, _nothing):
             pass
 
     @contextmanager
@@ -284,7 +294,7 @@ class _Dedupe:
             yield output
 
     def _keep(
-        self, corpus: Corpus, keyed: Keyed, write: Callable[..., Encoded], output: Output
+        self, corpus: Corpus, reader: Reader, write: Callable[..., Encoded], output: Output
     ) -> None:
         """Write the new rows of the input, or all rows with the column ``first``."""
         totals, n_known = self.totals, self.n_rows
@@ -302,7 +312,7 @@ class _Dedupe:
                 return first, None
             return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
 
-        for encoded in self._pass_over(corpus, keyed, decide, write):
+        for encoded in self._pass_over(corpus, reader, decide, write):
             output.take(encoded)
 
     def _name_of(self, row: int) -> str:
@@ -319,7 +329,7 @@ class _Dedupe:
     def _pass_over(
         self,
         corpus: Corpus,
-        keyed: Keyed,
+        reader: Reader,
         decide: Callable[[Block, RowKeys], Any],
         write: Callable[..., Encoded],
     ) -> Iterator[Encoded]:
@@ -335,9 +345,8 @@ class _Dedupe:
             return decide(block, found)
 
         try:
-            for block, encoded in in_two_passes(
-                blocks, self.pool, partial(_keys, keyed), decided, write
-            ):
+            keys = partial(_keys, reader, self.up_to_symmetry, self.secret)
+            for block, encoded in in_two_passes(blocks, self.pool, keys, decided, write):
                 place.pass_by(block, encoded.n_rows)
                 n_rows += encoded.n_rows
                 yield encoded

@@ -42,9 +42,9 @@ from batchsolve.tables.judged import (
     MOST_NAMED,
     NO_VALUE,
     Example,
-    Judge,
     JudgedRows,
     Stratum,
+    judge,
 )
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.places import files_of
@@ -55,6 +55,7 @@ from batchsolve.workers.pool import Pool
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
 NO_TRUTH = "none"
 MOST_STRATA = 1000
+JudgeRows = Callable[..., JudgedRows]
 ALL = "all"
 """The name of the stratum of all rows."""
 
@@ -312,7 +313,7 @@ def evaluate(
         Stratum(), {}, corpus.column, column, known, by, {"malformed": [], "unjudged": []}, [], 0.0
     )
     with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
-        judged = _judged(corpus, reader, Judge(column, by, edges), pool, how.chunk)
+        judged = _judged(corpus, reader, partial(judge, column, by, edges), pool, how.chunk)
         tell(Progress(0, evaluation.all))
         with closing(judged) as found:
             for end, rows in found:
@@ -364,13 +365,13 @@ def _check_columns(corpus: Corpus, prediction: str, by: str | None) -> None:
         )
 
 
-def _read_and_judge(reader: Reader, judge: Judge, block: Block) -> tuple[Block, JudgedRows]:
+def _read_and_judge(reader: Reader, judged: JudgeRows, block: Block) -> tuple[Block, JudgedRows]:
     """Judge a block by its given solutions; return it without its records."""
-    return replace(block, data=b""), judge.rows(reader.read(block))
+    return replace(block, data=b""), judged(reader.read(block))
 
 
 def _judged(
-    corpus: Corpus, reader: Reader, judge: Judge, pool: Pool, chunk: int | None
+    corpus: Corpus, reader: Reader, judged: JudgeRows, pool: Pool, chunk: int | None
 ) -> Generator[tuple[Boundary, JudgedRows]]:
     """Yield the ends and the counts of blocks, in order, of rows counted from 1 in the input."""
     blocks, place, n_rows = blocks_for(pool, corpus, most_rows=chunk), FilePlace(), 0
@@ -379,10 +380,10 @@ def _judged(
         engines, settings = EnginesByShape.under(AUTO, corpus.problem, 2), SearchSettings(limit=2)
         if pool.in_process:
             compile_ahead(engines.engine, corpus.problem)
-        how = pool, settings, reader.read, judge.rows, 1, corpus.waits
+        how = pool, settings, reader.read, judged, 1, corpus.waits
         found = search_rows(blocks, engines, *how)
     else:
-        found = in_one_pass(blocks, pool, partial(_read_and_judge, reader, judge))
+        found = in_one_pass(blocks, pool, partial(_read_and_judge, reader, judged))
     try:
         for block, rows in found:
             examples = [each._replace(row=n_rows + each.row + 1) for each in rows.examples]

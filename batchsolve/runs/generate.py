@@ -42,7 +42,7 @@ from batchsolve.tables.answers import RowSums
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.inputs import Tables
 from batchsolve.tables.places import files_of
-from batchsolve.tables.rule_columns import OWN, REGIONS
+from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
 from batchsolve.tables.shapes import BOX
 from batchsolve.workers.pool import Pool
 
@@ -264,6 +264,8 @@ class PuzzleTable:
         else:
             notation = usual_notation(n).with_blanks(files.blank)
         said = {"rules": files.rules, "regions": files.regions}
+        if maker.wanted.constraints is not None:
+            said[CONSTRAINTS] = " ".join(maker.wanted.constraints.split())
         if files.box is not None and files.box != default_box(n):
             said[BOX] = "x".join(map(str, files.box))
         more = {name: value for name, value in said.items() if value is not None}

@@ -27,7 +27,7 @@ from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem,
 from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.blocks import Block, BlockSize
 from batchsolve.tables.inputs import Tables
-from batchsolve.tables.layouts import BOM, JSON_TEXT, JsonLines
+from batchsolve.tables.layouts import BOM, JSON_TEXT, json_lines
 from batchsolve.tables.places import exists
 from batchsolve.tables.reader import FILENAME
 from batchsolve.tables.sources import Files, Source, TextSource, suffix_of
@@ -223,7 +223,7 @@ class InstanceReader:
         table, faults = rows.table, rows.faults
         read: Callable[[Any], Reading]
         given: Sequence[Any]
-        if isinstance(block.layout, JsonLines) and not self.column:
+        if block.layout.parse is json_lines and not self.column:
             given, read = table.select(_fields_of(table.schema)).to_pylist(), _of_fields
         elif self.column:
             given = as_text(table[self.column], self.column).to_pylist()
@@ -382,7 +382,7 @@ class InstanceTables(Tables):
 def _has_fields(source: Source) -> bool:
     """Return True for JSON lines with the fields of problems and without their column."""
     names = source.layout.schema.names
-    return isinstance(source.layout, JsonLines) and COLUMN not in names and "options" in names
+    return source.layout.parse is json_lines and COLUMN not in names and "options" in names
 
 
 def _with_json(source: Source) -> Source:
@@ -391,4 +391,4 @@ def _with_json(source: Source) -> Source:
         return source
     others = [each for each in source.layout.schema if each.name not in JSON_FIELDS]
     fields = [pa.field(name, pa.string(), metadata=JSON_TEXT) for name in JSON_FIELDS]
-    return replace(source, layout=JsonLines(pa.schema([*others, *fields])))
+    return replace(source, layout=replace(source.layout, schema=pa.schema([*others, *fields])))

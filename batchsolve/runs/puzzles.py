@@ -29,7 +29,7 @@ from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.drawn_rules import Drawn, DrawnRules
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.repeats import grid_keys
-from batchsolve.tables.rule_columns import RuleColumns
+from batchsolve.tables.rule_columns import RuleColumns, own_rules
 from batchsolve.tables.shapes import forms_of_shape
 
 N_FILLS = 8  # solved grids from which an attempt takes one; see docs/decisions/generate.md
@@ -125,20 +125,26 @@ class Puzzles:
 
 
 def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
-    """Return the problem of the grids that a box, rules and regions describe.
+    """Return the problem of the grids that a box, rules, regions and constraints describe.
 
     Raises
     ------
     InputError
-        If the regions do not fit the box.
+        If the regions do not fit the box, or the constraints cannot be read.
     """
-    said = RuleColumns(9, files.box, files.rules, files.regions)
-    n = said.known_digits or 9
-    if not wanted.jigsaw:
-        return grid_problem(n, files.box, files.rules, files.regions)
-    if files.regions is not None:
+    n = RuleColumns(9, files.box, files.rules, files.regions).known_digits or 9
+    if wanted.jigsaw and files.regions is not None:
         raise InputError("`jigsaw` draws regions, and `regions` gives them; leave out one")
-    return Variant(grid_rules(n, files.box, files.rules, has_boxes=False))
+    if wanted.constraints is None and not wanted.jigsaw:
+        return grid_problem(n, files.box, files.rules, files.regions)
+    plain = grid_rules(n, files.box, files.rules, files.regions, has_boxes=not wanted.jigsaw)
+    if wanted.constraints is None:
+        return Variant(plain)
+    drawing = plain.drawing if plain.n_cells != n * n else ""
+    said = own_rules(n, ("", "", "", "", wanted.constraints), drawing)
+    names = "+".join(filter(None, (files.rules, *said.names))) or None
+    has_boxes = said.has_boxes and not wanted.jigsaw
+    return Variant(said.on(grid_rules(n, files.box, names, files.regions, has_boxes)))
 
 
 def rows_of_block(n_cells: int) -> int:
@@ -180,12 +186,16 @@ class Units(NamedTuple):
 
 
 def _free(rules: Rules) -> list[int]:
-    """Return the cells of houses that no rule joins, such as the boxes of a diagonal."""
+    """Return the cells of houses that may hold digits in any order, such as those of a diagonal."""
     joined = [{*cells} for cells in (*rules.houses, *rules.groups)]
-    joined += [{a, b} for a, b, _ in rules.pairs]
+    bound = {cell for a, b, _ in rules.pairs for cell in (a, b)}
+    bound.update(cell for cage in rules.cages for cell in cage.cells)
+    bound.update(cell for cell, _ in rules.marks)
     free: list[int] = []
     for house in reversed(rules.houses):
-        if not any(not cells.isdisjoint(free) and cells.intersection(house) for cells in joined):
+        if bound.isdisjoint(house) and not any(
+            not cells.isdisjoint(free) and cells.intersection(house) for cells in joined
+        ):
             free += house
     return free
 
@@ -282,8 +292,9 @@ class Maker:
             raise InputError(
                 f"`clues`: {fewest} or more are wanted, and {n_allowed} cells may have one"
             )
-        is_free = problem.rules.pairs or (drawn and drawn.follow)
-        needed = 0 if is_free else problem.n_digits - 1
+        rules = problem.rules
+        tells_digits_apart = rules.pairs or rules.cages or rules.marks or (drawn and drawn.follow)
+        needed = 0 if tells_digits_apart else problem.n_digits - 1
         if min(most, n_allowed) < needed:
             raise InputError(
                 f"a puzzle of {counted(min(most, n_allowed), 'clue')} has several solutions: two "
@@ -422,11 +433,12 @@ class Maker:
             (rated, "had another rating"),
         )
         said = "; ".join(f"{n:,} {what}" for n, what in each if n)
-        attempts = f"of {counted(int(made.attempts[k]), 'attempt')}, {said}"
+        tried = f"of {counted(int(made.attempts[k]), 'attempt')}, {said}"
+        if not said:
+            tried = "no attempt was finished (the rules may allow no grid)"
         return (
-            f"row {row + 1}: no puzzle after {self.wanted.node_limit:,} nodes: "
-            f"{attempts if said else 'no attempt was finished'}; wish for less, or allow more "
-            f"nodes (`node_limit`)"
+            f"row {row + 1}: no puzzle after {self.wanted.node_limit:,} nodes: {tried}; wish for "
+            f"less, or allow more nodes (`node_limit`)"
         )
 
 

@@ -21,11 +21,12 @@ from batchsolve.settings import (
     SearchSettings,
     settings_of,
 )
+from batchsolve.tables.answers import RowSums
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, with_columns_of
 from batchsolve.tables.inputs import open_all
-from batchsolve.tables.rated import RatedSums, RatedTable
+from batchsolve.tables.rated import RatedTable
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers.pool import Pool
 
@@ -194,9 +195,10 @@ class RateRun(FileRun):
         """See `FileRun`."""
         return RatedTable(self.reader(corpus, pool), **self.own)
 
-    def add(self, sums: RatedSums) -> None:
+    def add(self, sums: RowSums) -> None:
         """See `FileRun`."""
         super().add(sums)
         counts = self.totals.techniques
+        assert sums.levels is not None
         for name, n in zip(NAMES, sums.levels.tolist(), strict=True):
             counts[name] = counts.get(name, 0) + n

@@ -15,7 +15,7 @@ search of one problem does (`batchsolve.search.tree`). Results of tasks that wer
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task
-from batchsolve.engines.choice import EngineForEach, counter_for
+from batchsolve.engines.choice import EngineForEach, Handover, counter_for
 from batchsolve.kernels import with_counterpart
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
@@ -34,16 +34,6 @@ from batchsolve.problems.variants import Variants
 from batchsolve.search import tree
 from batchsolve.search.pieces import Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
-
-
-class LatePiece(Piece):
-    """The own stacks of rows for the fallback engine; each becomes one task."""
-
-    is_fresh: ClassVar[bool] = True
-
-    def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:
-        """Cut into single stacks."""
-        return [self.between(k, k + 1) for k in range(len(self))]
 
 
 class SmallPiece(Piece):
@@ -63,20 +53,6 @@ class SmallPiece(Piece):
         part = super().between(begin, end)
         assert isinstance(part.problem, SmallProblems)
         return replace(part, problem=part.problem.of_rows(part.stacks.roots))
-
-
-@dataclass(frozen=True, eq=False)
-class WeighedPiece(Piece):
-    """The own stack of a row, at whose top an engine that counts is weighed; see `OpenRows.weigh`.
-
-    Attributes
-    ----------
-    n_nodes : int
-        Nodes that it may visit.
-    """
-
-    n_nodes: int = 0
-    is_fresh: ClassVar[bool] = True
 
 
 class OpenRows:
@@ -100,6 +76,7 @@ class OpenRows:
         # counts of any size, which nothing but the answers needs; None if there is a limit
         self._exact = np.zeros(n, np.object_) if settings.limit is None else None
         self._own = Stacks.empty()  # of rows that may still move
+        self._fallback: Engine | None = None  # the engine that they move to
         is_counted = keep == 0 and settings.limit is None and settings.node_limit is None
         self._starts: list[Stacks] | None = [] if is_counted else None  # own stacks of all rows
         self._weigh_at: dict[int, int] = {}  # row -> nodes after which a counter is weighed next
@@ -110,20 +87,13 @@ class OpenRows:
         self._best: dict[int, npt.NDArray[np.uint32]] = {}  # first cover of a shared row
         self._covers: list[Stacks] = []
 
-    def open(self, stacks: Stacks, after: int = UNLIMITED) -> None:
-        """Open rows over one problem, by a stack for each, in order.
-
-        Parameters
-        ----------
-        stacks : Stacks
-        after : int
-            Nodes after which these rows move to the fallback engine; `UNLIMITED` for never.
-        """
+    def open(self, stacks: Stacks, handover: Handover | None = None) -> None:
+        """Open rows over one problem, by a stack for each, in order; they may have a fallback."""
         self._pending[stacks.roots] = 1
         if self._starts is not None:
             self._starts.append(stacks)
-        if after < self._node_limit:
-            self._most_nodes[stacks.roots] = after
+        if handover is not None and handover.after < self._node_limit:
+            self._most_nodes[stacks.roots], self._fallback = handover.after, handover.engine
             self._own = Stacks.concatenate([own for own in (self._own, stacks) if len(own)])
 
     def give_up(self, stacks: Stacks, reason: str) -> None:
@@ -208,11 +178,10 @@ class OpenRows:
         self._forget(own.roots)
         self._pending[own.roots] = 1
         self._most_nodes[own.roots] = self._node_limit
-        handed_over = LatePiece(
-            own, np.ones(len(own)), np.full(len(own), left.ids[0]), problem=left.problem
-        )
+        n, first = len(own), left.ids[0]
+        moved = Piece(own, np.ones(n), np.full(n, first), False, left.problem, self._fallback)
         stay = left.take(np.isin(rows, own.roots, invert=True))
-        return [handed_over, self.drop_unwanted(stay)]
+        return [moved, self.drop_unwanted(stay)]
 
     def _forget(self, rows: npt.NDArray[np.int64]) -> None:
         """Drop the results of some rows, but keep their node counts."""
@@ -222,63 +191,55 @@ class OpenRows:
         for row in rows.tolist():
             self._best.pop(row, None)
 
-    def to_weigh(self, left: Sequence[Piece], name: str) -> Iterator[WeighedPiece]:
-        """Yield the own stacks of rows at whose top a counter is to be weighed now.
+    def counter_to_weigh(self, piece: Piece, name: str) -> tuple[Engine, Task] | None:
+        """Return the counter to be weighed at the top of a row now, and its task; None if none is.
 
         Parameters
         ----------
-        left : sequence of Piece
-            The pieces that remain of these rows.
+        piece : Piece
+            Stacks of the row, and perhaps of others.
         name : str
             The name of the engine that was chosen for all rows.
         """
-        for piece in left if self._starts is not None else ():
-            if piece.engine is not None or not isinstance(piece.problem, ExactCover):
-                continue
-            for row in np.unique(piece.stacks.roots).tolist():
-                weigh_at = self._weigh_at.get(row, tree.WEIGH_AFTER)
-                if self._answers.nodes[row] <= weigh_at:
-                    continue
+        problem = piece.problem
+        if self._starts is None or piece.engine is not None or not isinstance(problem, ExactCover):
+            return None
+        for row in np.unique(piece.stacks.roots).tolist():
+            weigh_at = self._weigh_at.get(row, tree.WEIGH_AFTER)
+            if self._answers.nodes[row] > weigh_at and (counter := counter_for(name, problem)):
                 self._weigh_at[row] = weigh_at * tree.WEIGH_AGAIN
-                if not (counter := counter_for(name, piece.problem)):
-                    break
                 n_nodes = weigh_at // tree.WEIGH_SHARE
                 engine = EngineForEach(f"{counter}:{1 + n_nodes // tree.WEIGHED_A_MEGABYTE}")
-                self._pending[row] += 1
-                yield WeighedPiece(
-                    *self._start_of(row, piece), False, piece.problem, engine, n_nodes
-                )
+                return engine, Task.of(self._start_of(row), budget=n_nodes)
+        return None
 
-    def weigh(self, piece: WeighedPiece, outcome: Outcome) -> list[Piece]:
-        """Take what a counter found at the top of a row; return its own stack if it moves there."""
-        if self._is_stale(piece).any():
-            return []
-        [row] = piece.stacks.roots.tolist()
-        self._pending[row] -= 1
-        assert outcome.tree_nodes is not None
-        gains = outcome.tree_nodes.sum() >= tree.LEAST_GAIN * outcome.nodes.sum()
+    def recount(self, row: int, piece: Piece, name: str) -> list[Piece]:
+        """Let the counter take over a row; return its own stack, and the piece that was weighed.
+
+        The parameters are those of `counter_to_weigh`.
+        """
         is_over = self._answers.nodes[row] >= self._most_nodes[row]  # its results so far stay
-        is_over |= not self._pending[row] or row in self._answers.unfinished
-        if is_over or not gains:
-            return []
+        if is_over or row in self._answers.unfinished or row in self._recounted:
+            return [piece]
         self._recounted.add(row)
-        self._forget(piece.stacks.roots)
+        self._forget(np.array([row]))
         assert self._exact is not None
+        assert isinstance(piece.problem, ExactCover)
         self._exact[row] = 0
         self._pending[row] = 1
-        assert piece.engine is not None
-        engine = EngineForEach(piece.engine.name.partition(":")[0])
-        return [Piece(*self._start_of(row, piece), problem=piece.problem, engine=engine)]
+        engine = EngineForEach(counter_for(name, piece.problem))
+        own = Piece(self._start_of(row), np.ones(1), piece.ids[:1], False, piece.problem, engine)
+        return [own, piece]
 
-    def _start_of(self, row: int, piece: Piece) -> tuple[Stacks, Any, Any]:
-        """Return the own stack of a row, its weight, and its block."""
+    def _start_of(self, row: int) -> Stacks:
+        """Return the own stack of a row."""
         assert self._starts is not None
         own = next(stacks for stacks in self._starts if row in stacks.roots)
-        return own.take(own.roots == row), np.ones(1), piece.ids[:1]
+        return own.take(own.roots == row)
 
     def _is_stale(self, piece: Piece) -> npt.NDArray[np.bool_]:
         """Tell of the stacks of a piece whether their rows have moved to a counter since."""
-        if piece.engine is not None and not isinstance(piece, WeighedPiece):
+        if piece.engine is not None:
             return np.zeros(len(piece), np.bool_)
         return np.isin(piece.stacks.roots, list(self._recounted))
 
@@ -286,17 +247,12 @@ class OpenRows:
         """Record that the search of some rows failed."""
         stacks = piece.stacks.take(~self._is_stale(piece))
         np.subtract.at(self._pending, stacks.roots, 1)
-        if not isinstance(piece, WeighedPiece):
-            self.give_up(stacks, reason)
+        self.give_up(stacks, reason)
 
     def drop_unwanted(self, piece: Piece) -> Piece:
         """Return the stacks of a piece that can still change an answer."""
         if self._recounted:
             piece = piece.take(~self._is_stale(piece))
-        if isinstance(piece, WeighedPiece):
-            is_last = self._pending[piece.stacks.roots] == 1
-            self._pending[piece.stacks.roots[is_last]] = 0
-            return piece.take(~is_last)
         rows = piece.stacks.roots
         counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
         doubtful = (counts >= self._limit) | (nodes >= self._most_nodes[rows])

@@ -95,9 +95,14 @@ class Piece:
         return replace(self, stacks=stacks, weights=self.weights[which], ids=self.ids[which])
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:
-        """Cut into at most `n_pieces` of about equal weight; see `piece_bounds`."""
+        """Cut into at most `n_pieces` of about equal weight; see `piece_bounds`.
+
+        Stacks that an engine took over and searches whole are pieces each.
+        """
         if not len(self):
             return []
+        if self.engine is not None and self.engine.capabilities.whole_stacks:
+            most_stacks = 1
         bounds = piece_bounds(self.weights, n_pieces, most_stacks)
         if self.keeps_roots:
             firsts = np.flatnonzero(np.diff(self.stacks.roots, prepend=-1))

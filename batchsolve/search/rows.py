@@ -21,11 +21,10 @@ from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.small import SmallProblems
 from batchsolve.problems.stacks import Group, Searchable
+from batchsolve.search import tree
 from batchsolve.search.in_order import BlockGoal, ReadTask, WriteTask, work_in_order
 from batchsolve.search.open_rows import (
-    LatePiece,
     OpenRows,
-    WeighedPiece,
     search_each,
     with_first_covers,
     with_order_where_left,
@@ -58,11 +57,15 @@ Write = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, eq=False)
 class StackTask:
-    """The task of searching stacks of open rows; `problem` is theirs, and `engine` if given."""
+    """The task of searching stacks of open rows; `problem` is theirs, and `engine` if given.
+
+    A `counter` with a task of its own is weighed first. If it gains enough, it takes over its row.
+    """
 
     problem: Searchable
     task: Task
     engine: Engine | None = None
+    counter: tuple[Engine, Task] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +80,12 @@ class RowWork:
 
     def do(self, task: ReadTask | WriteTask | StackTask) -> Result:
         """Read and search a block, write it, or search stacks of it."""
-        if isinstance(task, StackTask):  # only the fallback engine searches whole stacks
-            engines = self.engines.of(task.problem)
-            handover = engines.handover if task.task.whole else None
-            engine = engines.engine if handover is None else handover.engine
-            engine = task.engine or engine
+        if isinstance(task, StackTask):
+            if task.counter is not None:
+                counter, top = task.counter
+                if tree.gain_of(counter.search(task.problem, top)) >= tree.LEAST_GAIN:
+                    return Result(recounted=int(top.stacks.roots[0]))
+            engine = task.engine or self.engines.of(task.problem).engine
             begin = time.perf_counter()
             outcome = search_each(engine, task.problem, task.task)
             seconds = time.perf_counter() - begin
@@ -113,8 +117,8 @@ class RowWork:
             except InputError as error:
                 rows.give_up(stacks, str(error))
                 continue
+            rows.open(stacks, engines.handover)
             after = engines.handover.after if engines.handover else UNLIMITED
-            rows.open(stacks, after)
             keeps_roots = min(after, settings.node_limit or UNLIMITED) < UNLIMITED
             n = len(stacks)
             piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots, problem)
@@ -157,8 +161,7 @@ class RowGoal(BlockGoal):
 
     def __init__(self, engine: Engine, size: int) -> None:
         super().__init__()
-        self._name, self._whole = engine.name, engine.capabilities.whole_stacks
-        self._size = size
+        self._engine, self._size = engine, size
         self._open: dict[int, OpenRows] = {}
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
@@ -168,32 +171,32 @@ class RowGoal(BlockGoal):
             return piece, ReadTask(piece.number, piece.block, most)
         if isinstance(piece, WriteTask):
             return piece, piece
-        number, is_late = int(piece.ids[0]), isinstance(piece, LatePiece)
+        number = int(piece.ids[0])
         if number not in self._open:  # its rows were counted without it
             return piece, None
         rows = self._open[number]
         wanted = rows.drop_unwanted(piece)
         if len(wanted):
             assert wanted.problem is not None
-            most = wanted.n_nodes if isinstance(wanted, WeighedPiece) else UNLIMITED
-            budget = min(budget, most, nodes_at_once(wanted.problem.n_entries))
-            task = rows.task_of(wanted.stacks, budget, self._whole or is_late)
+            budget = min(budget, nodes_at_once(wanted.problem.n_entries))
+            whole = (wanted.engine or self._engine).capabilities.whole_stacks
+            task = rows.task_of(wanted.stacks, budget, whole)
             task = _beside_others(task, wanted.problem)
-            return wanted, StackTask(wanted.problem, task, wanted.engine)
+            counter = rows.counter_to_weigh(wanted, self._engine.name)
+            return wanted, StackTask(wanted.problem, task, wanted.engine, counter)
         written = self._with_written(number, [])
         return (written[0], written[0]) if written else (wanted, None)
 
     def accept(self, piece: Any, result: Result) -> list[Any]:
         """Take a result; return the pieces and tasks that it leaves."""
-        if result.outcome is not None:
+        if isinstance(piece, Piece):
             number = int(piece.ids[0])
             if number not in self._open:
                 return []
             rows = self._open[number]
-            if isinstance(piece, WeighedPiece):
-                return self._with_written(number, rows.weigh(piece, result.outcome))
-            left = rows.add(piece, result.outcome, result.seconds)
-            return self._with_written(number, [*rows.to_weigh(left, self._name), *left])
+            if result.outcome is None:
+                return rows.recount(result.recounted, piece, self._engine.name)
+            return self._with_written(number, rows.add(piece, result.outcome, result.seconds))
         if result.rows is not None:
             self._open[piece.number] = result.rows
             return result.left

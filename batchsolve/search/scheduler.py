@@ -47,6 +47,8 @@ class Result:
         The rows of a block, if some of them have stacks left.
     left : list
         The pieces of these stacks.
+    recounted : int
+        The row that a counter is to take over, if the task was not searched for that reason.
     error : BatchsolveError, optional
         The reason why a block cannot be read or written.
     """
@@ -58,6 +60,7 @@ class Result:
     n_covers: int = 0
     rows: OpenRows | None = None
     left: list[Any] = field(default_factory=list)
+    recounted: int = -1
     error: BatchsolveError | None = None
 
 

@@ -39,7 +39,7 @@ from batchsolve.symmetry.symmetries import Symmetries
 from batchsolve.workers.pool import Done, Pool
 
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
-UNTRIED_NODES = 200_000  # of a task before the trial, which waits for all tasks
+UNTRIED_SECONDS = 0.02  # of a task shortly before the trial, which waits for all tasks
 TRIAL_SECONDS = 0.5  # of a search before its trial; that takes a tenth, with loading kernels
 COMPILE_SECONDS = 10.0  # of a search before others compile beside it; that takes about as long
 LOOK_SECONDS = 0.5  # between two looks for the kernels of other engines
@@ -111,7 +111,7 @@ def _weighed(name: str, goal: TreeGoal, n_nodes: int) -> Outcome | None:
     return at_once(engine, goal.problem, Task.of(goal.start.stacks, budget=n_nodes))
 
 
-def _gain_of(outcome: Outcome) -> float:
+def gain_of(outcome: Outcome) -> float:
     """Return for how many nodes of the tree each node of the counter stands."""
     assert outcome.tree_nodes is not None
     return float(outcome.tree_nodes.sum() / outcome.nodes.sum())
@@ -271,17 +271,14 @@ class TreeSearch:
                     yield from self._begin_again()
                 if scheduler.is_empty:
                     break
-                most = UNTRIED_NODES if untried else UNLIMITED
-                few = nodes_at_hand(self._work.engine)
-                scheduler.most_nodes = min(most, few)
+                scheduler.most_nodes = few = nodes_at_hand(self._work.engine)
                 for done in self._round():
                     yield done
                     if few < UNLIMITED:  # the task may have waited for the compiler
                         self._begin = time.monotonic()
                         few = nodes_at_hand(self._work.engine)
-                    if most and (self._goes_over() or (untried and self._may_try())):
-                        most = 0  # this ends the round without losing a task
-                    scheduler.most_nodes = min(most, few)
+                    if scheduler.most_nodes:
+                        scheduler.most_nodes = min(few, self._most_nodes(untried))
                 if scheduler.most_nodes == 0 and not self._goes_over():
                     untried = False
                     yield from self._try_engines()
@@ -340,7 +337,7 @@ class TreeSearch:
                 break
             outcome = _weighed(self._counter, self._goal, self._weigh_at // WEIGH_SHARE)
             self._weigh_at *= WEIGH_AGAIN
-            if outcome is not None and _gain_of(outcome) >= LEAST_GAIN:
+            if outcome is not None and gain_of(outcome) >= LEAST_GAIN:
                 self._take_counter()
         return bool(self._successor) and not self.failures
 
@@ -352,10 +349,10 @@ class TreeSearch:
         if not self._counter or nodes_at_hand(self._work.engine) == UNLIMITED:
             return False
         few = _weighed(self._counter, self._goal, WEIGH_AFTER // WEIGH_SHARE)
-        if few is None or _gain_of(few) < LEAST_GAIN:
+        if few is None or gain_of(few) < LEAST_GAIN:
             return False
         more = _weighed(self._counter, self._goal, COUNTER_NODES)
-        if more and (more.nodes.sum() < COUNTER_NODES or _gain_of(more) >= HUGE_GAIN):
+        if more and (more.nodes.sum() < COUNTER_NODES or gain_of(more) >= HUGE_GAIN):
             self._take_counter()
         if self._successor:
             rehearsals.end(self.engine)
@@ -395,10 +392,22 @@ class TreeSearch:
         self._look_at = now if found else now + LOOK_SECONDS
         return found
 
-    def _may_try(self) -> bool:
-        """Tell whether a trial pays, and all engines are there."""
-        pays = time.monotonic() - self._begin >= TRIAL_SECONDS
-        return pays and self._finds(self._engines)
+    def _most_nodes(self, untried: bool) -> int:
+        """Return the nodes of a task at most; with 0, a round ends without losing a task.
+
+        It ends before another engine takes over, and before a trial of untried engines: that waits
+        for all tasks, so they are to end when it is due.
+        """
+        if self._goes_over():
+            return 0
+        if not untried:
+            return UNLIMITED
+        now = time.monotonic()
+        left = max(self._begin + TRIAL_SECONDS, self._look_at) - now
+        if left <= 0 and self._finds(self._engines):
+            return 0
+        speed = self._goal.n_nodes / (now - self._begin + 1e-3) / self._pool.jobs
+        return max(1, int(speed * max(UNTRIED_SECONDS, left)))
 
     def _try_engines(self) -> Iterator[Done]:
         """Let the engines take turns at the top of the queue; go on with the fastest."""

@@ -5,9 +5,8 @@ stacks and columns within a stack, and transposes if boxes are square. Grids wit
 the turns and reflections that map every rule to one, and the relabellings that every relation, cage
 and mark allows.
 
-The random numbers of a row are a stream of its own: xoshiro256++ (Blackman, Vigna 2021), begun with
-the seed and the number of the row. Bounded numbers are exactly uniform (Lemire 2019), and so are
-the permutations (Fisher, Yates) and the images.
+The random numbers of a row are a stream of its own, begun with the seed and the number of the row.
+Permutations and images are exactly uniform.
 
 `images_of` checks digits; the kernel takes its other indices from the group, which this module
 makes.
@@ -31,12 +30,11 @@ from batchsolve.kernels import helper, kernel
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.rules import RELATIONS, Cells, Rules
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.splitmix import GOLDEN, mixed
+from batchsolve.splitmix import GOLDEN, below, mixed, shuffle, stream_of
 
 NO_LABELS, REVERSED, ALL_LABELS = range(3)
 """The ways to relabel digits: none, reversing their order, or all of them."""
 
-_WORD = np.uint64(2**32 - 1)
 _LOST_DRAWS = 16  # images drawn again, beside four for each found, before the orbit is closed
 
 
@@ -143,58 +141,16 @@ def images_of(
 
 
 @helper
-def _begin(state, words, number):
-    """Set the state for a row; rows of the same seed have different ones."""
-    x = mixed(mixed(words[0] + GOLDEN) ^ words[1]) ^ np.uint64(number)
-    for k in range(4):
-        x += GOLDEN
-        state[k] = mixed(x)
-
-
-@helper
-def _next(state):
-    """Return the next 64 random bits of xoshiro256++."""
-    a, b, c, d = state[0], state[1], state[2], state[3]
-    word = a + d
-    word = ((word << np.uint64(23)) | (word >> np.uint64(41))) + a
-    c ^= a
-    d ^= b
-    state[1], state[0] = b ^ c, a ^ d
-    state[2] = c ^ (b << np.uint64(17))
-    state[3] = (d << np.uint64(45)) | (d >> np.uint64(19))
-    return word
-
-
-@helper
-def _below(state, n):
-    """Return a random number from 0 to n - 1."""
-    n = np.uint64(n)
-    product = (_next(state) >> np.uint64(32)) * n
-    if (product & _WORD) < n:
-        least = (_WORD + np.uint64(1) - n) % n
-        while (product & _WORD) < least:
-            product = (_next(state) >> np.uint64(32)) * n
-    return np.uintp(product >> np.uint64(32))
-
-
-@helper
-def _shuffle(state, values, begin, end):
-    for k in range(end - 1, begin, -1):
-        other = np.uintp(begin) + _below(state, k - begin + 1)
-        values[k], values[other] = values[other], values[k]
-
-
-@helper
 def _shuffle_lines(state, size, groups, within, lines):
     """Permute groups of `size` lines, and the lines within each."""
     n = lines.size
     for k in range(n // size):
         groups[k] = k
-    _shuffle(state, groups, 0, n // size)
+    shuffle(state, 0, groups[: n // size])
     for k in range(n // size):
         for x in range(size):
             within[x] = x
-        _shuffle(state, within, 0, size)
+        shuffle(state, 0, within[:size])
         for x in range(size):
             lines[k * size + x] = groups[k] * size + within[x]
 
@@ -242,14 +198,14 @@ def _is_orbit(images, n_found, slots, moves, relabels, same_cells, same_labels, 
 def _draw_cells(state, box_rows, box_columns, turns, lines, cells):
     """Draw a permutation of the cells: of bands, stacks and lines, or one of `turns`."""
     if box_rows == 0:
-        cells[:] = turns[_below(state, turns.shape[0])]
+        cells[:] = turns[below(state, 0, turns.shape[0])]
         return
     rows, columns = lines[0], lines[1]
     _shuffle_lines(state, box_rows, lines[2], lines[3], rows)
     _shuffle_lines(state, box_columns, lines[2], lines[3], columns)
     n = rows.size
     down, right = n, 1
-    if box_rows == box_columns and _below(state, 2) == 1:
+    if box_rows == box_columns and below(state, 0, 2) == 1:
         down, right = 1, n
     for c in range(n):
         columns[c] *= right
@@ -264,9 +220,9 @@ def _draw_labels(state, kind, labels):
     """Draw a relabelling of a kind."""
     n = labels.size - 1
     if kind == ALL_LABELS:
-        _shuffle(state, labels, 1, n + 1)
+        shuffle(state, 0, labels[1:])
     elif kind == REVERSED:
-        is_reversed = _below(state, 2) == 1
+        is_reversed = below(state, 0, 2) == 1
         for digit in range(1, n + 1):
             labels[digit] = n + 1 - digit if is_reversed else digit
 
@@ -279,7 +235,7 @@ def _draw(puzzles, solutions, numbers, words, most, original, group, drawn, solv
     """
     box_rows, box_columns, turns, kind, moves, relabels = group
     n_cells, n = puzzles.shape[1], relabels.shape[1] - 1
-    state, image = np.empty(4, np.uint64), np.empty(n_cells, np.uint8)
+    state, image = np.empty(1, np.uint64), np.empty(n_cells, np.uint8)
     cells, same_cells = np.empty(n_cells, np.uint16), np.arange(n_cells).astype(np.uint16)
     labels, same_labels = np.empty(n + 1, np.uint8), np.arange(n + 1).astype(np.uint8)
     lines = np.empty((4, n), np.uint16)
@@ -288,7 +244,7 @@ def _draw(puzzles, solutions, numbers, words, most, original, group, drawn, solv
         n_slots *= 2
     slots = np.empty(n_slots, np.int64)
     for k in range(puzzles.shape[0]):
-        _begin(state, words, numbers[k])
+        state[0] = stream_of(words, numbers[k], 0)
         cells[:], labels[:], slots[:] = same_cells, same_labels, -1
         images, found, n_lost = drawn[k * most : (k + 1) * most], 0, 0
         is_drawn = not original

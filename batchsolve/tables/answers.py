@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, count
-from math import prod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints
-from batchsolve.errors import ProblemError
-from batchsolve.kernels import with_counterpart
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import Notation, numbers
-from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape
 from batchsolve.tables.blocks import is_list, is_number, is_text, storage_of
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids, Rows, Shape, forms_of_shape
@@ -38,12 +34,15 @@ class RowSums:
         Nodes visited.
     first_invalid : (int, str) or None
         The first invalid row, counted from 0, and its fault.
+    levels : ndarray of int64, optional
+        Rows whose hardest technique is each of `batchsolve.rating.techniques.NAMES`.
     """
 
     tally: Ints
     disagree: int
     nodes: int
     first_invalid: tuple[int, str] | None
+    levels: Ints | None = None
 
     @classmethod
     def of(
@@ -52,72 +51,49 @@ class RowSums:
         messages: dict[int, str | None],
         answers: Answers,
         disagree: int = 0,
-        **more: Any,
-    ) -> Self:
-        """Return the sums of rows of some statuses; `more` are the fields of a subclass."""
+        levels: Ints | None = None,
+    ) -> RowSums:
+        """Return the sums of rows of some statuses."""
         invalid = np.flatnonzero(status == Status.INVALID)[:1].tolist()
-        return cls(
-            np.bincount(status, minlength=len(Status)),
-            disagree,
-            int(answers.nodes.sum()),
-            (invalid[0], str(messages[invalid[0]])) if invalid else None,
-            **more,
-        )
+        first = (invalid[0], str(messages[invalid[0]])) if invalid else None
+        tally = np.bincount(status, minlength=len(Status))
+        return cls(tally, disagree, int(answers.nodes.sum()), first, levels)
 
 
-@dataclass(frozen=True, eq=False)
-class GridColumn:
-    """The form of columns of grids: lists of numbers or texts, or text, as the puzzles have it.
+def grid_type(kind: pa.DataType, n_digits: int) -> pa.DataType:
+    """Return the type of a column of grids beside puzzles: their own, if it can hold grids; text.
 
-    Attributes
-    ----------
-    notation : Notation
-    kind : pyarrow.DataType
-    shape : tuple of int
-        The shape of a grid in lists; empty for text.
+    Lists of numbers or texts can, of all cells or of rows.
     """
+    sizes, leaf = [], storage_of(kind)
+    while is_list(leaf):
+        sizes.append(leaf.list_size if pa.types.is_fixed_size_list(leaf) else None)
+        leaf = leaf.value_type
+    shape = {1: (n_digits**2,), 2: (n_digits, n_digits)}.get(len(sizes), ())
+    fits = all(size in (None, wanted) for size, wanted in zip(sizes, shape, strict=False))
+    return kind if shape and fits and (is_number(leaf) or is_text(leaf)) else pa.string()
 
-    notation: Notation
-    kind: pa.DataType
-    shape: tuple[int, ...]
 
-    @classmethod
-    def like(cls, kind: pa.DataType, notation: Notation) -> GridColumn:
-        """Return the form of a column of puzzles."""
-        n, sizes, leaf = notation.n_digits, [], storage_of(kind)
-        while is_list(leaf):
-            sizes.append(leaf.list_size if pa.types.is_fixed_size_list(leaf) else None)
-            leaf = leaf.value_type
-        shape = {1: (n * n,), 2: (n, n)}.get(len(sizes), ())
-        fits = all(size in (None, wanted) for size, wanted in zip(sizes, shape, strict=False))
-        if shape and fits and (is_number(leaf) or is_text(leaf)):
-            return cls(notation, kind, shape)
-        return cls(notation, pa.string(), ())
-
-    @classmethod
-    def of_digits(cls, n_digits: int, n_cells: int) -> GridColumn:
-        """Return the form of columns for a NumPy array."""
-        return cls(numbers(n_digits), pa.list_(pa.uint8(), n_cells), (n_cells,))
-
-    def of(self, grids: Bytes, where: Bools) -> pa.Array:
-        """Return a column with the grids where `where` is true, and null elsewhere."""
-        if not self.shape:
-            return self.notation.decode(grids, where)
-        storage, names = storage_of(self.kind), self.notation.names
-        leaf = storage
-        while is_list(leaf):
-            leaf = leaf.value_type
-        symbols = pa.array([self.notation.blank, *names])
-        if not is_text(leaf):
-            symbols = pa.array(["-1" if "0" in names else "0", *names]).cast(leaf)
-        digits = np.zeros((len(where), prod(self.shape)), np.uint8)
-        digits[where] = grids
-        column = symbols.take(pa.array(digits.reshape(-1)))
-        for size in self.shape[:0:-1]:
-            column = pa.FixedSizeListArray.from_arrays(column, size)
-        column = pa.FixedSizeListArray.from_arrays(column, self.shape[0], mask=pa.array(~where))
-        column = column.cast(storage)
-        return column if storage is self.kind else self.kind.wrap_array(column)
+def grid_column(kind: pa.DataType, notation: Notation, grids: Bytes, where: Bools) -> pa.Array:
+    """Return a column of a `grid_type` with the grids where `where` is true, else null."""
+    if is_text(kind):
+        return notation.decode(grids, where)
+    storage, names = storage_of(kind), notation.names
+    is_flat, leaf = not is_list(storage.value_type), storage
+    while is_list(leaf):
+        leaf = leaf.value_type
+    symbols = pa.array([notation.blank, *names])
+    if not is_text(leaf):
+        symbols = pa.array(["-1" if "0" in names else "0", *names]).cast(leaf)
+    digits = np.zeros((len(where), grids.shape[1]), np.uint8)
+    digits[where] = grids
+    column, n_rows = symbols.take(pa.array(digits.reshape(-1))), grids.shape[1]
+    if not is_flat:
+        n_rows = notation.n_digits
+        column = pa.FixedSizeListArray.from_arrays(column, n_rows)
+    column = pa.FixedSizeListArray.from_arrays(column, n_rows, mask=pa.array(~where))
+    column = column.cast(storage)
+    return column if storage is kind else kind.wrap_array(column)
 
 
 class AnswerTable:
@@ -161,12 +137,10 @@ class AnswerTable:
         as_digits: bool = False,
     ) -> None:
         if canonical:
-            check_shape(reader.main.problem)
-            if reader.main.rules.names:
-                raise ProblemError(NO_SYMMETRY)
+            reader.main.check_has_forms()
         self.reader, self._as_digits, self._limit = reader, as_digits, limit
         self.has_times, self._canonical = stats, canonical
-        kind = self._column_of(reader.main).kind
+        kind = self._type_of(reader.main)
         new: list[tuple[str, pa.DataType]] = [
             ("solution", kind),
             ("status", pa.string()),
@@ -181,12 +155,16 @@ class AnswerTable:
             new += [("nodes", pa.int64()), ("seconds", pa.float64())]
         self.schema = with_new_columns(reader.schema, new)
 
-    def _column_of(self, shape: Shape) -> GridColumn:
-        """Return the form of columns of grids of a shape."""
+    def _type_of(self, shape: Shape) -> pa.DataType:
         if self._as_digits:
-            return GridColumn.of_digits(shape.problem.n_digits, shape.problem.n_cells)
+            return pa.list_(pa.uint8(), shape.problem.n_cells)
         kind = self.reader.input_schema.field(self.reader.column).type
-        return GridColumn.like(kind, shape.notation)
+        return grid_type(kind, shape.notation.n_digits)
+
+    def _column(self, shape: Shape, grids: Bytes, where: Bools) -> pa.Array:
+        """Return a column of grids of a shape."""
+        notation = numbers(shape.problem.n_digits) if self._as_digits else shape.notation
+        return grid_column(self._type_of(shape), notation, grids, where)
 
     def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
@@ -194,7 +172,7 @@ class AnswerTable:
         status, messages = statuses(batch, answers, self._limit)
         solved = [solved_among(grids, answers) for grids in batch.grids]
         solutions = [
-            self._column_of(grids.shape).of(digits, has)
+            self._column(grids.shape, digits, has)
             for grids, (digits, _, has) in zip(batch.grids, solved, strict=True)
         ]
         columns: list[Any] = [
@@ -226,7 +204,7 @@ class AnswerTable:
         has_form[found] = True
         for row in grids.rows[is_valid & ~has_form].tolist():
             messages[row] = messages.get(row) or why
-        return self._column_of(grids.shape).of(forms, has_form)
+        return self._column(grids.shape, forms, has_form)
 
 
 def statuses(batch: Batch, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
@@ -270,29 +248,15 @@ def _agreement(batch: Batch, status: Bytes, solved: list[Solved]) -> tuple[Bools
     """
     agrees, has_given = np.zeros((2, len(status)), np.bool_)
     for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
-        _compare_rows(digits, grids.given, places, grids.rows, agrees)
+        assert grids.given is not None
+        given = grids.given if len(places) == len(grids.rows) else grids.given[places]
+        agrees[grids.rows[places]] = (digits == given).all(axis=1)
         has_given[grids.rows] = grids.has_given
     others = np.flatnonzero(status != Status.UNIQUE)
     if others.size:
         agrees[others] = batch.check(others)
         agrees &= status != Status.UNSOLVABLE
     return agrees, has_given & (status != Status.INVALID)
-
-
-def _compare_at_once(grids: Any, others: Any, places: Any, rows: Any, same: Any) -> None:
-    """Do as `_compare_rows`, in NumPy."""
-    same[rows[places]] = (grids == others[places]).all(axis=1)
-
-
-@with_counterpart(_compare_at_once)
-def _compare_rows(grids: Any, others: Any, places: Any, rows: Any, same: Any) -> None:
-    """Set `same` in the rows whose grid is equal to the other at its place."""
-    for k in range(places.size):
-        place = places[k]
-        row = rows[place]
-        same[row] = True
-        for cell in range(grids.shape[1]):
-            same[row] &= grids[k, cell] == others[place, cell]
 
 
 def sparse_text(values: dict[int, str | None], n: int) -> pa.Array:

@@ -27,7 +27,7 @@ from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list, is_text, storage_of
 from batchsolve.tables.inputs import Tables
-from batchsolve.tables.layouts import Delimited, Lines
+from batchsolve.tables.layouts import delimited, lines
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch, Reader, number_kinds
 from batchsolve.tables.rule_columns import (
@@ -208,7 +208,7 @@ class Corpus(Tables):
         of remote files, which are not read twice.
         """
         for source in self._sources:
-            is_text = isinstance(source.layout, Delimited | Lines)
+            is_text = source.layout.parse in (delimited, lines)
             if not is_text or source.path == "-" or is_address(source.path):
                 return []
         names = [name for name in self.columns if name not in (self.column, self.solution_column)]
@@ -229,7 +229,7 @@ class Corpus(Tables):
                 break
             if n_rows and self.waits():
                 yield pa.concat_tables(tables), False
-        if n_rows == 0 and isinstance(self._sources[0].layout, Lines):
+        if n_rows == 0 and self._sources[0].layout.parse is lines:
             names = ", ".join(name_of(source.path) for source in self._sources)
             raise InputError(f"{names}: no puzzles, only comments or blank lines")
         yield pa.concat_tables(tables), True

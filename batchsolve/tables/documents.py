@@ -21,7 +21,7 @@ from batchsolve.formats.grid_documents import is_grid_document, read_grid_docume
 from batchsolve.json_records import loads
 from batchsolve.problems.grids import without_minus_one
 from batchsolve.problems.notation import default_box, numbers, usual_notation
-from batchsolve.tables.layouts import JsonLines
+from batchsolve.tables.layouts import json_layout
 
 _TITLE = re.compile(rb"\s*grid[ \t]*\d+[ \t]*\r?\n", re.IGNORECASE)
 _ARRAY = re.compile(rb"\s*\[\s*[\[{\"\d\]]")  # not the title of a section
@@ -106,7 +106,7 @@ def _json_table(data: bytes) -> pa.Table:
     if not records:
         raise InputError("is an empty array; expected puzzles, or objects with puzzles")
     lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in records).encode()
-    return JsonLines.of(lines).rows(lines).table
+    return json_layout(lines).rows(lines).table
 
 
 def _titled_table(text: str) -> pa.Table:

@@ -93,6 +93,8 @@ class DrawnRules:
         n, layout = rules.n_digits, None
         if rules.n_cells != n * n:
             raise InputError("cages, marks, lines and regions are drawn in one square grid")
+        if rules.cages or rules.marks:
+            raise InputError("`constraints` with sums or digits of cells go with no drawn rules")
         kinds = () if wanted.marks is None else words_of("marks", wanted.marks, KINDS)
         if wanted.cages is not None:
             least, most = wanted.cages

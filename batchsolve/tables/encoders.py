@@ -2,12 +2,7 @@
 
 In the text formats, the concatenated bytes of the blocks are the same however the rows are cut.
 The bytes of Parquet blocks cannot be concatenated, so they are streams of Arrow.
-
-The kernels take bytes and offsets of arrays that this package or Arrow has made.
 """
-
-# compiled kernels are typed by their arguments
-# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
 
 from __future__ import annotations
 
@@ -21,15 +16,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as pacsv
 
 from batchsolve.errors import InputError
-from batchsolve.kernels import with_counterpart
-from batchsolve.problems.notation import buffers
 from batchsolve.tables.blocks import arrow_stream, one_chunk, storage_of, with_values
 from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.sources import suffix_of
 
 JSON_LINES = (".jsonl", ".ndjson")
+_ROWS_AT_ONCE = 1 << 20  # for pyarrow, which is slower with fewer
 _ESCAPED = r'[\x00-\x1f"\\]'  # characters that JSON escapes
 
 
@@ -92,8 +87,7 @@ def _json_lines(table: pa.Table) -> pa.Buffer | bytes:
         name = json.dumps(field.name, ensure_ascii=False)
         parts += [f"{', ' if parts else '{'}{name}: ", _json(column, field)]
     lines = pc.binary_join_element_wise(*parts, "}\n", "").combine_chunks()
-    _, offsets, data = lines.buffers()
-    return data.slice(0, np.frombuffer(offsets, np.int32)[len(lines)])
+    return _bytes_of(lines)
 
 
 def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
@@ -190,131 +184,49 @@ def array_header(n_rows: int, n_cells: int) -> bytes:
     return header.getvalue()
 
 
-# ---- lines of CSV ---------------------------------------------------------------------------
-
-_QUOTE, _LINE_FEED, _RETURN = np.uint8(34), np.uint8(10), np.uint8(13)
-
-
 def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
     r"""Write rows as lines that end in a line feed; quote values only where needed.
 
-    pyarrow writes CSV as fast only if no value of a table needs quotation marks or all values are
-    quoted; one message with a comma would make a block seven times as slow.
+    pyarrow's writer can quote no value, or all.
 
     Parameters
     ----------
     columns : sequence of pyarrow.StringArray, each of length n
-        A null is written as an empty value.
     delimiter : str
         One ASCII character.
 
-    Returns
-    -------
-    pyarrow.Buffer
-
     Examples
     --------
-    >>> join_lines([pa.array(["a", "b"]), pa.array(['1,2"3', None])], ",").to_pybytes()
+    >>> join_lines([pa.array(["a", "b"]), pa.array(['1,2"3', ""])], ",").to_pybytes()
     b'a,"1,2""3"\nb,\n'
     """
-    texts = [buffers(column) for column in columns]
-    sizes = np.zeros(len(columns[0]), np.int64)
-    quoted = [_add_sizes(data, bounds, np.uint8(ord(delimiter)), sizes) for data, bounds in texts]
-    ends = np.cumsum(sizes)
-    places = ends - sizes
-    lines = np.empty(ends[-1] if ends.size else 0, np.uint8)
-    for k, (data, bounds) in enumerate(texts):
-        after = _LINE_FEED if k + 1 == len(texts) else np.uint8(ord(delimiter))
-        _place(data, bounds, quoted[k], after, places, lines)
-    return pa.py_buffer(lines)
+    lines = pa.BufferOutputStream()
+    table = pa.table(columns, list(map(str, range(len(columns)))))
+    how = {"delimiter": delimiter, "quoting_style": "none", "batch_size": _ROWS_AT_ONCE}
+    try:
+        pacsv.write_csv(table, lines, pacsv.WriteOptions(include_header=False, **how))
+        return lines.getvalue()
+    except pa.ArrowInvalid:  # a value needs quotation marks
+        *most, last = (_quoted(column, delimiter) for column in columns)
+        ended = pc.binary_join_element_wise(last, "\n", "")
+        return _bytes_of(pc.binary_join_element_wise(*most, ended, delimiter))
 
 
-def _specials(data: Any, delimiter: Any) -> Any:
-    """Tell which bytes must be quoted."""
-    return np.isin(data, np.array([delimiter, _QUOTE, _LINE_FEED, _RETURN]))
+def _quoted(column: pa.StringArray, delimiter: str) -> pa.StringArray:
+    """Return texts with quotation marks around those that need them."""
+    data = _bytes_of(column).to_pybytes()
+    if not any(special in data for special in (delimiter.encode(), b'"', b"\n", b"\r")):
+        return column
+    is_odd = pc.match_substring_regex(column, f'[{delimiter}"\n\r]')
+    quoted = pc.binary_join_element_wise('"', pc.replace_substring(column, '"', '""'), '"', "")
+    return pc.if_else(is_odd, quoted, column)
 
 
-def _add_sizes_at_once(data: Any, bounds: Any, delimiter: Any, sizes: Any) -> Any:
-    """Do as `_add_sizes`, in NumPy."""
-    sizes += np.diff(bounds) + 1
-    quoted = np.zeros(sizes.size, np.bool_)
-    places = bounds[0] + np.flatnonzero(_specials(data[bounds[0] : bounds[-1]], delimiter))
-    rows = np.searchsorted(bounds, places, side="right") - 1
-    quoted[rows] = True
-    sizes[quoted] += 2
-    np.add.at(sizes, rows[data[places] == _QUOTE], 1)
-    return quoted
-
-
-@with_counterpart(_add_sizes_at_once)
-def _add_sizes(data, bounds, delimiter, sizes):
-    """Add the encoded size of each value to `sizes`; return a mask of values to quote."""
-    quoted = np.zeros(sizes.size, np.bool_)
-    plain = not _has_special(data[bounds[0] : bounds[-1]], delimiter)
-    for k in range(sizes.size):
-        size = bounds[k + 1] - bounds[k]
-        if not plain:
-            value = data[bounds[k] : bounds[k + 1]]
-            quoted[k] = _has_special(value, delimiter)
-            if quoted[k]:
-                size += 2
-                for c in value:
-                    size += c == _QUOTE
-        sizes[k] += size + 1
-    return quoted
-
-
-@with_counterpart(lambda data, delimiter: bool(_specials(data, delimiter).any()))
-def _has_special(data, delimiter):
-    """Return True if any byte must be quoted."""
-    special = np.uint8(0)
-    for c in data:  # to the end, so that the compiler uses vectors
-        special |= np.uint8((c == delimiter) | (c == _QUOTE) | (c == _LINE_FEED) | (c == _RETURN))
-    return special != 0
-
-
-def _place_at_once(
-    data: Any, bounds: Any, quoted: Any, after: Any, places: Any, lines: Any
-) -> None:
-    """Do as `_place`, in NumPy."""
-    sizes = np.diff(bounds).astype(np.int64)
-    for k in np.flatnonzero(quoted).tolist():
-        value = data[bounds[k] : bounds[k + 1]].tobytes().replace(b'"', b'""')
-        at = slice(places[k], places[k] + len(value) + 2)
-        lines[at] = np.frombuffer(b'"%b"' % value, np.uint8)
-        sizes[k] = len(value) + 2
-    plain = ~quoted
-    if plain.any():
-        lengths = sizes[plain]
-        from_begin = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        lines[from_begin + np.repeat(places[plain], lengths)] = data[
-            from_begin + np.repeat(bounds[:-1][plain], lengths)
-        ]
-    places += sizes
-    lines[places] = after
-    places += 1
-
-
-@with_counterpart(_place_at_once)
-def _place(data, bounds, quoted, after, places, lines):
-    """Write each value, and one byte after it, at its place; advance the places."""
-    for k in range(places.size):
-        at = np.uintp(places[k])
-        begin, end = np.uintp(bounds[k]), np.uintp(bounds[k + 1])
-        if quoted[k]:
-            lines[at] = _QUOTE
-            at += np.uintp(1)
-            for x in range(begin, end):
-                lines[at] = data[x]
-                at += np.uintp(1)
-                if data[x] == _QUOTE:
-                    lines[at] = _QUOTE
-                    at += np.uintp(1)
-            lines[at] = _QUOTE
-            at += np.uintp(1)
-        else:
-            for x in range(end - begin):
-                lines[at + x] = data[begin + x]
-            at += end - begin
-        lines[at] = after
-        places[k] = at + np.uintp(1)
+def _bytes_of(column: pa.StringArray) -> pa.Buffer:
+    """Return the bytes of texts, one after another."""
+    _, offsets, data = column.buffers()
+    if data is None:
+        return pa.py_buffer(b"")
+    bounds = np.frombuffer(offsets, np.int32)
+    begin, end = bounds[column.offset], bounds[column.offset + len(column)]
+    return data.slice(begin, end - begin)

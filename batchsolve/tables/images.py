@@ -12,7 +12,7 @@ from batchsolve.arrays import Bools
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.variants import Variants
 from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
-from batchsolve.tables.answers import GridColumn, with_new_columns
+from batchsolve.tables.answers import grid_column, grid_type, with_new_columns
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids
 
@@ -82,7 +82,7 @@ class ImageTable:
         schema = reader.schema
         for place in self._places:
             field = schema.field(place)
-            kind = GridColumn.like(field.type, reader.main.notation).kind
+            kind = grid_type(field.type, reader.main.notation.n_digits)
             schema = schema.set(place, field.with_type(kind))
         self.schema = with_new_columns(schema, [(SOURCE, pa.int64())])
 
@@ -137,12 +137,14 @@ class ImageTable:
     def _columns(self, grids: Grids, images: Images) -> list[pa.Array]:
         """Return the columns of puzzles and solutions of images, in the form of the input."""
         shape, every = grids.shape, np.ones(len(images.sources), np.bool_)
-        kinds = [self.schema.field(place).type for place in self._places]
-        columns = [GridColumn.like(kinds[0], shape.notation).of(images.puzzles, every)]
+        n = shape.notation.n_digits
+        kinds = [grid_type(self.schema.field(place).type, n) for place in self._places]
+        columns = [grid_column(kinds[0], shape.notation, images.puzzles, every)]
         if grids.has_given is not None:
             has = grids.has_given[grids.places(images.sources)]
-            form = GridColumn.like(kinds[1], shape.solution_notation)
-            columns.append(form.of(images.solutions[has], has))
+            columns.append(
+                grid_column(kinds[1], shape.solution_notation, images.solutions[has], has)
+            )
         return columns
 
 

@@ -155,11 +155,16 @@ class JudgedRows(NamedTuple):
     examples: list[Example]
 
 
-@dataclass(frozen=True)
-class Judge:
-    """The judging of rows; it can be sent to workers.
+def judge(
+    prediction: str,
+    by: str | None,
+    bins: tuple[float, ...],
+    batch: Batch,
+    answers: Answers | None = None,
+) -> JudgedRows:
+    """Judge the rows of a batch.
 
-    Attributes
+    Parameters
     ----------
     prediction : str
         The column of predictions.
@@ -167,115 +172,106 @@ class Judge:
         The column of strata.
     bins : tuple of float
         Bounds of ranges of numbers, which are the strata then.
+    batch : Batch
+    answers : Answers, optional
+        The answers to the puzzles, which are the truth; by default the given solutions are.
     """
+    text = in_one_line(as_text(batch.table[prediction], prediction))
+    counts = np.zeros((len(batch), len(FIELDS)), np.int64)
+    counts[:, _PLACE["rows"]] = 1
+    strata, labels = _strata(batch.table, by, bins)
+    malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
+    for grids in batch.grids:
+        graded, predicted, truth, bad, without = _graded(
+            batch, grids, text.take(pa.array(grids.rows)), answers
+        )
+        counts[grids.rows] += graded
+        malformed |= bad
+        unjudged |= without
+        is_wrong = graded[:, [_PLACE["unjudged"], _PLACE["right"]]].sum(axis=1) == 0
+        for place in np.flatnonzero(is_wrong)[:MOST_EXAMPLES].tolist():
+            row = int(grids.rows[place])
+            given = batch.row(row)
+            grid = predicted[place], truth[place]
+            wrong.append(Example(row, labels[strata[row]], given[0], given[2], given[1], *grid))
+    sums = np.zeros((len(labels), len(FIELDS)), np.int64)
+    np.add.at(sums, strata, counts)
+    named = {
+        name: sorted(faults.items())[:MOST_NAMED]
+        for name, faults in (("malformed", malformed), ("unjudged", unjudged))
+    }
+    examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
+    return JudgedRows(len(batch), dict(zip(labels, sums, strict=True)), named, examples)
 
-    prediction: str
-    by: str | None = None
-    bins: tuple[float, ...] = ()
 
-    def rows(self, batch: Batch, answers: Answers | None = None) -> JudgedRows:
-        """Judge the rows of a batch.
+def _graded(
+    batch: Batch, grids: Grids, text: pa.Array, answers: Answers | None
+) -> tuple[Any, Any, Any, dict[int, str], dict[int, str]]:
+    """Grade the grids of one shape, given their predictions as text.
 
-        Parameters
-        ----------
-        batch : Batch
-        answers : Answers, optional
-            The answers to the puzzles, which are the truth; by default the given solutions are.
-        """
-        text = in_one_line(as_text(batch.table[self.prediction], self.prediction))
-        counts = np.zeros((len(batch), len(FIELDS)), np.int64)
-        counts[:, _PLACE["rows"]] = 1
-        strata, labels = self._strata(batch.table)
-        malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
-        for grids in batch.grids:
-            graded, predicted, truth, bad, without = self._graded(
-                batch, grids, text.take(pa.array(grids.rows)), answers
-            )
-            counts[grids.rows] += graded
-            malformed |= bad
-            unjudged |= without
-            is_wrong = graded[:, [_PLACE["unjudged"], _PLACE["right"]]].sum(axis=1) == 0
-            for place in np.flatnonzero(is_wrong)[:MOST_EXAMPLES].tolist():
-                row = int(grids.rows[place])
-                given = batch.row(row)
-                grid = predicted[place], truth[place]
-                wrong.append(Example(row, labels[strata[row]], given[0], given[2], given[1], *grid))
-        sums = np.zeros((len(labels), len(FIELDS)), np.int64)
-        np.add.at(sums, strata, counts)
-        named = {
-            name: sorted(faults.items())[:MOST_NAMED]
-            for name, faults in (("malformed", malformed), ("unjudged", unjudged))
-        }
-        examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
-        return JudgedRows(len(batch), dict(zip(labels, sums, strict=True)), named, examples)
+    Returns
+    -------
+    counts : ndarray of int64, shape (n, number of fields of `Stratum`)
+    predicted, truth : ndarray of uint8, shape (n, n_cells)
+        All 0 for a prediction that is not a grid.
+    malformed, unjudged : dict of int to str
+        Rows, and why.
+    """
+    puzzles, rows = grids.puzzles, grids.rows
+    predicted, is_missing, malformed = _predictions(grids, text)
+    solves = _solves(grids, predicted)
+    if answers is None:
+        truth, unjudged = _given_truth(batch, grids)
+        is_single = np.ones(len(rows), np.bool_)
+        right = (predicted == truth).all(axis=1)
+    else:
+        truth, is_single, unjudged = _found_truth(batch, grids, answers)
+        right = solves
+    judged = ~np.isin(rows, list(unjudged))
+    is_clue, keeps = puzzles > 0, (predicted == puzzles) & (puzzles > 0)
+    compared = ~is_clue & is_single[:, None]
+    n_houses, n_kept = _houses(grids, predicted)
+    graded: dict[str, Any] = {
+        "right": right,
+        "missing": is_missing,
+        "malformed": np.isin(rows, list(malformed)),
+        "other": solves & ~right,
+        "several": ~is_single,
+        "cells": compared.sum(axis=1),
+        "cells_right": (compared & (predicted == truth)).sum(axis=1),
+        "clues": is_clue.sum(axis=1),
+        "clues_kept": keeps.sum(axis=1),
+        "keeping": (keeps == is_clue).all(axis=1) & predicted.any(axis=1),
+        "houses": n_houses,
+        "violated": n_houses - n_kept,
+        "unviolated": n_kept == n_houses,
+    }
+    counts = np.zeros((len(rows), len(FIELDS)), np.int64)
+    for name, values in graded.items():
+        counts[judged, _PLACE[name]] = values[judged]
+    counts[~judged, _PLACE["unjudged"]] = 1
+    named = {row: why for row, why in malformed.items() if row not in unjudged}
+    return counts, predicted, truth, named, unjudged
 
-    def _graded(
-        self, batch: Batch, grids: Grids, text: pa.Array, answers: Answers | None
-    ) -> tuple[Any, Any, Any, dict[int, str], dict[int, str]]:
-        """Grade the grids of one shape, given their predictions as text.
 
-        Returns
-        -------
-        counts : ndarray of int64, shape (n, number of fields of `Stratum`)
-        predicted, truth : ndarray of uint8, shape (n, n_cells)
-            All 0 for a prediction that is not a grid.
-        malformed, unjudged : dict of int to str
-            Rows, and why.
-        """
-        puzzles, rows = grids.puzzles, grids.rows
-        predicted, is_missing, malformed = _predictions(grids, text)
-        solves = _solves(grids, predicted)
-        if answers is None:
-            truth, unjudged = _given_truth(batch, grids)
-            is_single = np.ones(len(rows), np.bool_)
-            right = (predicted == truth).all(axis=1)
-        else:
-            truth, is_single, unjudged = _found_truth(batch, grids, answers)
-            right = solves
-        judged = ~np.isin(rows, list(unjudged))
-        is_clue, keeps = puzzles > 0, (predicted == puzzles) & (puzzles > 0)
-        compared = ~is_clue & is_single[:, None]
-        n_houses, n_kept = _houses(grids, predicted)
-        graded: dict[str, Any] = {
-            "right": right,
-            "missing": is_missing,
-            "malformed": np.isin(rows, list(malformed)),
-            "other": solves & ~right,
-            "several": ~is_single,
-            "cells": compared.sum(axis=1),
-            "cells_right": (compared & (predicted == truth)).sum(axis=1),
-            "clues": is_clue.sum(axis=1),
-            "clues_kept": keeps.sum(axis=1),
-            "keeping": (keeps == is_clue).all(axis=1) & predicted.any(axis=1),
-            "houses": n_houses,
-            "violated": n_houses - n_kept,
-            "unviolated": n_kept == n_houses,
-        }
-        counts = np.zeros((len(rows), len(FIELDS)), np.int64)
-        for name, values in graded.items():
-            counts[judged, _PLACE[name]] = values[judged]
-        counts[~judged, _PLACE["unjudged"]] = 1
-        named = {row: why for row, why in malformed.items() if row not in unjudged}
-        return counts, predicted, truth, named, unjudged
-
-    def _strata(self, table: pa.Table) -> tuple[Ints, list[str]]:
-        """Return the number of the stratum of each row, and the names of strata."""
-        if self.by is None:
-            return np.zeros(len(table), np.int64), [""]
-        column = table[self.by]
-        try:
-            text = pc.ascii_trim_whitespace(column.cast(pa.string()))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise InputError(f"column {self.by!r} has values of {column.type}, not one") from error
-        if self.bins:
-            is_number = pc.match_substring_regex(text, _NUMBER)
-            values = pc.if_else(is_number, text, None).cast(pa.float64())
-            found = np.searchsorted(self.bins, np.asarray(values.fill_null(np.nan)), side="right")
-            found[np.asarray(pc.is_null(values))] = len(self.bins) + 1
-            return found.astype(np.int64), [*_ranges(self.bins), NO_VALUE]
-        text = pc.if_else(pc.equal(text, ""), None, text).fill_null(NO_VALUE)
-        coded = text.combine_chunks().dictionary_encode()
-        return np.asarray(coded.indices, np.int64), coded.dictionary.to_pylist()
+def _strata(table: pa.Table, by: str | None, bins: tuple[float, ...]) -> tuple[Ints, list[str]]:
+    """Return the number of the stratum of each row, and the names of strata."""
+    if by is None:
+        return np.zeros(len(table), np.int64), [""]
+    column = table[by]
+    try:
+        text = pc.ascii_trim_whitespace(column.cast(pa.string()))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InputError(f"column {by!r} has values of {column.type}, not one") from error
+    if bins:
+        is_number = pc.match_substring_regex(text, _NUMBER)
+        values = pc.if_else(is_number, text, None).cast(pa.float64())
+        found = np.searchsorted(bins, np.asarray(values.fill_null(np.nan)), side="right")
+        found[np.asarray(pc.is_null(values))] = len(bins) + 1
+        return found.astype(np.int64), [*_ranges(bins), NO_VALUE]
+    text = pc.if_else(pc.equal(text, ""), None, text).fill_null(NO_VALUE)
+    coded = text.combine_chunks().dictionary_encode()
+    return np.asarray(coded.indices, np.int64), coded.dictionary.to_pylist()
 
 
 def _ranges(bins: tuple[float, ...]) -> list[str]:

@@ -3,8 +3,6 @@
 Every column of a text format is read as text, because type inference would turn 81 digits into a
 float. Rows that break the format (too many fields, not JSON) keep their place and get a fault, so
 that reports name the right row.
-
-A layout is small and can be sent to a worker with every block.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,44 +74,57 @@ class RowsError(InputError):
 
 
 @dataclass(frozen=True)
-class Lines:
-    """Text with one grid per line, or a few fields separated by blanks, and comments after ``#``.
+class Layout:
+    """The layout of the records of a file; it can be sent to a worker with every block.
 
     Attributes
     ----------
-    columns : tuple of str
-        A single column holds whole lines.
+    schema : pyarrow.Schema
+        The columns.
+    parse : callable
+        The function that parses whole records: `lines`, `delimited`, `json_lines`,
+        `checked_table`.
+    delimiter : str
+        That of a CSV table, in which line ends can be quoted; else empty.
     """
 
-    columns: tuple[str, ...]
-    delimiter = ""
+    schema: pa.Schema
+    parse: Callable[[Layout, Any], Rows]
+    delimiter: str = ""
 
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns, all text."""
-        return _text_schema(self.columns)
-
-    def rows(self, data: bytes) -> Rows:
-        """Drop comments and blank lines; split every line into fields if there are several."""
-        lines, n = _lines(data), len(self.columns)
-        if n == 1:
-            return Rows(pa.Table.from_arrays([lines], schema=self.schema))
-        fields = pc.split_pattern_regex(lines, r"\s+")
-        actual = np.asarray(pc.list_value_length(fields))
-        faults = {}
-        if (odd := np.flatnonzero(actual != n)).size:
-            values = fields.to_pylist()
-            for row in odd.tolist():
-                faults[row] = f"{_fields(len(values[row]))} where the first line has {n}"
-                values[row] = (values[row] + [""] * n)[:n]
-            fields = pa.array(values, pa.list_(pa.string()))
-        flat = fields.flatten()
-        columns = [flat.take(np.arange(k, len(flat), n)) for k in range(n)]
-        return Rows(pa.Table.from_arrays(columns, schema=self.schema), faults)
+    def rows(self, records: bytes | pa.Table) -> Rows:
+        """Parse records."""
+        return self.parse(self, records)
 
 
-def _text_schema(names: Iterable[str]) -> pa.Schema:
-    return pa.schema([(name, pa.string()) for name in names])
+def text_layout(
+    names: Iterable[str], parse: Callable[[Layout, bytes], Rows], delimiter: str = ""
+) -> Layout:
+    """Return the layout of columns of text."""
+    return Layout(pa.schema([(name, pa.string()) for name in names]), parse, delimiter)
+
+
+def lines(layout: Layout, data: bytes) -> Rows:
+    """Parse lines of one grid, or of a few fields with blanks between them.
+
+    Comments, which begin with ``#``, and blank lines are dropped. A single column holds whole
+    lines.
+    """
+    found, n = _lines(data), len(layout.schema)
+    if n == 1:
+        return Rows(pa.Table.from_arrays([found], schema=layout.schema))
+    fields = pc.split_pattern_regex(found, r"\s+")
+    actual = np.asarray(pc.list_value_length(fields))
+    faults = {}
+    if (odd := np.flatnonzero(actual != n)).size:
+        values = fields.to_pylist()
+        for row in odd.tolist():
+            faults[row] = f"{_fields(len(values[row]))} where the first line has {n}"
+            values[row] = (values[row] + [""] * n)[:n]
+        fields = pa.array(values, pa.list_(pa.string()))
+    flat = fields.flatten()
+    columns = [flat.take(np.arange(k, len(flat), n)) for k in range(n)]
+    return Rows(pa.Table.from_arrays(columns, schema=layout.schema), faults)
 
 
 def _lines(data: bytes) -> pa.Array:
@@ -121,10 +132,10 @@ def _lines(data: bytes) -> pa.Array:
     check_text(data)
     bounds = pa.py_buffer(np.array([0, len(data)], np.int32))
     whole = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
-    lines = pc.ascii_trim_whitespace(pc.split_pattern(whole, "\n").values)
+    found = pc.ascii_trim_whitespace(pc.split_pattern(whole, "\n").values)
     if b"#" in data:
-        lines = pc.replace_substring_regex(lines, pattern=r"(^|\s+)#.*", replacement="")
-    return lines.filter(pc.greater(pc.binary_length(lines), 0))
+        found = pc.replace_substring_regex(found, pattern=r"(^|\s+)#.*", replacement="")
+    return found.filter(pc.greater(pc.binary_length(found), 0))
 
 
 def check_text(data: bytes) -> None:
@@ -133,66 +144,49 @@ def check_text(data: bytes) -> None:
         data.decode()
 
 
-@dataclass(frozen=True)
-class Delimited:
-    """CSV, TSV and similar formats.
+def delimited(layout: Layout, data: bytes) -> Rows:
+    """Parse records of CSV, TSV and similar formats; skip blank lines."""
+    ragged: list[tuple[int, int, str]] = []
 
-    Attributes
-    ----------
-    columns : tuple of str
-    delimiter : str
-    """
+    def keep(row: Any) -> str:
+        ragged.append((row.number - 1, row.actual_columns, row.text))
+        return "skip"
 
-    columns: tuple[str, ...]
-    delimiter: str
+    check_text(data)
+    if not data or (data.isspace() and not data.strip(b"\r\n")):
+        return Rows(layout.schema.empty_table())
+    if data.startswith(BOM):  # not the mark of the file, but a character at a block's beginning
+        data = b"\n" + data
+    names = layout.schema.names
+    table = pacsv.read_csv(
+        pa.py_buffer(data),
+        pacsv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
+        pacsv.ParseOptions(
+            delimiter=layout.delimiter, newlines_in_values=b'"' in data, invalid_row_handler=keep
+        ),
+        pacsv.ConvertOptions(column_types=layout.schema),
+    ).combine_chunks()
+    return _with_ragged(table, ragged, layout.delimiter) if ragged else Rows(table)
 
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns, all text."""
-        return _text_schema(self.columns)
 
-    def rows(self, data: bytes) -> Rows:
-        """Parse records; skip blank lines."""
-        ragged: list[tuple[int, int, str]] = []
-
-        def keep(row: Any) -> str:
-            ragged.append((row.number - 1, row.actual_columns, row.text))
-            return "skip"
-
-        check_text(data)
-        if not data or (data.isspace() and not data.strip(b"\r\n")):
-            return Rows(self.schema.empty_table())
-        if data.startswith(BOM):  # not the mark of the file, but a character at a block's beginning
-            data = b"\n" + data
-        names = list(self.columns)
-        table = pacsv.read_csv(
-            pa.py_buffer(data),
-            pacsv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
-            pacsv.ParseOptions(
-                delimiter=self.delimiter, newlines_in_values=b'"' in data, invalid_row_handler=keep
-            ),
-            pacsv.ConvertOptions(column_types=dict.fromkeys(names, pa.string())),
-        ).combine_chunks()
-        return self._with_ragged(table, ragged) if ragged else Rows(table)
-
-    def _with_ragged(self, table: pa.Table, ragged: list[tuple[int, int, str]]) -> Rows:
-        """Put rows with too few or too many fields back into their places."""
-        n_columns = len(self.columns)
-        faults = {
-            place: f"{_fields(actual)} where the header has {n_columns}: {text[:200]!r}"
-            for place, actual, text in ragged
-        }
-        records = []
-        for _, _, text in ragged:
-            fields = first_record([text], self.delimiter)
-            records.append((fields + [""] * n_columns)[:n_columns])
-        values = zip(*records, strict=True)
-        extra = pa.table([pa.array(v, pa.string()) for v in values], list(self.columns))
-        places = {place: len(table) + k for k, (place, _, _) in enumerate(ragged)}
-        regular = iter(range(len(table)))
-        n_rows = len(table) + len(extra)
-        order = [places[k] if k in places else next(regular) for k in range(n_rows)]
-        return Rows(pa.concat_tables([table, extra]).combine_chunks().take(order), faults)
+def _with_ragged(table: pa.Table, ragged: list[tuple[int, int, str]], delimiter: str) -> Rows:
+    """Put rows with too few or too many fields back into their places."""
+    n_columns = table.num_columns
+    faults = {
+        place: f"{_fields(actual)} where the header has {n_columns}: {text[:200]!r}"
+        for place, actual, text in ragged
+    }
+    records = []
+    for _, _, text in ragged:
+        fields = first_record([text], delimiter)
+        records.append((fields + [""] * n_columns)[:n_columns])
+    values = zip(*records, strict=True)
+    extra = pa.table([pa.array(v, pa.string()) for v in values], table.column_names)
+    places = {place: len(table) + k for k, (place, _, _) in enumerate(ragged)}
+    regular = iter(range(len(table)))
+    n_rows = len(table) + len(extra)
+    order = [places[k] if k in places else next(regular) for k in range(n_rows)]
+    return Rows(pa.concat_tables([table, extra]).combine_chunks().take(order), faults)
 
 
 def first_record(lines: Iterable[str], delimiter: str) -> list[str]:
@@ -209,63 +203,51 @@ def _fields(n: int) -> str:
     return "1 field" if n == 1 else f"{n} fields"
 
 
-@dataclass(frozen=True)
-class JsonLines:
-    """JSON objects, one per line, all with the same fields.
+def json_layout(data: bytes) -> Layout:
+    """Choose columns and types from the first lines of a file of JSON objects.
+
+    Values that Arrow has no type for become JSON text in marked columns.
+    """
+    records, why = [], ""
+    for line in data.decode(errors="replace").split("\n"):
+        try:
+            records.append(_json_object(line))
+        except (ValueError, RecursionError) as error:  # `json_lines` reports it
+            why = why or (line.strip() and f" ({error})")
+    keys = list(dict.fromkeys(key for record in records for key in record))
+    if not keys:
+        raise InputError(f"no line is a JSON object{why}; expected one on every line")
+    return Layout(_json_schema(records, keys), json_lines)
+
+
+def json_lines(layout: Layout, data: bytes) -> Rows:
+    """Parse JSON objects, one per line, all with the same fields.
 
     Python parses them one by one: the reader of pyarrow 26 takes a third of the time, but it
     crashes on some lines that are not JSON, and reads two objects on a line as two lines.
-
-    Attributes
-    ----------
-    schema : pyarrow.Schema
-        The columns; values that Arrow has no type for become JSON text in marked columns.
     """
-
-    schema: pa.Schema
-    delimiter = ""
-
-    @classmethod
-    def of(cls, data: bytes) -> JsonLines:
-        """Choose columns and types from the first lines of a file."""
-        records, why = [], ""
-        for line in data.decode(errors="replace").split("\n"):
-            try:
-                records.append(_json_object(line))
-            except (ValueError, RecursionError) as error:  # `rows` reports it
-                why = why or (line.strip() and f" ({error})")
-        keys = list(dict.fromkeys(key for record in records for key in record))
-        if not keys:
-            raise InputError(f"no line is a JSON object{why}; expected one on every line")
-        return cls(_json_schema(records, keys))
-
-    def rows(self, data: bytes) -> Rows:
-        """Parse lines."""
-        records: list[dict[str, Any]] = []
-        faults: dict[int, str] = {}
-        for line in data.decode().split("\n"):
-            if not line.strip():
-                continue
-            try:
-                record = _json_object(line)
-            except (ValueError, RecursionError) as error:
-                faults[len(records)] = f"not a JSON object ({error}): {line[:200]!r}"
-                record = {}
-            records.append(record)
-        self._refuse_new(records)
-        columns = [_json_column(records, field) for field in self.schema]
-        return Rows(pa.Table.from_arrays(columns, schema=self.schema), faults)
-
-    def _refuse_new(self, records: Iterable[dict[str, Any]]) -> None:
-        known = set(self.schema.names)
-        for number, record in enumerate(records, 1):
-            if extra := record.keys() - known:
-                raise RowsError(
-                    f"the field {quoted(sorted(extra)[0])} is new; give every object of the file "
-                    f"the same fields",
-                    number,
-                    number,
-                )
+    records: list[dict[str, Any]] = []
+    faults: dict[int, str] = {}
+    for line in data.decode().split("\n"):
+        if not line.strip():
+            continue
+        try:
+            record = _json_object(line)
+        except (ValueError, RecursionError) as error:
+            faults[len(records)] = f"not a JSON object ({error}): {line[:200]!r}"
+            record = {}
+        records.append(record)
+    known = set(layout.schema.names)
+    for number, record in enumerate(records, 1):
+        if extra := record.keys() - known:
+            raise RowsError(
+                f"the field {quoted(sorted(extra)[0])} is new; give every object of the file "
+                f"the same fields",
+                number,
+                number,
+            )
+    columns = [_json_column(records, field) for field in layout.schema]
+    return Rows(pa.Table.from_arrays(columns, schema=layout.schema), faults)
 
 
 def _json_object(line: str) -> dict[str, Any]:
@@ -310,34 +292,15 @@ def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
         ) from None
 
 
-@dataclass(frozen=True)
-class ArrowTable:
-    """Parquet, whose reader has already made tables.
-
-    Attributes
-    ----------
-    schema : pyarrow.Schema
-    """
-
-    schema: pa.Schema
-    delimiter = ""
-
-    def rows(self, data: pa.Table) -> Rows:
-        """Return the table after a check of its text, which Arrow's reader does not make."""
-        try:
-            data.validate(full=True)
-        except pa.ArrowInvalid as error:
-            raise RowsError(
-                f"the file is damaged, or has text that is not UTF-8 ({first_line(error)}); write "
-                f"it again",
-                1,
-                len(data),
-            ) from error
-        return Rows(data)
-
-
-Layout = Lines | Delimited | JsonLines | ArrowTable
-"""The layout of the records of a file: the columns (`schema`), and the parsing of whole records.
-
-The `delimiter` is that of a CSV table, in which line ends can be quoted; else it is empty.
-"""
+def checked_table(layout: Layout, table: pa.Table) -> Rows:
+    """Return a table after a check of its text, which Arrow's reader of Parquet does not make."""
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise RowsError(
+            f"the file is damaged, or has text that is not UTF-8 ({first_line(error)}); write it "
+            f"again",
+            1,
+            len(table),
+        ) from error
+    return Rows(table)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.errors import ProblemError
@@ -26,19 +23,6 @@ from batchsolve.tables.shapes import Shape
 NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
 
 _NAMES = pa.array(NAMES)
-
-
-@dataclass(frozen=True, eq=False)
-class RatedSums(RowSums):
-    """The sums of some consecutive rows.
-
-    Attributes
-    ----------
-    levels : ndarray of int64
-        Rows of each level of `NAMES`.
-    """
-
-    levels: npt.NDArray[np.int64]
 
 
 class RatedTable:
@@ -81,8 +65,8 @@ class RatedTable:
         new += [("status", pa.string()), ("message", pa.string())]
         self.schema = with_new_columns(reader.schema, new)
 
-    def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RatedSums]:
-        """Return the output rows of a batch, and their sums."""
+    def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RowSums]:
+        """Return the output rows of a batch, and their sums, with the rows of each technique."""
         n = len(answers)
         status, messages = statuses(batch, answers, PROVES_UNIQUENESS)
         rated, puzzles = np.zeros(n, np.bool_), np.zeros((n, 81), np.uint8)
@@ -110,7 +94,7 @@ class RatedTable:
         columns += [STATUS_TEXTS.take(pa.array(status)), sparse_text(messages, n)]
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
         levels = np.bincount(found.levels, minlength=len(NAMES))
-        return table, RatedSums.of(status, messages, answers, levels=levels)
+        return table, RowSums.of(status, messages, answers, levels=levels)
 
 
 def _is_rated(shape: Shape) -> bool:

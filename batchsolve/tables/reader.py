@@ -57,8 +57,7 @@ class Batch:
         for grids, problem, rows in self._parts():
             if self.faults:
                 rows = rows[good[rows]]
-            stacks = problem.stacks(grids.puzzles_of(rows))
-            groups.append(Group(problem, stacks.with_roots(rows)))
+            groups.append(Group(problem, problem.stacks_of(grids.puzzles_of(rows), rows)))
         return groups
 
     def explain_clashes(self, clashes: npt.NDArray[np.int32]) -> dict[int, str | None]:

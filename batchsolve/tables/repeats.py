@@ -15,18 +15,14 @@ The only indices that the kernels take from data are the low bits of a key, with
 from __future__ import annotations
 
 import hashlib
-import secrets
-from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints, Words
-from batchsolve.errors import InputError, ProblemError
+from batchsolve.errors import InputError
 from batchsolve.kernels import helper, kernel, with_counterpart
-from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import forms_of_shape
 
@@ -204,49 +200,30 @@ mean nothing); and the number of valid rows whose wanted canonical form was not 
 are those of the puzzles themselves."""
 
 
-@dataclass(frozen=True, eq=False)
-class Keyed:
-    """The computation of keys of rows.
+def row_keys(batch: Batch, up_to_symmetry: bool, secret: bytes) -> RowKeys:
+    """Return the keys of some rows.
 
-    Attributes
+    Parameters
     ----------
-    reader : Reader
+    batch : Batch
     up_to_symmetry : bool
         Give all puzzles of an orbit the same key.
     secret : bytes
         A random text, from which the factors of hashes come.
-
-    Raises
-    ------
-    ProblemError
-        If grids of the shape of most rows have no canonical form.
     """
-
-    reader: Reader
-    up_to_symmetry: bool
-    secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))
-
-    def __post_init__(self) -> None:
-        if self.up_to_symmetry:
-            check_shape(self.reader.main.problem)
-            if self.reader.main.rules.names:
-                raise ProblemError(NO_SYMMETRY)
-
-    def keys(self, batch: Batch) -> RowKeys:
-        """Return the keys of some rows."""
-        counted = batch.first_clashes() < 0
-        keys, n_undecided = np.zeros((len(batch), 2), np.uint64), 0
-        for grids in batch.grids:
-            puzzles, shape = grids.puzzles, grids.shape
-            if self.up_to_symmetry:
-                places = np.flatnonzero(counted[grids.rows])
-                found, forms, _ = forms_of_shape(grids, places)
-                # a puzzle whose form was not found is not the form of another puzzle
-                puzzles[found] = forms
-                n_undecided += len(places) - len(found)
-            digits = shape.rules.key_digits(puzzles, grids.own)
-            keys[grids.rows] = grid_keys(self.secret, shape.key, digits)
-        return keys, counted, n_undecided
+    counted = batch.first_clashes() < 0
+    keys, n_undecided = np.zeros((len(batch), 2), np.uint64), 0
+    for grids in batch.grids:
+        puzzles, shape = grids.puzzles, grids.shape
+        if up_to_symmetry:
+            places = np.flatnonzero(counted[grids.rows])
+            found, forms, _ = forms_of_shape(grids, places)
+            # a puzzle whose form was not found is not the form of another puzzle
+            puzzles[found] = forms
+            n_undecided += len(places) - len(found)
+        digits = shape.rules.key_digits(puzzles, grids.own)
+        keys[grids.rows] = grid_keys(secret, shape.key, digits)
+    return keys, counted, n_undecided
 
 
 def output_schema(reader: Reader, marked: bool) -> pa.Schema:

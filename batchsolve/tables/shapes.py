@@ -23,7 +23,7 @@ from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, MOST_DIGITS, WRONG_LENGTH, Notation, default_box
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
-from batchsolve.symmetry.canonical import NO_ROOM, check_shape, least_of
+from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, least_of
 from batchsolve.tables.rule_columns import Part, RuleColumns
 from batchsolve.tables.texts import in_one_line
 
@@ -124,6 +124,12 @@ class Shape:
     def box(self) -> tuple[int, int] | None:
         """Rows and columns of a box, if there are boxes."""
         return self.rules.box or default_box(self.rules.n_digits)
+
+    def check_has_forms(self) -> None:
+        """Raise `ProblemError` if grids of the shape have no canonical form."""
+        check_shape(self.problem)
+        if self.rules.names:
+            raise ProblemError(NO_SYMMETRY)
 
     @property
     def key(self) -> tuple[str, tuple[str, ...]]:

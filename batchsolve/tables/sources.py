@@ -37,12 +37,13 @@ from batchsolve.tables.blocks import (
 from batchsolve.tables.documents import read_document
 from batchsolve.tables.layouts import (
     BOM,
-    ArrowTable,
-    Delimited,
-    JsonLines,
     Layout,
-    Lines,
+    checked_table,
+    delimited,
     first_record,
+    json_layout,
+    lines,
+    text_layout,
 )
 from batchsolve.tables.places import exists, facts_of, is_address, open_to_read
 
@@ -206,7 +207,7 @@ class ParquetSource:
     """
 
     path: str
-    layout: ArrowTable
+    layout: Layout
     length: int
     _content: bytes = field(repr=False)  # of standard input: Parquet is read from its end
 
@@ -214,7 +215,9 @@ class ParquetSource:
     def of(cls, path: str, content: bytes) -> ParquetSource:
         """Read the schema of a file."""
         with _opened(path, content) as opened, pq.ParquetFile(opened) as file:
-            return cls(path, ArrowTable(file.schema_arrow), file.metadata.num_rows, content)
+            return cls(
+                path, Layout(file.schema_arrow, checked_table), file.metadata.num_rows, content
+            )
 
     def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
         """See `TextSource.blocks`."""
@@ -281,9 +284,9 @@ class TableSource:
     path: str = "the table"
 
     @property
-    def layout(self) -> ArrowTable:
+    def layout(self) -> Layout:
         """The layout of its records."""
-        return ArrowTable(self.table.schema)
+        return Layout(self.table.schema, checked_table)
 
     @property
     def length(self) -> int:
@@ -318,7 +321,7 @@ class Files:
     schema: ClassVar[pa.Schema] = pa.schema(
         [("name", pa.string()), ("content", pa.large_binary()), ("fault", pa.string())]
     )
-    layout: ClassVar[ArrowTable] = ArrowTable(schema)
+    layout: ClassVar[Layout] = Layout(schema, checked_table)
     path: ClassVar[str] = "the files"
 
     @property
@@ -471,17 +474,17 @@ def _skip(stream: Any, n_bytes: int) -> None:
 def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
     """Return the layout of a file, and the number of bytes of its header."""
     suffix = suffix_of(path)
-    lines = (line.decode(errors="replace").strip() for line in io.BytesIO(head))
-    first = next((line for line in lines if line and not line.startswith("#")), "")
+    each = (line.decode(errors="replace").strip() for line in io.BytesIO(head))
+    first = next((line for line in each if line and not line.startswith("#")), "")
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
-        return JsonLines.of(head), 0
+        return json_layout(head), 0
     if suffix in (".csv", ".tsv", ".tab") or _looks_like_header(first):
         line = io.BytesIO(head.lstrip(b"\r\n")).readline()
         names = line.removesuffix(b"\n").decode(errors="replace")
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
-        return Delimited(tuple(columns), delimiter), header
-    return Lines(_line_columns(first.partition(" #")[0].split())), 0
+        return text_layout(columns, delimited, delimiter), header
+    return text_layout(_line_columns(first.partition(" #")[0].split()), lines), 0
 
 
 def _line_columns(fields: list[str]) -> tuple[str, ...]:

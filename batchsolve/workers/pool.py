@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 from collections.abc import Generator, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
 from typing import Any, Protocol
@@ -37,7 +37,7 @@ class Work(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Done:
     """A finished task.
 
@@ -62,7 +62,7 @@ class Done:
     worker: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Lost:
     """A task that failed.
 
@@ -170,7 +170,7 @@ class Pool:
         running = (_attempt(partial(itself, work), *ticketed) for ticketed in given)
         for result in self._collect(work, fresh, out, running):
             if isinstance(result, Done):
-                result = replace(result, worker="")
+                result.worker = ""
             yield result
 
     def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[Done | Lost]:
@@ -202,8 +202,8 @@ class Pool:
                 for result in running:
                     if result.number not in out:
                         continue  # joblib may hand over a result of an abandoned round
-                    number, task = out.pop(result.number)
-                    yield replace(result, number=number, task=task)
+                    result.number, result.task = out.pop(result.number)
+                    yield result
             except self._workers.deaths:
                 has_died = True
             except GeneratorExit:

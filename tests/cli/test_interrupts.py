@@ -60,6 +60,25 @@ def test_an_interrupt_waits_in_callbacks(module):
     assert reached == ["loaded"]
 
 
+class Freed:
+    def __del__(self):
+        press()
+
+
+def test_an_interrupt_while_an_object_is_freed_waits_and_is_not_printed(capsys):
+    reached = []
+
+    def work(check):
+        Freed()
+        reached.append("freed")
+        check()
+        reached.append("checked")
+
+    with pytest.raises(KeyboardInterrupt):
+        run(work)
+    assert (reached, capsys.readouterr().err) == (["freed"], "")
+
+
 def test_an_interrupt_that_no_check_followed_is_raised_at_the_end():
     reached = []
 
@@ -104,6 +123,21 @@ def test_what_is_raised_after_an_interrupt_is_the_interrupt():
         error = SystemError("returned a result with an exception set")
         error.add_note("go on with --resume")
         raise error
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run(work)
+    assert caught.value.__notes__ == ["go on with --resume"]
+
+
+def test_an_error_in_closing_after_an_interrupt_does_not_hide_how_to_go_on():
+    def work(check):
+        try:
+            press()
+        except KeyboardInterrupt as error:
+            error.add_note("go on with --resume")
+            raise
+        finally:
+            raise TimeoutError("the cluster did not close")
 
     with pytest.raises(KeyboardInterrupt) as caught:
         run(work)

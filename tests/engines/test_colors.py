@@ -155,7 +155,9 @@ def test_two_options_share_an_item_only_in_one_colour():
     }.items():
         with pytest.raises(bs.ProblemError, match=f"no partial cover: {reason}"):
             TOY.check_stack(stack)
-    with pytest.raises(bs.ProblemError, match="item x is in options 2 and 3, and not in the same"):
+    with pytest.raises(
+        bs.ProblemError, match="options 2 and 3 both cover item x, and not in the same"
+    ):
         TOY.verify([2, 3])
     only_colours = bs.ExactCover([0, 1, 2], [0, 0], 1, 0, colors=[1, 1])
     only_colours.verify([0, 1])

@@ -53,7 +53,7 @@ def test_the_stand_in_searches_many_problems():
     assert_same(*(get_engine(name).search(many, task) for name in ("algorithm-x", "dlx")))
 
 
-SUDOKU = [Sudoku(2, 2), Sudoku(2, 3), Sudoku(4, 3), Sudoku(3, 3)]
+SUDOKU = [Sudoku(2, 2), Sudoku(2, 3), Sudoku(3, 3)]
 NAMED = ["x", "antiknight", "antiking+nonconsecutive", "x+disjoint"]
 WITH_RULES = [grid_problem(4, rules=rules) for rules in NAMED]
 MARKS = Variant(
@@ -158,7 +158,7 @@ import batchsolve as bs
 print(bs.count("queens:6", jobs=1).nodes, [s.tolist() for s in bs.solutions("langford:3")])
 print([each.nodes for each in bs.count(["queens:4", "queens:7"], jobs=1)])
 print(bs.solve("1.....2..3.....4").solution, bs.count(bs.Sudoku(2, 2)).count)
-print(bs.count("dominoes:8x8").count, bs.count("dominoes:8x8", engine="memo", jobs=1).count)
+print(bs.count("dominoes:6x6").count, bs.count("dominoes:6x6", engine="memo", jobs=1).count)
 print([cover.tolist() for cover in bs.sample("queens:6", 2, seed=1)])
 """
 
@@ -181,7 +181,7 @@ def test_small_searches_compile_nothing(tmp_path):
         f"{nodes['queens:6']} {covers}",
         f"{each}",
         "1243342143122134 288",
-        "12988816 12988816",
+        "6728 6728",
         f"{[cover.tolist() for cover in sample('queens:6', 2, seed=1)]}",
     ]
     assert (done.stdout.splitlines(), done.stderr) == (found, "")  # it does not say that it does

@@ -74,7 +74,7 @@ def test_verify_accepts_exactly_the_covers(problem):
 
 def test_verify_says_what_is_wrong():
     problem = ExactCover.from_options([["a", "b"], ["b"]])
-    with pytest.raises(ProblemError, match="item b is in options 0 and 1"):
+    with pytest.raises(ProblemError, match="options 0 and 1 both cover item b"):
         problem.verify([0, 1])
     with pytest.raises(ProblemError, match="item a is in none"):
         problem.verify([1])

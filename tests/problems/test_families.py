@@ -150,8 +150,8 @@ def test_unknown_families_and_bad_sizes_are_refused(text, message):
 def test_functions_refuse_bad_sizes_too():
     with pytest.raises(ProblemError, match="not -6×-10"):
         pentominoes(-6, -10)
-    for name, known in FAMILIES.items():
+    for name, (build, form, example) in FAMILIES.items():
         with pytest.raises(ProblemError):
-            known.build(*[0] * len(known.form.split("x")))
-        assert known.form.startswith(f"{name}:")
-        assert family(known.example).n_options > 0
+            build(*[0] * len(form.split("x")))
+        assert form.startswith(f"{name}:")
+        assert family(example).n_options > 0

@@ -7,9 +7,12 @@ from batchsolve import InputError, ProblemError, Stacks
 from batchsolve.engines import Task, get_engine
 from batchsolve.formats.tiling_files import read_tiling
 from batchsolve.problems.polyominoes import (
+    FIXED,
+    FREE,
+    KINDS,
+    ONE_SIDED,
     PENTOMINOES,
     SETS,
-    PieceKind,
     drawn_shape,
     moved_to_corner,
     named_set,
@@ -18,7 +21,6 @@ from batchsolve.problems.polyominoes import (
 )
 from batchsolve.problems.tilings import (
     USES,
-    Tile,
     board_cells,
     piece_shape,
     placements,
@@ -50,12 +52,12 @@ def n_covers(problem):
 @pytest.mark.parametrize(
     ("kind", "cubes", "counts"),
     [
-        (PieceKind.FREE, False, [1, 1, 2, 5, 12, 35, 108]),
-        (PieceKind.ONE_SIDED, False, [1, 1, 2, 7, 18, 60]),
-        (PieceKind.FIXED, False, [1, 2, 6, 19, 63, 216]),
-        (PieceKind.FREE, True, [1, 1, 2, 7, 23]),
-        (PieceKind.ONE_SIDED, True, [1, 1, 2, 8, 29]),
-        (PieceKind.FIXED, True, [1, 3, 15, 86, 534]),
+        (FREE, False, [1, 1, 2, 5, 12, 35, 108]),
+        (ONE_SIDED, False, [1, 1, 2, 7, 18, 60]),
+        (FIXED, False, [1, 2, 6, 19, 63, 216]),
+        (FREE, True, [1, 1, 2, 7, 23]),
+        (ONE_SIDED, True, [1, 1, 2, 8, 29]),
+        (FIXED, True, [1, 3, 15, 86, 534]),
     ],
 )
 def test_there_are_as_many_pieces_as_is_known(kind, cubes, counts):
@@ -67,7 +69,7 @@ def test_there_are_as_many_pieces_as_is_known(kind, cubes, counts):
 
 def test_pentominoes_are_twelve_different_pieces_with_63_orientations():
     drawn = {name: drawn_shape(drawing) for name, drawing in PENTOMINOES.items()}
-    turned = {name: orientations(shape, PieceKind.FREE, False) for name, shape in drawn.items()}
+    turned = {name: orientations(shape, FREE, False) for name, shape in drawn.items()}
     every = [shape for shapes in turned.values() for shape in shapes]
     assert len(every) == len(set(every)) == 63
     assert {name: len(shapes) for name, shapes in turned.items()} == {
@@ -76,7 +78,7 @@ def test_pentominoes_are_twelve_different_pieces_with_63_orientations():
     }
 
 
-@pytest.mark.parametrize("kind", PieceKind)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [name for name, each in SETS.items() if each[0] < 6])
 def test_a_named_set_has_every_piece_once_and_each_its_own_name(name, kind):
     size, cubes = SETS[name]
@@ -126,14 +128,14 @@ boards = st.sets(
     st.lists(
         st.tuples(shapes.map(set).map(moved_to_corner), st.sampled_from(ALL_USES)), max_size=3
     ),
-    st.sampled_from([*PieceKind]),
+    st.sampled_from(KINDS),
     st.booleans(),
 )
 def test_tilings_agree_with_the_slow_solver(board, chosen, kind, fill):
     cells = sorted(board)
     solid = any(layer > 1 for layer, _, _ in cells)
-    named = [Tile(f"p{k}", shape, use_of(use)) for k, (shape, use) in enumerate(chosen)]
-    slow = [(orientations(piece.shape, kind, solid), *piece.use) for piece in named]
+    named = [(f"p{k}", shape, use_of(use)) for k, (shape, use) in enumerate(chosen)]
+    slow = [(orientations(shape, kind, solid), *use) for _, shape, use in named]
     try:
         problem = placements(cells, named, kind, fill=fill)
     except ProblemError:  # the sizes prove that no tiling exists

@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
 from batchsolve.tables.blocks import Block, Boundary
-from batchsolve.tables.layouts import Delimited
+from batchsolve.tables.layouts import delimited, text_layout
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -128,7 +128,7 @@ LINE = st.sampled_from(["a,b", "", "\r", " ", '"x\ny",z', "1,2,3", "\ufeffa,b", 
 @given(st.lists(LINE, min_size=1, max_size=6), st.booleans())
 def test_rows_are_counted_as_they_are_parsed(lines, ends):
     data = ("\n".join(lines) + "\n" * ends).encode()
-    block = Block(data, Delimited(("p", "q"), ","), "in.csv", Boundary(0, len(data)))
+    block = Block(data, text_layout(("p", "q"), delimited, ","), "in.csv", Boundary(0, len(data)))
     if data:
         assert block.n_rows() == len(block.rows().table)
 

@@ -30,7 +30,12 @@ GRIDS = {
     "diagonals": {"box": (2, 2), "rules": "x"},
     "rows of other rules": {"box": (2, 2), "rules": "disjoint"},
     "regions": {"regions": "AAAB ACBB DCCB DDDC"},
+    "constraints": {
+        "box": (2, 2),
+        "constraints": ".Shape~4x4.DisjointSets\n.Diagonal~1.Cage~5~R3C1~R4C1.~R4C4_2.V~R1C1~R2C1",
+    },
 }
+LINE = ".Shape~4x4.Diagonal~-1.Thermo~R1C2~R2C3"
 IMAGES = {
     "none": lambda r, c: (r, c),
     "rotation": lambda r, c: (3 - r, 3 - c),
@@ -47,7 +52,9 @@ def digits(text):
 
 
 def rules_of(grid):
-    return grid_problem(4, grid.get("box"), grid.get("rules"), grid.get("regions")).rules
+    said = own_rules(4, ("", "", "", "", grid.get("constraints", "")))
+    names = "+".join([*said.names, grid.get("rules", "")]).strip("+")
+    return said.on(grid_problem(4, grid.get("box"), names or None, grid.get("regions")).rules)
 
 
 def made_or_refused(*wish, **wishes):
@@ -102,6 +109,7 @@ MARKS = ("consecutive", "dots", "xv", "greater", "parity", "dots+XV", "parity+gr
             "marks": st.none() | st.sampled_from(MARKS),
             "lines": st.none() | st.sampled_from(LINES),
             "line_cells": st.none() | st.sampled_from([(2, 2), (2, 4)]),
+            "constraints": st.none() | st.just(LINE),
         }
     ),
     cages=st.sampled_from([{}, {"cages": (1, 3)}, {"cages": (3, 4)}, {"cage_layout": LAYOUT}]),
@@ -114,6 +122,7 @@ def test_puzzles_with_rules_of_their_own_are_as_they_were_wished(
     how, cages, seed, symmetry, minimal, clues
 ):
     assume(cages or how["jigsaw"] or how["marks"] or how["lines"])
+    assume(not (how["lines"] and how["constraints"]))
     wish = {"symmetry": symmetry, "minimal": minimal, "clues": clues}
     made = made_or_refused(3, seed=seed, node_limit=20_000, jobs=1, **wish, **how, **cages)
     if isinstance(made, str):
@@ -124,7 +133,8 @@ def test_puzzles_with_rules_of_their_own_are_as_they_were_wished(
         names = ["regions"] * how["jigsaw"] + ["cages", "sums"] * bool(cages)
         parity = "parity" in (how["marks"] or "")
         names += ["marks"] * parity + ["pairs"] * (how["marks"] not in (None, "parity"))
-        assert list(own) == names + ["constraints"] * (how["lines"] is not None)
+        has_constraints = how["lines"] is not None or how["constraints"] is not None
+        assert list(own) == names + ["constraints"] * has_constraints
         base = grid_problem(4, (2, 2), how["rules"], own.get("regions")).rules
         said = own_rules(4, tuple(own.get(name, "") for name in OWN))
         if how["lines"]:
@@ -329,12 +339,16 @@ WISHES = {
     "`jigsaw` draws regions": {"jigsaw": True, "regions": "AABBAABBCCDDCCDD"},
     "puzzles whose rules are not drawn": {"jigsaw": True, "weights": True, "minimal": True},
     "drawn in one square grid": {"rules": "samurai", "box": (3, 3), "cages": (2, 3)},
+    "`lines` are drawn, and `constraints` gives": {"lines": "thermo", "constraints": LINE},
+    "with sums or digits of cells go with no": {"constraints": ".Shape~4x4.~R1C1_2", "marks": "xv"},
+    "'Arrow' is a constraint that rules": {"constraints": ".Shape~4x4.Arrow~R1C1~R1C2"},
+    "the rules may allow no grid": {"constraints": ".Shape~4x4.Cage~7~R1C1~R1C2.Cage~7~R1C3~R1C4"},
 }
 
 
 @pytest.mark.parametrize("why", WISHES)
 def test_impossible_wishes_are_one_clear_error(why):
-    with pytest.raises(bs.InputError, match=why):
+    with pytest.raises((bs.InputError, bs.ProblemError), match=why):
         bs.generate_table(20, **{"box": (2, 2), "node_limit": 5_000, **WISHES[why]})
 
 

@@ -305,9 +305,9 @@ def test_texts_and_digits_of_many_blocks_have_the_same_answers():
 
 
 def test_texts_may_leave_box_and_alphabet_open():
-    grid = "1" + "." * 35
-    wide, tall = bs.Sudoku(2, 3), bs.Sudoku(3, 2)
-    assert bs.solve_batch([grid], wide).text() != bs.solve_batch([grid], tall).text()
+    grid = "1" + "." * 15
+    square, flat = bs.Sudoku(2, 2), bs.Sudoku(1, 4)
+    assert bs.solve_batch([grid], square).text() != bs.solve_batch([grid], flat).text()
     letters = "AB.............."
     assert bs.solve_batch([letters], alphabet="A-D", limit=1).text()[0][:2] == "AB"
 

@@ -221,12 +221,10 @@ def test_a_row_that_has_had_its_time_keeps_its_count(monkeypatch):
     rows.open(own)
     piece = Piece(own, np.ones(1), np.zeros(1, np.int64), problem=problem)
     [left] = rows.add(piece, engine.search(problem, Task.of(own, budget=500, keep=0)), 0.0)
-    [weighed] = rows.to_weigh([left], "auto")
     first = left.between(0, 1)
     rows.add(first, engine.search(problem, Task.of(first.stacks, keep=0)), 9.0)
-    outcome = get_engine("memo:1").search(problem, rows.task_of(own, 1, False))
-    assert outcome.nodes.sum() == 0
-    assert rows.weigh(weighed, outcome) == []
+    assert rows.counter_to_weigh(left, "auto") is not None
+    assert rows.recount(0, left, "auto") == [left]
     assert not len(rows.drop_unwanted(left.between(1, len(left))))
     answers = rows.answers()
     assert answers.counts[0] > 0

@@ -73,11 +73,13 @@ def machines(cluster, monkeypatch):
             cluster.remove_node(node)
 
 
-def test_ray_goes_on_with_the_machines_that_are_left(machines):
-    address, (lose, _) = machines
+def test_ray_goes_on_with_the_machines_that_are_left_and_without_any_ends(machines, tmp_path):
+    address, (lose, lose_the_other) = machines
     result = count(QUEENS, backend="ray", address=address, on_progress=Loses((0.1, lose)), **HOW)
     assert (result.count, result.nodes, result.failures) == (N_QUEENS, N_NODES, [])
     assert (result.complete, result.jobs) == (True, 1)
+    losses = [(0.1, lose_the_other)]  # later, the rest may be done already
+    ends_and_is_resumed(tmp_path / "run", losses, backend="ray", address=address)
 
 
 def test_ray_makes_new_workers_on_the_machines_that_are_left(machines):
@@ -129,12 +131,6 @@ def ends_and_is_resumed(directory, losses, **workers):
     with bs.Run(directory, QUEENS, engine="dlx", resume=True) as run:
         result = run.search()
     assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
-
-
-def test_ray_without_machines_is_one_clear_error(machines, tmp_path):
-    address, (lose, lose_the_other) = machines
-    losses = (0.1, lose), (0.1, lose_the_other)  # later, the rest may be done already
-    ends_and_is_resumed(tmp_path / "run", losses, backend="ray", address=address)
 
 
 def test_dask_without_workers_is_one_clear_error(monkeypatch, tmp_path):
