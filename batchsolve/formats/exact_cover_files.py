@@ -161,6 +161,8 @@ def read_json(text: str) -> ExactCover:
         raise InputError(
             f"unknown field {quoted(unknown[0])}; choose from {', '.join(JSON_FIELDS)}"
         )
+    if empty := [name for name, value in fields.items() if value is None]:
+        raise InputError(f"the field {quoted(empty[0])} is null; leave it out")
     options = [_names(option, f"option {o}") for o, option in enumerate(fields["options"])]
     lists = {name: _names(fields[name], name) for name in JSON_FIELDS[1:4] if name in fields}
     colors = _json_colors(fields["colors"]) if "colors" in fields else None

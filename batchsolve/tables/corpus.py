@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from math import prod
 from typing import TypeVar
 
 import numpy as np
@@ -325,7 +326,8 @@ class Corpus(Tables):
         if boxes is not None:
             sizes = (codes // 2).tolist()
             of_size = (box for box, each in zip(boxes, sizes, strict=True) if each in (0, size))
-            usual = _most_common(box or usual for box in of_size) or usual
+            fitting = (box for box in of_size if box is None or prod(box) == size)
+            usual = _most_common(box or usual for box in fitting) or usual
         main = replace(given, n_digits=size, box=usual, names=names)
         is_one = one_shape or given.known_digits is not None or self._has_one_size()
         others = self._other_forms(codes, needs_boxes and not has_boxes) if not is_one else []

@@ -13,6 +13,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.variants import Variants
 from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
 from batchsolve.tables.answers import grid_column, grid_type, with_new_columns
+from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids
 
@@ -83,6 +84,8 @@ class ImageTable:
         for place in self._places:
             field = schema.field(place)
             kind = grid_type(field.type, reader.main.notation.n_digits)
+            if field.metadata == JSON_TEXT:  # images are grids
+                field = field.remove_metadata()
             schema = schema.set(place, field.with_type(kind))
         self.schema = with_new_columns(schema, [(SOURCE, pa.int64())])
 

@@ -152,6 +152,14 @@ def test_grids_of_several_sizes_stay_in_order():
     assert [len(text) for text in images["puzzle"].to_pylist()] == [16, 16, 36, 36] * 2
 
 
+def test_images_of_a_column_of_lists_and_texts_are_texts(tmp_path):
+    lines = [{"puzzle": ""}, {"puzzle": [int(c) for c in PUZZLE.replace(".", "0")]}]
+    path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    bs.augment_file(path, out, 1)
+    assert len(json.loads(out.read_text())["puzzle"].split(",")) == 16
+
+
 def test_rows_with_rules_of_their_own_keep_them():
     regions = ["AAAB ABBB CCCD CDDD".replace(" ", ""), "AABBAABBCCDDCCDD", ""]
     table = pa.table({"puzzle": ["1" + "." * 15] * 3, "regions": regions})

@@ -657,6 +657,7 @@ BAD_FILES = [
     ("a.dlx", "a\na |-1\n", r"line 2: '\|-1' is not a cost; write it as"),
     ("a.dlx", "a\na |$999999999999999\n", "the costs come to more than 281,474,976,710,656"),
     ("a.json", '{"options": [["a"]], "costs": [1.5]}', "costs must be whole numbers"),
+    ("a.json", '{"options": [["a"]], "costs": null}', "the field 'costs' is null; leave it out"),
     ("a.json", '{"options": [["a"]], "costs": [1, 2]}', r"costs of shape \(2,\) for 1 options"),
     ("a.json", '{"options": [["a"]], "costs": [-1]}', "option 0 has the cost -1; a cost is 0 or"),
     (

@@ -253,6 +253,13 @@ def test_a_column_of_boxes():
     assert "invalid" not in bs.solve_table(plain, engine="dlx")["status"].to_pylist()
 
 
+def test_boxes_of_other_sizes_are_faults_even_if_most_rows_have_them():
+    nine = grid((3, 3), 0)[0]
+    table = pa.table({"puzzle": ["x", nine], "solution": [nine] * 2, "box": ["2x2"] * 2})
+    why = "column 'box': boxes of 2×2 are for a 4×4 grid, which has 16 characters or numbers"
+    assert bs.solve_table(table, engine="dlx")["message"].to_pylist() == [why] * 2
+
+
 @pytest.mark.parametrize(
     ("text", "box"), [("2x3", (2, 3)), (" 12 X 2 ", (12, 2)), ("2*3", None), ("0x3", None)]
 )
