@@ -181,7 +181,7 @@ def checked_costs(values: Sequence[Any] | npt.ArrayLike, n_options: int) -> Ints
     if costs.shape != (n_options,):
         raise ProblemError(f"costs of shape {costs.shape} for {n_options} options; give one each")
     if costs.size and not np.issubdtype(costs.dtype, np.integer):
-        raise ProblemError(f"costs must be whole numbers up to {MOST_COST:,}, not {costs.dtype}")
+        raise ProblemError(f"costs must be whole numbers up to {MOST_COST:,}, not {quoted(values)}")
     below = np.flatnonzero(costs < 0)
     if below.size:
         o = int(below[0])
