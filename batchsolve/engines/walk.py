@@ -16,6 +16,7 @@ import numpy as np
 
 from batchsolve.engines.branching import ENOUGH, handicaps_of
 from batchsolve.engines.contract import Outcome, Task, check_support, registered
+from batchsolve.engines.item_order import narrow_order
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.small import SmallProblems
 from batchsolve.problems.stacks import Searchable, Stacks
@@ -288,11 +289,14 @@ class Matrix(PartialCover):
 def count_memoised(problem: ExactCover, task: Task) -> Outcome:
     """Count all covers by Algorithm X, but equal subtrees once; see `batchsolve.engines.memo`.
 
-    A node that is looked up counts, too, because it takes as long. If the budget ends the search,
-    nothing is handed back: the outcome then only tells how often subtrees repeat. A depth is
-    ignored, and so are colours.
+    It visits the nodes of that engine, if that forgets none. A node that is looked up counts, too,
+    because it takes as long. If the budget ends the search, nothing is handed back: the outcome
+    then only tells how often subtrees repeat. A depth is ignored, and so are colours.
     """
-    here, budget = Matrix(problem), task.budget
+    rank = np.arange(problem.n_items)
+    rank[narrow_order(problem)] = np.arange(problem.n_primary)
+    again = ExactCover(problem.indptr, rank[problem.indices], problem.n_items, problem.n_primary)
+    here, budget = Matrix(again), task.budget
     known: dict[frozenset[int], tuple[int, int]] = {}  # items left -> covers and nodes below
     n = len(task.stacks)
     counts, nodes, sizes, clash = [0] * n, [0] * n, [0] * n, [-1] * n
@@ -328,9 +332,10 @@ def _count_below(
             n_nodes += 1
             below = waiting.pop()
             here.go(below)
-            left = here.items_left()
+            choices = here.choices()
+            # a node with one child is left to that child
+            left = here.items_left() if choices and len(choices) > 1 else frozenset()
             if left not in known:
-                choices = here.choices()
                 path.append(([[*below, o] for o in reversed(choices or [])], left))
                 sums.append((int(choices is None), 1))
                 continue
@@ -340,7 +345,7 @@ def _count_below(
             count, size = sums.pop()
             if not path:
                 return count, n_nodes, size
-            if n_nodes < budget:  # nothing below was left out
+            if items and n_nodes < budget:  # nothing below was left out
                 known[items] = count, size
         sums[-1] = sums[-1][0] + count, sums[-1][1] + size
 

@@ -29,7 +29,7 @@ def small_graph(problem: ExactCover, items: Ints) -> SmallGraph | None:
     try:
         with measured() as check_time:
             return SmallGraph(problem, items, check_time)
-    except TooLongError:
+    except (TooLongError, RecursionError):  # the caller may be deep in its own calls
         return None
 
 

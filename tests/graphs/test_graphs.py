@@ -1,4 +1,5 @@
 import json
+import sys
 import tracemalloc
 from collections import Counter
 
@@ -464,3 +465,15 @@ def test_a_graph_with_bounds_keeps_to_its_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 16 * 2**20
+
+
+def test_a_small_graph_below_many_calls_is_left_to_the_kernels(monkeypatch):
+    monkeypatch.setattr(stand_ins, "MOST_SECONDS", 60.0)
+    n = 390
+    problem = bs.ExactCover(np.arange(2 * n + 1), np.repeat(np.arange(n), 2), n, n)
+
+    def below(calls):
+        return below(calls - 1) if calls else small_graph(problem, np.arange(n))
+
+    assert below(0) is not None
+    assert below(sys.getrecursionlimit() - 300) is None

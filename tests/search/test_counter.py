@@ -15,7 +15,7 @@ from batchsolve.runs.count import count
 from batchsolve.search import tree
 from batchsolve.search.open_rows import OpenRows, counted_at_once
 from batchsolve.search.pieces import Piece
-from batchsolve.settings import SearchSettings
+from batchsolve.settings import UNLIMITED, SearchSettings
 
 WHOLE = bs.Stacks.from_lists([[]])
 
@@ -201,14 +201,14 @@ def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
     assert parts == size
 
 
-@given(problem=problems())
-def test_the_counter_in_python_counts_all_covers(problem):
-    stacks = bs.Stacks.from_lists([[], *([o] for o in range(problem.n_options + 1))])
-    mine = walk.count_memoised(problem, Task.of(stacks))
-    right = get_engine("algorithm-x").search(problem, Task.of(stacks))
-    assert mine.counts.tolist() == right.counts.tolist()
-    assert mine.clash.tolist() == right.clash.tolist()
-    assert mine.tree_nodes.tolist() == right.nodes.tolist()
+@given(problem=problems(), budget=st.just(UNLIMITED) | st.integers(1, 9))
+def test_the_counter_in_python_visits_the_same_nodes(problem, budget):
+    for stack in ([], *([o] for o in range(problem.n_options + 1))):
+        task = Task.of(bs.Stacks.from_lists([stack]), budget=budget)
+        mine = walk.count_memoised(problem, task)
+        right = get_engine("memo:1").for_run(new_run(), "", problem).compiled(problem, task)
+        for name in ("counts", "nodes", "clash", "tree_nodes"):
+            assert getattr(mine, name).tolist() == getattr(right, name).tolist()
 
 
 def test_the_size_of_a_tree_is_that_of_the_plain_search():
