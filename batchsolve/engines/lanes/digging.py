@@ -12,8 +12,8 @@ the same propagation and the same branch cells; a fill guesses at random and beg
 contradiction, so the chance of a grid is known: the product of 1 / (number of candidates) over its
 guesses. Of `Wish.n_fills` grids the attempt takes one, with chances that make up for this. After
 `Wish.fill_nodes` nodes it takes one of those filled by then. If there is none, the fills of the row
-go back to the last guess at a contradiction, and an attempt takes the first grid. Its chance is
-the product of 1 / (number of candidates that lead to a grid), which is not known.
+go back to the last guess at a contradiction, and begin again only after `_PATIENCE` nodes a cell.
+Then an attempt takes the first grid, whose chance is not known.
 
 Rows may have rules of their own, as `Variants`, and solutions from which these were drawn. Then an
 attempt begins with the solution, and a row whose attempt fails is left to the caller.
@@ -59,6 +59,7 @@ _NEW, _FILL, _BEGIN, _DIG, _REVIEW, _WEIGH = range(6)  # the phases of an attemp
 # what a lane does next; `_FAIL` and more is to fail for a reason
 _WAIT, _SEARCH, _REFILL, _RETRY, _NEXT, _IDLE, _FAIL = range(7)
 _LEAST_WEIGHT = 1e-300  # of a grid without guesses, so that those of large grids are floats, too
+_PATIENCE = 16  # nodes a cell, after which a fill that goes back begins again
 _STAYS = 2**30  # the place in the order of a clue that is still there
 _OPEN, _ONE, _TWO, _LONG = range(4)  # the state of a search for a second solution
 
@@ -103,7 +104,8 @@ def _blank(form, own, w, lane, cell):
 @inlined
 def _begin_fill(form, own, n, w, wish, made, lane):
     w.weight[lane], w.level[lane] = _LEAST_WEIGHT, 0
-    w.goes_back[lane] |= w.trial_nodes[lane] > wish.fill_nodes
+    if w.trial_nodes[lane] > wish.fill_nodes:
+        w.goes_back[lane], w.trial_nodes[lane] = True, 0
     for cell in range(n_cells_of(form)):
         w.grid[U(cell) * n + lane] = _blank(form, own, w, lane, cell)
     if own is not None:
@@ -376,6 +378,8 @@ def _go_on(form, own, n, w, wish, made, left, lane, is_bad, is_solved):
             _take_filled(form, n, w, lane)
         if is_solved or (w.goes_back[lane] and w.n_filled[lane] > 0):
             found = _TWO
+        elif w.goes_back[lane] and w.trial_nodes[lane] % (_PATIENCE * n_cells_of(form)) == 0:
+            return _REFILL
     else:
         found = _judge(form, n, w, wish, lane, is_solved)
     if found == _OPEN:
