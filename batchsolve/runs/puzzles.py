@@ -36,7 +36,9 @@ N_FILLS = 8  # solved grids from which an attempt takes one; see docs/decisions/
 # Nodes of a search for a second solution, after which clues stay: of minimal puzzles, whose clues
 # must all be proved, and of others.
 PROOF_NODES, TRIAL_NODES = 20_000, 1_000
-FILL_NODES = 5_000  # of an attempt, after which regions count as those without a solved grid
+# Nodes of an attempt after which drawn regions count as those without a solved grid, and after
+# which fills go back at contradictions.
+DRAWN_NODES, RESTART_NODES = 5_000, 100_000
 BLOCK_CELLS = 1 << 24  # of the squares of the cells of a block: about 0.1 s
 MOST_ROWS, FEWEST_ROWS = 8192, 64  # of a block
 TIMES_SLOWER = 16  # rows with rules of their own, about
@@ -354,8 +356,15 @@ class Maker:
             self.drawn is not None,
             self.wanted.node_limit,
             PROOF_NODES if self.wanted.minimal else TRIAL_NODES,
-            FILL_NODES if self.drawn else self.wanted.node_limit,
+            self._fill_nodes,
         )
+
+    @property
+    def _fill_nodes(self) -> int:
+        """Nodes of an attempt after which fills do not begin again at a contradiction."""
+        if self.wanted.weights:  # need the chance of each grid
+            return self.wanted.node_limit
+        return DRAWN_NODES if self.drawn else RESTART_NODES
 
     def _keys(self, use: int) -> npt.NDArray[np.uint64]:
         """Return the seed of the random numbers for a use."""

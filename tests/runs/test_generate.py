@@ -21,7 +21,7 @@ from batchsolve.problems.random_layouts import random_regions
 from batchsolve.problems.random_lines import random_lines
 from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
-from batchsolve.runs import solve_file
+from batchsolve.runs import puzzles, solve_file
 from batchsolve.tables.rule_columns import OWN, own_rules
 
 GRIDS = {
@@ -247,6 +247,14 @@ def test_puzzles_of_9_by_9_are_minimal_and_have_one_solution():
     fewer = grids[places[:, 0]]
     fewer[np.arange(len(fewer)), places[:, 1]] = 0
     assert (bs.solve_batch(fewer, engine="dlx", jobs=1).n_solutions == 2).all()
+
+
+@pytest.mark.parametrize("kind", GRIDS)
+def test_fills_that_go_back_reach_every_grid(kind, monkeypatch):
+    monkeypatch.setattr(puzzles, "RESTART_NODES", -1)
+    table = bs.generate_table(20_000, clues=(16, 16), jobs=1, **GRIDS[kind])
+    made = {tuple(digits(text)) for text in table["solution"].to_pylist()}
+    assert made == grids_by_rules(rules_of(GRIDS[kind]), [0] * 16)
 
 
 def test_a_row_depends_on_the_seed_and_its_number_alone(tmp_path):

@@ -10,7 +10,10 @@ solutions differ. So trials save searches, and change no puzzle.
 An attempt depends on the seed, the row and its number alone. A lane searches as in `search`, with
 the same propagation and the same branch cells; a fill guesses at random and begins again at a
 contradiction, so the chance of a grid is known: the product of 1 / (number of candidates) over its
-guesses. Of `Wish.n_fills` grids the attempt takes one, with chances that make up for this.
+guesses. Of `Wish.n_fills` grids the attempt takes one, with chances that make up for this. After
+`Wish.fill_nodes` nodes it takes one of those filled by then. If there is none, the fills of the row
+go back to the last guess at a contradiction, and begin again only after `_PATIENCE` nodes a cell.
+Then an attempt takes the first grid, whose chance is not known.
 
 Rows may have rules of their own, as `Variants`, and solutions from which these were drawn. Then an
 attempt begins with the solution, and a row whose attempt fails is left to the caller.
@@ -56,6 +59,7 @@ _NEW, _FILL, _BEGIN, _DIG, _REVIEW, _WEIGH = range(6)  # the phases of an attemp
 # what a lane does next; `_FAIL` and more is to fail for a reason
 _WAIT, _SEARCH, _REFILL, _RETRY, _NEXT, _IDLE, _FAIL = range(7)
 _LEAST_WEIGHT = 1e-300  # of a grid without guesses, so that those of large grids are floats, too
+_PATIENCE = 16  # nodes a cell, after which a fill that goes back begins again
 _STAYS = 2**30  # the place in the order of a clue that is still there
 _OPEN, _ONE, _TWO, _LONG = range(4)  # the state of a search for a second solution
 
@@ -99,7 +103,9 @@ def _blank(form, own, w, lane, cell):
 
 @inlined
 def _begin_fill(form, own, n, w, wish, made, lane):
-    w.weight[lane] = _LEAST_WEIGHT
+    w.weight[lane], w.level[lane] = _LEAST_WEIGHT, 0
+    if w.trial_nodes[lane] > wish.fill_nodes:
+        w.goes_back[lane], w.trial_nodes[lane] = True, 0
     for cell in range(n_cells_of(form)):
         w.grid[U(cell) * n + lane] = _blank(form, own, w, lane, cell)
     if own is not None:
@@ -110,23 +116,13 @@ def _begin_fill(form, own, n, w, wish, made, lane):
             if made.solutions[w.row[lane], cell] > 0:
                 w.grid[U(cell) * n + lane] = U(1) << U(made.solutions[w.row[lane], cell] - 1)
     n_digits = np.int64(n_digits_of(form))
-    for x in range(wish.free.size):
+    n_free = min(wish.free.size, n_digits) if w.goes_back[lane] else wish.free.size
+    for x in range(n_free):
         first = x - x % n_digits  # of the house; each cell trades places with one of those before
         other = first + below(w.random, lane, x - first + 1)
         cell, from_cell = U(wish.free[x]), U(wish.free[other])
         w.grid[cell * n + lane] = w.grid[from_cell * n + lane]
         w.grid[from_cell * n + lane] = U(1) << U(x - first)
-
-
-@inlined
-def _guess_at_random(n, w, lane):
-    cell = U(w.branch[lane])
-    candidates = U(w.grid[cell * n + lane])
-    n_candidates = np.int64(popcount(candidates))
-    for _ in range(below(w.random, lane, n_candidates)):
-        candidates &= U(candidates - U(1))
-    w.grid[cell * n + lane] = U(1) << lowest_bit(candidates)
-    w.weight[lane] *= n_candidates
 
 
 @inlined
@@ -263,34 +259,51 @@ def _begin_search(form, own, n, w, lane):
 
 
 @inlined
-def _search(form, n, w, wish, lane, is_bad, is_solved):
-    """Go on from a node that is propagated."""
+def _judge(form, n, w, wish, lane, is_solved):
+    """Return the state of the search at a node that is propagated."""
     w.trial_nodes[lane] += 1
-    level = w.level[lane]
     if is_solved:
         for cell in range(n_cells_of(form)):
             if _differs(n, w, lane, cell):
                 return _TWO
-    if w.trial_nodes[lane] > wish.trial_nodes:
-        return _LONG
-    if not is_bad and not is_solved:
+    return _LONG if w.trial_nodes[lane] > wish.trial_nodes else _OPEN
+
+
+@inlined
+def _branch(form, n, w, lane, is_over, is_fill, is_kept):
+    """Guess in the branch cell or, where a node is over, go back to the last guess.
+
+    A fill guesses at random. Guesses that are not kept are those without a way back. Returns `_ONE`
+    if nothing is left to guess.
+    """
+    level = w.level[lane]
+    if not is_over:
         chosen = U(w.branch[lane])
         w.guessed[level, lane] = chosen
         w.rest[level, lane] = w.grid[chosen * n + lane]
-        for cell in range(n_cells_of(form)):
-            w.saved[level, lane, cell] = w.grid[U(cell) * n + lane]
-        level += 1
+        if is_kept:
+            for cell in range(n_cells_of(form)):
+                w.saved[level, lane, cell] = w.grid[U(cell) * n + lane]
     else:
-        while level > 0 and w.rest[level - 1, lane] == 0:
+        level -= 1
+        while level >= 0 and w.rest[level, lane] == 0:
             level -= 1
-        if level == 0:
+        if level < 0:
             return _ONE
         for cell in range(n_cells_of(form)):
-            w.grid[U(cell) * n + lane] = w.saved[level - 1, lane, cell]
-    candidates = U(w.rest[level - 1, lane])
-    w.rest[level - 1, lane] = U(candidates & U(candidates - U(1)))
-    w.grid[U(w.guessed[level - 1, lane]) * n + lane] = U(1) << lowest_bit(candidates)
-    w.level[lane] = level
+            w.grid[U(cell) * n + lane] = w.saved[level, lane, cell]
+    candidates = U(w.rest[level, lane])
+    guess = candidates
+    if is_fill:
+        n_candidates = np.int64(popcount(candidates))
+        if not is_kept:
+            w.weight[lane] *= n_candidates
+        for _ in range(below(w.random, lane, n_candidates)):
+            guess &= U(guess - U(1))
+    bit = U(1) << lowest_bit(guess)
+    w.rest[level, lane] = U(candidates & ~bit)
+    w.grid[U(w.guessed[level, lane]) * n + lane] = bit
+    w.level[lane] = level + 1 if is_kept else 0
     return _OPEN
 
 
@@ -356,18 +369,26 @@ def _go_on(form, own, n, w, wish, made, left, lane, is_bad, is_solved):
         left[1] = k
         return _IDLE
     w.without[lane] = -1
-    if w.phase[lane] == _FILL:
-        if own is not None:
-            w.trial_nodes[lane] += 1
-            if w.trial_nodes[lane] > wish.fill_nodes:
-                return _FAIL + EMPTY
-        if is_bad:
+    is_fill, found = w.phase[lane] == _FILL, _OPEN
+    if is_fill:
+        w.trial_nodes[lane] += 1
+        if w.trial_nodes[lane] > wish.fill_nodes and wish.is_single:
+            return _FAIL + EMPTY
+        if is_solved:
+            _take_filled(form, n, w, lane)
+        if is_solved or (w.goes_back[lane] and w.n_filled[lane] > 0):
+            found = _TWO
+        elif w.goes_back[lane] and w.trial_nodes[lane] % (_PATIENCE * n_cells_of(form)) == 0:
             return _REFILL
-        if not is_solved:
-            _guess_at_random(n, w, lane)
+    else:
+        found = _judge(form, n, w, wish, lane, is_solved)
+    if found == _OPEN:
+        is_kept = not is_fill or w.goes_back[lane]
+        found = _branch(form, n, w, lane, is_bad or is_solved, is_fill, is_kept)
+        if found == _OPEN:
             return _WAIT
-        _take_filled(form, n, w, lane)
-        if w.n_filled[lane] < wish.n_fills:
+    if is_fill:
+        if found == _ONE or (w.n_filled[lane] < wish.n_fills and not w.goes_back[lane]):
             return _REFILL
         _begin_digging(form, w, wish, lane)
         w.phase[lane], w.place[lane] = _DIG, _STAYS
@@ -375,9 +396,6 @@ def _go_on(form, own, n, w, wish, made, left, lane, is_bad, is_solved):
             w.phase[lane] = _BEGIN
             return _SEARCH
     else:
-        found = _search(form, n, w, wish, lane, is_bad, is_solved)
-        if found == _OPEN:
-            return _WAIT
         if w.phase[lane] == _DIG:
             if found == _LONG and wish.is_minimal and w.end[lane] == w.begin[lane] + 1:
                 return _FAIL + SPARE  # a clue that may be one too many
@@ -450,7 +468,7 @@ def _dig(form, rules, own, w, wish, keys, rows, made, left):
             if what == _NEXT:
                 what = _IDLE
                 if left[0] < left[1]:
-                    w.row[lane] = left[0]
+                    w.row[lane], w.goes_back[lane] = left[0], False
                     left[0] += 1
                     what = _RETRY
             if what == _RETRY:

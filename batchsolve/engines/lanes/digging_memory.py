@@ -42,8 +42,8 @@ class Wish(NamedTuple):
         Make one attempt at each row; if it fails, the row has no puzzle, and the weight 0.
     row_nodes, trial_nodes, fill_nodes : int
         Nodes after which a row has failed; after which clues stay although no second solution was
-        found; and after which an attempt without a solved grid has failed, if rows have rules of
-        their own.
+        found; and after which an attempt does with the grids filled by then. If there is none, a
+        single attempt has failed, and others go back at contradictions.
     """
 
     begins: np.ndarray
@@ -74,6 +74,7 @@ class Diggers(NamedTuple):
     phase: np.ndarray
     row: np.ndarray  # lane -> the place of its row among those of the task
     random: np.ndarray  # lane -> the state of its random numbers
+    goes_back: np.ndarray  # lane -> the fills of its row go back to the last guess
     n_filled: np.ndarray  # lane -> grids filled in this attempt
     weight: np.ndarray  # lane -> of the grid that it fills
     weights: np.ndarray  # lane -> the sum over the grids filled before
@@ -150,6 +151,7 @@ def diggers_of(form: Form, n_units: int, n_rows: int) -> Diggers:
         phase=phase,
         row=row,
         random=np.zeros(n, np.uint64),
+        goes_back=np.zeros(n, np.bool_),
         n_filled=n_filled,
         weight=np.zeros(n),
         weights=np.zeros(n),
