@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from oracles import grids_by_rules
 
 import batchsolve as bs
@@ -133,7 +133,6 @@ def rules_of_four(draw):
     )
 
 
-@settings(max_examples=150, deadline=None)
 @given(rules_of_four(), st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), max_size=6))
 def test_random_rules(rules, clues):
     problem, grid = Variant(rules), [0] * 16
@@ -161,7 +160,6 @@ def test_every_relation_of_cells_is_checked(box):
         assert problem.check(grids * 0, grids).tolist() == right
 
 
-@settings(max_examples=40, deadline=None)
 @given(rules_of_four())
 def test_random_rules_as_formulas(rules):
     assert grids_of(Variant(rules), SAT) == grids_by_rules(rules, BLANK)
@@ -176,7 +174,6 @@ def test_grids_of_six_with_diagonals():
     assert bs.count(Variant(rules), jobs=1).count == 720 * len(grids)
 
 
-@settings(max_examples=100, deadline=None)
 @given(rules_of_four(), st.integers(1, 40), st.data())
 def test_frontiers_of_random_rules(rules, budget, data):
     """Searches that are cut up, by both engines in turn, find what one search finds."""
@@ -216,7 +213,6 @@ def rows_of_four(draw):
     return Variants.of(shared, own, regions), grids
 
 
-@settings(max_examples=100, deadline=None)
 @given(rows_of_four(), a_width)
 def test_rows_whose_rules_differ(rows, width):
     """Grids side by side, each with its rules, have the solutions of their own problems."""
@@ -243,7 +239,6 @@ def test_rows_whose_rules_differ(rows, width):
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(rows_of_four(), st.integers(1, 40), a_width, st.data())
 def test_frontiers_of_rows_whose_rules_differ(rows, budget, width, data):
     """Engines take over stacks of rows from one another, with the options of cages and marks."""
@@ -286,7 +281,6 @@ def test_cages_that_follow_from_others():
         assert sum(1 << (d - 1) for d in full[cells].tolist()) in sets
 
 
-@settings(max_examples=100, deadline=None)
 @given(rules_of_four(), st.lists(st.integers(0, 90), max_size=8))
 def test_clashes_of_random_stacks(rules, stack):
     """Options of cages and marks may stand in stacks, and clash as others do."""

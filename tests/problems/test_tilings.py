@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from oracles import tilings
 
 import batchsolve as bs
@@ -122,7 +122,6 @@ boards = st.sets(
 )
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     boards,
     st.lists(

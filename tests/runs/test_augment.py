@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import interrupted_after
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import batchsolve as bs
 from batchsolve.tables.blocks import Block, Boundary
@@ -124,7 +124,6 @@ def test_data_frames_stay_data_frames():
 LINE = st.sampled_from(["a,b", "", "\r", " ", '"x\ny",z', "1,2,3", "\ufeffa,b", ","])
 
 
-@settings(max_examples=200)
 @given(st.lists(LINE, min_size=1, max_size=6), st.booleans())
 def test_rows_are_counted_as_they_are_parsed(lines, ends):
     data = ("\n".join(lines) + "\n" * ends).encode()

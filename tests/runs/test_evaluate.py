@@ -9,7 +9,7 @@ from math import sqrt
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import batchsolve as bs
 
@@ -95,7 +95,6 @@ def tables(draw):
     return has_truth, rows
 
 
-@settings(max_examples=60)
 @given(tables(), st.sampled_from([1, 3, None]), st.sampled_from([1, 2]))
 def test_counts_are_those_of_single_rows(case, chunk, jobs):
     has_truth, rows = case

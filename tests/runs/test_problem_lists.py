@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from oracles import grids_by_rules
 
 import batchsolve as bs
@@ -23,7 +23,6 @@ KINDS = [
 ]
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=12),
     clues=st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), min_size=12, max_size=12),

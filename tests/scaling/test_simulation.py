@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import batchsolve as bs
 from batchsolve.engines import get_engine
@@ -56,7 +56,6 @@ def test_a_rate_turns_nodes_into_seconds():
     assert simulate([4e6] * 2, 1, Costs(rate=1e6)).wall == pytest.approx(8.0)
 
 
-@settings(max_examples=30)
 @given(
     nodes=st.floats(100, 1e7),
     workers=st.integers(1, 300),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from conftest import bounded_problems, coloured_problems, problems
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
 import batchsolve as bs
@@ -86,7 +86,6 @@ def test_small_problems_are_not_weighed(monkeypatch):
 
 
 @pytest.mark.usefixtures("always")
-@settings(max_examples=60)
 @given(problem=problems() | coloured_problems(), budget=st.none() | st.integers(1, 9))
 def test_a_count_that_begins_again_is_exact(problem, budget):
     for jobs in (1, 2):
@@ -95,7 +94,6 @@ def test_a_count_that_begins_again_is_exact(problem, budget):
 
 
 @pytest.mark.usefixtures("always")
-@settings(max_examples=60)
 @given(
     each=st.lists(problems() | coloured_problems() | bounded_problems(), min_size=1, max_size=4),
     budget=st.none() | st.integers(1, 9),

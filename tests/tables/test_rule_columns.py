@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pyarrow as pa
 import pytest
 from cutting import small_blocks
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from oracles import grids_by_rules
 
 import batchsolve as bs
@@ -95,7 +95,6 @@ def rows_of_four(draw):
     return row, PLAIN + own + (named(rules, 2, 2) if rules else own)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(rows_of_four(), min_size=1, max_size=6), st.sampled_from(["auto", "dlx"]))
 def test_random_rows(rows, engine):
     names = ("rules", "cages", "sums", "marks", "pairs")

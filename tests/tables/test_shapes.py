@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cutting import small_blocks
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import batchsolve as bs
 from batchsolve.problems.notation import Notation
@@ -64,7 +64,6 @@ def mixed_rows(draw):
     return rows
 
 
-@settings(max_examples=40, deadline=None)
 @given(rows=mixed_rows(), jobs=st.sampled_from([1, 2]), size=st.integers(100, 5000))
 def test_rows_of_any_shape_are_answered_as_if_each_were_alone(tmp_path_factory, rows, jobs, size):
     if not any(box for _, _, box in rows):
