@@ -100,6 +100,14 @@ def narrow_order(problem: ExactCover) -> npt.NDArray[np.int64]:
     return min(orders, key=lambda order: _subsets(_widths(near, order)))
 
 
+def entries_in_order(problem: ExactCover, order: Ints) -> Ints:
+    """Return the items of all options, the primary ones numbered by their place in an order."""
+    rank = np.arange(problem.n_items)
+    rank[order] = np.arange(problem.n_primary)
+    entries: Ints = rank[problem.indices]
+    return entries
+
+
 def _subsets(widths: npt.NDArray[np.int64]) -> float:
     """Return the logarithm of the number of subsets of all frontiers."""
     return float(np.logaddexp2.reduce(widths.astype(np.float64)))

@@ -16,7 +16,7 @@ import numpy as np
 
 from batchsolve.engines.branching import ENOUGH, handicaps_of
 from batchsolve.engines.contract import Outcome, Task, check_support, registered
-from batchsolve.engines.item_order import narrow_order
+from batchsolve.engines.item_order import entries_in_order, narrow_order
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.small import SmallProblems
 from batchsolve.problems.stacks import Searchable, Stacks
@@ -293,9 +293,8 @@ def count_memoised(problem: ExactCover, task: Task) -> Outcome:
     because it takes as long. If the budget ends the search, nothing is handed back: the outcome
     then only tells how often subtrees repeat. A depth is ignored, and so are colours.
     """
-    rank = np.arange(problem.n_items)
-    rank[narrow_order(problem)] = np.arange(problem.n_primary)
-    again = ExactCover(problem.indptr, rank[problem.indices], problem.n_items, problem.n_primary)
+    entries = entries_in_order(problem, narrow_order(problem))
+    again = ExactCover(problem.indptr, entries, problem.n_items, problem.n_primary)
     here, budget = Matrix(again), task.budget
     known: dict[frozenset[int], tuple[int, int]] = {}  # items left -> covers and nodes below
     n = len(task.stacks)

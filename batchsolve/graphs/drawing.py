@@ -146,7 +146,7 @@ def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch | SmallGrap
     natural, narrow = np.arange(problem.n_primary), narrow_order(problem)
     try:
         with at_hand():
-            GraphSearch(problem, narrow).run(1)
+            _first_node(problem, narrow)
     except NotAtHandError:
         rehearsals.begin("graphs", partial(_first_node, problem, narrow))
         if small := small_graph(problem, narrow):
@@ -175,6 +175,7 @@ def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch | SmallGrap
 
 
 def _first_node(problem: ExactCover, items: Ints) -> None:
+    """Begin a search, which needs its kernels."""
     GraphSearch(problem, items).run(1)
 
 

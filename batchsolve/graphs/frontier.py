@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines.item_order import narrow_order
+from batchsolve.engines.item_order import entries_in_order, narrow_order
 from batchsolve.graphs.diagrams import MEGABYTE, out_of_memory
 from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
@@ -28,9 +28,8 @@ _BYTES_OF_A_STATE = 112  # both of its children, and their places
 
 def order_of_options(problem: ExactCover) -> npt.NDArray[np.int64]:
     """Return the options by their first item in a narrow order, then by their last."""
-    rank = np.arange(problem.n_items)
-    rank[narrow_order(problem)] = np.arange(problem.n_primary)
-    entries, begins = rank[problem.indices], problem.indptr[:-1]
+    entries = entries_in_order(problem, narrow_order(problem))
+    begins = problem.indptr[:-1]
     if not begins.size:
         return np.arange(0)
     first, last = np.minimum.reduceat(entries, begins), np.maximum.reduceat(entries, begins)

@@ -28,6 +28,7 @@ import numpy as np
 from numba import uint64
 
 from batchsolve.arrays import Ints, UInts
+from batchsolve.engines.item_order import entries_in_order
 from batchsolve.engines.links import (
     Links,
     U,
@@ -268,9 +269,7 @@ def with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, I
 
     Also returns the old number of each of its options.
     """
-    rank = np.arange(problem.n_items)
-    rank[items] = np.arange(problem.n_primary)
-    entries = rank[problem.indices]
+    entries = entries_in_order(problem, items)
     first = np.minimum.reduceat(entries, problem.indptr[:-1])
     options = np.argsort(first, kind="stable")
     n_items, n_primary = problem.n_items, problem.n_primary
