@@ -292,7 +292,7 @@ class SolutionGraph:
         count = self.count
         if wanted and not 0 <= min(wanted) <= max(wanted) < count:
             wrong = min(wanted) if min(wanted) < 0 else max(wanted)
-            raise InputError(f"there are {counted(count, 'cover')}, numbered from 0; not {wrong}")
+            raise InputError(f"{counted(count, 'cover')} in all, numbered from 0; not {wrong}")
         return self.covers_at(as_words(wanted, self._counts.shape[1]))
 
     def covers_at(self, numbers: Words) -> Stacks:
@@ -353,7 +353,7 @@ class SolutionGraph:
         if n and not count:
             raise InputError("there is no cover to be drawn")
         if distinct and n > count:
-            raise InputError(f"there are {counted(count, 'cover')}, not {n:,} different ones")
+            raise InputError(f"{counted(count, 'cover')} in all, not {n:,} different ones")
         return self.covers_at(random_numbers(count, n, seed, distinct, self.n_words))
 
     @property

@@ -264,7 +264,7 @@ def test_distinct_samples_have_equal_chances():
     ("how", "message"),
     [
         ({"problem": "dominoes:3x3", "n": 1}, "there is no cover to be drawn"),
-        ({"problem": "queens:6", "n": 5, "distinct": True}, "there are 4 covers, not 5 different"),
+        ({"problem": "queens:6", "n": 5, "distinct": True}, "4 covers in all, not 5 different"),
         ({"problem": "queens:6", "n": -1}, "the size of a sample is 0 to 100,000,000, not -1"),
         ({"problem": "queens:6", "n": 1, "seed": -1}, "a seed is 0 or more"),
         ({"problem": "queens:6", "n": 1, "weighted": True, "distinct": True}, "leave out distinct"),
