@@ -8,39 +8,29 @@ different: the first corpus, relabelled as often as needed. Results go to
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import statistics
-import subprocess
-import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import measuring
 import numpy as np
 import numpy.typing as npt
+from measuring import Grids
 
 import batchsolve
 from batchsolve.problems.grids import GridProblem
-from batchsolve.scaling.machine import machine
 from batchsolve.symmetry.canonical import forms_of
 from batchsolve.tables.corpus import Corpus
-
-ROWS = 20_000  # of a corpus at most
-Grids = npt.NDArray[np.uint8]
 
 
 def forms_per_second(problem: GridProblem, grids: Grids, repeat: int) -> float:
     """Return the number of canonical forms that one thread finds per second."""
-    forms_of(problem, grids[:2])  # compiles the kernel and builds the table
-    seconds = []
-    for _ in range(repeat):
-        begin = time.thread_time()
-        forms_of(problem, grids)
-        seconds.append(time.thread_time() - begin)
-    return len(grids) / statistics.median(seconds)
+    return measuring.per_second(
+        len(grids), partial(forms_of, problem, grids), time.thread_time, repeat
+    )
 
 
 def shuffled(problem: batchsolve.Sudoku, grids: Grids) -> Grids:
@@ -58,11 +48,7 @@ def shuffled(problem: batchsolve.Sudoku, grids: Grids) -> Grids:
 
 def measured(path: str, repeat: int) -> dict[str, Any]:
     """Measure one corpus."""
-    corpus = Corpus([path])
-    grids = np.concatenate([batch.grids[0].puzzles for batch in corpus.batches()])[:ROWS]
-    solved = batchsolve.solve_batch(grids, corpus.problem)
-    good = solved.status == "unique"
-    grids, solutions = grids[good], solved.solutions[good]
+    corpus, grids, solutions = measuring.solved(path)
     problem = corpus.problem
     assert isinstance(problem, batchsolve.Sudoku)
     return {
@@ -73,12 +59,11 @@ def measured(path: str, repeat: int) -> dict[str, Any]:
     }
 
 
-def different(path: str, rows: int, target: str) -> None:
+def different(path: str, rows: int, target: Path) -> None:
     """Write `rows` 9×9 puzzles, one per line: a corpus, relabelled as often as needed."""
-    corpus = Corpus([path])
-    grids = np.concatenate([batch.grids[0].puzzles for batch in corpus.batches()])
+    grids = measuring.grids_of(Corpus([path]))
     rng = np.random.default_rng(1)
-    with open(target, "wb") as file:
+    with target.open("wb") as file:
         for begin in range(0, rows, len(grids)):
             symbols = np.frombuffer(
                 b"." + bytes(rng.permutation(list(b"123456789")).tolist()), np.uint8
@@ -88,43 +73,27 @@ def different(path: str, rows: int, target: str) -> None:
             file.write(lines.tobytes())
 
 
-def memory(path: str, rows: int, folder: str) -> dict[str, Any]:
+def memory(path: str, rows: int, folder: Path) -> dict[str, Any]:
     """Return the memory and time that deduplicating `rows` rows takes."""
-    source, out = os.path.join(folder, "in.txt"), os.path.join(folder, "out.csv")
-    different(path, rows, source)
-    command = [sys.executable, "-m", "batchsolve", "dedupe", source, "-o", out, "--json"]
-    begin = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    told = process.stdout.read()
-    _, _, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - begin
-    facts = {name: json.loads(told)[name] for name in ("rows", "kept", "repeated", "invalid")}
-    return {**facts, "peak MB": usage.ru_maxrss / 1024, "rows per second": rows / seconds}
+    different(path, rows, folder / "in.txt")
+    words = ["dedupe", folder / "in.txt", "-o", folder / "out.csv", "--json"]
+    used = measuring.run(measuring.batchsolve_command(*words))
+    told = json.loads(used.out)
+    facts = {name: told[name] for name in ("rows", "kept", "repeated", "invalid")}
+    return {**facts, "peak MB": used.peak_mb, "rows per second": rows / used.seconds}
 
 
 def main() -> None:
     """Run the measurements that the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = measuring.options(__doc__, "canonical")
     parser.add_argument("corpora", nargs="+", help="files of puzzles")
-    parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--memory-rows", type=int, nargs="*", default=[], metavar="N")
     parser.add_argument("--folder", metavar="DIR", help="where to read and write")
-    parser.add_argument("--out", default="benchmarks/results/canonical.json")
-    parser.add_argument("--note", help="what to keep in mind about the figures")
-    arguments = parser.parse_args()
-
-    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
-        results: dict[str, Any] = {
-            "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
-            "machine": machine(),
-            "memory": [memory(arguments.corpora[0], n, folder) for n in arguments.memory_rows],
-            "corpora": {Path(p).name: measured(p, arguments.repeat) for p in arguments.corpora},
-        }
-    if arguments.note:
-        results["note"] = arguments.note
-    Path(arguments.out).write_text(json.dumps(results, indent=1) + "\n")
-    print(json.dumps(results, indent=1))
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+        peaks = [memory(chosen.corpora[0], n, Path(folder)) for n in chosen.memory_rows]
+    corpora = {Path(path).name: measured(path, chosen.repeat) for path in chosen.corpora}
+    measuring.write(chosen, {"memory": peaks, "corpora": corpora})
 
 
 if __name__ == "__main__":

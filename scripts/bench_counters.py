@@ -15,12 +15,11 @@ import json
 import re
 import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+import measuring
 import numpy as np
 from peers import with_slack
 
@@ -28,7 +27,6 @@ import batchsolve
 from batchsolve.formats.exact_cover_files import write_ec
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.runs.convert import converted
-from batchsolve.scaling.machine import machine
 
 FAMILIES = (
     "dominoes:10x10",
@@ -71,7 +69,7 @@ def commands(problem: ExactCover, folder: Path, chosen: argparse.Namespace) -> d
     (folder / "problem.ec").write_text(write_ec(problem))
     (folder / "problem.txt").write_text(sets(problem))
     (folder / "problem.cnf").write_bytes(converted(problem, "cnf"))
-    ours = [sys.executable, "-m", "batchsolve", "count", "-q", "-j", "1", f"{folder}/problem.ec"]
+    ours = measuring.batchsolve_command("count", "-q", "-j", 1, folder / "problem.ec")
     lines = {"auto": ours, "memo": [*ours, "--memo"]}
     if chosen.dxd:
         lines["dxd"] = [str(chosen.dxd.resolve()), "dxd", f"{folder}/problem.txt", "3", "ett"]
@@ -87,15 +85,10 @@ def run(name: str, command: list[str], most: float) -> tuple[int | None, float]:
     def within_limits() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(most), int(most) + 1))
 
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     where = Path(command[0]).parent  # SharpSAT-TD looks for its helper in this folder
-    made = subprocess.run(
-        command, capture_output=True, text=True, cwd=where, preexec_fn=within_limits, check=False
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    found = ANSWER[name].search(made.stdout)
-    return (int(found[1]) if found and made.returncode == 0 else None), seconds
+    used = measuring.run(command, cwd=where, preexec_fn=within_limits)
+    found = ANSWER[name].search(used.out)
+    return (int(found[1]) if found and used.code == 0 else None), used.processor
 
 
 def compare(problem: ExactCover, chosen: argparse.Namespace) -> dict[str, Any]:
@@ -142,19 +135,17 @@ def summary(measured: dict[str, dict[str, Any]], most: float) -> dict[str, dict[
     return sums
 
 
-def main() -> int:
-    """Run."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> None:
+    """Run the measurements that the command line asks for."""
+    parser = measuring.options(__doc__, "counters")  # `--repeat` is of the families
     parser.add_argument("--instances", type=Path, nargs="*", default=[], help="files of problems")
     parser.add_argument("--every", type=int, default=1, help="take each K-th of the instances")
     parser.add_argument("--dxd", type=Path, help="the program main of alg-lab")
     parser.add_argument(
         "--sharpsat", type=Path, help="the program sharpSAT, flow_cutter_pace17 beside it"
     )
-    parser.add_argument("--repeat", type=int, default=5, help="of the families")
     parser.add_argument("--patience", type=float, default=4, help="seconds of a single run")
     parser.add_argument("--most", type=float, default=60, help="seconds before one is given up")
-    parser.add_argument("-o", "--output", default="benchmarks/results/counters.json")
     chosen = parser.parse_args()
     families: dict[str, dict[str, Any]] = {}
     for text in FAMILIES:
@@ -167,17 +158,11 @@ def main() -> int:
     for path in sorted(chosen.instances)[:: chosen.every]:
         instances[path.name] = compare(batchsolve.read_problem(path).problem, chosen)
         print(path.name, json.dumps(instances[path.name]), flush=True)
-    record = {
-        "command": " ".join(sys.argv),
-        "machine": machine(),
-        "families": families,
-        "instances": instances,
-        "summary of instances": summary(instances, chosen.most) if instances else {},
-    }
-    Path(chosen.output).write_text(json.dumps(record, indent=2) + "\n")
-    print(json.dumps(record["summary of instances"], indent=2))
-    return 0
+    sums = summary(instances, chosen.most) if instances else {}
+    measuring.write(
+        chosen, {"families": families, "instances": instances, "summary of instances": sums}
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

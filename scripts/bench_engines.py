@@ -16,7 +16,6 @@ import argparse
 import json
 import os
 import signal
-import statistics
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import measuring
 import numpy as np
 from bench_search import residual
 from kinds import KINDS, reading_of, with_costs
@@ -37,7 +37,6 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.runs.reading import read_problem
 from batchsolve.scaling import drawing
-from batchsolve.scaling.machine import machine
 from batchsolve.tables.corpus import Corpus
 
 MODULES = {"exact-cover": "exact_cover", "exact-cover-py": "exact_cover_py"}
@@ -136,7 +135,7 @@ def compare(text: str, arguments: argparse.Namespace) -> dict[str, Any]:
             times.append(result[1])
     if len(set(counts.values())) != 1:
         raise SystemExit(f"{text}: the counts differ: {counts}")
-    medians = {name: statistics.median(times) for name, times in seconds.items()}
+    medians = measuring.medians(seconds)
     compared = {
         "covers" if reading_of(text).problem.costs is None else "least cost": counts.popitem()[1],
         "seconds": {n: m if m < float("inf") else None for n, m in medians.items()},
@@ -181,7 +180,7 @@ def puzzles_per_second(path: str, repeat: int) -> dict[str, Any]:
             rate, nodes[name] = rate_of(get_engine(name), problem, stacks)
             if turn > 0:  # the first warms up
                 found.append(rate)
-    medians = {name: statistics.median(found) for name, found in rates.items()}
+    medians = measuring.medians(rates)
     return {
         "puzzles": n_puzzles,
         "repeated": n_times,
@@ -205,7 +204,7 @@ def compare_on_grid(text: str, repeat: int, patience: float) -> dict[str, Any]:
                 times.append(found[name].seconds)
     if len({result.count for result in found.values()}) != 1:
         raise SystemExit(f"{text}: the counts differ: {found}")
-    medians = {name: statistics.median(times) for name, times in seconds.items()}
+    medians = measuring.medians(seconds)
     return {
         "solutions": found["auto"].count,
         "seconds": medians,
@@ -254,17 +253,15 @@ def picture(results: dict[str, Any]) -> Any:
 
 def options() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = measuring.options(__doc__, "engines")
     parser.add_argument("problems", nargs="*", help="anything that batchsolve count takes")
     parser.add_argument("--yardstick", metavar="PROGRAM")
     parser.add_argument("--kinds", action="store_true", help="problems with bounds or costs")
     parser.add_argument("--puzzles", nargs="*", default=[], metavar="CORPUS")
     parser.add_argument("--grids", nargs="*", default=[], metavar="PROBLEM")
-    parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--patience", type=float, default=10.0, metavar="SECONDS")
     parser.add_argument("--most", type=float, default=60.0, metavar="SECONDS")
     parser.add_argument("--one", nargs=2, metavar=("CONTENDER", "PROBLEM"), help=argparse.SUPPRESS)
-    parser.add_argument("--out", default="benchmarks/results/engines.json")
     parser.add_argument("--draw", metavar="JSON", help="draw its picture again, measure nothing")
     return parser
 
@@ -281,8 +278,6 @@ def main() -> None:
         print(json.dumps(measure(contender, text, arguments.yardstick)))
         return
     results = {
-        "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
-        "machine": machine(),
         "problems": {Path(text).name: compare(text, arguments) for text in arguments.problems},
         "kinds": {text: compare(text, arguments) for text in KINDS if arguments.kinds},
         "puzzles": {
@@ -294,11 +289,10 @@ def main() -> None:
             for text in arguments.grids
         },
     }
-    out = Path(arguments.out)
-    out.write_text(json.dumps(results, indent=1) + "\n")
+    measuring.write(arguments, results)
     if results["problems"] and find_spec("matplotlib"):
-        drawing.save(picture(results), out.with_suffix(".svg"))
-    print(json.dumps(results, indent=1))
+        path = Path(arguments.out).with_suffix(".svg")
+        drawing.save(picture({**measuring.about(), **results}), path)
 
 
 if __name__ == "__main__":

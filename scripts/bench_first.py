@@ -7,24 +7,19 @@ of them, and later runs load them. Calls and searches are made in one process, i
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
+
+import measuring
 
 import batchsolve as bs
 from batchsolve.engines.choice import engines_for
 from batchsolve.runs.reading import read_problem
-from batchsolve.scaling.machine import machine
 
 COMMANDS = {
     "10,000 rows": "solve datasets/sudoku9.csv -o {folder}/solved.csv",
@@ -50,30 +45,15 @@ CALLS: dict[str, Callable[[int], object]] = {
 SEARCHES = ["queens:12", "queens:14", "langford:12", "pentominoes:6x10", "datasets/many16.csv#3"]
 
 
-def run(command: str, kernels: Path, awaits: bool = False) -> tuple[float, float]:
-    """Run a command with its kernels in a folder; return seconds, and those of the processor.
-
-    With `awaits`, it waits for all of them.
-    """
+def run(command: str, kernels: str, awaits: bool = False) -> measuring.Used:
+    """Run a command with its kernels in a folder; it may wait for all of them."""
+    own = {"NUMBA_CACHE_DIR": kernels, "BATCHSOLVE_AWAIT_KERNELS": str(int(awaits))}
     with tempfile.TemporaryDirectory() as folder:
         words = command.format(folder=folder).split()
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        begin = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-m", "batchsolve", *words],
-            env={
-                **os.environ,
-                "NUMBA_CACHE_DIR": str(kernels),
-                "BATCHSOLVE_AWAIT_KERNELS": str(int(awaits)),
-            },
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode not in (0, 1):  # 1: some rows have no solution
-            raise SystemExit(f"{command}: {done.stderr}")
-        seconds = time.perf_counter() - begin
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        used = measuring.run(measuring.batchsolve_command(*words), env={**os.environ, **own})
+    if used.code not in (0, 1):  # 1: some rows have no solution
+        raise SystemExit(f"{command}: {used.err}")
+    return used
 
 
 def commands(names: list[str], repeat: int) -> dict[str, Any]:
@@ -81,16 +61,16 @@ def commands(names: list[str], repeat: int) -> dict[str, Any]:
     found = {}
     for name in names:
         with tempfile.TemporaryDirectory() as kernels:
-            seconds, of_processor = run(COMMANDS[name], Path(kernels))
-            run(COMMANDS[name], Path(kernels), awaits=True)
-            loaded = statistics.median(run(COMMANDS[name], Path(kernels))[0] for _ in range(repeat))
+            used = run(COMMANDS[name], kernels)
+            run(COMMANDS[name], kernels, awaits=True)
+            loaded = statistics.median(run(COMMANDS[name], kernels).seconds for _ in range(repeat))
         found[name] = {
             "command": COMMANDS[name],
-            "compiling, s": round(seconds, 2),
-            "compiling, s of the processor": round(of_processor, 2),
+            "compiling, s": round(used.seconds, 2),
+            "compiling, s of the processor": round(used.processor, 2),
             "loading, s": round(loaded, 2),
         }
-        print(f"{name:12} {seconds:6.2f} {of_processor:6.2f} {loaded:6.2f}", flush=True)
+        print(f"{name:12} {used.seconds:6.2f} {used.processor:6.2f} {loaded:6.2f}", flush=True)
     return found
 
 
@@ -122,39 +102,34 @@ def searches(texts: list[str], repeat: int) -> dict[str, Any]:
         problem = read_problem(text)
         engines = [engine.name for engine in engines_for("auto", problem.problem)]
         ways = [*((name, 1) for name in engines), ("auto", 1), ("auto", 2)]
-        times: dict[str, list[float]] = {f"{name}, {jobs}": [] for name, jobs in ways}
-        counts = set()
-        for turn in range(repeat + 1):
-            for name, jobs in ways:
-                begin = time.perf_counter()
-                counts.add(bs.count(problem, engine=name, jobs=jobs).count)
-                if turn:  # the first loads kernels
-                    times[f"{name}, {jobs}"].append(time.perf_counter() - begin)
+        counts = set[int]()
+
+        def count(name: str, jobs: int, problem: Any = problem, seen: Any = counts) -> None:
+            seen.add(bs.count(problem, engine=name, jobs=jobs).count)
+
+        times = measuring.in_turns(
+            {f"{name}, {jobs}": partial(count, name, jobs) for name, jobs in ways}, repeat
+        )
         assert len(counts) == 1, counts
-        found[text] = {way: round(statistics.median(each), 3) for way, each in times.items()}
+        found[text] = {way: round(each, 3) for way, each in measuring.medians(times).items()}
         print(f"{text:24} {found[text]}", flush=True)
     return found
 
 
-def main() -> int:
-    """Run."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> None:
+    """Run the measurements that the command line asks for."""
+    parser = measuring.options(__doc__, "first")
     parser.add_argument("--commands", nargs="*", default=list(COMMANDS), choices=COMMANDS)
     parser.add_argument("--searches", nargs="*", default=SEARCHES)
-    parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.0, help="for each call")
-    parser.add_argument("-o", "--output", default="benchmarks/results/first.json")
     chosen = parser.parse_args()
-    record = {
-        "command": " ".join(sys.argv),
-        "machine": machine(),
+    results = {
         "commands": commands(chosen.commands, chosen.repeat),
         "calls, ms, by one worker and by two": calls(chosen.seconds),
         "searches, s, by engine and workers": searches(chosen.searches, chosen.repeat),
     }
-    Path(chosen.output).write_text(json.dumps(record, indent=2) + "\n")
-    return 0
+    measuring.write(chosen, results)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -8,24 +8,19 @@ installed. A quick look: ``--repeat 1 --rows 50 --draws 2000 --weighted 500 -o /
 
 from __future__ import annotations
 
-import argparse
-import json
-import subprocess
 import time
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import combinations
-from pathlib import Path
-from resource import RUSAGE_CHILDREN, getrusage
-from statistics import median
 from typing import Any
 
+import measuring
 import numpy as np
 from numpy.typing import NDArray
 
 import batchsolve as bs
 from batchsolve.runs import puzzles
-from batchsolve.scaling.machine import machine
 from batchsolve.settings import FileSettings, PuzzleSettings
 
 WISHES: dict[str, tuple[int, dict[str, Any]]] = {
@@ -50,23 +45,22 @@ SHAPES = {"4x4": (2, 2), "6x6": (2, 3), "9x9": (3, 3), "16x16": (4, 4)}
 
 def speeds(repeat: int, most_rows: int) -> dict[str, Any]:
     """Time each wish in turn; return rows per second, and the mean number of clues."""
-    wishes = {name: (min(n, most_rows), wish) for name, (n, wish) in WISHES.items()}
-    times: dict[str, list[float]] = {name: [] for name in wishes}
-    found: dict[str, Any] = {}
-    for seed in range(-1, repeat):  # the first round compiles
-        for name, (n, wish) in wishes.items():
-            begin = time.process_time()
-            table = bs.generate_table(n, seed=max(seed, 0), jobs=1, **wish)
-            if seed >= 0:
-                times[name].append(time.process_time() - begin)
-            found[name] = float(np.mean(table["clues"]))
+    rows = {name: min(n, most_rows) for name, (n, _) in WISHES.items()}
+    clues: dict[str, float] = {}
+
+    def make(name: str) -> None:
+        table = bs.generate_table(rows[name], jobs=1, **WISHES[name][1])
+        clues[name] = float(np.mean(table["clues"]))
+
+    ways = {name: partial(make, name) for name in rows}
+    times = measuring.medians(measuring.in_turns(ways, repeat, time.process_time))
     return {
         name: {
             "rows": n,
-            "rows_per_second": round(n / median(times[name]), 1),
-            "mean_clues": round(found[name], 2),
+            "rows_per_second": round(n / times[name], 1),
+            "mean_clues": round(clues[name], 2),
         }
-        for name, (n, _) in wishes.items()
+        for name, n in rows.items()
     }
 
 
@@ -151,10 +145,8 @@ def weighted_clues(n: int) -> dict[str, Any]:
 
 def of_qqwing(program: str, n: int) -> float:
     """Return the puzzles per second of processor time that qqwing makes."""
-    before = getrusage(RUSAGE_CHILDREN).ru_utime
-    command = [program, "--generate", str(n), "--one-line"]
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-    return round(n / (getrusage(RUSAGE_CHILDREN).ru_utime - before), 1)
+    used = measuring.run([program, "--generate", str(n), "--one-line"])
+    return round(n / used.processor, 1)
 
 
 def of_py_sudoku(n: int) -> dict[str, Any]:
@@ -168,25 +160,23 @@ def of_py_sudoku(n: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure all, and write the results."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=5)
+    """Run the measurements that the command line asks for."""
+    parser = measuring.options(__doc__, "generate")
     parser.add_argument("--rows", type=int, default=20_000, help="most rows of a wish")
     parser.add_argument("--draws", type=int, default=200_000)
     parser.add_argument("--weighted", type=int, default=1_000_000)
     parser.add_argument("--qqwing", help="the program, to compare speeds with")
-    parser.add_argument("-o", "--output", default="benchmarks/results/generate.json")
-    arguments = parser.parse_args()
-    result: dict[str, Any] = {"machine": machine(), "batchsolve": bs.__version__}
-    result["speeds"] = speeds(arguments.repeat, arguments.rows)
-    result["weighted_clues"] = weighted_clues(arguments.weighted)
-    if arguments.qqwing:
-        result["qqwing_per_second"] = of_qqwing(arguments.qqwing, 2_000)
+    chosen = parser.parse_args()
+    results: dict[str, Any] = {"batchsolve": bs.__version__}
+    results["speeds"] = speeds(chosen.repeat, chosen.rows)
+    results["weighted_clues"] = weighted_clues(chosen.weighted)
+    if chosen.qqwing:
+        results["qqwing_per_second"] = of_qqwing(chosen.qqwing, 2_000)
     if find_spec("sudoku"):
-        result["py-sudoku"] = of_py_sudoku(500)
-    result["draws"] = draws(arguments.draws)
-    result["chances"] = chances(arguments.draws // 2)
-    Path(arguments.output).write_text(json.dumps(result, indent=1) + "\n")
+        results["py-sudoku"] = of_py_sudoku(500)
+    results["draws"] = draws(chosen.draws)
+    results["chances"] = chances(chosen.draws // 2)
+    measuring.write(chosen, results)
 
 
 if __name__ == "__main__":

@@ -7,50 +7,31 @@ problems per second.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import numpy as np
+import measuring
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
-from bench_variants import dug, random_regions
 
 import batchsolve
-from batchsolve.formats.exact_cover_files import write_dlx
+from batchsolve.formats.exact_cover_files import read_dlx, write_dlx
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.rules import Rules, regions_of
-from batchsolve.problems.variant import Variant
-from batchsolve.scaling.machine import machine
-
-N_SWAPS = 20  # of cells between boxes, which make the regions
+from batchsolve.runs.convert import converted
 
 
-def jigsaw(rng: np.random.Generator) -> ExactCover:
-    """Return a jigsaw grid with its clues; options that clash with a clue are left out."""
-    while True:
-        rules = Rules.square(9, regions_of(random_regions(rng, N_SWAPS).tolist(), 9))
-        grid_problem = Variant(rules)
-        blank = np.zeros((1, grid_problem.n_cells), np.uint8)
-        one = batchsolve.solve_batch(blank, grid_problem, limit=1, jobs=1, node_limit=1000)
-        if one.status[0] == "solved":  # some layouts have no full grid
-            break
-    [grid] = dug(grid_problem, one.solutions, 55, rng)
-    clues = grid_problem.stack(grid)
-    holder = np.full(grid_problem.n_items, -1)  # item -> the clue that has it
-    for o in clues.tolist():
-        holder[grid_problem.option(o)] = o
-    rows = [grid_problem.option(o) for o in range(grid_problem.n_options)]
-    kept = [r for o, r in enumerate(rows) if (holder[r] < 0).all() or (holder[r] == o).all()]
-    names = [f"i{i}" for i in range(grid_problem.n_items)]
-    bounds, items = np.cumsum([0, *map(len, kept)]), np.concatenate(kept)
-    return ExactCover(bounds, items, grid_problem.n_items, item_names=names)
+def jigsaws(n: int, folder: Path) -> list[ExactCover]:
+    """Return jigsaw grids with their clues; options that clash with a clue are left out."""
+    table = batchsolve.generate_table(n, seed=1, jigsaw=True, clues=(27, 28))
+    path = folder / "jigsaws.csv"
+    pacsv.write_csv(table, path)
+    readings = (batchsolve.read_problem(f"{path}#{k + 1}") for k in range(n))
+    return [read_dlx(converted(reading, "dlx").decode()) for reading in readings]
 
 
 def one_by_one(problems: list[ExactCover]) -> None:
@@ -64,28 +45,21 @@ def from_options(options: list[list[list[str]]]) -> None:
     batchsolve.count(list(map(ExactCover.from_options, options)), jobs=1)
 
 
-def main() -> int:
-    """Run."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def main() -> None:
+    """Run the measurements that the command line asks for."""
+    parser = measuring.options(__doc__, "instances")
     parser.add_argument("--puzzles", type=int, default=50)
     parser.add_argument("--copies", type=int, default=20)
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("-o", "--output", default="benchmarks/results/instances.json")
     chosen = parser.parse_args()
-    rng = np.random.default_rng(1)
-    made = [jigsaw(rng) for _ in range(chosen.puzzles)]
-    problems = [  # objects of their own
-        ExactCover(p.indptr, p.indices, p.n_items, item_names=p.item_names)
-        for p in made * chosen.copies
-    ]
-    n_nodes = statistics.mean(each.nodes for each in batchsolve.count(made, jobs=1))
-    n_options = statistics.mean(problem.n_options for problem in made)
-    print(
-        f"{len(problems)} problems of 324 items, {n_options:.0f} options, {n_nodes:.0f} nodes",
-        flush=True,
-    )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        made = jigsaws(chosen.puzzles, folder)
+        problems = [  # objects of their own
+            ExactCover(p.indptr, p.indices, p.n_items, item_names=p.item_names)
+            for p in made * chosen.copies
+        ]
+        n_nodes = statistics.mean(each.nodes for each in batchsolve.count(made, jobs=1))
+        n_options = statistics.mean(problem.n_options for problem in made)
         texts = list(map(write_dlx, problems))
         pq.write_table(pa.table({"problem": texts}), folder / "table.parquet")
         (folder / "files").mkdir()
@@ -107,26 +81,17 @@ def main() -> int:
                 batchsolve.solve_file, folder / "table.parquet", out, jobs=1
             ),
         }
-        seconds: dict[str, list[float]] = {way: [] for way in ways}
-        for _ in range(chosen.repeat + 1):  # the first turn loads kernels
-            for way, run in ways.items():
-                begin = time.process_time()
-                run()
-                seconds[way].append(time.process_time() - begin)
-    rates = {way: len(problems) / statistics.median(each[1:]) for way, each in seconds.items()}
-    for way, rate in rates.items():
-        print(f"{way:22} {rate:10,.0f} problems/s")
-    record = {
-        "command": " ".join(sys.argv),
-        "machine": machine(),
+        times = measuring.medians(measuring.in_turns(ways, chosen.repeat, time.process_time))
+    results = {
         "items": 324,
         "options": n_options,
         "nodes": n_nodes,
-        "problems per second": {way: round(rate) for way, rate in rates.items()},
+        "problems per second": {
+            way: round(len(problems) / seconds) for way, seconds in times.items()
+        },
     }
-    Path(chosen.output).write_text(json.dumps(record, indent=2) + "\n")
-    return 0
+    measuring.write(chosen, results)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

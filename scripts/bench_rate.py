@@ -8,44 +8,27 @@ solves, rates and writes rows of CSV. Results go to ``benchmarks/results/rate.js
 
 from __future__ import annotations
 
-import argparse
-import json
-import statistics
-import sys
 import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import measuring
 import numpy as np
+from measuring import per_second
 
 import batchsolve
 from batchsolve.rating.ratings import SINGLES, ratings_of, steps_text
 from batchsolve.rating.techniques import GUESS, NAMES, WITHOUT_CHAINS
-from batchsolve.scaling.machine import machine
-from batchsolve.tables.corpus import Corpus
 
-ROWS = 20_000  # of a corpus at most
 STEPS = 300  # puzzles whose steps are written
-
-
-def per_second(n: int, work: Callable[[], Any], clock: Callable[[], float], repeat: int) -> int:
-    """Return how many of n things some work does per second: the median of some runs."""
-    seconds = []
-    for _ in range(repeat):
-        begin = clock()
-        work()
-        seconds.append(clock() - begin)
-    return round(n / statistics.median(seconds))
 
 
 def rated(path: str, repeat: int) -> dict[str, Any]:
     """Return the figures of one corpus."""
-    grids = np.concatenate([batch.grids[0].puzzles for batch in Corpus([path]).batches()])[:ROWS]
-    grids = grids[batchsolve.solve_batch(grids).status == "unique"]
-    ratings = ratings_of(grids)  # compiles the kernels
+    _, grids, _ = measuring.solved(path)
+    ratings = ratings_of(grids)
     by_singles = np.isin(ratings.levels, [NAMES.index(name) for name in SINGLES])
     by_steps, beyond = ratings.levels < len(WITHOUT_CHAINS), ratings.levels == GUESS
     kinds = {
@@ -81,21 +64,11 @@ def rated(path: str, repeat: int) -> dict[str, Any]:
 
 def main() -> None:
     """Run the measurements that the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = measuring.options(__doc__, "rate")
     parser.add_argument("corpora", nargs="+", help="files of 9×9 puzzles")
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--out", default="benchmarks/results/rate.json")
-    parser.add_argument("--note", help="what to keep in mind about the figures")
-    arguments = parser.parse_args()
-    results = {
-        "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
-        "machine": machine(),
-        "corpora": {Path(path).name: rated(path, arguments.repeat) for path in arguments.corpora},
-    }
-    if arguments.note:
-        results["note"] = arguments.note
-    Path(arguments.out).write_text(json.dumps(results, indent=1) + "\n")
-    print(json.dumps(results, indent=1))
+    chosen = parser.parse_args()
+    corpora = {Path(path).name: rated(path, chosen.repeat) for path in chosen.corpora}
+    measuring.write(chosen, {"corpora": corpora})
 
 
 if __name__ == "__main__":

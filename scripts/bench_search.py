@@ -7,19 +7,15 @@ The two take turns, and medians are compared. Results go to ``benchmarks/results
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import shlex
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+import measuring
 import numpy as np
 
 from batchsolve.engines import Task, get_engine
@@ -28,7 +24,6 @@ from batchsolve.formats.exact_cover_files import write_ec
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import read_problem
-from batchsolve.scaling.machine import machine
 from batchsolve.search.pieces import Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals, TreeGoal
@@ -77,16 +72,15 @@ def beside_c(path: str, yardstick: str, repeat: int) -> dict[str, Any]:
     ours, theirs = [], []
     for _ in range(repeat):
         seconds, outcome = timed(lambda: engine.search(reading.problem, Task.of(whole)))
-        done = subprocess.run([yardstick, path], capture_output=True, text=True, check=True)
-        covers, nodes, c_seconds = done.stdout.split()
-        if int(covers) != outcome.counts[0]:
+        covers, nodes, c_seconds = measuring.yardstick(yardstick, path)
+        if covers != outcome.counts[0]:
             raise SystemExit(f"{path}: {covers} covers in C, {outcome.counts[0]} here")
         ours.append(seconds)
-        theirs.append(float(c_seconds))
+        theirs.append(c_seconds)
     return {
-        "covers": int(covers),
+        "covers": covers,
         "nodes": int(outcome.nodes[0]),
-        "nodes in C": int(nodes),
+        "nodes in C": nodes,
         "seconds": statistics.median(ours),
         "seconds in C": statistics.median(theirs),
         "ratio": paired(ours, theirs),
@@ -144,37 +138,34 @@ def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) ->
     """
     seconds: dict[str, list[float]] = {}
     peak: dict[str, float] = {}
-    with tempfile.TemporaryDirectory(dir=folder) as home:
-        instance = os.path.join(home, "problem.ec")
+    with tempfile.TemporaryDirectory(dir=folder) as name_of_home:
+        home = Path(name_of_home)
+        instance = home / "problem.ec"
         if yardstick:
             reading = read_problem(text)
-            Path(instance).write_text(write_ec(residual(reading.problem, reading.stack)))
+            instance.write_text(write_ec(residual(reading.problem, reading.stack)))
         for k in range(repeat):
-            for jobs in ("1", "2"):
-                out = os.path.join(home, f"run-{k}-{jobs}")
-                first = [text, "-o", out + "-first", "--limit", "1", "--quiet"]
-                commands = {
-                    "start-up": ["enumerate", *first],
+            for jobs in "12":
+                out, first = home / f"run-{k}-{jobs}", home / f"run-{k}-{jobs}-first"
+                commands: dict[str, list[object]] = {
+                    "start-up": ["enumerate", text, "-o", first, "--limit", 1, "--quiet"],
                     "count": ["count", text, "--quiet"],
                     "enumerate": ["enumerate", text, "-o", out, "--quiet"],
-                    "export": ["export", out, "-o", os.path.join(home, "solutions.csv")],
+                    "export": ["export", out, "-o", home / "solutions.csv"],
                 }
-                for name, command in commands.items():
-                    whole = [sys.executable, "-m", "batchsolve", *command, "-j", jobs]
-                    begin = time.perf_counter()
-                    process = subprocess.Popen(whole, stdout=subprocess.DEVNULL)
-                    _, status, usage = os.wait4(process.pid, 0)
-                    if os.waitstatus_to_exitcode(status) != (name == "start-up"):  # 1: a limit
-                        raise SystemExit(f"{shlex.join(whole)}: exit status {status}")
-                    took = time.perf_counter() - begin
-                    seconds.setdefault(f"{name}, {jobs} workers", []).append(took)
-                    peak[name] = max(peak.get(name, 0.0), usage.ru_maxrss / 1024)
+                for name, words in commands.items():
+                    whole = measuring.batchsolve_command(*words, "-j", jobs)
+                    used = measuring.run(whole)
+                    if used.code != (name == "start-up"):  # 1: a limit
+                        raise SystemExit(f"{shlex.join(whole)}: exit code {used.code}")
+                    seconds.setdefault(f"{name}, {jobs} workers", []).append(used.seconds)
+                    peak[name] = max(peak.get(name, 0.0), used.peak_mb)
                 shutil.rmtree(out)
-                shutil.rmtree(out + "-first")
+                shutil.rmtree(first)
             if yardstick:
-                done = subprocess.run([yardstick, instance], capture_output=True, text=True)
-                seconds.setdefault("count in C", []).append(float(done.stdout.split()[2]))
-    median = {name: statistics.median(times) for name, times in seconds.items()}
+                in_c = measuring.yardstick(yardstick, instance)[2]
+                seconds.setdefault("count in C", []).append(in_c)
+    median = measuring.medians(seconds)
     listing = {jobs: seconds[f"enumerate, {jobs} workers"] for jobs in "12"}
     ratios = {
         f"enumerate against count, {jobs} workers": paired(
@@ -196,41 +187,33 @@ def listed(text: str, repeat: int, yardstick: str | None, folder: str | None) ->
 
 def main() -> None:
     """Run the measurements that the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = measuring.options(__doc__, "search")
     parser.add_argument("problems", nargs="*", help="anything that batchsolve count takes")
     parser.add_argument("--yardstick", metavar="PROGRAM")
     parser.add_argument("--workers", nargs="*", default=[], metavar="PROBLEM")
     parser.add_argument("--enumerate", nargs="*", default=[], metavar="PROBLEM")
-    parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--folder", metavar="DIR", help="where to enumerate to")
-    parser.add_argument("--out", default="benchmarks/results/search.json")
-    arguments = parser.parse_args()
-    results: dict[str, Any] = {
-        "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
-        "machine": machine(),
-    }
-    if arguments.yardstick:
+    chosen = parser.parse_args()
+    results: dict[str, Any] = {}
+    if chosen.yardstick:
         results["beside C"] = {}
         with tempfile.TemporaryDirectory() as folder:
-            for text in arguments.problems:
+            for text in chosen.problems:
                 reading = read_problem(text)
-                path = os.path.join(folder, "problem.ec")
-                Path(path).write_text(write_ec(residual(reading.problem, reading.stack)))
-                results["beside C"][Path(text).name] = beside_c(
-                    path, arguments.yardstick, arguments.repeat
-                )
-    names = arguments.workers
+                path = Path(folder) / "problem.ec"
+                path.write_text(write_ec(residual(reading.problem, reading.stack)))
+                compared = beside_c(str(path), chosen.yardstick, chosen.repeat)
+                results["beside C"][Path(text).name] = compared
     results["workers"] = {
-        f"{Path(t).name}, {engine}": two_workers(t, arguments.repeat, engine)
-        for t in names
+        f"{Path(text).name}, {engine}": two_workers(text, chosen.repeat, engine)
+        for text in chosen.workers
         for engine in ("dlx", "auto")
     }
     results["enumerate"] = {
-        Path(t).name: listed(t, arguments.repeat, arguments.yardstick, arguments.folder)
-        for t in arguments.enumerate
+        Path(text).name: listed(text, chosen.repeat, chosen.yardstick, chosen.folder)
+        for text in chosen.enumerate
     }
-    Path(arguments.out).write_text(json.dumps(results, indent=1) + "\n")
-    print(json.dumps(results, indent=1))
+    measuring.write(chosen, results)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,13 @@ graphillion counts with a decision diagram, as our `memo` does, but only knows g
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import measuring
 import numpy as np
 
 from batchsolve.formats.exact_cover_files import write_ec
@@ -143,13 +143,12 @@ PEERS: dict[str, Callable[[ExactCover], int]] = {
 
 
 def yardstick(program: str, problem: ExactCover) -> tuple[int, float]:
-    """Count with a program in C that prints "covers nodes seconds" of an .ec file."""
+    """Count with a program in C; see `measuring.yardstick`."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "problem.ec"
         path.write_text(write_ec(problem))
-        done = subprocess.run([program, str(path)], capture_output=True, text=True, check=True)
-    covers, _, seconds = done.stdout.split()
-    return int(covers), float(seconds)
+        covers, _, seconds = measuring.yardstick(program, path)
+    return covers, seconds
 
 
 if __name__ == "__main__":

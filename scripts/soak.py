@@ -37,9 +37,8 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
+from measuring import about
 from soak_jobs import HOME, Cluster, is_worker, jobs_in, processes
-
-from batchsolve.scaling.machine import machine
 
 HANG_SECONDS = 180.0  # three times as long as a backend waits for another worker
 LEAVE_SECONDS = 100.0  # for processes that outlive their command; agents of Ray take 63
@@ -410,8 +409,7 @@ def sums_of(table: Counter[tuple[str, ...]], *places: int) -> dict[str, dict[str
 def report(soak: Soak, seconds: float) -> dict[str, Any]:
     """Return all results of a soak."""
     return {
-        "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
-        "machine": machine(),
+        **about(),
         "seed": soak.seed,
         "cases": soak.cases,
         "kills": soak.kills,
