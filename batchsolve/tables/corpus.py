@@ -45,31 +45,12 @@ from batchsolve.tables.sources import Source, name_of
 from batchsolve.tables.texts import as_text, in_one_line
 
 PUZZLE_NAMES = (
-    "puzzle",
-    "puzzles",
-    "quizzes",
-    "quiz",
-    "question",
-    "questions",
-    "grid",
-    "sudoku",
-    "starting_cells",
-    "start",
-    "unsolved",
-    "problem",
-    "board",
-    "givens",
-    "input",
+    *("puzzle", "puzzles", "quizzes", "quiz", "question", "questions", "grid", "sudoku"),
+    *("starting_cells", "start", "unsolved", "problem", "board", "givens", "input"),
 )
 SOLUTION_NAMES = (
-    "solution",
-    "solutions",
-    "answer",
-    "answers",
-    "solved",
-    "solution_grid",
-    "solved_cells",
-    "target",
+    *("solution", "solutions", "answer", "answers"),
+    *("solved", "solution_grid", "solved_cells", "target"),
 )
 T = TypeVar("T")
 MOST_STRATA = 100  # values of a column by which stacks are parted

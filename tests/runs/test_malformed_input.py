@@ -6,8 +6,6 @@ import json
 import os
 import re
 import sqlite3
-import subprocess
-import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -434,16 +432,21 @@ def test_an_input_is_not_overwritten_as_partial_output(solve, tmp_path):
 
 def test_standard_input_of_every_kind(tmp_path):
     pq.write_table(pa.table({"puzzle": [SMALL]}), tmp_path / "in.parquet")
-    command = [sys.executable, "-m", "batchsolve", "solve", "-", "--quiet"]
+
+    def read(data):
+        (tmp_path / "in").write_bytes(data)
+        with open(tmp_path / "in", "rb") as file:
+            return CliRunner().invoke(app, ["solve", "-", "--quiet"], input=file)
+
     for data in (
         f"puzzle\n{SMALL}\n".encode(),
         gzip.compress(f"{SMALL}\n".encode()),
         json.dumps({"puzzle": SMALL}).encode(),
         (tmp_path / "in.parquet").read_bytes(),
     ):
-        done = subprocess.run(command, input=data, capture_output=True, check=False)
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert done.stdout.decode().splitlines()[1:] == [f"{SMALL},{SMALL_S},unique,1,"]
-    done = subprocess.run(command, input=b"", capture_output=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr.count(b"\n")) == (2, b"", 1)
-    assert b"standard input: is empty" in done.stderr
+        done = read(data)
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert done.stdout.splitlines()[1:] == [f"{SMALL},{SMALL_S},unique,1,"]
+    done = read(b"")
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "standard input: is empty" in done.stderr

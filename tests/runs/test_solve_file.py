@@ -19,11 +19,13 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from conftest import Interrupted
 from cutting import small_blocks
 from hypothesis import given, strategies as st
 
 import batchsolve as bs
+from batchsolve.cli import app
 from batchsolve.runs import solve_file
 from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.reader import number_kinds, number_types, with_numbers
@@ -127,9 +129,9 @@ def test_the_column_of_given_solutions_can_be_named_and_is_said(tmp_path):
         taken = named or "solution"
         assert (summary.column, summary.solution_column) == ("puzzle", taken)
         assert summary.disagree == disagree
-        command = [sys.executable, "-m", "batchsolve", "solve", str(path), "-o", str(out)]
+        command = ["solve", str(path), "-o", str(out)]
         command += ["--solution-column", named] if named else []
-        said = subprocess.run(command, capture_output=True, text=True, check=False).stderr
+        said = CliRunner().invoke(app, command).stderr
         [unread] = {"prediction", "solution"} - {taken}
         assert summary.unread_columns == [unread]
         not_read = f"not read: grids in {unread!r}"
@@ -569,8 +571,7 @@ def test_a_run_that_made_no_output_leaves_no_journal(corpus, tmp_path, monkeypat
 
 def test_json_summary(corpus, tmp_path):
     out = tmp_path / "out.csv"
-    command = [sys.executable, "-m", "batchsolve", "solve", str(corpus), "-o", str(out), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = CliRunner().invoke(app, ["solve", str(corpus), "-o", str(out), "--json"])
     facts = json.loads(done.stdout)
     names = "rows unique multiple solved unsolvable unfinished invalid disagree nodes seconds"
     names += " rows_per_second engine backend jobs column solution_column rule_columns"
@@ -579,7 +580,7 @@ def test_json_summary(corpus, tmp_path):
     assert (facts["column"], facts["solution_column"]) == ("puzzle", None)
     kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid")
     assert facts["rows"] == sum(facts[kind] for kind in kinds) == 1500
-    assert (done.returncode, done.stderr) == (1, "")
+    assert (done.exit_code, done.stderr) == (1, "")
 
 
 def test_bad_settings_are_refused():
