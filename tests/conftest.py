@@ -3,7 +3,10 @@ import gc
 import os
 import signal
 import threading
+from contextlib import suppress
 from functools import cache
+from inspect import signature
+from itertools import count
 from pathlib import Path
 from weakref import WeakSet
 
@@ -65,6 +68,12 @@ def _hear_interrupts():
     signal.signal(signal.SIGINT, before)
 
 
+def changed(problem, **parts):
+    """Return a copy of a problem with some other parts, for example other costs."""
+    own = {name: getattr(problem, name) for name in signature(ExactCover).parameters}
+    return ExactCover(**own | parts)
+
+
 @st.composite
 def problems(draw, most_items=7, most_options=14, most_colors=0):
     """Draw small random problems with primary and secondary items, and perhaps colours."""
@@ -91,15 +100,7 @@ def problems_with_costs(draw):
     """Draw small random problems with costs, and perhaps bounds, secondary items and colours."""
     problem = draw(problems(5, 9, 2) | bounded_problems())
     n = problem.n_options
-    return ExactCover(
-        problem.indptr,
-        problem.indices,
-        problem.n_items,
-        problem.n_primary,
-        colors=problem.colors,
-        bounds=problem.bounds,
-        costs=np.array(draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)), np.int64),
-    )
+    return changed(problem, costs=draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
 
 
 @st.composite
@@ -121,22 +122,19 @@ def bounded_problems(draw):
     n = problem.n_primary
     lows = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
     bounds = [(low, max(1, low + draw(st.integers(0, 2)))) for low in lows]
-    return ExactCover(
-        problem.indptr,
-        problem.indices,
-        problem.n_items,
-        problem.n_primary,
-        colors=problem.colors,
-        bounds=bounds,
-    )
+    return changed(problem, bounds=bounds)
+
+
+def rows_of_csv(path):
+    """Return the rows of a CSV file, each as a dict."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 @cache
 def hard_puzzles():
     """Return 9×9 puzzles that need many guesses, and their solutions."""
-    path = Path(__file__).resolve().parent.parent / "datasets" / "hard9.csv"
-    with open(path, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of_csv(Path(__file__).resolve().parent.parent / "datasets" / "hard9.csv")
     parse = Sudoku(3, 3).parse
     return tuple(np.array([parse(row[name]) for row in rows]) for name in ("puzzle", "solution"))
 
@@ -182,6 +180,29 @@ class Interrupted:
 
 
 _SPARED = {threading.Thread.start.__code__, WeakSet()._remove.__code__}
+
+
+def interrupted_at_each_moment(go):
+    """Call `go` in threads, each with the next `Interrupted`, until it returns something true.
+
+    `go` traces a call with it. Return what it returns.
+    """
+    ends = []
+
+    def run(interrupted):
+        ends.append(None)
+        with suppress(KeyboardInterrupt):
+            ends[-1] = go(interrupted)
+
+    for before in count(1):
+        thread = threading.Thread(target=run, args=[Interrupted(before)], daemon=True)
+        thread.start()
+        thread.join(30)
+        assert not thread.is_alive(), f"stuck after {before} bytecodes"
+        if ends[-1]:
+            break
+    assert len(ends) > 50
+    return ends[-1]
 
 
 def _is_spared(frame):

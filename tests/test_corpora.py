@@ -1,10 +1,10 @@
 """Claims about public corpora; set BATCHSOLVE_CORPORA to the folder that holds them."""
 
-import csv
 import os
 from pathlib import Path
 
 import pytest
+from conftest import rows_of_csv
 
 import batchsolve as bs
 
@@ -53,8 +53,7 @@ def test_every_puzzle_is_unique(tmp_path, name, rows):
 def test_puzzles_of_17_clues_differ_by_more_than_symmetries(tmp_path):
     out = tmp_path / "out.csv"
     bs.solve_file(str(FOLDER / "sudoku9_17clue.txt"), str(out), canonical=True)
-    with open(out, newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of_csv(out)
     assert len({row["canonical"] for row in rows}) == 49_158
     assert all(row["canonical"] <= row["puzzle"] for row in rows)  # a dot is less than a digit
     # the others have another form, which differs from the second or third row on
@@ -73,8 +72,7 @@ def test_hexadoku_answers(tmp_path):
     out = tmp_path / "out.csv"
     search = bs.SearchSettings(limit=10_000)
     bs.solve_file(str(FOLDER / "sudoku16_hexadoku.csv"), str(out), search=search)
-    with open(out, newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of_csv(out)
     assert len(rows) == 14
     for row in rows:
         known = row["known_answer"]
@@ -91,8 +89,7 @@ def test_25_by_25(tmp_path):
     (tmp_path / "in.csv").write_text("\n".join(lines[:3]) + "\n")
     search = bs.SearchSettings(limit=1)
     bs.solve_file(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), search=search)
-    with open(tmp_path / "out.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of_csv(tmp_path / "out.csv")
     problem = bs.Sudoku(5, 5)
     assert [row["status"] for row in rows] == ["solved", "solved"]
     for row in rows:

@@ -1,4 +1,3 @@
-import csv
 import doctest
 import subprocess
 import sys
@@ -7,6 +6,7 @@ from pathlib import Path
 import make_datasets as script
 import numpy as np
 import pytest
+from conftest import rows_of_csv
 from puzzles import counting, deepening, draws, grids
 from puzzles.climbing import MOST_SOLUTIONS, guesses, neighbours
 from puzzles.rows import TREES
@@ -62,8 +62,7 @@ def solved(name, folder, limit=2):
     output = folder / "out.csv"
     search = SearchSettings(limit=limit)
     summary = solve_file(str(DATASETS / name), str(output), jobs=1, search=search)
-    with open(output, newline="", encoding="utf-8") as file:
-        return summary, list(csv.DictReader(file))
+    return summary, rows_of_csv(output)
 
 
 def test_shipped_files_match_the_table():
@@ -102,8 +101,7 @@ def test_any_row_can_be_made_again_alone(name, index):
 
 @pytest.mark.parametrize("name", [name for name in BY_NAME if name != "broken.csv"])
 def test_no_puzzle_is_shipped_twice(name):
-    with open(DATASETS / name, newline="", encoding="utf-8") as file:
-        puzzles = [row["puzzle"] for row in csv.DictReader(file)]
+    puzzles = [row["puzzle"] for row in rows_of_csv(DATASETS / name)]
     assert len(set(puzzles)) == len(puzzles)
 
 
@@ -116,8 +114,7 @@ def test_puzzles_are_unique_with_the_given_solution(name, tmp_path):
 
 
 def hard_puzzles():
-    with open(DATASETS / "hard9.csv", newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of_csv(DATASETS / "hard9.csv")
     return np.array([NINE.parse(row["puzzle"]) for row in rows]), rows
 
 
@@ -161,8 +158,7 @@ def test_large_puzzles_are_unique_within_their_nodes(tmp_path):
 
 
 def test_levels_are_as_described():
-    with open(DATASETS / "sudoku9.csv", newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of_csv(DATASETS / "sudoku9.csv")
     assert [row["level"] for row in rows] == [
         level for level in ("easy", "medium", "hard", "minimal") for _ in range(2_500)
     ]
@@ -173,8 +169,7 @@ def test_levels_are_as_described():
 
 
 def test_no_clue_of_a_minimal_puzzle_can_be_spared():
-    with open(DATASETS / "sudoku9.csv", newline="", encoding="utf-8") as file:
-        puzzles = [row["puzzle"] for row in csv.DictReader(file)][7_500::250]
+    puzzles = [row["puzzle"] for row in rows_of_csv(DATASETS / "sudoku9.csv")][7_500::250]
     for text in puzzles:
         for cell in (cell for cell in range(81) if text[cell] != "."):
             fewer = NINE.parse(f"{text[:cell]}.{text[cell + 1 :]}")
@@ -227,8 +222,7 @@ def test_examples(module):
 
 
 def test_puzzles_with_many_solutions_have_as_many_as_they_say():
-    with open(DATASETS / "many16.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of_csv(DATASETS / "many16.csv")
     for row in rows:
         reading = read_problem(f"{DATASETS / 'many16.csv'}#id={row['id']}")
         assert count(reading.problem, reading.stack).count == int(row["expected"])
@@ -236,8 +230,7 @@ def test_puzzles_with_many_solutions_have_as_many_as_they_say():
 
 
 def test_deep_puzzles_have_the_solutions_and_the_first_the_tree_they_say():
-    with open(DATASETS / "deep16.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of_csv(DATASETS / "deep16.csv")
     puzzles = np.array([deepening.SIXTEEN.parse(row["puzzle"]) for row in rows])
     task = Task.of(deepening.SIXTEEN.stacks(puzzles), budget=3 * deepening.MOST_NODES)
     outcome = deepening.LANES.search(deepening.SIXTEEN, task)

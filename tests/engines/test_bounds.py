@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from conftest import bounded_problems
 from hypothesis import given, strategies as st
+from kinds import dominating_queens
 from oracles import bounded_covers
+from test_engines import run_out
 
 import batchsolve as bs
 from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
@@ -18,22 +20,6 @@ DLX, BITS = get_engine("dlx"), get_engine("bits")
 both_engines = pytest.mark.parametrize("engine", [DLX, BITS], ids=["dlx", "bits"])
 
 
-def search_in_pieces(engine, problem, stacks, budgets, depths, room):
-    """Search from frontier to frontier; return covers, nodes and the number of tasks."""
-    found, nodes, rounds = [], 0, 0
-    while len(stacks):
-        budget, depth = budgets[rounds % len(budgets)], depths[rounds % len(depths)]
-        task = Task.of(stacks, budget=budget, depth=depth, room=room, keep=UNLIMITED)
-        outcome = engine.search(problem, task)
-        assert (outcome.clash == -1).all()
-        assert outcome.counts.sum() == len(outcome.solutions)
-        found += [tuple(cover.tolist()) for cover in outcome.solutions]
-        nodes += int(outcome.nodes.sum())
-        stacks, rounds = outcome.frontier, rounds + 1
-        assert rounds < 100_000
-    return found, nodes
-
-
 @both_engines
 @given(
     problem=bounded_problems(),
@@ -42,15 +28,15 @@ def search_in_pieces(engine, problem, stacks, budgets, depths, room):
     room=st.integers(1, 4),
 )
 def test_finds_the_covers_of_the_definition_however_cut(engine, problem, budgets, depths, room):
-    straight, nodes = search_in_pieces(engine, problem, WHOLE, [UNLIMITED], [UNLIMITED], UNLIMITED)
-    assert {frozenset(cover) for cover in straight} == bounded_covers(problem)
-    assert len(set(map(frozenset, straight))) == len(straight)
-    for cover in straight:
+    counts, nodes, straight = run_out(engine.name, problem, WHOLE)
+    found = [cover for _, cover in straight]
+    assert set(map(frozenset, found)) == bounded_covers(problem)
+    assert len(set(map(frozenset, found))) == len(found) == counts[0]
+    for cover in found:
         problem.verify(cover)
-    depths = [*depths, UNLIMITED]
-    pieces, in_pieces = search_in_pieces(engine, problem, WHOLE, budgets, depths, room)
-    assert sorted(map(sorted, pieces)) == sorted(map(sorted, straight))
-    assert in_pieces == nodes
+    pieces = run_out(engine.name, problem, WHOLE, budgets, [*depths, UNLIMITED], room)
+    assert pieces[:2] == (counts, nodes)
+    assert sorted(sorted(cover) for _, cover in pieces[2]) == sorted(map(sorted, found))
 
 
 def everything(outcome):
@@ -154,19 +140,6 @@ def test_limits_and_workers_change_nothing(problem, limit):
     assert bs.count(problem, jobs=1, limit=limit).count == min(limit, len(covers))
     found = bs.solutions(problem, jobs=2, budget=3)
     assert {frozenset(cover.tolist()) for cover in found} == covers
-
-
-def dominating_queens(n, queens):
-    """Place a number of queens so that every square is attacked or occupied."""
-    squares = list(product(range(n), repeat=2))
-
-    def reached(a, b):
-        rows, columns = abs(a[0] - b[0]), abs(a[1] - b[1])
-        return rows == 0 or columns == 0 or rows == columns
-
-    options = [["#", *(b for b in squares if reached(a, b))] for a in squares]
-    bounds = {"#": (queens, queens), **dict.fromkeys(squares, (1, queens))}
-    return bs.ExactCover.from_options(options, ["#", *squares], bounds=bounds)
 
 
 # W. Ahrens, Mathematische Unterhaltungen und Spiele, 1910; OEIS A002564. For 8x8, Knuth shows

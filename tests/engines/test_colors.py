@@ -1,12 +1,12 @@
 """Colours of secondary items: problems whose answers are known."""
 
-from itertools import combinations, product
+from itertools import product
 
 import numpy as np
 import pytest
-from conftest import coloured_problems
+from conftest import problems
 from hypothesis import given
-from oracles import covers
+from oracles import bounded_covers, covers
 
 import batchsolve as bs
 from batchsolve.engines import Task, check_support, engine_names, get_engine
@@ -54,23 +54,9 @@ def word_squares(words):
     )
 
 
-def brute_force(problem):
-    """Return all covers by definition: try every set of options that have primary items."""
-    useful = [o for o in range(problem.n_options) if min(problem.option(o)) < problem.n_primary]
-    found = set()
-    for size in range(min(len(useful), problem.n_primary) + 1):
-        for some in combinations(useful, size):
-            pairs = combinations([problem.coloring(o) for o in some], 2)
-            if all(one[i] == two[i] != 0 for one, two in pairs for i in one.keys() & two.keys()):
-                items = {int(i) for o in some for i in problem.option(o)}
-                if items.issuperset(range(problem.n_primary)):
-                    found.add(frozenset(some))
-    return found
-
-
-@given(problem=coloured_problems())
+@given(problem=problems(5, 9, 2))
 def test_the_oracle_finds_the_covers_of_the_definition(problem):
-    assert covers(problem) == brute_force(problem)
+    assert covers(problem) == bounded_covers(problem)
 
 
 @coloured_engines

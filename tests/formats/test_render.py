@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import problems
+from conftest import changed, problems
 from hypothesis import given, strategies as st
 
 from batchsolve import ExactCover, Sudoku
@@ -43,15 +43,7 @@ def named_problems(draw):
     """Draw problems whose options have names, some of them repeated."""
     problem = draw(problems(most_colors=2))
     names = draw(st.lists(st.sampled_from(NAMES), min_size=problem.n_options, max_size=14))
-    colors = None if problem.colors is None else problem.colors
-    return ExactCover(
-        problem.indptr,
-        problem.indices,
-        problem.n_items,
-        problem.n_primary,
-        option_names=draw(st.sampled_from([None, names[: problem.n_options]])),
-        colors=colors,
-    )
+    return changed(problem, option_names=draw(st.sampled_from([None, names[: problem.n_options]])))
 
 
 @st.composite

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import interrupted_after
+from conftest import interrupted_after, rows_of_csv
 from hypothesis import given, strategies as st
 
 import batchsolve as bs
@@ -33,17 +33,12 @@ def written(path, rows):
     return str(path)
 
 
-def read(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_columns_are_copied_and_solutions_moved(tmp_path):
     rows = [RIGHT, {"id": "b", "puzzle": SHORT}, {"id": "c,d", "puzzle": PUZZLE}]
     rows += [{"id": "e", "puzzle": PUZZLE, "solution": "12"}, {"id": "f", "puzzle": BLANK}]
     path = written(tmp_path / "in.csv", rows)
     summary = bs.augment_file(path, tmp_path / "out.csv", 3, seed=4)
-    found = read(tmp_path / "out.csv")
+    found = rows_of_csv(tmp_path / "out.csv")
     assert [row["id"] for row in found] == ["a"] * 3 + ["c,d"] * 3 + ["f"]
     assert [row["source_row"] for row in found] == ["1"] * 3 + ["3"] * 3 + ["5"]
     assert (summary.rows, summary.images, summary.short, summary.invalid) == (5, 7, 1, 2)

@@ -1,13 +1,12 @@
 """The column of canonical forms: the same bytes however the rows are solved and written."""
 
-import csv
 import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from conftest import interrupted_after
+from conftest import interrupted_after, rows_of_csv
 
 import batchsolve as bs
 from batchsolve.cli import app
@@ -30,8 +29,7 @@ def test_every_format_has_the_column(corpus, tmp_path):
         out = tmp_path / f"out{suffix}"
         bs.solve_file(corpus, out, canonical=True)
         if suffix == ".csv":
-            with open(out, newline="") as file:
-                rows = list(csv.DictReader(file))
+            rows = rows_of_csv(out)
             assert list(rows[0])[-2:] == ["message", "canonical"]
         elif suffix == ".jsonl":
             rows = [json.loads(line) for line in out.read_text().splitlines()]
@@ -56,8 +54,7 @@ def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path):
     bs.solve_file(path, out, canonical=True, resume=True)
     outputs.append(out.read_bytes())
     assert len(set(outputs)) == 1
-    with open(out, newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of_csv(out)
     problem = bs.Sudoku(3, 3)
     some = rows[::500]
     forms = bs.canonical_forms(problem, [problem.parse(row["puzzle"]) for row in some])

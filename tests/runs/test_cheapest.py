@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import problems_with_costs
+from conftest import changed, problems_with_costs
 from hypothesis import given, strategies as st
 from oracles import bounded_covers, cheapest_costs
 
@@ -20,15 +20,7 @@ from batchsolve.problems.families import family
 def with_costs(problem, seed, most=99):
     """Return the same problem with random costs."""
     rng = random.Random(seed)
-    return bs.ExactCover(
-        problem.indptr,
-        problem.indices,
-        problem.n_items,
-        problem.n_primary,
-        problem.item_names,
-        problem.option_names,
-        costs=[rng.randint(0, most) for _ in range(problem.n_options)],
-    )
+    return changed(problem, costs=[rng.randint(0, most) for _ in range(problem.n_options)])
 
 
 @given(problem=problems_with_costs(), wanted=st.integers(1, 6), budget=st.integers(1, 9))

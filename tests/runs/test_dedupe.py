@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from conftest import rows_of_csv
 from hypothesis import given, settings, strategies as st
 from oracles import canonical_form
 
@@ -27,13 +28,8 @@ def written(path, rows):
     return str(path)
 
 
-def read(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def ids(path):
-    return [int(row["id"]) for row in read(path)]
+    return [int(row["id"]) for row in rows_of_csv(path)]
 
 
 def expected_ids(rows, others=(), symmetry=False):
@@ -85,7 +81,7 @@ def test_the_first_of_each_puzzle_is_kept(tmp_path_factory, ours, others, symmet
     assert both.invalid == sum(row in (CLASHING, SHORT) for row in ours)
     marked = bs.dedupe(given_, out, against=known, mark=True, **how)
     assert (marked.rows, marked.kept, marked.known) == (both.rows, both.kept, both.known)
-    table = read(out)
+    table = rows_of_csv(out)
     assert [int(row["id"]) for row in table] == list(range(len(table)))
     assert [k for k, row in enumerate(table) if not row["first"]] == expected_ids(
         [PUZZLE, *ours], [*others, "." * 16], symmetry
@@ -99,9 +95,9 @@ def test_a_mark_says_where_the_same_puzzle_stands(tmp_path, monkeypatch):
     written(tmp_path / "b.csv", [PUZZLE.replace(".", "0"), SHORT, SAME_BUT_FOR_SYMMETRY])
     written(tmp_path / "test.csv", [SHORT, "1" + empty[1:], empty])
     bs.dedupe(["a.csv", "b.csv"], "out.csv", against=["test.csv"], mark=True)
-    assert [row["first"] for row in read("out.csv")] == ["test.csv#3", "", "a.csv#2", "", ""]
+    assert [row["first"] for row in rows_of_csv("out.csv")] == ["test.csv#3", "", "a.csv#2", "", ""]
     bs.dedupe(["a.csv", "b.csv"], "out.csv", mark=True, up_to_symmetry=True, chunk=1, jobs=2)
-    assert [row["first"] for row in read("out.csv")] == ["", "", "a.csv#2", "", "a.csv#2"]
+    assert [row["first"] for row in rows_of_csv("out.csv")] == ["", "", "a.csv#2", "", "a.csv#2"]
     result = CliRunner().invoke(app, ["show", "a.csv#2"])
     assert "clues: 4" in result.output
 
@@ -121,7 +117,7 @@ def test_all_columns_are_kept_in_every_format(tmp_path, suffix):
 
 def test_the_output_does_not_depend_on_who_works(tmp_path):
     rng = np.random.default_rng(1)
-    lines = read("datasets/sudoku9.csv")[:60]
+    lines = rows_of_csv("datasets/sudoku9.csv")[:60]
     some = [lines[k] for k in rng.integers(0, 60, 200)]
     given_ = tmp_path / "in.csv"
     with open(given_, "w", newline="") as file:

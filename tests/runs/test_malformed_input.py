@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from conftest import rows_of_csv
 from cutting import small_blocks
 
 from batchsolve.cli import app
@@ -30,8 +31,7 @@ class Done:
         self.code, self.err, self.out = code, err, out
         self.rows = []
         if out.is_file() and out.suffix == ".csv":
-            with open(out, newline="", encoding="utf-8") as file:
-                self.rows = list(csv.DictReader(file))
+            self.rows = rows_of_csv(out)
         if out.is_file() and out.suffix == ".jsonl":
             self.rows = [json.loads(line) for line in out.read_bytes().splitlines()]
 

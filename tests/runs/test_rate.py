@@ -18,11 +18,6 @@ CHAIN = "5.169..3.36..4...2........64..2.53......3.27.9..8...4..95324...27..5...
 NEW = ["technique", "rating", "backtracks", "backdoor", "steps", "status", "message"]
 
 
-def read(path):
-    with open(path, newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_rows_are_rated_if_they_have_one_solution():
     puzzles = [EASY, "55" + "." * 79, "." * 81, HARD, "123", "1.....2..3.....4"]
     table = pa.table({"id": range(6), "rating": list("abcdef"), "puzzle": puzzles})

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from itertools import count
 from queue import SimpleQueue
 
 import numpy as np
@@ -20,7 +19,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from conftest import Interrupted
+from conftest import interrupted_at_each_moment
 from cutting import small_blocks
 from hypothesis import given, strategies as st
 
@@ -413,35 +412,23 @@ class Syncing:
 def test_ctrl_c_at_any_moment_of_a_record_ends_the_run(monkeypatch):
     """An interrupt while a lock was held once made the thread that waits for the disk hang."""
     monkeypatch.setattr(solve_file, "JOURNAL_SECONDS", 0)
-    ends = []
 
     def go(interrupted):
         run = Syncing()
-        try:
-            with solve_file.RecordsBehind(run, run, run) as records:
-                try:
-                    sys.settrace(interrupted)
-                    records.make_if_due()
-                    records.make_if_due()
-                    run.let_go.put(None)
-                    time.sleep(0.005)
-                    records.make_if_due()
-                finally:
-                    sys.settrace(None)
-                    run.let_go.put(None)
-        except KeyboardInterrupt:
-            ends.append("interrupted")
-        else:
-            ends.append(f"recorded {run.noted}")
+        with solve_file.RecordsBehind(run, run, run) as records:
+            try:
+                sys.settrace(interrupted)
+                records.make_if_due()
+                records.make_if_due()
+                run.let_go.put(None)
+                time.sleep(0.005)
+                records.make_if_due()
+            finally:
+                sys.settrace(None)
+                run.let_go.put(None)
+        return run.noted == 1
 
-    for before in count(1):
-        thread = threading.Thread(target=go, args=[Interrupted(before)], daemon=True)
-        thread.start()
-        thread.join(30)
-        assert not thread.is_alive(), f"stuck after {before} bytecodes"
-        if ends[-1] == "recorded 1":
-            break
-    assert ends.count("interrupted") > 50
+    assert interrupted_at_each_moment(go)
 
 
 def test_a_full_disk_loses_nothing(long_corpus, tmp_path):

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import rows_of_csv
 
 import batchsolve as bs
 from batchsolve.tables.blocks import is_list, is_text, storage_of
@@ -18,8 +19,7 @@ PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
 
 def rows_of(name, n=60):
     """Return the first rows of a data set, each with as many fields as there are columns."""
-    with open(DATASETS / name, newline="") as file:
-        rows = list(csv.DictReader(file))[:n]
+    rows = rows_of_csv(DATASETS / name)[:n]
     return [{key: value or "" for key, value in row.items() if key} for row in rows]
 
 
@@ -31,8 +31,7 @@ def expected(name, tmp_path, n=60, **settings):
         writer.writeheader()
         writer.writerows(rows)
     bs.solve_file(tmp_path / "in.csv", tmp_path / "out.csv", **settings)
-    with open(tmp_path / "out.csv", newline="") as file:
-        return list(csv.DictReader(file))
+    return rows_of_csv(tmp_path / "out.csv")
 
 
 def as_text(value):
@@ -216,8 +215,7 @@ def test_solutions_of_lists_can_be_read_again(tmp_path):
     for name, given in (*pairs, ("c.csv", "in.parquet"), ("d.csv", "c.csv")):
         summary = bs.solve_file(tmp_path / given, tmp_path / name)
         assert (summary.unique, summary.disagree) == (1, 0)
-    with open(tmp_path / "again.csv", newline="") as file:
-        assert next(csv.DictReader(file))["agrees"] == "true"
+    assert rows_of_csv(tmp_path / "again.csv")[0]["agrees"] == "true"
 
 
 def test_other_tables_come_back_as_tables_of_arrow():

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
+from conftest import rows_of_csv
 from cutting import small_blocks
 from hypothesis import given, strategies as st
 from oracles import grids_by_rules
@@ -249,8 +250,7 @@ def killers(tmp_path_factory):
 
 def test_a_killer_without_clues(killers, tmp_path):
     bs.solve_file(str(killers), f"{tmp_path}/out.csv", jobs=1)
-    with open(tmp_path / "out.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of_csv(tmp_path / "out.csv")
     turned = "".join(KILLED[9 * c + r] for r in range(9) for c in range(9))
     for k, row in enumerate(rows):
         if k % 3 < 2 and not row["rules"]:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import rows_of_csv
 from cutting import small_blocks
 from hypothesis import given, strategies as st
 
@@ -73,8 +74,7 @@ def test_rows_of_any_shape_are_answered_as_if_each_were_alone(tmp_path_factory, 
         csv.writer(file).writerows([("puzzle", "box"), *(row[:2] for row in rows)])
     with small_blocks(size):
         bs.solve_file(folder / "in.csv", folder / "out.csv", engine="dlx", jobs=jobs, stats=True)
-    with open(folder / "out.csv", newline="", encoding="utf-8") as file:
-        found = list(csv.DictReader(file))
+    found = rows_of_csv(folder / "out.csv")
     assert [row["puzzle"] for row in found] == [text for text, _, _ in rows]
     for (text, _, box), row in zip(rows, found, strict=True):
         if box is None:
