@@ -56,23 +56,27 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
-def solving(inputs: Path, suffix: str, *options: str) -> Job:
-    """Return the job that solves a corpus, from a file to one of the same format."""
-    return rewriting("solve", inputs, suffix, "--engine", "dlx", *options)
+def writing(command: str, source: Path, output: str, *options: str, code: int = 0) -> Job:
+    """Return the job of a command that makes one file of another, or of a folder."""
+
+    def arguments(folder: Path, begun: int) -> list[str]:
+        return [command, str(source), "-o", str(folder / output), *options]
+
+    def result(folder: Path, begun: int, printed: str) -> str:
+        return digest(folder / output)
+
+    return Job(arguments, result, (output,), code)
 
 
 def rewriting(command: str, inputs: Path, suffix: str, *options: str) -> Job:
     """Return the job of a command that makes a table of a corpus, in the same format."""
+    how = ("--resume", "--chunk", "100", *options)
+    return writing(command, inputs / f"in{suffix}", f"out{suffix}", *how)
 
-    def arguments(folder: Path, begun: int) -> list[str]:
-        output = str(folder / f"out{suffix}")
-        how = ["--resume", "--chunk", "100", *options]
-        return [command, str(inputs / f"in{suffix}"), "-o", output, *how]
 
-    def result(folder: Path, begun: int, printed: str) -> str:
-        return digest(folder / f"out{suffix}")
-
-    return Job(arguments, result, (f"out{suffix}",))
+def solving(inputs: Path, suffix: str, *options: str) -> Job:
+    """Return the job that solves a corpus, from a file to one of the same format."""
+    return rewriting("solve", inputs, suffix, "--engine", "dlx", *options)
 
 
 def solving_a_folder(inputs: Path) -> Job:
@@ -90,15 +94,7 @@ def solving_a_folder(inputs: Path) -> Job:
 
 def deduping(inputs: Path, *options: str) -> Job:
     """Return the job that dedupes puzzles among invalid rows, restarted after each kill."""
-
-    def arguments(folder: Path, begun: int) -> list[str]:
-        output = str(folder / "out.csv")
-        return ["dedupe", str(inputs / "spoiled.csv"), "-o", output, *options]
-
-    def result(folder: Path, begun: int, printed: str) -> str:
-        return digest(folder / "out.csv")
-
-    return Job(arguments, result, ("out.csv",), code=1)
+    return writing("dedupe", inputs / "spoiled.csv", "out.csv", *options, code=1)
 
 
 def enumerating(problem: Path | str, *options: str) -> Job:
@@ -132,18 +128,6 @@ def counting(problem: str) -> Job:
         return f"{facts['count']} in {facts['nodes']} nodes, {facts['failures'] or 'all'}"
 
     return Job(arguments, result, ("run",))
-
-
-def of_instances(command: str, instances: Path) -> Job:
-    """Return the job that counts or solves the problems in the files of a folder."""
-
-    def arguments(folder: Path, begun: int) -> list[str]:
-        return [command, str(instances), "-o", str(folder / "out.csv"), "--resume"]
-
-    def result(folder: Path, begun: int, printed: str) -> str:
-        return digest(folder / "out.csv")
-
-    return Job(arguments, result, ("out.csv",))
 
 
 def write_instances(folder: Path) -> None:
@@ -211,8 +195,8 @@ def jobs_in(folder: Path) -> dict[str, Job]:
         "enumerate-best": enumerating(costs, "--budget", "400", "--best", "20"),
         "enumerate-symmetry": enumerating("queens:11", "--budget", "8000", "--up-to-symmetry"),
         "count": counting("queens:12"),
-        "count-instances": of_instances("count", folder / "instances"),
-        "solve-instances": of_instances("solve", folder / "instances"),
+        "count-instances": writing("count", folder / "instances", "out.csv", "--resume"),
+        "solve-instances": writing("solve", folder / "instances", "out.csv", "--resume"),
         "scale": scaling("queens:9"),
     }
 

@@ -49,37 +49,6 @@ def _select(columns, options, o) -> None:
             del columns[i]
 
 
-def sudoku_solutions(grid, box_rows, box_columns) -> list[tuple[int, ...]]:
-    """Return all solutions of a grid, found cell by cell."""
-    n = box_rows * box_columns
-    cells = list(grid)
-
-    def fits(cell: int, digit: int) -> bool:
-        row, column = divmod(cell, n)
-        top, left = row - row % box_rows, column - column % box_columns
-        unit = {row * n + c for c in range(n)} | {r * n + column for r in range(n)}
-        unit |= {(top + r) * n + left + c for r in range(box_rows) for c in range(box_columns)}
-        return all(cells[other] != digit for other in unit if other != cell)
-
-    found = []
-
-    def fill(cell: int) -> None:
-        if cell == n * n:
-            found.append(tuple(cells))
-        elif cells[cell]:
-            fill(cell + 1)
-        else:
-            for digit in range(1, n + 1):
-                if fits(cell, digit):
-                    cells[cell] = digit
-                    fill(cell + 1)
-            cells[cell] = 0
-
-    if all(not d or fits(cell, d) for cell, d in enumerate(cells)):
-        fill(0)
-    return found
-
-
 def bounded_covers(
     problem: ExactCover, taken: tuple[int, ...] = (), refused: tuple[int, ...] = ()
 ) -> set[frozenset[int]]:

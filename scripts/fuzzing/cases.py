@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Protocol
 
 Files = dict[str, bytes]  # name in the folder of the commands -> content
 
@@ -104,6 +103,7 @@ class Change:
 
 Check = Callable[[Draft, Outcome], str]
 Pack = Callable[[Files], Files]
+Run = Callable[[Draft], Outcome]  # of the commands of a draft, in a folder of their own
 
 
 def _as_they_are(files: Files) -> Files:
@@ -133,14 +133,6 @@ class Case:
     check: Check
     pack: Pack = _as_they_are
     shrinks: bool = True
-
-
-class Run(Protocol):
-    """Runs the commands of a draft in a folder of their own."""
-
-    def __call__(self, draft: Draft) -> Outcome:
-        """Return the outcome."""
-        ...
 
 
 @dataclass(frozen=True)
