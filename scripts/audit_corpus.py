@@ -97,11 +97,7 @@ def ratings_of(table: str, folder: Path) -> dict[str, Any] | None:
     return {
         "rank_correlation": {name: rank_correlation(rated[GIVEN], rated[name]) for name in OURS},
         "techniques": [
-            {
-                "technique": row["technique"],
-                "rows": row[f"{GIVEN}_count"],
-                "mean": row[f"{GIVEN}_mean"],
-            }
+            {"technique": row["technique"], "rows": row[N_GIVEN], "mean": row[MEAN]}
             for row in groups.sort_by("rating_max").to_pylist()
         ],
     }

@@ -177,39 +177,6 @@ def _encoding(rules: Rules, items: str, title: str) -> str:
     return svg(columns[-1] + 45, bottom + 10, title, shapes)
 
 
-TWO_CELLS = ((0, 0), (0, 1))
-
-
-def house() -> str:
-    """Return the encoding of a house."""
-    rules = Rules(2, TWO_CELLS, houses=((0, 1),))
-    return _encoding(rules, "r1c1 r1c2 1 2 |", "A house of two cells and two digits")
-
-
-def group() -> str:
-    """Return the encoding of a group."""
-    rules = Rules(3, TWO_CELLS, (), groups=((0, 1),))
-    return _encoding(rules, "r1c1 r1c2 | 1 2 3", "Two cells that differ")
-
-
-def pair() -> str:
-    """Return the encoding of a pair."""
-    rules = Rules(3, TWO_CELLS, (), pairs=((0, 1, "less"),))
-    return _encoding(rules, "r1c1 r1c2 | 1,1 2,1 2,2 3,1 3,2 3,3", "The first of two cells is less")
-
-
-def cage() -> str:
-    """Return the encoding of a cage."""
-    rules = Rules(3, TWO_CELLS, (), cages=(Cage((0, 1), 4),))
-    return _encoding(rules, "r1c1 r1c2 cage | 1 2 3 1? 2? 3?", "A cage of two cells with the sum 4")
-
-
-def mark() -> str:
-    """Return the encoding of a mark."""
-    rules = Rules(3, TWO_CELLS, (), marks=((0, 0b101),))
-    return _encoding(rules, "r1c1 r1c2 marks | r1c1≠2", "A cell that may not hold 2")
-
-
 def _first(problem: bs.ExactCover, title: str, clues: str = "") -> str:
     stack = np.empty(0, np.uint32)
     if isinstance(problem, GridProblem):
@@ -218,28 +185,40 @@ def _first(problem: bs.ExactCover, title: str, clues: str = "") -> str:
     return bs.draw(bs.Reading(problem, stack, title), cover.tolist()).svg
 
 
-PICTURES = (
-    matrix,
-    tree,
-    lanes,
-    tiling,
-    soma,
-    jigsaw,
-    windoku,
-    samurai,
-    house,
-    group,
-    pair,
-    cage,
-    mark,
-)
+CELLS, TWO = ((0, 0), (0, 1)), (0, 1)
+ENCODINGS = {  # name -> rules of two cells, the items of their problem, and a title
+    "house": (
+        Rules(2, CELLS, houses=(TWO,)),
+        "r1c1 r1c2 1 2 |",
+        "A house of two cells and two digits",
+    ),
+    "group": (Rules(3, CELLS, (), groups=(TWO,)), "r1c1 r1c2 | 1 2 3", "Two cells that differ"),
+    "pair": (
+        Rules(3, CELLS, (), pairs=((*TWO, "less"),)),
+        "r1c1 r1c2 | 1,1 2,1 2,2 3,1 3,2 3,3",
+        "The first of two cells is less",
+    ),
+    "cage": (
+        Rules(3, CELLS, (), cages=(Cage(TWO, 4),)),
+        "r1c1 r1c2 cage | 1 2 3 1? 2? 3?",
+        "A cage of two cells with the sum 4",
+    ),
+    "mark": (
+        Rules(3, CELLS, (), marks=((0, 0b101),)),
+        "r1c1 r1c2 marks | r1c1≠2",
+        "A cell that may not hold 2",
+    ),
+}
+PICTURES = (matrix, tree, lanes, tiling, soma, jigsaw, windoku, samurai)
 
 
 def main() -> None:
     """Write the pictures."""
     FOLDER.mkdir(exist_ok=True)
-    for draw in PICTURES:
-        (FOLDER / f"{draw.__name__}.svg").write_text(draw(), encoding="utf-8")
+    drawn = {draw.__name__: draw() for draw in PICTURES}
+    drawn |= {name: _encoding(*parts) for name, parts in ENCODINGS.items()}
+    for name, picture in drawn.items():
+        (FOLDER / f"{name}.svg").write_text(picture, encoding="utf-8")
 
 
 if __name__ == "__main__":
