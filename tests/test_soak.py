@@ -61,6 +61,7 @@ def test_cases_are_drawn_from_the_seed_and_their_number_alone():
     ],
 )
 def test_what_is_wrong_is_noticed(tmp_path, monkeypatch, program, failure, hung):
+    monkeypatch.setattr(soak, "jobs_in", lambda folder: {})
     monkeypatch.setattr(soak, "EAGER", f"import subprocess, sys\n{program}")
     monkeypatch.setattr(soak, "HANG_SECONDS", 1.0)
     monkeypatch.setattr(soak, "LEAVE_SECONDS", 0.5)
