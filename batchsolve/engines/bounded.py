@@ -67,6 +67,7 @@ from batchsolve.engines.priced import (
     begin_to_spend,
     is_affordable,
     is_too_dear,
+    is_useless,
     least_share,
     note_cover,
     prices_of,
@@ -512,10 +513,10 @@ def _hand_back(path, level, links, stacks, k, choices, front):
 
 
 @helper
-def _select(stack, begin, links, usage):
+def _select(stack, begin, links, usage, prices):
     """Take or exclude the options of a stack from place `begin` on, up to the first that clashes.
 
-    Returns -1, or the position of that option.
+    A useless option that is taken counts as one. Returns -1, or the position of that option.
     """
     n_options = U(links.first.size)
     for s in range(begin, stack.size):
@@ -523,6 +524,10 @@ def _select(stack, begin, links, usage):
             return s
         is_taken = stack[s] < n_options
         o = stack[s] if is_taken else U(stack[s] - n_options)
+        if is_useless(o, prices):
+            if is_taken:
+                return s
+            continue
         clashes = usage.decided[o]
         q = links.first[o]
         while links.top[q] != 0:
@@ -539,12 +544,14 @@ def _select(stack, begin, links, usage):
 
 
 @helper
-def _deselect(stack, begin, links, usage):
+def _deselect(stack, begin, links, usage, prices):
     """Undo `_select`, from place `begin` of a stack on."""
     n_options = U(links.first.size)
     for s in range(stack.size - 1, begin - 1, -1):
         is_taken = stack[s] < n_options
         o = stack[s] if is_taken else U(stack[s] - n_options)
+        if is_useless(o, prices):
+            continue
         if is_taken:
             _untake(links.first[o], links, usage)
         _untweak(o, links)
@@ -574,6 +581,9 @@ def _search(links, usage, prices, recall, totals, sizes, task):
         np.zeros(n_options, np.int64),
     )
     choices = frame.Choices(np.zeros(n_options + 1, np.uint32), np.ones(n_options + 1, np.float64))
+    for o in range(n_options):
+        if is_useless(o, prices):
+            _tweak(o, links)
     for k in range(stacks.n):
         bounds, front = frame.begin_stack(task, k, found, front)
         if not frame.may_begin(bounds):
@@ -581,8 +591,8 @@ def _search(links, usage, prices, recall, totals, sizes, task):
         # M1. [Initialize.]
         stack = frame.stack_at(stacks, k)
         begin = shared(stack, selected)
-        _deselect(selected, begin, links, usage)
-        clash[k] = _select(stack, begin, links, usage)
+        _deselect(selected, begin, links, usage, prices)
+        clash[k] = _select(stack, begin, links, usage, prices)
         selected = stack if clash[k] < 0 else stack[: clash[k]]
         if clash[k] >= 0:
             continue
