@@ -69,6 +69,7 @@ from batchsolve.engines.priced import (
     is_too_dear,
     is_useless,
     least_share,
+    net_of_first,
     note_cover,
     prices_of,
     ranked,
@@ -210,7 +211,7 @@ def _choose(links, usage, prices, recall):
 
     The item is 0 if every item has enough. Of items with equally few branches, it is one that may
     have the fewest options beyond those it needs, and of those the first with the most options, as
-    in Knuth's program DLX3; with prices, the first with the highest least cost, as in DLX5. If
+    in Knuth's program DLX3; with prices, the first whose first option has the highest net cost. If
     counts are recalled, it is the first item that has options, or else one that is forced. A
     branching rule may handicap items, or choose the first that has options.
     """
@@ -218,17 +219,17 @@ def _choose(links, usage, prices, recall):
     goes_by_place = enough(links) > 1
     best, least_slack, most_size = U(0xFFFFFFFF), U(0xFFFFFFFF), U(0)
     fewest = best
-    i, p, cost, most_share = U(0), links.right[0], np.int64(0), np.int64(0)
+    i, p, cost, most_net = U(0), links.right[0], np.int64(0), np.int64(0)
     while p != 0:
         need, size = U(0), links.size[p]
         if usage.used[p] < usage.least[p]:
             need = U(usage.least[p] - usage.used[p])
         if size < need:
             return U(0), p, np.int64(0)
-        share = np.int64(0)
+        net = np.int64(0)
         if need > 0:
-            share = least_share(p, links, prices)
-            cost += np.int64(need) * share
+            cost += np.int64(need) * least_share(p, links, prices)
+            net = net_of_first(p, links, prices)
         if size > 0:
             branches = U(size - need + U(1))
             rank = with_handicap(branches, p, links)
@@ -239,7 +240,7 @@ def _choose(links, usage, prices, recall):
                     slack < least_slack
                     or (
                         slack == least_slack
-                        and (share > most_share or (share == most_share and size > most_size))
+                        and (net > most_net or (net == most_net and size > most_size))
                     )
                 )
             )
@@ -247,7 +248,7 @@ def _choose(links, usage, prices, recall):
                 is_better and not goes_by_place and (not is_ordered or (branches == 1 and best > 1))
             ):
                 best, fewest, least_slack, most_size, i = rank, branches, slack, size, p
-                most_share = share
+                most_net = net
         p = links.right[p]
     return fewest, i, cost
 

@@ -137,7 +137,7 @@ def useless_options(problem: ExactCover) -> npt.NDArray[np.bool_]:
         All False if the matrix of conflicts would be too large.
     """
     n, n_primary = problem.n_options, problem.n_primary
-    is_useless = np.zeros(n, np.bool_)
+    is_useless: npt.NDArray[np.bool_] = np.zeros(n, np.bool_)
     if n * problem.n_entries > MOST_BYTES:
         return is_useless
     owner = np.repeat(np.arange(n), np.diff(problem.indptr))
@@ -154,9 +154,10 @@ def useless_options(problem: ExactCover) -> npt.NDArray[np.bool_]:
         conflicts[np.ix_(by_item[i], by_item[i])] = True
     needed = [by_item[i] for i in np.flatnonzero(bounds[:, 0] > 0)]
     n_before = -1
-    while n_before < (n_before := np.count_nonzero(is_useless)):
+    while n_before < is_useless.sum():
+        n_before = int(is_useless.sum())
         for options in needed:
-            is_blocked = conflicts[options[~is_useless[options]]].all(axis=0)
+            is_blocked = np.logical_and.reduce(conflicts[options[~is_useless[options]]])
             is_blocked[options] = False
             is_useless |= is_blocked
     return is_useless
@@ -216,7 +217,7 @@ def in_order(problem: ExactCover, options: npt.NDArray[np.integer]) -> ExactCove
 def ranked(problem: ExactCover) -> tuple[ExactCover, Pricing]:
     """Return a problem with its options in the order in which they are tried, and the pricing.
 
-    What the pricing says of each option is in that order too.
+    The arrays of the pricing are in that order too.
     """
     pricing = Pricing.of(problem)
     order = pricing.order
@@ -280,6 +281,14 @@ def least_share(i, links, prices):
     if prices is None:
         return np.int64(0)
     return prices.share[links.option[links.down[i]]]
+
+
+@inlined
+def net_of_first(i, links, prices):
+    """Return the net cost of the first option of an item, which has one or more."""
+    if prices is None:
+        return np.int64(0)
+    return prices.net[links.option[links.down[i]]]
 
 
 @inlined
