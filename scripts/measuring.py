@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def options(doc: str | None, name: str, repeat: int = 5) -> argparse.ArgumentPar
 def about() -> dict[str, Any]:
     """Return the command and the machine."""
     command = [Path(sys.argv[0]).name, *(Path(word).name for word in sys.argv[1:])]
-    return {"command": " ".join(command), "machine": machine()}
+    return {"command": shlex.join(command), "machine": machine()}
 
 
 def write(chosen: argparse.Namespace, results: Mapping[str, Any]) -> None:
