@@ -36,9 +36,9 @@ def dominating_queens(n: int, queens: int) -> ExactCover:
     return ExactCover.from_options(options, ["queens", *squares], bounds=bounds)
 
 
-def regular_graphs(n: int, degree: int) -> ExactCover:
-    """Return the problem of the graphs of n labelled points, each of degree `degree`."""
-    bounds = dict.fromkeys(range(n), (degree, degree))
+def graphs(n: int, least: int, most: int) -> ExactCover:
+    """Return the problem of the graphs of n labelled points, with bounds of all degrees."""
+    bounds = dict.fromkeys(range(n), (least, most))
     return ExactCover.from_options(combinations(range(n), 2), list(range(n)), bounds=bounds)
 
 
@@ -64,7 +64,7 @@ def shuffled(problem: ExactCover) -> ExactCover:
 
 KINDS: dict[str, Callable[[], ExactCover]] = {
     "bounds: 5 queens dominate 8x8": partial(dominating_queens, 8, 5),
-    "bounds: cubic graphs of 10 points": partial(regular_graphs, 10, 3),
+    "bounds: cubic graphs of 10 points": partial(graphs, 10, 3, 3),
     "cheapest: langford:12": partial(with_costs, "langford:12"),
     "cheapest: pentominoes:6x10": partial(with_costs, "pentominoes:6x10"),
     "cheapest: queens:16": partial(with_costs, "queens:16"),

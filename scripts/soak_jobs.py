@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
-from kinds import regular_graphs, with_costs
+from kinds import graphs, with_costs
 
 from batchsolve.formats.exact_cover_files import write_dlx
 from batchsolve.problems.families import family
@@ -178,7 +178,7 @@ def jobs_in(folder: Path) -> dict[str, Job]:
     (folder / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "grid.txt").write_text("1234" + "." * 32)
     bounds, costs = folder / "bounds.dlx", folder / "costs.dlx"
-    bounds.write_text(write_dlx(regular_graphs(8, 3)))
+    bounds.write_text(write_dlx(graphs(8, 3, 3)))
     costs.write_text(write_dlx(with_costs("langford:12")))
     return {
         "solve-csv": solving(folder, ".csv"),

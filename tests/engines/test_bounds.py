@@ -1,12 +1,12 @@
 """Items with bounds: covers by definition, and problems whose answers are known."""
 
-from itertools import combinations, cycle, product
+from itertools import cycle, product
 
 import numpy as np
 import pytest
 from conftest import bounded_problems
 from hypothesis import given, strategies as st
-from kinds import dominating_queens
+from kinds import dominating_queens, graphs
 from oracles import bounded_covers
 from test_engines import run_out
 
@@ -152,32 +152,24 @@ def test_queens_that_attack_every_square(n, queens, count):
         assert bs.count(dominating_queens(n, queens), engine=engine).count == count
 
 
-def graph_with_degrees(n, least, most):
-    """Choose edges among n labelled points."""
-    edges = [list(ends) for ends in combinations(range(n), 2)]
-    return bs.ExactCover.from_options(
-        edges, list(range(n)), bounds=dict.fromkeys(range(n), (least, most))
-    )
-
-
 # OEIS A002829
 @pytest.mark.parametrize(("n", "count"), [(4, 1), (6, 70), (8, 19355), (10, 11180820)])
 def test_labelled_cubic_graphs(n, count):
     if n < 10:
-        assert bs.count(graph_with_degrees(n, 3, 3)).count == count
-    assert bs.count(graph_with_degrees(n, 3, 3), engine="memo", jobs=1).count == count
+        assert bs.count(graphs(n, 3, 3)).count == count
+    assert bs.count(graphs(n, 3, 3), engine="memo", jobs=1).count == count
 
 
 @pytest.mark.parametrize(("n", "count"), [(2, 1), (3, 4), (4, 41), (5, 768), (6, 27449)])
 def test_labelled_graphs_without_isolated_points(n, count):  # OEIS A006129
-    assert bs.count(graph_with_degrees(n, 1, n)).count == count
+    assert bs.count(graphs(n, 1, n)).count == count
     assert bs.count(f"edgecovers:{n}").count == count
 
 
 @pytest.mark.parametrize("n", [3, 4, 5])
 def test_matchings_of_any_size(n):
     numbers = [1, 1, 2, 4, 10, 26]  # involutions, OEIS A000085
-    assert bs.count(graph_with_degrees(n, 0, 1)).count == numbers[n]
+    assert bs.count(graphs(n, 0, 1)).count == numbers[n]
 
 
 @pytest.mark.parametrize(("n", "count"), [(2, 1), (3, 6), (4, 90), (5, 2040)])  # OEIS A001499
@@ -230,7 +222,7 @@ def test_bounds_by_name_that_cannot_be(bounds, message):
 
 
 def test_other_engines_say_that_they_take_no_bounds():
-    problem = graph_with_degrees(4, 3, 3)
+    problem = graphs(4, 3, 3)
     for name in engine_names():
         engine = get_engine(name)
         if not engine.capabilities.bounds and not engine.capabilities.sudoku_only:
@@ -258,7 +250,7 @@ def test_graphs_hold_the_covers_of_the_definition(data, problem):
 def test_graphs_of_large_counts_and_of_too_little_memory():
     assert bs.solution_graph("edgecovers:8").count == 252522481  # OEIS A006129
     with pytest.raises(bs.InputError, match="takes more than 1 megabyte"):
-        bs.solution_graph(graph_with_degrees(12, 3, 3), memory=1)
+        bs.solution_graph(graphs(12, 3, 3), memory=1)
 
 
 def test_what_is_wrong_with_a_cover():
@@ -277,7 +269,7 @@ def test_what_is_wrong_with_a_cover():
 
 
 def test_stacks_with_refusals_are_kept_in_files(tmp_path):
-    problem = graph_with_degrees(4, 1, 2)
+    problem = graphs(4, 1, 2)
     parts = bs.split(problem, depth=3).stacks
     assert any(int(o) >= problem.n_options for stack in parts for o in stack)
     again = bs.Stacks.from_jsonl(parts.to_jsonl(problem), problem)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from every_step import EVERY_STEP, hear
-from kinds import regular_graphs, with_costs
+from kinds import graphs, with_costs
 
 from batchsolve.formats.exact_cover_files import write_dlx
 from batchsolve.runs.export import export_run
@@ -15,7 +15,7 @@ from batchsolve.runs.run import describe_run
 
 KINDS = {
     "costs": (with_costs("langford:11"), ["--best", "20", "--budget", "300"], "threading"),
-    "bounds": (regular_graphs(8, 3), ["--budget", "2000"], "loky"),
+    "bounds": (graphs(8, 3, 3), ["--budget", "2000"], "loky"),
     "symmetry": ("queens:10", ["--up-to-symmetry", "--budget", "1000"], "threading"),
 }
 needs_sessions = pytest.mark.skipif(not hasattr(os, "killpg"), reason="kills a session")
