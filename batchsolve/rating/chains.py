@@ -32,23 +32,19 @@ from batchsolve.rating.board import (
     HOUSE,
     N_CELLS,
     N_HOUSES,
-    N_OPEN,
     PLACES,
-    SIZE,
     N,
-    begin,
     count,
     first,
     remove,
 )
-from batchsolve.rating.ladder import DIGITS_OF_STEP, N_PEERS, PEERS, climb
+from batchsolve.rating.ladder import DIGITS_OF_STEP, N_PEERS, PEERS
 from batchsolve.rating.nishio import UNKNOWN, refute, refuter
 from batchsolve.rating.techniques import (
     CELL_CHAINS,
     CHAIN,
     CYCLE,
     GUESS,
-    INVALID,
     KINDS,
     LEVELS,
     MOST_NODES,
@@ -59,7 +55,6 @@ from batchsolve.rating.techniques import (
     X_CYCLE,
     Y_CYCLE,
 )
-from batchsolve.rating.uniqueness import FIRST_PATTERN, find_patterns, use_patterns
 
 N_CANDIDATES = N_CELLS * N
 WORDS = (N_CANDIDATES + 63) // 64
@@ -237,7 +232,7 @@ def _follow(links, board, room, n, limit):
         `X_LINKS`, `Y_LINKS` or `LINKS`.
     board : array of `SIZE`
     room : tuple of arrays
-        As `_room` makes it; `_link` has set the links.
+        As `room_for_chains` makes it; `_link` has set the links.
     n : int
         The number of candidates.
     limit : int
@@ -464,18 +459,18 @@ def _explain(level, source, target, room, n, board, step):
 
 
 @helper
-def _use_chains(board, step, once, limit, room):
+def _use_chains(board, step, limit, room):
     """Use the easiest chains, and all others up to a level; return the level of the easiest."""
     n, found = _find_chains(board, room, limit), room[6]
     level = found[-1, 0]
     if level == GUESS:
         return level
     best = _least(found, n)
-    if once:
+    if step is not None:
         _explain(level, found[best, 2], found[best, 3], room, n, board, step)
     for k in range(n):
         fits = found[k, 0] <= max(level, limit)
-        if once:
+        if step is not None:
             fits = found[k, 1] == found[best, 1] and found[k, 0] == level
             fits &= found[k, 2] == found[best, 2] and found[k, 3] == found[best, 3]
         if fits:
@@ -483,45 +478,27 @@ def _use_chains(board, step, once, limit, room):
     return level
 
 
-@helper
-def _climb_with_patterns(board, step, once, hardest, room):
-    """Use the easiest technique or the easiest patterns that help; return the level, or `GUESS`."""
-    level = climb(board, step, once, max(hardest + 1, FIRST_PATTERN))
-    if level < GUESS:
-        return level
-    level_of_patterns = find_patterns(board, room)
-    level = climb(board, step, once, level_of_patterns)
-    if level < GUESS or level_of_patterns == GUESS:
-        return level
-    use_patterns(board, room, step)
-    return level_of_patterns
-
-
 @kernel
-def rate_with_chains(grids, levels, step_levels, patterns, boards, unique):
-    """Set the level of each grid, as `rate_grids` does, but with chains.
+def use_chains(boards, levels, rows, used, room, step):
+    """Use the easiest chain on each of some boards, and all others up to the hardest level.
 
     Parameters
     ----------
-    grids : ndarray of uint8, shape (n, 81)
-    levels : ndarray of uint8, shape (n,)
-    step_levels : ndarray of uint8, shape (m,)
-        The level of each step of the last grid, which then is the easiest that helps. Without room
-        for steps, they are not recorded, and several are taken at once.
-    patterns : ndarray of uint16, shape (m, `CHAIN_STEP_SIZE`)
-        Flags of the cells of each pattern, its digits, and the nodes of its chains.
-    boards : ndarray of uint16, shape (m + 1, `SIZE`)
-        The board before each step, and after the last.
-    unique : ndarray of int64, shape (7, `FOUND_SIZE`), optional
-        Room for patterns that assume a unique solution; without it they are not used. The kernel
-        is compiled apart for them.
-
-    Returns
-    -------
-    int
-        The number of steps recorded.
+    boards, levels, rows, used, step : as of `climb`
+        The level is `GUESS`, too, if no chain helps. With `step`, one chain is used.
+    room : tuple of arrays
+        As `room_for_chains` makes it.
     """
-    room = (
+    for k in rows:
+        hardest = 0 if levels[k] == NONE else np.intp(levels[k])
+        used[k] = _use_chains(boards[k], step, hardest, room)
+        if levels[k] == NONE or used[k] > levels[k]:
+            levels[k] = used[k]
+
+
+def room_for_chains():
+    """Return the arrays that `use_chains` needs."""
+    return (
         np.empty(N_CANDIDATES, np.int64),  # the candidates: 9 · cell + digit
         np.zeros((N_CELLS, N), np.int64),  # their numbers
         np.empty((2, N_CANDIDATES, WORDS), np.uint64),  # their weak links
@@ -534,27 +511,3 @@ def rate_with_chains(grids, levels, step_levels, patterns, boards, unique):
         np.empty((N_CELLS + 1, N + 2), np.int64),
         np.empty((N + 1, 6), np.uint64),
     )
-    board, step = np.empty(SIZE, np.uint16), np.empty(CHAIN_STEP_SIZE, np.uint16)
-    n, once = 0, len(step_levels) > 0
-    for k in range(min(len(grids), len(levels))):
-        levels[k], n = INVALID, 0
-        if not begin(board, grids[k]):
-            continue
-        levels[k], level = NONE, 0
-        if once:
-            boards[0] = board
-        while board[N_OPEN] and level < GUESS:
-            step[:] = 0
-            hardest = 0 if levels[k] == NONE else np.intp(levels[k])
-            if unique is None:
-                level = climb(board, step, once, GUESS)
-            else:
-                level = _climb_with_patterns(board, step, once, hardest, unique)
-            if level == GUESS:
-                level = _use_chains(board, step, once, hardest, room)
-            if levels[k] == NONE or level > levels[k]:
-                levels[k] = level
-            if once and level < GUESS and n < len(step_levels):
-                step_levels[n], patterns[n], boards[n + 1] = level, step, board
-                n += 1
-    return n
