@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from batchsolve.engines.intrinsics import trailing_zeros
-from batchsolve.kernels import helper, inlined, kernel
+from batchsolve.kernels import inlined, kernel, part
 from batchsolve.rating.board import (
     CELL,
     HOUSE,
@@ -87,7 +87,7 @@ def _has(bits, k):
     return bits[k >> 6] >> np.uint64(k & 63) & np.uint64(1) != 0
 
 
-@helper
+@part
 def _link(board, at, number, weak, strong):
     """Set the candidates of a board and their links; return the number of candidates.
 
@@ -129,7 +129,7 @@ def _link(board, at, number, weak, strong):
     return n
 
 
-@helper
+@part
 def _spread(start, is_on, weak, strong, most, to_on, to_off, sets, n):
     """Set the least number of links from a node to each candidate on, and to each off.
 
@@ -188,7 +188,7 @@ def _spread(start, is_on, weak, strong, most, to_on, to_off, sets, n):
         is_on = not is_on
 
 
-@helper
+@part
 def _find(found, k, level, nodes, source, target):
     """Note that a chain of some level removes a candidate, if it is easier than the last one."""
     if level < found[k, 0] or (level == found[k, 0] and nodes < found[k, 1]):
@@ -196,7 +196,7 @@ def _find(found, k, level, nodes, source, target):
         found[-1, 0] = min(found[-1, 0], level)
 
 
-@helper
+@part
 def _conclude(board, at, number, found, level, nodes, source, target):
     """Note the candidates that a chain to a node removes."""
     k = target >> 1
@@ -222,7 +222,7 @@ def _least(found, n):
     return best
 
 
-@helper
+@part
 def _follow(links, board, room, n, limit):
     """Find the cycles and forcing chains of some links, as far as they may be the easiest.
 
@@ -265,7 +265,7 @@ def _follow(links, board, room, n, limit):
                     _cross_all(one, two, cycle, nodes, room, n)
 
 
-@helper
+@part
 def _cross(one, two, level, nodes, room, n, found):
     """Note the candidates that see both of two of their digit, one of which is on."""
     weak = room[2]
@@ -277,7 +277,7 @@ def _cross(one, two, level, nodes, room, n, found):
             _find(found, k, level, nodes, 2 * one + 1, 2 * two)
 
 
-@helper
+@part
 def _cross_all(one, two, cycle, nodes, room, n):
     """Use all least cycles through a weak link: their nodes, in turn on and off.
 
@@ -298,7 +298,7 @@ def _cross_all(one, two, cycle, nodes, room, n):
                 _cross(on, off, level, nodes, room, n, found)
 
 
-@helper
+@part
 def _join(kind, source, places, house, board, room, n, limit):
     """Find the nodes to which chains lead from all candidates of a cell or region.
 
@@ -333,7 +333,7 @@ def _join(kind, source, places, house, board, room, n, limit):
                 _conclude(board, at, number, found, level, nodes, start, node)
 
 
-@helper
+@part
 def _refute(board, room, n):
     """Find the candidates that the shortest proofs refute, if these are the easiest chains."""
     at, found, proofs, order, states = room[0], room[6], room[8], room[9], room[10]
@@ -348,7 +348,7 @@ def _refute(board, room, n):
                     _find(found, k, LEVELS[NISHIO, nodes], nodes, 2 * k + 1, 2 * k)
 
 
-@helper
+@part
 def _find_chains(board, room, limit):
     """Find the easiest chain for each candidate, as far as it may be the easiest of all.
 
@@ -382,7 +382,7 @@ def _find_chains(board, room, limit):
     return n
 
 
-@helper
+@part
 def _trace(links, start, end, room, n, step, at_step):
     """Write the nodes of a least chain into a step; return the place behind them."""
     at, _, weak, strong, reach, sets = room[:6]
@@ -406,7 +406,7 @@ def _trace(links, start, end, room, n, step, at_step):
         here, is_on = before, not is_on
 
 
-@helper
+@part
 def _write_proofs(board, candidate, room, step):
     """Write the proofs that refute a candidate into a step: nodes on, and a last one off."""
     proofs, order, at_step = room[8], room[9], CHAINS_OF_STEP
@@ -430,7 +430,7 @@ def _write_proofs(board, candidate, room, step):
     step[DIGITS_OF_STEP] = 1 << digit
 
 
-@helper
+@part
 def _explain(level, source, target, room, n, board, step):
     """Write the chains of a row of `found` into a step."""
     step[:] = 0
@@ -458,7 +458,7 @@ def _explain(level, source, target, room, n, board, step):
             _trace(links, target, source, room, n, step, at_step - 1)
 
 
-@helper
+@part
 def _use_chains(board, step, limit, room):
     """Use the easiest chains, and all others up to a level; return the level of the easiest."""
     n, found = _find_chains(board, room, limit), room[6]

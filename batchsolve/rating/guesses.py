@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from batchsolve.kernels import helper, kernel
+from batchsolve.kernels import kernel, part
 from batchsolve.rating.board import (
     CELL,
     CELLS,
@@ -33,7 +33,7 @@ MOST_BACKDOOR = 3
 """The largest backdoor that is looked for; that takes a tenth of a second."""
 
 
-@helper
+@part
 def _settle(board):
     """Fill naked and hidden singles until there are none; return False at a dead end.
 
@@ -63,7 +63,7 @@ def _settle(board):
     return True
 
 
-@helper
+@part
 def _fewest(board):
     """Return the first of the open cells with the fewest candidates."""
     best, least = 0, N + 1
@@ -73,7 +73,7 @@ def _fewest(board):
     return best
 
 
-@helper
+@part
 def _settle_more(board):
     """Fill singles and use locked candidates while one of them helps; return False at a dead end.
 
@@ -88,7 +88,7 @@ def _settle_more(board):
     return True
 
 
-@helper
+@part
 def _dead_ends(grid, boards, cells):
     """Return the number of dead ends of the search, or -1 unless there is one solution.
 
@@ -118,7 +118,7 @@ def _dead_ends(grid, boards, cells):
         remove(above, cell, digit)
 
 
-@helper
+@part
 def _backdoor(grid, boards, cells):
     """Return the least number of cells to fill so that singles solve the rest.
 

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from batchsolve.kernels import helper, inlined, kernel
+from batchsolve.kernels import helper, inlined, kernel, part
 from batchsolve.rating.board import (
     ALL,
     BOXES,
@@ -77,7 +77,7 @@ STEP_SIZE = N_CELLS + 1
 # one use, and otherwise that code is not compiled. It returns True if it has changed the board.
 
 
-@helper
+@part
 def _note(step, house, places, digits):
     """Set the pattern of a step to cells of a house and digits."""
     step[:] = 0
@@ -87,7 +87,7 @@ def _note(step, house, places, digits):
         places &= places - 1
 
 
-@helper
+@part
 def _last_cells(board, step):
     """Fill the last open cells of houses."""
     changed = False
@@ -108,7 +108,7 @@ def _end_of(houses):
     return N_HOUSES if houses == IN_BOX else BOXES
 
 
-@helper
+@part
 def hidden_singles(board, step, houses):
     """Fill cells that are the only place of a digit in a house."""
     changed = False
@@ -126,7 +126,7 @@ def hidden_singles(board, step, houses):
     return changed
 
 
-@helper
+@part
 def naked_singles(board, step):
     """Fill cells with one candidate."""
     changed = False
@@ -140,7 +140,7 @@ def naked_singles(board, step):
     return changed
 
 
-@helper
+@part
 def _remove_at(board, house, places, digit):
     """Remove a digit from places of a house; return True if it had any of them."""
     places &= np.intp(board[PLACES + N * house + digit])
@@ -151,7 +151,7 @@ def _remove_at(board, house, places, digit):
     return changed
 
 
-@helper
+@part
 def _fill_third(board, house, other, digit):
     """Fill the only place of a digit in a house beside `house` that is not in `other`."""
     kind = house // N * N
@@ -163,7 +163,7 @@ def _fill_third(board, house, other, digit):
     return False
 
 
-@helper
+@part
 def locked(board, step, houses, direct):
     """Use digits whose places in a house all lie in a second one: pointing and claiming.
 
@@ -218,7 +218,7 @@ def _next_sets(sets, k, j):
     return j
 
 
-@helper
+@part
 def _naked_sets(board, step, k):
     """Use k cells of a house with k candidates together: its other cells have none of those."""
     changed = False
@@ -242,7 +242,7 @@ def _naked_sets(board, step, k):
     return changed
 
 
-@helper
+@part
 def _hidden_sets(board, step, k, direct):
     """Use k digits with k places in a house together: those cells have no other digits.
 
@@ -274,7 +274,7 @@ def _hidden_sets(board, step, k, direct):
     return changed
 
 
-@helper
+@part
 def _fish(board, step, k):
     """Use k rows whose places of a digit lie in k columns, or k columns and rows.
 
@@ -307,7 +307,7 @@ def _fish(board, step, k):
     return changed
 
 
-@helper
+@part
 def _remove_seen(board, one, two, three, digit):
     """Remove a digit from the cells that see all of these; return True if one had it."""
     changed = False
@@ -319,7 +319,7 @@ def _remove_seen(board, one, two, three, digit):
     return changed
 
 
-@helper
+@part
 def _wings(board, step, size):
     """Use a cell with candidates xy (or xyz) that sees a cell with xz and one with yz.
 
@@ -350,7 +350,7 @@ def _wings(board, step, size):
     return changed
 
 
-@helper
+@part
 def use(level, board, step):
     """Use the technique of a level; return True if it has changed the board."""
     kind, which, direct = KINDS[level, 0], KINDS[level, 1], KINDS[level, 2] == 1

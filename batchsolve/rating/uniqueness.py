@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from batchsolve.kernels import helper, kernel
+from batchsolve.kernels import kernel, part
 from batchsolve.rating.board import (
     CELL,
     DIGITS,
@@ -57,7 +57,7 @@ cells of the patterns, with the digits behind them."""
 FOUND_SIZE = PATTERN + N_CELLS + 1
 
 
-@helper
+@part
 def _note(found, board, level, cell, digits, pattern):
     """Note that a pattern of some level removes digits of a cell."""
     digits &= np.intp(board[cell])
@@ -72,7 +72,7 @@ def _note(found, board, level, cell, digits, pattern):
         found[PATTERN + DIGITS_OF_STEP] |= digits
 
 
-@helper
+@part
 def _note_house(found, board, level, house, places, digits, pattern):
     """Note that a pattern of some level removes digits at places of a house."""
     while places:
@@ -80,7 +80,7 @@ def _note_house(found, board, level, house, places, digits, pattern):
         places &= places - 1
 
 
-@helper
+@part
 def _note_seen(found, board, level, extra_cells, digit, pattern):
     """Note that a pattern of some level removes a digit of the cells that see all of some."""
     for cell in range(N_CELLS):
@@ -91,7 +91,7 @@ def _note_seen(found, board, level, extra_cells, digit, pattern):
             _note(found, board, level, cell, digit, pattern)
 
 
-@helper
+@part
 def _naked(found, board, kind, added, house, mine, others, extras, own, pattern):
     """Use cells that form a naked set with the extras, of which one is at the places `mine`."""
     for k in range(2, 5):
@@ -109,7 +109,7 @@ def _naked(found, board, kind, added, house, mine, others, extras, own, pattern)
                 _note_house(found, board, level, house, away, digits | extras, pattern)
 
 
-@helper
+@part
 def _use_loop(found, board, loop, both, extras):
     """Note what a loop of two digits removes, whose other candidates are `extras`."""
     n, n_extra = len(loop), 0
@@ -164,7 +164,7 @@ def _use_loop(found, board, loop, both, extras):
                     _note_house(found, board, level_here, house, places & ~mine, ~digits, loop)
 
 
-@helper
+@part
 def _find_loops(found, board, room):
     """Find all loops, from the first of their cells with two candidates."""
     path, links, extras, n_extra, visited = room[0], room[1], room[2], room[3], room[4]
@@ -199,7 +199,7 @@ def _find_loops(found, board, room):
                 n += 1
 
 
-@helper
+@part
 def _find_bug(found, board, extras):
     """Find a board that would be a BUG without some extras."""
     extras[:] = 0
@@ -237,7 +237,7 @@ def _find_bug(found, board, extras):
     _use_bug(found, board, extras, digits_of_extras)
 
 
-@helper
+@part
 def _use_bug(found, board, extras, digits):
     """Note what a BUG with extras of these digits removes."""
     n = 0
@@ -289,7 +289,7 @@ def find_patterns(boards, rows, ends, found, room):
 
 @kernel
 def use_patterns(boards, rows, found, step):
-    """Remove what was found from some boards; the pattern is written into a step, if there is one."""
+    """Remove what was found from some boards; write the last pattern into `step`, if given."""
     for k in rows:
         for cell in range(N_CELLS):
             digits = found[k, GONE + cell]
