@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve import rehearsals
 from batchsolve.errors import InputError
+from batchsolve.kernels import NotAtHandError, at_hand
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.rating.board import CELLS, DIGITS, N_CELLS, N_OPEN, SIZE, N
 from batchsolve.rating.chains import CHAIN_STEP_SIZE, CHAINS_OF_STEP, room_for_chains, use_chains
 from batchsolve.rating.guesses import guess_grids
+from batchsolve.rating.in_numpy import levels_by_singles
 from batchsolve.rating.ladder import DIGITS_OF_STEP, climb
 from batchsolve.rating.techniques import GUESS, INVALID, NAMES, NONE, RATINGS, UNRATED
 from batchsolve.rating.uniqueness import FIRST_PATTERN, FOUND_SIZE, find_patterns, use_patterns
@@ -29,6 +32,9 @@ _CELLS = [f"r{cell // N + 1}c{cell % N + 1}" for cell in range(N_CELLS)]
 _DIGITS = [[digit + 1 for digit in range(N) if bits >> digit & 1] for bits in range(1 << N)]
 _BY_SINGLES = np.zeros(INVALID + 1, np.bool_)
 _BY_SINGLES[[*(NAMES.index(name) for name in SINGLES), NONE]] = True
+LADDER, CHAINS = "rating.ladder", "rating.chains"
+"""The names of rehearsals."""
+_NO_GRIDS = np.empty((0, N_CELLS), np.uint8)
 Note = Callable[[int, Any, Any, Any], None]
 
 
@@ -98,15 +104,45 @@ def ratings_of(
             f"grids to rate are uint8 of shape (n, 81), not {grids.dtype} of {grids.shape}"
         )
     n = len(grids)
-    _, levels = climbed(grids, uniqueness)
+    levels = _levels_of(grids, uniqueness)
     backtracks, backdoors = np.zeros(n, np.int64), np.full(n, 0 if backdoor else -1, np.int8)
     rest = np.flatnonzero(~_BY_SINGLES[levels])
-    searched = backtracks[rest], backdoors[rest]
-    guess_grids(grids[rest], searched[0], searched[1] if backdoor else None)
-    backtracks[rest], backdoors[rest] = searched
+    if rest.size:
+        searched = backtracks[rest], backdoors[rest]
+        guess_grids(grids[rest], searched[0], searched[1] if backdoor else None)
+        backtracks[rest], backdoors[rest] = searched
     if (backtracks < 0).any():
         raise InputError(f"grid {int(np.argmax(backtracks < 0))} has not one solution")
     return Ratings(levels, backtracks, backdoors)
+
+
+def _levels_of(grids: npt.NDArray[np.uint8], uniqueness: bool) -> npt.NDArray[np.uint8]:
+    """Return the level of each grid; NumPy finds those of singles before the ladder is compiled."""
+    levels = np.full(len(grids), UNRATED, np.uint8)
+    try:
+        with at_hand():
+            _rehearse_ladder()
+    except NotAtHandError:
+        rehearsals.begin(LADDER, _rehearse_ladder)
+        rehearsals.prefer(LADDER, CHAINS)
+        if rehearsals.state_of(LADDER) == "running":
+            levels = levels_by_singles(grids)
+        if (levels == UNRATED).any():
+            rehearsals.begin(CHAINS, _rehearse_chains)
+    rest = np.flatnonzero(levels == UNRATED)
+    if rest.size:
+        levels[rest] = climbed(grids[rest], uniqueness)[1]
+    return levels
+
+
+def _rehearse_ladder() -> None:
+    climbed(_NO_GRIDS)
+    guess_grids(_NO_GRIDS, np.empty(0, np.int64), None)
+
+
+def _rehearse_chains() -> None:
+    boards, used, rows = np.empty((0, SIZE), np.uint16), np.empty(0, np.uint8), np.arange(0)
+    use_chains(boards, used, rows, used, room_for_chains(), None)
 
 
 def climbed(
