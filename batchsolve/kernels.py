@@ -31,6 +31,7 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
 from numba.core.typed_passes import NativeLowering
 from numba.core.typing import templates
+from numba.np import arrayobj
 
 from batchsolve.errors import InputError
 from batchsolve.interrupts import check_interrupt
@@ -63,6 +64,7 @@ def kernel(function: Callable[..., Any]) -> Any:
             global_compiler_lock,  # one thread at a time
             _CTRL_C.between_passes(),
             _arrays_without_python(),
+            _shape_errors_without_text(),
             _overloads_as_helpers(),
             _without_garbage_collection(),
         ):
@@ -158,6 +160,14 @@ def helper(function: Callable[..., Any]) -> Any:
     return njit(pipeline_class=_HelperCompiler, **_NOT_FOR_PYTHON)(function)
 
 
+def part(function: Callable[..., Any]) -> Any:
+    """Compile a function as `helper` does, but optimise most of it only in the kernels.
+
+    That takes two thirds of the time. It makes kernels slower if their innermost loops call it.
+    """
+    return njit(pipeline_class=_PartCompiler, **_NOT_FOR_PYTHON)(function)
+
+
 def inlined(function: Callable[..., Any]) -> Any:
     """Compile a function into every kernel that calls it, where the call would cost too much.
 
@@ -190,6 +200,14 @@ class _HelperCode(JITCodeLibrary):
         self._finalized = True
 
 
+class _PartCode(_HelperCode):
+    """The code of a helper that is optimised in kernels."""
+
+    def _optimize_final_module(self) -> None:
+        passes, timing = self._codegen._module_pass_manager(cost="cheap", opt=0)
+        passes.run(self._final_module, timing)
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _HelperLowering(NativeLowering):
     """The pass that writes the code of a helper.
@@ -199,11 +217,12 @@ class _HelperLowering(NativeLowering):
     """
 
     _name = "helper_lowering"
+    _code = _HelperCode
 
     def run_pass(self, state: Any) -> bool:
-        """Write the code into `_HelperCode`."""
+        """Write the code into a library of helpers."""
         context = state.targetctx
-        state.library = _HelperCode(context.codegen(), state.func_id.func_qualname)
+        state.library = self._code(context.codegen(), state.func_id.func_qualname)
         kinds = [state.return_type]
         for each, signature in state.calltypes.items():
             if getattr(each, "op", "") == "call":
@@ -216,18 +235,50 @@ class _HelperLowering(NativeLowering):
         return bool(super().run_pass(state))
 
 
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _PartLowering(_HelperLowering):
+    """The same for helpers that are optimised in kernels."""
+
+    _name = "part_lowering"
+    _code = _PartCode
+
+
 class _HelperCompiler(Compiler):
     """The compiler of helpers."""
+
+    _lowering: type[NativeLowering] = _HelperLowering
 
     def define_pipelines(self) -> Any:
         """Return numba's passes, with that for helpers in its place."""
         [passes] = super().define_pipelines()
         passes.passes = [
-            (_HelperLowering if each is NativeLowering else each, text)
+            (self._lowering if each is NativeLowering else each, text)
             for each, text in passes.passes
         ]
         passes.finalize()
         return [passes]
+
+
+class _PartCompiler(_HelperCompiler):
+    """The compiler of helpers that are optimised in kernels."""
+
+    _lowering = _PartLowering
+
+
+@helper
+def _raise_shape_error(_source: Any, _target: Any) -> None:
+    raise ValueError("an array does not fit where it is assigned")
+
+
+@contextmanager
+def _shape_errors_without_text() -> Iterator[None]:
+    """Make a wrong shape in an assignment an error that names none: words take long to compile."""
+    before = getattr(arrayobj, "raise_with_shape_context", None)  # not public
+    vars(arrayobj)["raise_with_shape_context"] = _raise_shape_error
+    try:
+        yield
+    finally:
+        vars(arrayobj)["raise_with_shape_context"] = before
 
 
 @contextmanager

@@ -30,6 +30,7 @@ PROGRAM = (
 LOOK_SECONDS = 0.2  # between two looks at a process
 ALONE_SECONDS = 120.0  # that a process that was let go may go on alone
 LOWEST_PRIORITY = 19
+BEHIND = 5  # the niceness of those behind preferred ones: a third of the time
 GO_ON = b"go on"
 
 _BEGINS = threading.Lock()
@@ -84,10 +85,19 @@ def _look_after(process: subprocess.Popen[bytes], message: bytes) -> None:
 
 def state_of(name: str) -> str:
     """Return ``none`` if no rehearsal of that name was begun, ``running`` or ``over``."""
-    if name not in _PROCESSES:
-        return "none"
-    process = _PROCESSES[name]
+    with _BEGINS:
+        if name not in _PROCESSES:
+            return "none"
+        process = _PROCESSES[name]
     return "running" if process is not None and process.poll() is None else "over"
+
+
+def prefer(*names: str) -> None:
+    """Lower the priority of all others that are running."""
+    for name, process in list(_PROCESSES.items()):
+        if name not in names and process is not None and process.poll() is None:
+            with suppress(OSError):  # it has ended
+                os.setpriority(os.PRIO_PROCESS, process.pid, BEHIND)
 
 
 def end(name: str) -> None:

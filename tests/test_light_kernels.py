@@ -14,9 +14,18 @@ import batchsolve
 from batchsolve import kernels
 from batchsolve.engines.lanes.memory import Covers, Frontier
 from batchsolve.graphs.solution_graph import as_words
+from batchsolve.problems.rules import named, plain
+from batchsolve.splitmix import all_below, below
+from batchsolve.symmetry.images import group_of
 from batchsolve.tables import repeats
 
 ROUNDS = 40
+GROUPS = [
+    batchsolve.Sudoku(2, 2),
+    batchsolve.Sudoku(2, 3),
+    batchsolve.Sudoku(1, 3),
+    *(batchsolve.Variant(plain(2, 2) + named(name, 2, 2)) for name in ("x", "nonconsecutive")),
+]
 TEXTS = [
     b'1.2"3,4\r\n5',
     b" 12  7 ",
@@ -233,6 +242,21 @@ def seen_keys(rng):
     return keys, rows, new, rng.random(6) < 0.8, 6, np.full(6, -1)
 
 
+def images(rng):
+    """Draw puzzles of few clues, so that images repeat, and room for their images."""
+    group = group_of(GROUPS[rng.integers(len(GROUPS))])
+    m, most, n_cells = rng.integers(1, 4), int(rng.integers(1, 9)), group.moves.shape[1]
+    drawn, solved = np.zeros((2, m * most, n_cells), np.uint8)
+    grids, solutions = rng.integers(0, group.n_digits + 1, (2, m, n_cells), np.uint8)
+    grids[rng.random(grids.shape) < rng.choice([0.5, 0.9, 1])] = 0
+    arrays = (*group.box, group.turns, group.labels, group.moves, group.relabels)
+    seed, original = numbers(rng, 2, np.uint64), bool(rng.integers(2))
+    if rng.random() < 0.5:
+        solutions, solved = solutions[:, :0], solved[:, :0]
+    ids = bounded(rng, m, 1 << 40)
+    return grids, solutions, ids, seed, most, original, arrays, drawn, solved, np.zeros(m, np.int64)
+
+
 DRAW = {
     "engines.lanes.results._in_tree_order": in_tree_order,
     "engines.lanes.results._options": lambda rng: (
@@ -261,6 +285,7 @@ DRAW = {
     "problems.survey._survey": texts,
     "problems.variants._wrong_region": lambda rng: (numbers(rng, (3, 16), high=4), 4),
     "search.open_rows._add_up": added,
+    "symmetry.drawing.draw": images,
     "symmetry.symmetries._find_least": least_of,
     "tables.blocks._record_end": record,
     "tables.checksums._with_zeros": lambda rng: (
@@ -299,3 +324,16 @@ def test_a_light_kernel_does_the_same_in_python(name, monkeypatch):
                 with np.errstate(over="ignore"):
                     assert seen(in_python(*each)) == seen(found)
                 assert seen(each) == seen(arguments)
+
+
+def test_many_random_numbers_are_those_that_come_one_after_the_other():
+    bounds = np.array(
+        [1, 2, 3 << 29, 7, 3 << 29, 5 << 28, 2] * 5, np.uint64
+    )  # many are drawn again
+    states = np.array([0, 1, 2**64 - 1, 2**63], np.uint64)
+    found, after = all_below(states, bounds)
+    one_by_one = kernels._in_python(below.py_func)
+    with np.errstate(over="ignore"):
+        for k in range(states.size):
+            assert [one_by_one(states, k, bound) for bound in bounds] == found[k].tolist()
+    assert states.tolist() == after.tolist()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from batchsolve.engines.intrinsics import popcount, trailing_zeros
-from batchsolve.kernels import helper, inlined
+from batchsolve.kernels import helper, inlined, part
 
 N = 9
 N_CELLS, N_HOUSES, COLUMNS, BOXES = 81, 27, 9, 18
@@ -96,7 +96,7 @@ def place(board, cell, digit):
     return True
 
 
-@helper
+@part
 def begin(board, grid):
     """Set a board to a grid; return False if that has other digits than 0 to 9, or clashes."""
     board[:] = BLANK

@@ -26,29 +26,25 @@ from __future__ import annotations
 import numpy as np
 
 from batchsolve.engines.intrinsics import trailing_zeros
-from batchsolve.kernels import helper, inlined, kernel
+from batchsolve.kernels import inlined, kernel, part
 from batchsolve.rating.board import (
     CELL,
     HOUSE,
     N_CELLS,
     N_HOUSES,
-    N_OPEN,
     PLACES,
-    SIZE,
     N,
-    begin,
     count,
     first,
     remove,
 )
-from batchsolve.rating.ladder import DIGITS_OF_STEP, N_PEERS, PEERS, climb
+from batchsolve.rating.ladder import DIGITS_OF_STEP, N_PEERS, PEERS
 from batchsolve.rating.nishio import UNKNOWN, refute, refuter
 from batchsolve.rating.techniques import (
     CELL_CHAINS,
     CHAIN,
     CYCLE,
     GUESS,
-    INVALID,
     KINDS,
     LEVELS,
     MOST_NODES,
@@ -59,7 +55,6 @@ from batchsolve.rating.techniques import (
     X_CYCLE,
     Y_CYCLE,
 )
-from batchsolve.rating.uniqueness import FIRST_PATTERN, find_patterns, use_patterns
 
 N_CANDIDATES = N_CELLS * N
 WORDS = (N_CANDIDATES + 63) // 64
@@ -92,7 +87,7 @@ def _has(bits, k):
     return bits[k >> 6] >> np.uint64(k & 63) & np.uint64(1) != 0
 
 
-@helper
+@part
 def _link(board, at, number, weak, strong):
     """Set the candidates of a board and their links; return the number of candidates.
 
@@ -134,7 +129,7 @@ def _link(board, at, number, weak, strong):
     return n
 
 
-@helper
+@part
 def _spread(start, is_on, weak, strong, most, to_on, to_off, sets, n):
     """Set the least number of links from a node to each candidate on, and to each off.
 
@@ -193,7 +188,7 @@ def _spread(start, is_on, weak, strong, most, to_on, to_off, sets, n):
         is_on = not is_on
 
 
-@helper
+@part
 def _find(found, k, level, nodes, source, target):
     """Note that a chain of some level removes a candidate, if it is easier than the last one."""
     if level < found[k, 0] or (level == found[k, 0] and nodes < found[k, 1]):
@@ -201,7 +196,7 @@ def _find(found, k, level, nodes, source, target):
         found[-1, 0] = min(found[-1, 0], level)
 
 
-@helper
+@part
 def _conclude(board, at, number, found, level, nodes, source, target):
     """Note the candidates that a chain to a node removes."""
     k = target >> 1
@@ -227,7 +222,7 @@ def _least(found, n):
     return best
 
 
-@helper
+@part
 def _follow(links, board, room, n, limit):
     """Find the cycles and forcing chains of some links, as far as they may be the easiest.
 
@@ -237,7 +232,7 @@ def _follow(links, board, room, n, limit):
         `X_LINKS`, `Y_LINKS` or `LINKS`.
     board : array of `SIZE`
     room : tuple of arrays
-        As `_room` makes it; `_link` has set the links.
+        As `room_for_chains` makes it; `_link` has set the links.
     n : int
         The number of candidates.
     limit : int
@@ -270,7 +265,7 @@ def _follow(links, board, room, n, limit):
                     _cross_all(one, two, cycle, nodes, room, n)
 
 
-@helper
+@part
 def _cross(one, two, level, nodes, room, n, found):
     """Note the candidates that see both of two of their digit, one of which is on."""
     weak = room[2]
@@ -282,7 +277,7 @@ def _cross(one, two, level, nodes, room, n, found):
             _find(found, k, level, nodes, 2 * one + 1, 2 * two)
 
 
-@helper
+@part
 def _cross_all(one, two, cycle, nodes, room, n):
     """Use all least cycles through a weak link: their nodes, in turn on and off.
 
@@ -303,7 +298,7 @@ def _cross_all(one, two, cycle, nodes, room, n):
                 _cross(on, off, level, nodes, room, n, found)
 
 
-@helper
+@part
 def _join(kind, source, places, house, board, room, n, limit):
     """Find the nodes to which chains lead from all candidates of a cell or region.
 
@@ -338,7 +333,7 @@ def _join(kind, source, places, house, board, room, n, limit):
                 _conclude(board, at, number, found, level, nodes, start, node)
 
 
-@helper
+@part
 def _refute(board, room, n):
     """Find the candidates that the shortest proofs refute, if these are the easiest chains."""
     at, found, proofs, order, states = room[0], room[6], room[8], room[9], room[10]
@@ -353,7 +348,7 @@ def _refute(board, room, n):
                     _find(found, k, LEVELS[NISHIO, nodes], nodes, 2 * k + 1, 2 * k)
 
 
-@helper
+@part
 def _find_chains(board, room, limit):
     """Find the easiest chain for each candidate, as far as it may be the easiest of all.
 
@@ -387,7 +382,7 @@ def _find_chains(board, room, limit):
     return n
 
 
-@helper
+@part
 def _trace(links, start, end, room, n, step, at_step):
     """Write the nodes of a least chain into a step; return the place behind them."""
     at, _, weak, strong, reach, sets = room[:6]
@@ -411,7 +406,7 @@ def _trace(links, start, end, room, n, step, at_step):
         here, is_on = before, not is_on
 
 
-@helper
+@part
 def _write_proofs(board, candidate, room, step):
     """Write the proofs that refute a candidate into a step: nodes on, and a last one off."""
     proofs, order, at_step = room[8], room[9], CHAINS_OF_STEP
@@ -435,7 +430,7 @@ def _write_proofs(board, candidate, room, step):
     step[DIGITS_OF_STEP] = 1 << digit
 
 
-@helper
+@part
 def _explain(level, source, target, room, n, board, step):
     """Write the chains of a row of `found` into a step."""
     step[:] = 0
@@ -463,19 +458,19 @@ def _explain(level, source, target, room, n, board, step):
             _trace(links, target, source, room, n, step, at_step - 1)
 
 
-@helper
-def _use_chains(board, step, once, limit, room):
+@part
+def _use_chains(board, step, limit, room):
     """Use the easiest chains, and all others up to a level; return the level of the easiest."""
     n, found = _find_chains(board, room, limit), room[6]
     level = found[-1, 0]
     if level == GUESS:
         return level
     best = _least(found, n)
-    if once:
+    if step is not None:
         _explain(level, found[best, 2], found[best, 3], room, n, board, step)
     for k in range(n):
         fits = found[k, 0] <= max(level, limit)
-        if once:
+        if step is not None:
             fits = found[k, 1] == found[best, 1] and found[k, 0] == level
             fits &= found[k, 2] == found[best, 2] and found[k, 3] == found[best, 3]
         if fits:
@@ -483,45 +478,27 @@ def _use_chains(board, step, once, limit, room):
     return level
 
 
-@helper
-def _climb_with_patterns(board, step, once, hardest, room):
-    """Use the easiest technique or the easiest patterns that help; return the level, or `GUESS`."""
-    level = climb(board, step, once, max(hardest + 1, FIRST_PATTERN))
-    if level < GUESS:
-        return level
-    level_of_patterns = find_patterns(board, room)
-    level = climb(board, step, once, level_of_patterns)
-    if level < GUESS or level_of_patterns == GUESS:
-        return level
-    use_patterns(board, room, step)
-    return level_of_patterns
-
-
 @kernel
-def rate_with_chains(grids, levels, step_levels, patterns, boards, unique):
-    """Set the level of each grid, as `rate_grids` does, but with chains.
+def use_chains(boards, levels, rows, used, room, step):
+    """Use the easiest chain on each of some boards, and all others up to the hardest level.
 
     Parameters
     ----------
-    grids : ndarray of uint8, shape (n, 81)
-    levels : ndarray of uint8, shape (n,)
-    step_levels : ndarray of uint8, shape (m,)
-        The level of each step of the last grid, which then is the easiest that helps. Without room
-        for steps, they are not recorded, and several are taken at once.
-    patterns : ndarray of uint16, shape (m, `CHAIN_STEP_SIZE`)
-        Flags of the cells of each pattern, its digits, and the nodes of its chains.
-    boards : ndarray of uint16, shape (m + 1, `SIZE`)
-        The board before each step, and after the last.
-    unique : ndarray of int64, shape (7, `FOUND_SIZE`), optional
-        Room for patterns that assume a unique solution; without it they are not used. The kernel
-        is compiled apart for them.
-
-    Returns
-    -------
-    int
-        The number of steps recorded.
+    boards, levels, rows, used, step : as of `climb`
+        The level is `GUESS`, too, if no chain helps. With `step`, one chain is used.
+    room : tuple of arrays
+        As `room_for_chains` makes it.
     """
-    room = (
+    for k in rows:
+        hardest = 0 if levels[k] == NONE else np.intp(levels[k])
+        used[k] = _use_chains(boards[k], step, hardest, room)
+        if levels[k] == NONE or used[k] > levels[k]:
+            levels[k] = used[k]
+
+
+def room_for_chains():
+    """Return the arrays that `use_chains` needs."""
+    return (
         np.empty(N_CANDIDATES, np.int64),  # the candidates: 9 · cell + digit
         np.zeros((N_CELLS, N), np.int64),  # their numbers
         np.empty((2, N_CANDIDATES, WORDS), np.uint64),  # their weak links
@@ -534,27 +511,3 @@ def rate_with_chains(grids, levels, step_levels, patterns, boards, unique):
         np.empty((N_CELLS + 1, N + 2), np.int64),
         np.empty((N + 1, 6), np.uint64),
     )
-    board, step = np.empty(SIZE, np.uint16), np.empty(CHAIN_STEP_SIZE, np.uint16)
-    n, once = 0, len(step_levels) > 0
-    for k in range(min(len(grids), len(levels))):
-        levels[k], n = INVALID, 0
-        if not begin(board, grids[k]):
-            continue
-        levels[k], level = NONE, 0
-        if once:
-            boards[0] = board
-        while board[N_OPEN] and level < GUESS:
-            step[:] = 0
-            hardest = 0 if levels[k] == NONE else np.intp(levels[k])
-            if unique is None:
-                level = climb(board, step, once, GUESS)
-            else:
-                level = _climb_with_patterns(board, step, once, hardest, unique)
-            if level == GUESS:
-                level = _use_chains(board, step, once, hardest, room)
-            if levels[k] == NONE or level > levels[k]:
-                levels[k] = level
-            if once and level < GUESS and n < len(step_levels):
-                step_levels[n], patterns[n], boards[n + 1] = level, step, board
-                n += 1
-    return n

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from batchsolve.kernels import helper, kernel
+from batchsolve.kernels import kernel, part
 from batchsolve.rating.board import (
     CELL,
     CELLS,
@@ -26,14 +26,14 @@ from batchsolve.rating.board import (
     place,
     remove,
 )
-from batchsolve.rating.ladder import STEP_SIZE, locked
+from batchsolve.rating.ladder import locked
 from batchsolve.rating.techniques import IN_BOX, IN_LINE
 
 MOST_BACKDOOR = 3
 """The largest backdoor that is looked for; that takes a tenth of a second."""
 
 
-@helper
+@part
 def _settle(board):
     """Fill naked and hidden singles until there are none; return False at a dead end.
 
@@ -63,7 +63,7 @@ def _settle(board):
     return True
 
 
-@helper
+@part
 def _fewest(board):
     """Return the first of the open cells with the fewest candidates."""
     best, least = 0, N + 1
@@ -73,8 +73,8 @@ def _fewest(board):
     return best
 
 
-@helper
-def _settle_more(board, step):
+@part
+def _settle_more(board):
     """Fill singles and use locked candidates while one of them helps; return False at a dead end.
 
     Both are what tdoku (T. Dillon, 2019), whose guesses rate sudoku-extreme, derives at each node.
@@ -83,13 +83,13 @@ def _settle_more(board, step):
     while changed:
         if not _settle(board):
             return False
-        changed = locked(board, step, False, IN_BOX, False)
-        changed |= locked(board, step, False, IN_LINE, False)
+        changed = locked(board, None, IN_BOX, False)
+        changed |= locked(board, None, IN_LINE, False)
     return True
 
 
-@helper
-def _dead_ends(grid, boards, cells, step):
+@part
+def _dead_ends(grid, boards, cells):
     """Return the number of dead ends of the search, or -1 unless there is one solution.
 
     The solution is left in ``boards[-1]``.
@@ -99,7 +99,7 @@ def _dead_ends(grid, boards, cells, step):
     if not begin(board, grid):
         return -1
     while True:
-        if not _settle_more(board, step):
+        if not _settle_more(board):
             n_dead += 1
         elif board[N_OPEN] == 0:
             n_solutions += 1
@@ -118,13 +118,13 @@ def _dead_ends(grid, boards, cells, step):
         remove(above, cell, digit)
 
 
-@helper
-def _backdoor(grid, boards, cells, most):
+@part
+def _backdoor(grid, boards, cells):
     """Return the least number of cells to fill so that singles solve the rest.
 
-    It is -1 if that is more than `most`. The solution is in ``boards[-1]``.
+    It is -1 if that is more than `MOST_BACKDOOR`. The solution is in ``boards[-1]``.
     """
-    for size in range(most + 1):
+    for size in range(MOST_BACKDOOR + 1):
         begin(boards[0], grid)
         _settle(boards[0])
         depth = 0
@@ -148,7 +148,7 @@ def _backdoor(grid, boards, cells, most):
 
 
 @kernel
-def guess_grids(grids, dead_ends, backdoors, most):
+def guess_grids(grids, dead_ends, backdoors):
     """Set the number of dead ends of each grid, and the size of its least backdoor.
 
     The search fills singles and uses locked candidates (pointing, claiming). Then it tries each
@@ -159,15 +159,13 @@ def guess_grids(grids, dead_ends, backdoors, most):
     grids : ndarray of uint8, shape (n, 81)
     dead_ends : ndarray of int64, shape (n,)
         -1 for grids that have not one solution.
-    backdoors : ndarray of int8, shape (n,)
-        -1 for those, and where the least backdoor has more than `most` cells.
-    most : int
-        The upper bound of the size of backdoors; negative to look for none.
+    backdoors : ndarray of int8, shape (n,), optional
+        -1 for those, and where the least backdoor has more than `MOST_BACKDOOR` cells.
     """
     boards, cells = np.empty((N_CELLS + 2, SIZE), np.uint16), np.empty(N_CELLS, np.int64)
-    step = np.empty(STEP_SIZE, np.uint16)
-    for k in range(min(len(grids), len(dead_ends), len(backdoors))):
-        dead_ends[k] = _dead_ends(grids[k], boards, cells, step)
-        backdoors[k] = -1
-        if dead_ends[k] >= 0:
-            backdoors[k] = _backdoor(grids[k], boards, cells, min(most, N_CELLS - 1))
+    for k in range(min(len(grids), len(dead_ends))):
+        dead_ends[k] = _dead_ends(grids[k], boards, cells)
+        if backdoors is not None:
+            backdoors[k] = -1
+            if dead_ends[k] >= 0:
+                backdoors[k] = _backdoor(grids[k], boards, cells)

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from batchsolve.kernels import helper, inlined, kernel
+from batchsolve.kernels import helper, inlined, kernel, part
 from batchsolve.rating.board import (
     ALL,
     BOXES,
@@ -24,7 +24,6 @@ from batchsolve.rating.board import (
     OPEN,
     PLACE,
     PLACES,
-    SIZE,
     N,
     begin,
     count,
@@ -47,6 +46,7 @@ from batchsolve.rating.techniques import (
     NAKED,
     NAKED_SET,
     NONE,
+    UNRATED,
     WING,
 )
 
@@ -73,11 +73,11 @@ DIGITS_OF_STEP = N_CELLS
 """The place of the digits in the pattern of a step, behind a flag for each cell."""
 STEP_SIZE = N_CELLS + 1
 
-# Each technique takes a board, an array for the pattern of its last use, and whether to stop after
-# one use. It returns True if it has changed the board.
+# Each technique takes a board, and perhaps an array for the pattern of a step: then it stops after
+# one use, and otherwise that code is not compiled. It returns True if it has changed the board.
 
 
-@helper
+@part
 def _note(step, house, places, digits):
     """Set the pattern of a step to cells of a house and digits."""
     step[:] = 0
@@ -87,8 +87,8 @@ def _note(step, house, places, digits):
         places &= places - 1
 
 
-@helper
-def _last_cells(board, step, once):
+@part
+def _last_cells(board, step):
     """Fill the last open cells of houses."""
     changed = False
     for house in range(N_HOUSES):
@@ -96,7 +96,7 @@ def _last_cells(board, step, once):
         if is_single(at):
             digits = np.intp(board[MISSING + house])
             changed |= place(board, CELL[house, first(at)], first(digits))
-            if changed and once:
+            if changed and step is not None:
                 _note(step, house, at, digits)
                 return True
     return changed
@@ -108,8 +108,8 @@ def _end_of(houses):
     return N_HOUSES if houses == IN_BOX else BOXES
 
 
-@helper
-def hidden_singles(board, step, once, houses):
+@part
+def hidden_singles(board, step, houses):
     """Fill cells that are the only place of a digit in a house."""
     changed = False
     for house in range(houses, _end_of(houses)):
@@ -120,27 +120,27 @@ def hidden_singles(board, step, once, houses):
             at = np.intp(board[PLACES + N * house + digit])
             if is_single(at):
                 changed |= place(board, CELL[house, first(at)], digit)
-                if changed and once:
+                if changed and step is not None:
                     _note(step, house, at, 1 << digit)
                     return True
     return changed
 
 
-@helper
-def naked_singles(board, step, once):
+@part
+def naked_singles(board, step):
     """Fill cells with one candidate."""
     changed = False
     for cell in range(N_CELLS):
         digits = np.intp(board[CELLS + cell])
         if is_single(digits):
             changed |= place(board, cell, first(digits))
-            if changed and once:
+            if changed and step is not None:
                 _note(step, HOUSE[cell, 0], 1 << PLACE[cell, 0], digits)
                 return True
     return changed
 
 
-@helper
+@part
 def _remove_at(board, house, places, digit):
     """Remove a digit from places of a house; return True if it had any of them."""
     places &= np.intp(board[PLACES + N * house + digit])
@@ -151,7 +151,7 @@ def _remove_at(board, house, places, digit):
     return changed
 
 
-@helper
+@part
 def _fill_third(board, house, other, digit):
     """Fill the only place of a digit in a house beside `house` that is not in `other`."""
     kind = house // N * N
@@ -163,8 +163,8 @@ def _fill_third(board, house, other, digit):
     return False
 
 
-@helper
-def locked(board, step, once, houses, direct):
+@part
+def locked(board, step, houses, direct):
     """Use digits whose places in a house all lie in a second one: pointing and claiming.
 
     The digit has no other place in the second house. If `direct`, fill the only place that this
@@ -187,7 +187,7 @@ def locked(board, step, once, houses, direct):
                     changed |= _fill_third(board, house, other, digit)
                 else:
                     changed |= _remove_at(board, other, ALL & ~SHARED[other, house], digit)
-                if changed and once:
+                if changed and step is not None:
                     _note(step, house, at, 1 << digit)
                     return True
     return changed
@@ -218,8 +218,8 @@ def _next_sets(sets, k, j):
     return j
 
 
-@helper
-def _naked_sets(board, step, once, k):
+@part
+def _naked_sets(board, step, k):
     """Use k cells of a house with k candidates together: its other cells have none of those."""
     changed = False
     sets = np.zeros(N, np.int64)
@@ -235,15 +235,15 @@ def _naked_sets(board, step, once, k):
                 helps |= _remove_at(board, house, ALL & ~cells, first(left))
                 left &= left - 1
             changed |= helps
-            if helps and once:
+            if helps and step is not None:
                 _note(step, house, cells, digits)
                 return True
             j = _next_sets(sets, k, j + 1)
     return changed
 
 
-@helper
-def _hidden_sets(board, step, once, k, direct):
+@part
+def _hidden_sets(board, step, k, direct):
     """Use k digits with k places in a house together: those cells have no other digits.
 
     If `direct`, fill the only place that this leaves to another digit in the house.
@@ -262,20 +262,20 @@ def _hidden_sets(board, step, once, k, direct):
                 left &= left - 1
                 if direct:
                     at = np.intp(board[begin_places + digit])
-                    if at & cells and is_single(at & ~cells) and not (helps and once):
+                    if at & cells and is_single(at & ~cells) and not (helps and step is not None):
                         helps |= place(board, CELL[house, first(at & ~cells)], digit)
                 else:
                     helps |= _remove_at(board, house, cells, digit)
             changed |= helps
-            if helps and once:
+            if helps and step is not None:
                 _note(step, house, cells, digits)
                 return True
             j = _next_sets(sets, k, j + 1)
     return changed
 
 
-@helper
-def _fish(board, step, once, k):
+@part
+def _fish(board, step, k):
     """Use k rows whose places of a digit lie in k columns, or k columns and rows.
 
     The digit has no other places in the second lines.
@@ -296,7 +296,7 @@ def _fish(board, step, once, k):
                     helps |= _remove_at(board, crossing, ALL & ~chosen, digit)
                     left &= left - 1
                 changed |= helps
-                if helps and once:
+                if helps and step is not None:
                     _note(step, 0, 0, 1 << digit)
                     for line in range(N):
                         if chosen >> line & 1:
@@ -307,7 +307,7 @@ def _fish(board, step, once, k):
     return changed
 
 
-@helper
+@part
 def _remove_seen(board, one, two, three, digit):
     """Remove a digit from the cells that see all of these; return True if one had it."""
     changed = False
@@ -319,8 +319,8 @@ def _remove_seen(board, one, two, three, digit):
     return changed
 
 
-@helper
-def _wings(board, step, once, size):
+@part
+def _wings(board, step, size):
     """Use a cell with candidates xy (or xyz) that sees a cell with xz and one with yz.
 
     One of the two (or of the three) has the digit z, so cells that see them all do not.
@@ -343,72 +343,68 @@ def _wings(board, step, once, size):
                     continue
                 helps = _remove_seen(board, one, two, one if size == 2 else pivot, first(z))
                 changed |= helps
-                if helps and once:
+                if helps and step is not None:
                     _note(step, 0, 0, digits)
                     step[pivot] = step[one] = step[two] = 1
                     return True
     return changed
 
 
-@helper
-def use(level, board, step, once):
-    """Use the technique of a level; return True if it has changed the board.
-
-    Parameters
-    ----------
-    level : int
-    board : array of `SIZE`
-    step : array of `STEP_SIZE`
-        The pattern of the step; set if `once`.
-    once : bool
-        Stop after one step.
-    """
+@part
+def use(level, board, step):
+    """Use the technique of a level; return True if it has changed the board."""
     kind, which, direct = KINDS[level, 0], KINDS[level, 1], KINDS[level, 2] == 1
     if kind == LAST:
-        return _last_cells(board, step, once)
+        return _last_cells(board, step)
     if kind == HIDDEN:
-        return hidden_singles(board, step, once, which)
+        return hidden_singles(board, step, which)
     if kind == NAKED:
-        return naked_singles(board, step, once)
+        return naked_singles(board, step)
     if kind == LOCKED:
-        return locked(board, step, once, which, direct)
+        return locked(board, step, which, direct)
     if kind == NAKED_SET:
-        return _naked_sets(board, step, once, which)
+        return _naked_sets(board, step, which)
     if kind == HIDDEN_SET:
-        return _hidden_sets(board, step, once, which, direct)
+        return _hidden_sets(board, step, which, direct)
     if kind == FISH:
-        return _fish(board, step, once, which)
+        return _fish(board, step, which)
     if kind == WING:
-        return _wings(board, step, once, which)
+        return _wings(board, step, which)
     return False
 
 
-@inlined
-def climb(board, step, once, end):
-    """Use the easiest technique below a level that helps; return its level, or `GUESS`."""
-    for level in range(min(end, FIRST_CHAIN)):
-        if use(level, board, step, once):
-            return level
-    return GUESS
-
-
 @kernel
-def rate_grids(grids, levels):
-    """Set the level of each grid: that of the hardest technique that it needs.
+def climb(grids, boards, levels, rows, ends, used, most_uses, step):
+    """Use the easiest technique that helps, again and again, for some rows of many.
 
     Parameters
     ----------
     grids : ndarray of uint8, shape (n, 81)
+    boards : ndarray of uint16, shape (n, `SIZE`)
     levels : ndarray of uint8, shape (n,)
-        `GUESS` for grids that need more than these techniques.
+        The hardest level that each has needed; `UNRATED` for grids whose boards are to be begun.
+    rows : ndarray of int64, shape (m,)
+    ends : ndarray of uint8, shape (n,)
+        The level below which techniques are used, and those that are no harder than the hardest.
+    used : ndarray of uint8, shape (n,)
+        Set to the level of the last use; `GUESS` if nothing helps further, `INVALID` for a grid
+        that has other digits than 0 to 9, or clashes.
+    most_uses : int
+    step : ndarray of uint16, shape (`STEP_SIZE` or more,), optional
+        The pattern of a step; a technique then removes or fills no more than it says.
     """
-    board, step = np.empty(SIZE, np.uint16), np.empty(STEP_SIZE, np.uint16)
-    for k in range(min(len(grids), len(levels))):
-        levels[k] = INVALID
-        if not begin(board, grids[k]):
-            continue
-        levels[k], level = NONE, 0
-        while board[N_OPEN] and level < GUESS:
-            level = climb(board, step, False, GUESS)
-            if levels[k] == NONE or level > levels[k]:
+    for k in rows:
+        board = boards[k]
+        if levels[k] == UNRATED:
+            levels[k] = NONE if begin(board, grids[k]) else INVALID
+        used[k] = levels[k]
+        n_uses = 0
+        while n_uses < most_uses and used[k] not in (GUESS, INVALID) and board[N_OPEN]:
+            hardest = -1 if levels[k] == NONE else np.intp(levels[k])
+            level, end = 0, min(max(np.intp(ends[k]), hardest + 1), FIRST_CHAIN)
+            while level < end and not use(level, board, step):
+                level += 1
+            used[k] = level if level < end else GUESS
+            if hardest < level < end:
                 levels[k] = level
+            n_uses += 1

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from batchsolve.engines.intrinsics import popcount, trailing_zeros
-from batchsolve.kernels import helper, inlined
+from batchsolve.kernels import inlined, part
 from batchsolve.rating.board import CELL, N_CELLS, N_HOUSES, N
 from batchsolve.rating.ladder import N_PEERS, PEERS
 
@@ -39,7 +39,7 @@ def _size(one, two):
     return np.intp(popcount(one) + popcount(two))
 
 
-@helper
+@part
 def _is_refuted(state, one, two):
     """Return True if what follows from a state, for the places of a digit, is a contradiction."""
     going = True
@@ -62,7 +62,7 @@ def _is_refuted(state, one, two):
     return state[ON] & state[DEAD] | state[ON + 1] & state[DEAD + 1] != 0
 
 
-@helper
+@part
 def refute(board, cell, digit, most, proofs, order, states):
     """Return the least nodes of two proofs that refute a candidate, or `UNKNOWN`.
 
@@ -145,7 +145,7 @@ def refute(board, cell, digit, most, proofs, order, states):
     return least if least <= most else UNKNOWN
 
 
-@helper
+@part
 def refuter(proofs, cell):
     """Return the cell with the shortest proof of those that see a cell."""
     best = PEERS[cell, 0]

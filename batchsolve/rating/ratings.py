@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -10,15 +11,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve import rehearsals
 from batchsolve.errors import InputError
+from batchsolve.kernels import NotAtHandError, at_hand
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.rating.board import CELLS, DIGITS, N_CELLS, N_OPEN, SIZE, N
-from batchsolve.rating.chains import CHAIN_STEP_SIZE, CHAINS_OF_STEP, rate_with_chains
-from batchsolve.rating.guesses import MOST_BACKDOOR, guess_grids
-from batchsolve.rating.ladder import DIGITS_OF_STEP, rate_grids
-from batchsolve.rating.techniques import GUESS, INVALID, NAMES, NONE, RATINGS
-from batchsolve.rating.uniqueness import FIRST_PATTERN, FOUND_SIZE
+from batchsolve.rating.chains import CHAIN_STEP_SIZE, CHAINS_OF_STEP, room_for_chains, use_chains
+from batchsolve.rating.guesses import guess_grids
+from batchsolve.rating.in_numpy import levels_by_singles
+from batchsolve.rating.ladder import DIGITS_OF_STEP, climb
+from batchsolve.rating.techniques import GUESS, INVALID, NAMES, NONE, RATINGS, UNRATED
+from batchsolve.rating.uniqueness import FIRST_PATTERN, FOUND_SIZE, find_patterns, use_patterns
+from batchsolve.settings import UNLIMITED
 
 SINGLES = ("last cell", "hidden single in box", "hidden single in line")
 """Techniques of the search; naked singles may come after direct techniques, which it has not."""
@@ -27,7 +32,10 @@ _CELLS = [f"r{cell // N + 1}c{cell % N + 1}" for cell in range(N_CELLS)]
 _DIGITS = [[digit + 1 for digit in range(N) if bits >> digit & 1] for bits in range(1 << N)]
 _BY_SINGLES = np.zeros(INVALID + 1, np.bool_)
 _BY_SINGLES[[*(NAMES.index(name) for name in SINGLES), NONE]] = True
-_MOST_STEPS = N_CELLS * N  # each removes a candidate
+LADDER, CHAINS = "rating.ladder", "rating.chains"
+"""The names of rehearsals."""
+_NO_GRIDS = np.empty((0, N_CELLS), np.uint8)
+Note = Callable[[int, Any, Any, Any], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,32 +104,102 @@ def ratings_of(
             f"grids to rate are uint8 of shape (n, 81), not {grids.dtype} of {grids.shape}"
         )
     n = len(grids)
-    levels = np.empty(n, np.uint8)
-    rate_grids(grids, levels)
-    least = FIRST_PATTERN if uniqueness else GUESS
-    beyond = np.flatnonzero((levels >= least) & (levels <= GUESS))
-    if beyond.size:
-        found = levels[beyond]
-        rate_with_chains(grids[beyond], found, *room_for_steps(0), _room_for_patterns(uniqueness))
-        levels[beyond] = found
+    levels = _levels_of(grids, uniqueness)
     backtracks, backdoors = np.zeros(n, np.int64), np.full(n, 0 if backdoor else -1, np.int8)
     rest = np.flatnonzero(~_BY_SINGLES[levels])
-    searched = backtracks[rest], backdoors[rest]
-    guess_grids(grids[rest], *searched, MOST_BACKDOOR if backdoor else -1)
-    backtracks[rest], backdoors[rest] = searched
+    if rest.size:
+        searched = backtracks[rest], backdoors[rest]
+        guess_grids(grids[rest], searched[0], searched[1] if backdoor else None)
+        backtracks[rest], backdoors[rest] = searched
     if (backtracks < 0).any():
         raise InputError(f"grid {int(np.argmax(backtracks < 0))} has not one solution")
     return Ratings(levels, backtracks, backdoors)
 
 
-def room_for_steps(n: int) -> tuple[Any, Any, Any]:
-    """Return arrays for the levels, the patterns and the boards of n steps."""
-    patterns = np.empty((n, CHAIN_STEP_SIZE), np.uint16)
-    return np.empty(n, np.uint8), patterns, np.empty((n + 1, SIZE), np.uint16)
+def _levels_of(grids: npt.NDArray[np.uint8], uniqueness: bool) -> npt.NDArray[np.uint8]:
+    """Return the level of each grid; NumPy finds those of singles before the ladder is compiled."""
+    levels = np.full(len(grids), UNRATED, np.uint8)
+    try:
+        with at_hand():
+            _rehearse_ladder()
+    except NotAtHandError:
+        rehearsals.begin(LADDER, _rehearse_ladder)
+        rehearsals.prefer(LADDER, CHAINS)
+        if rehearsals.state_of(LADDER) == "running":
+            levels = levels_by_singles(grids)
+        if (levels == UNRATED).any():
+            rehearsals.begin(CHAINS, _rehearse_chains)
+    rest = np.flatnonzero(levels == UNRATED)
+    if rest.size:
+        levels[rest] = climbed(grids[rest], uniqueness)[1]
+    return levels
 
 
-def _room_for_patterns(uniqueness: bool) -> Any:
-    return np.empty((7, FOUND_SIZE), np.int64) if uniqueness else None
+def _rehearse_ladder() -> None:
+    climbed(_NO_GRIDS)
+    guess_grids(_NO_GRIDS, np.empty(0, np.int64), None)
+
+
+def _rehearse_chains() -> None:
+    boards, used, rows = np.empty((0, SIZE), np.uint16), np.empty(0, np.uint8), np.arange(0)
+    use_chains(boards, used, rows, used, room_for_chains(), None)
+
+
+def climbed(
+    grids: npt.NDArray[np.uint8], uniqueness: bool = False, note: Note | None = None
+) -> tuple[Any, Any]:
+    """Solve grids by the easiest techniques that help, as far as the ladder goes.
+
+    Parameters
+    ----------
+    grids : ndarray of uint8, shape (n, 81)
+    uniqueness : bool
+        Use patterns that assume a unique solution.
+    note : callable, optional
+        Called with the level of each step, its pattern, and the board before and after it; then
+        there is one grid, and a step uses a technique once.
+
+    Returns
+    -------
+    (ndarray of uint16, shape (n, `SIZE`), ndarray of uint8, shape (n,))
+        The last boards, and the levels of the hardest techniques.
+    """
+    n, least = len(grids), FIRST_PATTERN if uniqueness else GUESS
+    boards, levels = np.empty((n, SIZE), np.uint16), np.full(n, UNRATED, np.uint8)
+    ends, used, rows = np.full(n, least, np.uint8), np.empty(n, np.uint8), np.arange(n)
+    step = None if note is None else np.zeros(CHAIN_STEP_SIZE, np.uint16)
+    room: Any = None
+    climb(grids, boards, levels, rows, ends, used, 0, step)
+    while rows.size:
+        before = None if note is None else boards[0].copy()
+        climb(grids, boards, levels, rows, ends, used, UNLIMITED if note is None else 1, step)
+        stuck = rows[used[rows] == GUESS]
+        if uniqueness and stuck.size:
+            stuck = _use_patterns(grids, boards, levels, stuck, ends, used, step)
+        if stuck.size:
+            room = room or room_for_chains()
+            use_chains(boards, levels, stuck, used, room, step)
+        rows = rows[(used[rows] < GUESS) & (boards[rows, N_OPEN] > 0)]
+        if note is not None and used[0] < GUESS:
+            note(used[0], step, before, boards[0])
+    return boards, levels
+
+
+def _use_patterns(
+    grids: Any, boards: Any, levels: Any, stuck: Any, ends: Any, used: Any, step: Any
+) -> Any:
+    """Use patterns, or a technique that is easier; return the rows where neither helps."""
+    found, room = np.empty((len(grids), FOUND_SIZE), np.int64), np.empty((6, FOUND_SIZE), np.int64)
+    find_patterns(boards, stuck, ends, found, room)
+    climb(grids, boards, levels, stuck, ends, used, 1, step)
+    stuck = stuck[used[stuck] == GUESS]
+    by_patterns = stuck[ends[stuck] < GUESS]
+    use_patterns(boards, by_patterns, found, step)
+    used[by_patterns] = ends[by_patterns]
+    known = np.where(levels[by_patterns] == NONE, 0, levels[by_patterns])
+    levels[by_patterns] = np.maximum(known, ends[by_patterns])
+    ends[:] = FIRST_PATTERN
+    return stuck[used[stuck] == GUESS]
 
 
 def steps_text(grid: npt.NDArray[np.uint8], uniqueness: bool = False) -> str:
@@ -139,11 +217,10 @@ def steps_text(grid: npt.NDArray[np.uint8], uniqueness: bool = False) -> str:
     >>> steps[0]["technique"], steps[0]["fills"]
     ('last cell', {'r1c1': 1})
     """
-    levels, patterns, boards = room = room_for_steps(_MOST_STEPS)
+    steps: list[dict[str, Any]] = []
     grids = np.ascontiguousarray(grid, np.uint8).reshape(1, N_CELLS)
-    n = rate_with_chains(grids, np.empty(1, np.uint8), *room, _room_for_patterns(uniqueness))
-    steps = (_step(*each) for each in zip(levels[:n], patterns, boards, boards[1:], strict=False))
-    return json.dumps(list(steps), separators=(",", ":"))
+    climbed(grids, uniqueness, lambda *each: steps.append(_step(*each)))
+    return json.dumps(steps, separators=(",", ":"))
 
 
 def _step(level: int, pattern: Any, before: Any, after: Any) -> dict[str, Any]:

@@ -118,8 +118,8 @@ A place in this table is a *level*.
 GUESS = len(LADDER)
 """The level of puzzles that the ladder does not solve."""
 
-NONE, INVALID = GUESS + 1, 255
-"""The levels of grids without blank cells, and of grids whose clues clash."""
+NONE, UNRATED, INVALID = GUESS + 1, 254, 255
+"""The levels of grids without blank cells, of grids before, and of grids whose clues clash."""
 
 NAMES = (*(level[0] for level in LADDER), "guess", "none")
 """The names of levels."""

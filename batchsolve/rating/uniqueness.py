@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from batchsolve.kernels import helper
+from batchsolve.kernels import kernel, part
 from batchsolve.rating.board import (
     CELL,
     DIGITS,
@@ -57,7 +57,7 @@ cells of the patterns, with the digits behind them."""
 FOUND_SIZE = PATTERN + N_CELLS + 1
 
 
-@helper
+@part
 def _note(found, board, level, cell, digits, pattern):
     """Note that a pattern of some level removes digits of a cell."""
     digits &= np.intp(board[cell])
@@ -72,7 +72,7 @@ def _note(found, board, level, cell, digits, pattern):
         found[PATTERN + DIGITS_OF_STEP] |= digits
 
 
-@helper
+@part
 def _note_house(found, board, level, house, places, digits, pattern):
     """Note that a pattern of some level removes digits at places of a house."""
     while places:
@@ -80,7 +80,7 @@ def _note_house(found, board, level, house, places, digits, pattern):
         places &= places - 1
 
 
-@helper
+@part
 def _note_seen(found, board, level, extra_cells, digit, pattern):
     """Note that a pattern of some level removes a digit of the cells that see all of some."""
     for cell in range(N_CELLS):
@@ -91,7 +91,7 @@ def _note_seen(found, board, level, extra_cells, digit, pattern):
             _note(found, board, level, cell, digit, pattern)
 
 
-@helper
+@part
 def _naked(found, board, kind, added, house, mine, others, extras, own, pattern):
     """Use cells that form a naked set with the extras, of which one is at the places `mine`."""
     for k in range(2, 5):
@@ -109,7 +109,7 @@ def _naked(found, board, kind, added, house, mine, others, extras, own, pattern)
                 _note_house(found, board, level, house, away, digits | extras, pattern)
 
 
-@helper
+@part
 def _use_loop(found, board, loop, both, extras):
     """Note what a loop of two digits removes, whose other candidates are `extras`."""
     n, n_extra = len(loop), 0
@@ -164,10 +164,10 @@ def _use_loop(found, board, loop, both, extras):
                     _note_house(found, board, level_here, house, places & ~mine, ~digits, loop)
 
 
-@helper
+@part
 def _find_loops(found, board, room):
     """Find all loops, from the first of their cells with two candidates."""
-    path, links, extras, n_extra, visited = room[1], room[2], room[3], room[4], room[5]
+    path, links, extras, n_extra, visited = room[0], room[1], room[2], room[3], room[4]
     for start in range(N_CELLS):
         if count(board[start]) != 2:
             continue
@@ -199,7 +199,7 @@ def _find_loops(found, board, room):
                 n += 1
 
 
-@helper
+@part
 def _find_bug(found, board, extras):
     """Find a board that would be a BUG without some extras."""
     extras[:] = 0
@@ -237,7 +237,7 @@ def _find_bug(found, board, extras):
     _use_bug(found, board, extras, digits_of_extras)
 
 
-@helper
+@part
 def _use_bug(found, board, extras, digits):
     """Note what a BUG with extras of these digits removes."""
     n = 0
@@ -267,30 +267,36 @@ def _use_bug(found, board, extras, digits):
             _naked(found, board, BUG, 1, house, mine, others, digits, 0, some)
 
 
-@helper
-def find_patterns(board, room):
-    """Set what the patterns of the least level remove; return that level, or `GUESS`.
+@kernel
+def find_patterns(boards, rows, ends, found, room):
+    """Find what the patterns of the least level remove from each of some boards.
 
     Parameters
     ----------
-    board : array of `SIZE`
-    room : array of int64, shape (7, `FOUND_SIZE`)
-        The first row is set.
+    boards, rows : as of `climb`
+    ends : ndarray of uint8, shape (n,)
+        Set to that level, or `GUESS`.
+    found : ndarray of int64, shape (n, `FOUND_SIZE`)
+        Set.
+    room : ndarray of int64, shape (6, `FOUND_SIZE`)
     """
-    room[0, LEAST] = GUESS
-    _find_loops(room[0], board, room)
-    _find_bug(room[0], board, room[6])
-    return room[0, LEAST]
+    for k in rows:
+        found[k, LEAST] = GUESS
+        _find_loops(found[k], boards[k], room)
+        _find_bug(found[k], boards[k], room[5])
+        ends[k] = found[k, LEAST]
 
 
-@helper
-def use_patterns(board, room, step):
-    """Remove what was found, and write it into a step."""
-    step[:] = 0
-    for k in range(N_CELLS + 1):
-        step[k] = room[0, PATTERN + k]
-    for cell in range(N_CELLS):
-        digits = room[0, GONE + cell]
-        while digits:
-            remove(board, cell, first(digits))
-            digits &= digits - 1
+@kernel
+def use_patterns(boards, rows, found, step):
+    """Remove what was found from some boards; write the last pattern into `step`, if given."""
+    for k in rows:
+        for cell in range(N_CELLS):
+            digits = found[k, GONE + cell]
+            while digits:
+                remove(boards[k], cell, first(digits))
+                digits &= digits - 1
+        if step is not None:
+            step[:] = 0
+            for cell in range(N_CELLS + 1):
+                step[cell] = found[k, PATTERN + cell]

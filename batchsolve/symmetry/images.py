@@ -5,15 +5,9 @@ stacks and columns within a stack, and transposes if boxes are square. Grids wit
 the turns and reflections that map every rule to one, and the relabellings that every relation, cage
 and mark allows.
 
-The random numbers of a row are a stream of its own, begun with the seed and the number of the row.
-Permutations and images are exactly uniform.
-
 `images_of` checks digits; the kernel takes its other indices from the group, which this module
 makes.
 """
-
-# compiled kernels are typed by their arguments
-# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
 
 from __future__ import annotations
 
@@ -26,16 +20,10 @@ import numpy as np
 
 from batchsolve.arrays import Bytes, Ints, Shorts
 from batchsolve.errors import ProblemError
-from batchsolve.kernels import helper, kernel
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.rules import RELATIONS, Cells, Rules
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.splitmix import GOLDEN, below, mixed, shuffle, stream_of
-
-NO_LABELS, REVERSED, ALL_LABELS = range(3)
-"""The ways to relabel digits: none, reversing their order, or all of them."""
-
-_LOST_DRAWS = 16  # images drawn again, beside four for each found, before the orbit is closed
+from batchsolve.symmetry.drawing import ALL_LABELS, NO_LABELS, REVERSED, draw
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,141 +120,12 @@ def images_of(
     words = np.array([seed & 2**64 - 1, seed >> 64], np.uint64)
     arrays = (*group.box, group.turns, group.labels, group.moves, group.relabels)
     grids = np.ascontiguousarray(puzzles), np.ascontiguousarray(solutions)
-    _draw(*grids, numbers, words, most, original, arrays, drawn, solved, n_found)
+    draw(*grids, numbers, words, most, original, arrays, drawn, solved, n_found)
     sources = np.repeat(np.arange(len(puzzles)), n_found)
     if len(sources) < len(drawn):
         is_found = (np.arange(most) < n_found[:, None]).reshape(-1)
         drawn, solved = drawn[is_found], solved[is_found]
     return Images(sources, drawn, solved)
-
-
-@helper
-def _shuffle_lines(state, size, groups, within, lines):
-    """Permute groups of `size` lines, and the lines within each."""
-    n = lines.size
-    for k in range(n // size):
-        groups[k] = k
-    shuffle(state, 0, groups[: n // size])
-    for k in range(n // size):
-        for x in range(size):
-            within[x] = x
-        shuffle(state, 0, within[:size])
-        for x in range(size):
-            lines[k * size + x] = groups[k] * size + within[x]
-
-
-@helper
-def _move(grid, cells, labels, image):
-    for cell in range(image.size):
-        image[cell] = labels[grid[cells[cell]]]
-
-
-@helper
-def _slot_of(images, slots, image):
-    """Return the slot of an image among those found, or the free one where it belongs."""
-    key = np.uint64(0)
-    for cell in range(image.size):
-        key += np.uint64(image[cell]) * (np.uint64(2 * cell + 1) * GOLDEN)
-    last = slots.size - 1
-    slot = np.intp(mixed(key) & np.uint64(last))
-    while slots[slot] >= 0:
-        other, cell = images[slots[slot]], 0
-        while cell < image.size and other[cell] == image[cell]:
-            cell += 1
-        if cell == image.size:
-            break
-        slot = (slot + 1) & last
-    return slot
-
-
-@helper
-def _is_orbit(images, n_found, slots, moves, relabels, same_cells, same_labels, image):
-    """Return True if no generator of the group makes another image of those found."""
-    for k in range(n_found):
-        for move in moves:
-            _move(images[k], move, same_labels, image)
-            if slots[_slot_of(images, slots, image)] < 0:
-                return False
-        for relabel in relabels:
-            _move(images[k], same_cells, relabel, image)
-            if slots[_slot_of(images, slots, image)] < 0:
-                return False
-    return True
-
-
-@helper
-def _draw_cells(state, box_rows, box_columns, turns, lines, cells):
-    """Draw a permutation of the cells: of bands, stacks and lines, or one of `turns`."""
-    if box_rows == 0:
-        cells[:] = turns[below(state, 0, turns.shape[0])]
-        return
-    rows, columns = lines[0], lines[1]
-    _shuffle_lines(state, box_rows, lines[2], lines[3], rows)
-    _shuffle_lines(state, box_columns, lines[2], lines[3], columns)
-    n = rows.size
-    down, right = n, 1
-    if box_rows == box_columns and below(state, 0, 2) == 1:
-        down, right = 1, n
-    for c in range(n):
-        columns[c] *= right
-    for r in range(n):
-        first = np.uint16(down * rows[r])
-        for c in range(n):
-            cells[r * n + c] = first + columns[c]
-
-
-@helper
-def _draw_labels(state, kind, labels):
-    """Draw a relabelling of a kind."""
-    n = labels.size - 1
-    if kind == ALL_LABELS:
-        shuffle(state, 0, labels[1:])
-    elif kind == REVERSED:
-        is_reversed = below(state, 0, 2) == 1
-        for digit in range(1, n + 1):
-            labels[digit] = n + 1 - digit if is_reversed else digit
-
-
-@kernel
-def _draw(puzzles, solutions, numbers, words, most, original, group, drawn, solved, n_found):
-    """Draw `most` different images of each puzzle; the first is the puzzle itself if `original`.
-
-    Images that repeat are drawn again. After many, they are an orbit if it is closed.
-    """
-    box_rows, box_columns, turns, kind, moves, relabels = group
-    n_cells, n = puzzles.shape[1], relabels.shape[1] - 1
-    state, image = np.empty(1, np.uint64), np.empty(n_cells, np.uint8)
-    cells, same_cells = np.empty(n_cells, np.uint16), np.arange(n_cells).astype(np.uint16)
-    labels, same_labels = np.empty(n + 1, np.uint8), np.arange(n + 1).astype(np.uint8)
-    lines = np.empty((4, n), np.uint16)
-    n_slots = 4
-    while n_slots < 2 * most:
-        n_slots *= 2
-    slots = np.empty(n_slots, np.int64)
-    for k in range(puzzles.shape[0]):
-        state[0] = stream_of(words, numbers[k], 0)
-        cells[:], labels[:], slots[:] = same_cells, same_labels, -1
-        images, found, n_lost = drawn[k * most : (k + 1) * most], 0, 0
-        is_drawn = not original
-        while found < most:
-            if is_drawn:
-                _draw_cells(state, box_rows, box_columns, turns, lines, cells)
-                _draw_labels(state, kind, labels)
-            is_drawn = True
-            _move(puzzles[k], cells, labels, image)
-            slot = _slot_of(images, slots, image)
-            if slots[slot] < 0:
-                slots[slot] = found
-                images[found] = image
-                _move(solutions[k], cells, labels, solved[k * most + found])
-                found += 1
-                continue
-            n_lost += 1
-            if n_lost >= 4 * found + _LOST_DRAWS:
-                n_lost = 0
-                if _is_orbit(images, found, slots, moves, relabels, same_cells, same_labels, image):
-                    break
-        n_found[k] = found
 
 
 # ---- groups ---------------------------------------------------------------------------------

@@ -9,10 +9,13 @@ from hypothesis import example, given, settings, strategies as st
 from oracles import Pencilmarks, dead_ends, easiest_step, is_backdoor, rating
 
 import batchsolve as bs
+from batchsolve import rehearsals
+from batchsolve.kernels import NotAtHandError
+from batchsolve.rating import ratings
 from batchsolve.rating.board import CELLS, N_CELLS
-from batchsolve.rating.chains import rate_with_chains
-from batchsolve.rating.ratings import ratings_of, room_for_steps, steps_text
-from batchsolve.rating.techniques import NAMES, RATINGS, WITHOUT_CHAINS
+from batchsolve.rating.in_numpy import levels_by_singles
+from batchsolve.rating.ratings import SINGLES, climbed, ratings_of, steps_text
+from batchsolve.rating.techniques import NAMES, NONE, RATINGS, UNRATED, WITHOUT_CHAINS
 
 # puzzles made by removing random clues, one for each rating that came up without chains, and some
 # that need chains, with the first word of the technique; that of 8.6 is beyond the ladder
@@ -84,6 +87,32 @@ def test_ratings_are_those_of_the_oracle_and_of_all_images(k, seed):
     assert len(set(ratings_of(images, backdoor=True).backdoors)) == 1
 
 
+def test_levels_of_singles_in_numpy_are_those_of_the_ladder():
+    rng = np.random.default_rng(0)
+    solved = np.array([[int(c) for c in bs.solve("." * 81, limit=1).solution]], np.uint8)
+    grids = np.repeat(np.concatenate([GRIDS, *[solved] * 20]), 20, axis=0)
+    grids[rng.random(grids.shape) < rng.choice([0, 0.01, 0.2, 0.5], (len(grids), 1))] = 0
+    wrong = rng.random(len(grids)) < 0.3
+    grids[wrong, rng.integers(0, N_CELLS, wrong.sum())] = rng.integers(0, 11, wrong.sum())
+    found, expected = levels_by_singles(grids), climbed(grids)[1]
+    by_singles = [NONE, *map(NAMES.index, SINGLES)]
+    assert {*found} == {UNRATED, *by_singles}
+    assert (found == np.where(np.isin(expected, by_singles), expected, UNRATED)).all()
+
+
+def test_ratings_are_the_same_while_the_ladder_is_compiled(monkeypatch):
+    def not_compiled():
+        raise NotAtHandError
+
+    expected = ratings_of(GRIDS)
+    monkeypatch.setattr(ratings, "_rehearse_ladder", not_compiled)
+    monkeypatch.setattr(rehearsals, "begin", lambda name, call: None)
+    monkeypatch.setattr(rehearsals, "state_of", lambda name: "running")
+    found = ratings_of(GRIDS)
+    assert (found.levels == expected.levels).all()
+    assert (found.backtracks == expected.backtracks).all()
+
+
 def test_patterns_of_uniqueness_have_their_ratings_if_they_are_asked_for():
     found = ratings_of(UNIQUE_GRIDS, uniqueness=True)
     assert found.values.tolist() == [float(value) for _, value, _ in UNIQUE]
@@ -108,16 +137,16 @@ def test_all_techniques_together_leave_what_the_oracle_leaves(k, seed, n_removed
     grid = [*GRIDS, HIDDEN_QUAD][k].copy()
     clues = np.flatnonzero(grid)
     grid[np.random.default_rng(seed).permutation(clues)[:n_removed]] = 0
-    levels, _, boards = room = room_for_steps(N_CELLS * 9)
-    n = rate_with_chains(grid[None], np.empty(1, np.uint8), *room, None)
+    levels = []
+    [board], _ = climbed(grid[None], note=lambda *each: levels.append(each[0]))
     marks = Pencilmarks(grid.tolist())
     while marks.candidates and easiest_step(marks) < 8.6:
         pass
-    left = {divmod(cell, 9): bits for cell, bits in enumerate(boards[n, CELLS:N_CELLS]) if bits}
+    left = {divmod(cell, 9): bits for cell, bits in enumerate(board[CELLS:N_CELLS]) if bits}
     sets = {cell: sum(1 << d - 1 for d in digits) for cell, digits in marks.candidates.items()}
     assert left == sets
     if k == len(GRIDS):
-        assert "hidden quad" in {NAMES[level] for level in levels[:n]}
+        assert "hidden quad" in {NAMES[level] for level in levels}
 
 
 @pytest.mark.parametrize("value", [2.3, 3.8, 5.2, 8.6])
