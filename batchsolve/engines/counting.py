@@ -24,6 +24,7 @@ from batchsolve.engines.walk import Tally
 from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Searchable
+from batchsolve.settings import UNLIMITED
 
 W = uint64
 
@@ -296,8 +297,7 @@ def _residual_of(problem: ExactCover, stacks: list[list[int]]) -> Residual:
 
 
 def takes(problem: Searchable, task: Task) -> bool:
-    """Tell whether a task only counts, below stacks of one root of a problem that is not large."""
-    roots = task.stacks.roots
+    """Tell whether a task only counts, and counts all covers, of a problem that is not large."""
     return (
         isinstance(problem, ExactCover)
         and problem.colors is None
@@ -305,7 +305,8 @@ def takes(problem: Searchable, task: Task) -> bool:
         and problem.n_primary <= MOST_ITEMS
         and (8 * problem.n_items + problem.n_entries) * problem.n_options <= MOST_BITS
         and not (task.keep or task.cheapest or task.whole)
-        and bool(roots.size and (roots == roots[0]).all())
+        and len(task.stacks) > 0
+        and int(task.limits.min()) == UNLIMITED
     )
 
 
