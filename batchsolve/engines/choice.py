@@ -79,11 +79,13 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
     return engines
 
 
-def in_any_tree(engine: Engine) -> Engine:
-    """Return an engine that counts all covers, in the tree of another until it is compiled."""
-    if not engine.capabilities.sudoku_only:
+def in_any_tree(engine: Engine, problem: ExactCover) -> Engine:
+    """Return an engine for a count; one for Sudoku counts in another tree until it is compiled."""
+    if not (engine.capabilities.sudoku_only and isinstance(problem, GridProblem)):
         return engine
-    return replace(cast(Any, engine), meanwhile="cells")
+    others = (each for each in _by_speed() if not each.capabilities.sudoku_only)
+    name = next(each.name for each in others if _suits(each, problem))
+    return replace(cast(Any, engine), meanwhile=name)
 
 
 def _is_crowded(problem: ExactCover) -> bool:

@@ -80,7 +80,7 @@ def test_large_trees():
     compare(many.problem, Task.of(Stacks.from_lists([many.stack]), budget=300_000))
 
 
-@pytest.mark.parametrize(("looks", "engine"), [(0, "lanes"), (20, "lanes"), (10**9, "cells")])
+@pytest.mark.parametrize(("looks", "engine"), [(0, "lanes"), (20, "lanes"), (10**9, "dlx")])
 def test_a_count_of_auto_goes_on_with_the_engine_once_it_is_compiled(
     monkeypatch, tmp_path, looks, engine
 ):
