@@ -37,10 +37,10 @@ _BEGINS = threading.Lock()
 _PROCESSES: dict[str, subprocess.Popen[bytes] | None] = {}  # by name; None if it cannot be started
 
 
-def begin(name: str, call: Callable[[], Any], niceness: int = 0) -> None:
+def begin(name: str, call: Callable[[], Any], niceness: int = 0, delay: float = 0.0) -> None:
     """Begin a rehearsal of a call, unless there was one of that name.
 
-    `niceness` lowers the priority of its process.
+    `niceness` lowers the priority of its process, which waits for `delay` seconds first.
     """
     with _BEGINS:
         if name in _PROCESSES:
@@ -49,7 +49,7 @@ def begin(name: str, call: Callable[[], Any], niceness: int = 0) -> None:
         is_python = Path(sys.executable or "").name.startswith("python")  # and no other program
         if is_python and multiprocessing.parent_process() is None and not kernels.AWAITS:
             with suppress(Exception):  # a problem of the caller's own, no memory, no threads, …
-                message = b"".join(map(pickle.dumps, (sys.path, name, niceness, call)))
+                message = b"".join(map(pickle.dumps, (sys.path, name, niceness, delay, call)))
                 _PROCESSES[name] = _started(message)
 
 
@@ -118,9 +118,10 @@ def let_go() -> None:
 
 def rehearse() -> None:
     """Make the call that comes from standard input."""
-    name, niceness, call = (pickle.load(sys.stdin.buffer) for _ in range(3))
+    name, niceness, delay, call = (pickle.load(sys.stdin.buffer) for _ in range(4))
     os.nice(niceness)
     threading.Thread(target=_end_after_input, args=(name,), daemon=True).start()
+    time.sleep(delay)
     try:
         call()
         kernels.LIGHT_SECONDS = 0.0  # these are compiled last, as they are not awaited

@@ -19,8 +19,9 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any, cast
 
 from batchsolve.engines.contract import (
     MRV_TREE,
@@ -76,6 +77,15 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
     if len(engines) > 1 and _is_crowded(problem):
         engines.sort(key=lambda engine: not engine.capabilities.suits_crowded)
     return engines
+
+
+def in_any_tree(engine: Engine, problem: ExactCover) -> Engine:
+    """Return an engine for a count; one for Sudoku counts in another tree until it is compiled."""
+    if not (engine.capabilities.sudoku_only and isinstance(problem, GridProblem)):
+        return engine
+    others = (each for each in _by_speed() if not each.capabilities.sudoku_only)
+    name = next(each.name for each in others if _suits(each, problem))
+    return replace(cast(Any, engine), meanwhile=name)
 
 
 def _is_crowded(problem: ExactCover) -> bool:

@@ -290,6 +290,11 @@ class Registered:
     in_turn : bool
         True if a stand-in visits the nodes in the same order: then a budget or a room cuts its
         search in the same place.
+    counting : str
+        The module that searches for a stand-in tasks that only count, until the engine is compiled;
+        empty if there is none.
+    few_before_counting : int
+        Nodes of such a task that the stand-in may visit before.
     """
 
     name: str
@@ -301,6 +306,8 @@ class Registered:
     stand_in: str = ""
     few_nodes: int = 2_000
     in_turn: bool = True
+    counting: str = ""
+    few_before_counting: int = 2_000
 
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task; see `Engine`."""
@@ -323,7 +330,8 @@ class Registered:
         """Return this engine under a branching rule: with a tree of its own, and blind to costs."""
         can = replace(self.capabilities, branch=rule, tree="", costs=False)
         stand_in = f"{self.stand_in}:{rule}" if self.stand_in else ""
-        return replace(self, name=f"{self.name}:{rule}", capabilities=can, stand_in=stand_in)
+        name = f"{self.name}:{rule}"
+        return replace(self, name=name, capabilities=can, stand_in=stand_in, counting="")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return get_engine, (self.name,)
@@ -406,6 +414,7 @@ _ENGINES = {
             "batchsolve.engines.walk",
             "search_algorithm_x",
             branches=True,
+            counting="batchsolve.engines.counting",
         ),
         Registered(
             "backtracking",

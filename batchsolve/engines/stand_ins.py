@@ -2,7 +2,8 @@
 
 Compiling takes seconds. A process of its own does it, and meanwhile an engine in Python that visits
 the same nodes searches: a small tree is done before. If a tree is not small, the kernel searches
-the task from the start.
+the task from the start. Tasks that only count do not wait for it: a small kernel, which is compiled
+in a second, counts (`batchsolve.engines.counting`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 
@@ -34,9 +36,11 @@ from batchsolve.settings import UNLIMITED
 
 MOST_ENTRIES = 65_000  # of a problem; an engine in Python prepares them in 0.04 s
 MOST_SECONDS = 2.0 * (not AWAITS)  # in all; longer searches wait for their kernels
+DELAY = 3.0  # seconds of counting before an engine is compiled beside it; most counts end before
 NICENESS = 5  # of compiling beside a search that goes on; it gets a third of the time
 
 _SEEN: set[tuple[str, int, int]] = set()  # engines, and the cells and digits of grids
+_COUNTED: set[str] = set()  # engines whose tasks are counted by another kernel meanwhile
 _seconds_spent = 0.0
 
 
@@ -88,24 +92,39 @@ def search(
     problem : ExactCover or SmallProblems
     task : Task
     """
-    try:
-        with at_hand():
+    if rehearsals.state_of(name) != "running":
+        with suppress(NotAtHandError), at_hand():
             return by_kernel(problem, task)
-    except NotAtHandError:
-        pass
-    if _may_search(stand_in, problem, task):
-        rehearsals.begin(name, partial(by_kernel, problem, replace(task, budget=1)))
-        few = replace(task, budget=min(task.budget, stand_in.few_nodes))
-        try:
-            with measured():
-                outcome = stand_in.search(problem, few)
-        except TooLongError:
-            return by_kernel(problem, task)
-        is_within = outcome.nodes.sum() < few.budget
-        is_whole = is_within and outcome.counts.sum() < task.room
-        if is_whole or (stand_in.in_turn and (is_within or few.budget == task.budget)):
-            return outcome
+    counts = _counts(stand_in, problem, task)
+    may_search = _may_search(stand_in, problem, task) and not (counts and name in _COUNTED)
+    if counts or may_search:
+        first_node = partial(by_kernel, problem, replace(task, budget=1))
+        rehearsals.begin(name, first_node, NICENESS * counts, DELAY * counts)
+    if may_search:
+        most_nodes = stand_in.few_before_counting if counts else stand_in.few_nodes
+        few = replace(task, budget=min(task.budget, most_nodes))
+        with suppress(TooLongError), measured():
+            outcome = stand_in.search(problem, few)
+            is_within = outcome.nodes.sum() < few.budget
+            is_whole = is_within and outcome.counts.sum() < task.room
+            if counts and not is_within:
+                _COUNTED.add(name)
+            if is_whole or (stand_in.in_turn and (is_within or few.budget == task.budget)):
+                return outcome
+    if counts and rehearsals.state_of(name) == "running":
+        _COUNTED.add(name)
+        return import_module(stand_in.counting).search(problem, task)
     return by_kernel(problem, task)
+
+
+def _counts(stand_in: Registered, problem: Searchable, task: Task) -> bool:
+    """Tell whether a task can be counted by a kernel that is compiled in a second."""
+    return (
+        bool(stand_in.counting)
+        and MOST_SECONDS > 0
+        and multiprocessing.parent_process() is None
+        and import_module(stand_in.counting).takes(problem, task)
+    )
 
 
 def is_at_hand(
@@ -157,12 +176,23 @@ def at_once(engine: Engine, problem: ExactCover, task: Task) -> Outcome | None:
     return None
 
 
-def nodes_at_hand(engine: Engine) -> int:
+def nodes_at_hand(engine: Engine, problem: ExactCover, task: Task) -> int:
     """Return the nodes of a task that an engine can search without waiting for the compiler."""
     stand_in = _stand_in_of(engine)
-    if stand_in and stand_in.in_turn and rehearsals.state_of(engine.name) == "running":
+    if (
+        stand_in
+        and stand_in.in_turn
+        and rehearsals.state_of(engine.name) == "running"
+        and not _counts(stand_in, problem, task)
+    ):
         return stand_in.few_nodes
     return UNLIMITED
+
+
+def name_in_use(engine: Engine) -> str:
+    """Return the name of an engine, or of the one that has counted in its stead."""
+    counts = engine.name in _COUNTED and rehearsals.state_of(engine.name) == "running"
+    return getattr(engine, "meanwhile", "") * counts or engine.name
 
 
 def _stand_in_of(engine: Engine) -> Registered | None:

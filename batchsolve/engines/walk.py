@@ -84,16 +84,20 @@ class Tally:
 
     def visit(self, n_nodes: int = 1) -> None:
         """Count nodes other than covers."""
+        self.add(n_nodes, 0)
+
+    def add(self, n_nodes: int, n_covers: int) -> None:
+        """Count nodes, some of which are covers."""
         self._nodes[self._k] += n_nodes
         self._budget -= n_nodes
         self._allowance -= n_nodes
+        self._counts[self._k] += n_covers
+        self._room -= n_covers
+        self.wanted -= n_covers
 
     def cover(self, cover: list[int]) -> None:
         """Count a cover, which is a node too, and keep it if it is one of the first."""
-        self.visit()
-        self._counts[self._k] += 1
-        self._room -= 1
-        self.wanted -= 1
+        self.add(1, 1)
         if self._keep > 0:
             self._keep -= 1
             self._covers.append(cover)

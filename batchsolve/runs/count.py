@@ -22,6 +22,7 @@ from batchsolve.engines.choice import (
     counter_for,
     engine_for_cheapest,
     engines_for,
+    in_any_tree,
 )
 from batchsolve.errors import InputError, counted
 from batchsolve.formats.render import CoverRenderer
@@ -38,7 +39,7 @@ from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.rows import search_rows
 from batchsolve.search.tree import Render, TreeSearch
 from batchsolve.search.tree_goal import Totals, TreeGoal
-from batchsolve.settings import UNLIMITED, SearchFields, SearchSettings, settings_of
+from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -376,6 +377,8 @@ def search_tree(
         collect, render = True, _forget
     goal = TreeGoal(problem, settings, begin, totals, keep, collect)
     engines, counter = engines_for(settings.engine, problem), counter_for(settings.engine, problem)
+    if settings.engine == AUTO:
+        engines = [in_any_tree(engine, problem) for engine in engines]
     return TreeSearch(goal, engines, pool, render, group, counter)
 
 

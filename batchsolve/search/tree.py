@@ -27,7 +27,7 @@ from typing import Any
 from batchsolve import rehearsals
 from batchsolve.engines import Engine, Outcome, Sharing, Task, get_engine
 from batchsolve.engines.contract import new_run
-from batchsolve.engines.stand_ins import at_once, is_at_hand, nodes_at_hand
+from batchsolve.engines.stand_ins import at_once, is_at_hand, name_in_use, nodes_at_hand
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -235,7 +235,7 @@ class TreeSearch:
     @property
     def engine(self) -> str:
         """The name of the engine in use."""
-        return self._work.engine.name
+        return name_in_use(self._work.engine)
 
     @property
     def n_symmetries(self) -> int:
@@ -271,12 +271,12 @@ class TreeSearch:
                     yield from self._begin_again()
                 if scheduler.is_empty:
                     break
-                scheduler.most_nodes = few = nodes_at_hand(self._work.engine)
+                scheduler.most_nodes = few = self._nodes_at_hand
                 for done in self._round():
                     yield done
                     if few < UNLIMITED:  # the task may have waited for the compiler
                         self._begin = time.monotonic()
-                        few = nodes_at_hand(self._work.engine)
+                        few = self._nodes_at_hand
                     if scheduler.most_nodes:
                         scheduler.most_nodes = min(few, self._most_nodes(untried))
                 if scheduler.most_nodes == 0 and not self._goes_over():
@@ -285,6 +285,11 @@ class TreeSearch:
         finally:
             goal.enough  # noqa: B018  reads the clock
             goal.keep_rest()
+
+    @property
+    def _nodes_at_hand(self) -> int:
+        task = Task.of(self._goal.start.stacks, keep=int(self._goal.collect))
+        return nodes_at_hand(self._work.engine, self._goal.problem, task)
 
     def _round(
         self, tasks: Iterator[tuple[int, Task]] | None = None, here: bool = False
@@ -314,7 +319,7 @@ class TreeSearch:
                 return
         while 0 < len(self.outstanding) < wanted and budget > 0 and not goal.enough:
             before = self.totals.nodes
-            yield from self._expand(1, min(budget, nodes_at_hand(self._work.engine)))
+            yield from self._expand(1, min(budget, self._nodes_at_hand))
             visited = self.totals.nodes - before
             budget -= visited or budget  # an engine that fails visits nothing
 
@@ -346,7 +351,7 @@ class TreeSearch:
 
         It does if it finishes in Python, or finds that nearly all subtrees are equal.
         """
-        if not self._counter or nodes_at_hand(self._work.engine) == UNLIMITED:
+        if not self._counter or rehearsals.state_of(self._work.engine.name) != "running":
             return False
         few = _weighed(self._counter, self._goal, WEIGH_AFTER // WEIGH_SHARE)
         if few is None or gain_of(few) < LEAST_GAIN:
@@ -355,7 +360,7 @@ class TreeSearch:
         if more and (more.nodes.sum() < COUNTER_NODES or gain_of(more) >= HUGE_GAIN):
             self._take_counter()
         if self._successor:
-            rehearsals.end(self.engine)
+            rehearsals.end(self._work.engine.name)
         return bool(self._successor)
 
     def _take_counter(self) -> None:

@@ -1,5 +1,7 @@
 """`auto` goes over to the engine that counts equal subtrees once, and says so."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from conftest import bounded_problems, coloured_problems, problems
@@ -55,7 +57,8 @@ def test_a_counter_that_is_not_compiled_is_weighed_in_python(monkeypatch):
 
 def test_a_counter_takes_over_while_the_first_engine_is_compiled(monkeypatch):
     monkeypatch.setattr(tree, "at_once", not_compiled)
-    monkeypatch.setattr(tree, "nodes_at_hand", lambda engine: 2_000)
+    always = SimpleNamespace(state_of=lambda name: "running", end=lambda name: None)
+    monkeypatch.setattr(tree, "rehearsals", always)
     monkeypatch.setattr(tree, "WEIGH_AFTER", 2_000 * tree.WEIGH_SHARE)
     result = count("dominoes:8x8", jobs=1)
     assert (result.count, result.engine) == (12_988_816, "memo:256")

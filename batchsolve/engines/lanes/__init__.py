@@ -18,7 +18,7 @@ within one grid, showed that propagation in SIMD lanes pays for Sudoku.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import cast
 
@@ -67,6 +67,7 @@ _STAND_IN = Registered(
     "batchsolve.engines.lanes.in_numpy",
     few_nodes=100_000,
     in_turn=False,  # lanes search several branches at once
+    few_before_counting=100,  # in a tenth of a second
 )
 
 _FORMS = {width: prepared(partial(form_of, width=width)) for width in WIDTHS}
@@ -89,9 +90,12 @@ class SudokuLanes:
     width : int, optional
         Number of lanes: 8, 16 or 32; by default the one that suits the machine. Only the time
         depends on it and, under a budget, the stacks that are left.
+    meanwhile : str
+        The engine whose tree may be counted until this one is compiled; empty for none.
     """
 
     width: int | None = None
+    meanwhile: str = ""
 
     name = "lanes"
     capabilities = registered(name).capabilities
@@ -101,7 +105,10 @@ class SudokuLanes:
         check_support(self, problem)
         if isinstance(problem, Variants) or cast(GridProblem, problem).rules.cages:
             return self.compiled(problem, task)
-        return stand_ins.search(self.name, self.compiled, _STAND_IN, problem, task)
+        stand_in = _STAND_IN
+        if self.meanwhile:
+            stand_in = replace(stand_in, counting=registered("algorithm-x").counting)
+        return stand_ins.search(self.name, self.compiled, stand_in, problem, task)
 
     def compiled(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task by the kernel, which may have to be compiled."""
