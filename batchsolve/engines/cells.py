@@ -11,10 +11,15 @@ grids of Sudoku, copy nothing, and the way back from the end of a chain of them 
 (Knuth's dancing cells, *The Art of Computer Programming* 7.2.2.3, likewise restore nothing but
 sizes, but move every option that goes within the sets of its items.)
 
-The search runs on a *residual* (`batchsolve.engines.residual`): what the stack leaves of the
-problem. The tree is that of `batchsolve.engines.dlx`, node by node: the branch item is the first of
-those with at most one option, or else of those with the fewest, and options are tried in ascending
-order. An empty item behind a forced one does not cut the search short: dancing links do not see it.
+The search runs on a *residual*: what the common beginning of all stacks leaves of the problem. The
+walk chooses the other options of a stack before it counts nodes. The tree is that of
+`batchsolve.engines.dlx`, node by node: the branch item is the first of those with at most one
+option, or else of those with the fewest, and options are tried in ascending order. An empty item
+behind a forced one does not cut the search short: dancing links do not see it.
+
+The kernel is one plain function, without helpers, tuples and arrays that grow: compiling those
+takes most of the time of an engine, and this one is compiled in a second. NumPy prepares its arrays
+and reads the frontier from them.
 """
 
 # compiled kernels are typed by their arguments
@@ -22,230 +27,170 @@ order. An empty item behind a forced one does not cut the search short: dancing 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import replace
+from itertools import takewhile
 
 import numpy as np
+import numpy.typing as npt
 from numba import uint64
 
 from batchsolve.engines import dlx, frame
 from batchsolve.engines.contract import Outcome, Task
-from batchsolve.engines.intrinsics import at_most, borrowed, least_cell, popcount, trailing_zeros
-from batchsolve.engines.residual import (
-    any_leaves_more,
-    build,
-    entries_of,
-    fill_set,
-    list_left,
-    make_scratch,
-    select,
-)
-from batchsolve.kernels import helper, inlined, kernel
+from batchsolve.engines.intrinsics import at_most, least_cell, trailing_zeros
+from batchsolve.engines.residual import any_leaves_more
+from batchsolve.engines.walk import Tally
+from batchsolve.kernels import kernel
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
 
 W = uint64
 
+FULL, GROW, CLASH = range(frame.DEEP + 1, frame.DEEP + 4)
+"""Events: the room for covers is full; a node may need one more row than the path has; an option of
+the stack clashes with one before it."""
 MOST_OPTIONS = 2**15 - 1  # a cell has 15 bits for them; their conflicts take 130 MB
 MOST_ITEMS = 2**16 - 129  # the numbers of items, and of the cell that fills up, have 16 bits
 _MOST_IN_A_BYTE = 127
 _GROUP = 64  # cells compared at once
 _QUAD = 4  # items whose numbers share a word
 _NUMBER = 2**16 - 1
-
-
-_FULL = frame.DEEP + 1
-"""A walk ended at a node, not yet visited, that may need one more row than the path has."""
+_ROOM = 2**16  # numbers of covers in the room for them
 _FEW_ROWS = 16
+_LEVEL, _ENTERED, _BRANCHES, _NODES, _COVERS, _KEPT = range(6)
 
 
-class Trail(NamedTuple):
-    """The working memory of a walk.
+@kernel
+def _walk(
+    conflicts,
+    rows,
+    quads,
+    words,
+    per,
+    length,
+    alive,
+    cells,
+    left,
+    levels,
+    pick,
+    children,
+    covers,
+    place,
+    given,
+    depth,
+    allowed,
+    most,
+):
+    """Continue the search of one residual until an event, which is returned.
 
     A branch is a node that has children still to be tried. Branches are numbered from the top; row
     `n_branches` of `alive` and `cells`, behind those of all branches, is that of the current node.
-    """
-
-    alive: np.ndarray  # flat (branches + 1, words): the options that are left
-    cells: np.ndarray  # flat (branches + 1, length): how many of these options each item has
-    left: np.ndarray  # flat (branches + 1, words): the children to be tried
-    length: np.uint64  # cells of a row
-    n_rows: int  # rows of these arrays that may be used
-    level: np.ndarray  # branch -> its level
-    pick: np.ndarray  # level -> the option chosen there, as the residual numbers it
-    children: np.ndarray  # level -> how many children the node has
-
-
-class Quads(NamedTuple):
-    """The primary items of every option, four to a word.
-
-    If an option has fewer items than that, the cell behind all others fills up the words.
-    """
-
-    words: np.ndarray  # flat (options, per)
-    per: np.uint64  # words an option
-
-
-@inlined
-def _row_length(n_items):
-    """Return the number of cells in a row: whole groups for the items, and one group to fill up."""
-    return W((n_items + _GROUP - 1) // _GROUP * _GROUP + _GROUP)
-
-
-@helper
-def _fit(path, place, n_rows):
-    """Return a path with at least `n_rows` rows for a residual, and the content of the old one.
-
-    Longer arrays replace those that are too short.
-    """
-    alive, cells, left, _, _, level, pick, children = path
-    length, n_levels = _row_length(place.n_items), place.n_items + 1
-    if alive.size < n_rows * place.words:
-        alive = frame.longer(alive, alive.size + n_rows * place.words)
-        left = frame.longer(left, left.size + n_rows * place.words)
-    if W(cells.size) < W(n_rows) * length:
-        cells = frame.longer(cells, W(cells.size) + W(n_rows) * length)
-    if level.size < n_rows:
-        level = frame.longer(level, level.size + n_rows)
-    if pick.size < n_levels:
-        pick = frame.longer(pick, pick.size + n_levels)
-    return Trail(alive, cells, left, length, n_rows, level, pick, children)
-
-
-@helper
-def _quads_of(arena, place, words):
-    """Return the quads of a residual, written into `words` if they fit."""
-    longest = W(1)
-    for o in range(place.n_options):
-        longest = max(longest, arena[place.first + o + 1] - arena[place.first + o])
-    per = (longest + W(_QUAD - 1)) // W(_QUAD)
-    if W(words.size) < W(place.n_options) * per:
-        words = np.empty(W(place.n_options) * per, np.uint64)
-    filler = _row_length(place.n_items) - W(_GROUP)
-    for o in range(place.n_options):
-        x, end = arena[place.first + o], arena[place.first + o + 1]
-        for y in range(per):
-            word = W(0)
-            for shift in range(0, 16 * _QUAD, 16):
-                i = arena[W(place.covers) + x] if x < end else filler
-                x += W(1)
-                word |= i << W(shift)
-            words[W(o) * per + W(y)] = word
-    return Quads(words, per)
-
-
-@helper
-def _start(arena, place, path):
-    """Write the row of the topmost node."""
-    fill_set(path.alive, 0, place.n_options)
-    path.cells[: path.length - W(_GROUP)] = ~path.cells.dtype.type(0)
-    for i in range(place.n_items):
-        size = W(0)
-        for w in range(place.words):
-            size += popcount(arena[place.rows + i * place.words + w])
-        path.cells[i] = size
-
-
-@inlined
-def _first_at_most(cells, at, n_groups, bound):
-    """Return the first item whose cell is no larger than `bound`, or any number if none is."""
-    for g in range(n_groups):
-        low = at_most(cells, at + W(g) * W(_GROUP), bound)
-        if low != W(0):
-            return W(g) * W(_GROUP) + trailing_zeros(low)
-    return ~W(0)
-
-
-@helper
-def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, found):
-    """Continue the search of one residual until an event; write covers while there is room.
 
     Parameters
     ----------
-    arena : ndarray of uint64
-    place : Place
-    quads : Quads
-    path : Trail
-    n_branches : int
-        The number of branches in the path.
-    position : Position
-    bounds : Bounds
-    stack : ndarray of uint32
-        The options of stack `k`.
-    k : int
-    found : GrowingCovers
-        Receives covers while there is room.
-
-    Returns
-    -------
-    int, int, Position
-        The event, and where to go on: the number of branches, and the position.
+    conflicts, rows : ndarray of uint64
+        Flat (options, words): the options that cannot be chosen with each, itself among them; flat
+        (items, words): the options of each.
+    quads : ndarray of uint64
+        Flat (options, per): the primary items of each, four to a word. The cell behind all others
+        fills up the words.
+    words, per, length : int
+        Words of a set of options, words of quads, and cells of a row.
+    alive, cells, left : ndarray
+        Flat (branches + 1, ...): the options that are left, how many of them each item has, and the
+        children to be tried.
+    levels : ndarray of int64
+        Branch -> its level.
+    pick, children : ndarray of uint64
+        Level -> the option chosen there, and how many children the node has.
+    covers : ndarray of uint64, shape (n, levels + 1)
+        Receives covers while there is room: the number of their options, and these.
+    place : ndarray of int64
+        The position: `_LEVEL`, … -> its number.
+    given, depth, allowed, most : int
+        Levels whose options are given in `pick`, the level at which nodes are handed back, and the
+        nodes and covers that may be visited and found.
     """
-    alive, cells, left, length, n_rows, _, pick, children = path
-    level, entered, visited, count = position
-    depth, allowed, most, _ = bounds
-    per, quads = quads.per, quads.words
+    level, entered, n_branches = place[_LEVEL], place[_ENTERED] != 0, W(place[_BRANCHES])
+    visited, count, kept = place[_NODES], place[_COVERS], 0
+    words, per, length = W(words), W(per), W(length)
+    end_cells, n_rows = length - W(_GROUP), W(levels.size)
     covered = W(1) << W(8 * cells.itemsize - 1)
-    words, conflicts, rows = W(place.words), W(place.conflicts), W(place.rows)
-    n_groups = (W(place.n_items) + W(_GROUP - 1)) // W(_GROUP)
-    at, at_cells = W(n_branches) * words, W(n_branches) * length
-    o = W(0)
+    at, at_cells = n_branches * words, n_branches * length
+    o, event = W(0), -1
     while True:
         branches = True
-        if entered:
+        if entered and level < given:
+            o = W(pick[W(level)])
+            if (alive[at + (o >> W(6))] >> (o & W(63))) & W(1) == W(0):
+                event = CLASH
+                break
+            branches = False
+        elif entered:
             # X2. [Enter level l.]
             if visited == allowed:
-                return frame.SPENT, n_branches, frame.Position(level, False, visited, count)
+                event = frame.SPENT
+                break
             # X3. [Choose i.]
-            i = _first_at_most(cells, at_cells, n_groups, W(1))
-            if i != ~W(0):
-                size = W(cells[at_cells + i])
-            else:
-                size = W(covered)
-                for g in range(n_groups):
-                    size = min(size, least_cell(cells, at_cells + W(g) * W(_GROUP)))
-                if size < covered:
-                    i = _first_at_most(cells, at_cells, n_groups, size)
+            i, size = ~W(0), W(1)
+            while i == ~W(0) and size != covered:
+                for g in range(W(0), end_cells, W(_GROUP)):
+                    low = at_most(cells, at_cells + g, size)
+                    if low != W(0):
+                        i = g + trailing_zeros(low)
+                        size = W(cells[at_cells + i])
+                        break
+                if i == ~W(0):
+                    size = covered
+                    for g in range(W(0), end_cells, W(_GROUP)):
+                        size = min(size, least_cell(cells, at_cells + g))
+            if size != W(0) and size != covered:
+                if level == depth:
+                    event = frame.DEEP
+                    break
+                if size > W(1) and n_branches + W(1) == n_rows:
+                    event = GROW
+                    break
+            visited += 1
             if size == W(0):
-                visited += 1
                 entered = False
-            elif size == W(covered):
-                visited += 1
+            elif size == covered:
                 count += 1
-                is_full = count == most
-                if frame.has_room(found):
-                    is_full |= frame.append_cover(
-                        found, stack, k, stack, 0, arena, place.options, pick, level
-                    )
-                if is_full:
-                    return frame.COVER, n_branches, frame.Position(level, False, visited, count)
                 entered = False
-            elif level == depth:
-                return frame.DEEP, n_branches, frame.Position(level, False, visited, count)
-            elif size > W(1) and n_branches + 1 == n_rows:
-                return _FULL, n_branches, frame.Position(level, True, visited, count)
+                if kept < covers.shape[0]:
+                    covers[kept, 0] = level
+                    for s in range(W(level)):
+                        covers[kept, s + W(1)] = pick[s]
+                    kept += 1
+                    if kept == covers.shape[0]:
+                        event = FULL
+                if count == most:
+                    event = frame.COVER
+                if event != -1:
+                    break
             else:
-                visited += 1
                 children[W(level)] = size
-                row = rows + i * words
+                row = i * words
                 if size == W(1):
                     lowest = W(0)
-                    meet = alive[at] & arena[row]
+                    meet = alive[at] & rows[row]
                     while meet == W(0):
                         lowest += W(1)
-                        meet = alive[at + lowest] & arena[row + lowest]
+                        meet = alive[at + lowest] & rows[row + lowest]
                     o = (lowest << W(6)) | trailing_zeros(meet)
                     branches = False
                 else:
                     for w in range(words):
-                        left[at + W(w)] = alive[at + W(w)] & arena[row + W(w)]
+                        left[at + w] = alive[at + w] & rows[row + w]
         if branches:
             if not entered:
                 # X8. [Leave level l.]
-                if n_branches == 0:
-                    return frame.DONE, n_branches, frame.Position(level, False, visited, count)
-                n_branches -= 1
+                if n_branches == W(0):
+                    event = frame.DONE
+                    break
+                n_branches -= W(1)
                 at -= words
                 at_cells -= length
-                level = path.level[W(n_branches)]
+                level = levels[n_branches]
             # X6. [Try again.]
             lowest = W(0)
             while left[at + lowest] == W(0):
@@ -259,27 +204,27 @@ def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, fou
                 rest = left[at + lowest]
             if rest != W(0):
                 for w in range(words):
-                    alive[at + words + W(w)] = alive[at + W(w)]
+                    alive[at + words + w] = alive[at + w]
                 for x in range(length):
-                    cells[at_cells + length + W(x)] = cells[at_cells + W(x)]
-                path.level[W(n_branches)] = level
-                n_branches += 1
+                    cells[at_cells + length + x] = cells[at_cells + x]
+                levels[n_branches] = level
+                n_branches += W(1)
                 at += words
                 at_cells += length
         # X5. [Try x_l.]
         pick[W(level)] = o
         for x in range(o * per, (o + W(1)) * per):
-            quad = quads[W(x)]
+            quad = quads[x]
             cells[at_cells + (quad & W(_NUMBER))] |= covered
             cells[at_cells + ((quad >> W(16)) & W(_NUMBER))] |= covered
             cells[at_cells + ((quad >> W(32)) & W(_NUMBER))] |= covered
             cells[at_cells + (quad >> W(48))] |= covered
-        row = conflicts + o * words
+        row = o * words
         for w in range(words):
-            gone = alive[at + W(w)] & arena[row + W(w)]
-            alive[at + W(w)] ^= gone
+            gone = alive[at + w] & conflicts[row + w]
+            alive[at + w] ^= gone
             while gone != W(0):
-                x = ((W(w) << W(6)) | trailing_zeros(gone)) * per
+                x = ((w << W(6)) | trailing_zeros(gone)) * per
                 gone &= gone - W(1)
                 end = x + per
                 while x < end:
@@ -291,75 +236,179 @@ def _walk(arena, place, quads, path, n_branches, position, bounds, stack, k, fou
                     x += W(1)
         level += 1
         entered = True
+    place[_LEVEL], place[_ENTERED], place[_BRANCHES] = level, event == GROW, n_branches
+    place[_NODES], place[_COVERS], place[_KEPT] = visited, count, kept
+    return event
 
 
-@helper
-def _name_choices(arena, place, level, pick, chosen):
-    """Write the choices on all levels above `level` as options of the problem."""
-    for s in range(level):
-        chosen[s] = arena[W(place.options) + pick[s]]
+class Residual:
+    """What some options leave of a problem, prepared for the walk.
 
+    Parameters
+    ----------
+    problem : ExactCover
+    stack : list of int
+        The options; it ends before one that clashes.
 
-@helper
-def _hand_back(arena, place, path, n_branches, stacks, k, choices, front):
-    """Write the children still to be tried to the frontier; `choices` is overwritten."""
-    while n_branches > 0:
-        n_branches -= 1
-        level = path.level[n_branches]
-        for o in range(place.n_options):
-            if (path.left[n_branches * place.words + (o >> 6)] >> W(o & 63)) & W(1):
-                choices.options[level] = arena[place.options + o]
-                front = frame.append(front, stacks, k, choices, level + 1)
-    return front
-
-
-@kernel
-def _search(entries, cells, task):
-    """Search below every stack of a task; return covers and the frontier.
-
-    Only the type of `cells` matters.
+    Attributes
+    ----------
+    chosen : list of int
+        The options.
+    options : ndarray of int64
+        The options that are left -> their numbers in the problem.
     """
-    task = borrowed(task)
-    stacks, clash = task.stacks, task.clash
-    found, front = frame.no_covers(), frame.no_stacks()
-    held = np.empty(entries.n_items, np.int64)
-    scratch = make_scratch(entries)
-    arena, quads = np.empty(1024, np.uint64), Quads(np.empty(0, np.uint64), W(0))
-    choices = frame.no_choices(entries.n_primary + 1)
-    none = np.empty(0, np.uint64)
-    path = Trail(none, cells, none, W(0), frame.ZERO, np.empty(0, np.int64), none, choices.children)
-    for k in range(stacks.n):
-        bounds, front = frame.begin_stack(task, k, found, front)
-        if not frame.may_begin(bounds):
-            continue
-        # X1. [Initialize.]
-        stack = frame.stack_at(stacks, k)
-        clash[k] = select(stack, entries, held)
-        if clash[k] >= 0:
-            continue
-        n_alive, n_open = list_left(entries, held, scratch)
-        place, arena, scratch = build(entries, n_alive, n_open, scratch, frame.ZERO, arena)
-        path = _fit(path, place, np.int64(_FEW_ROWS))
-        quads = _quads_of(arena, place, quads.words)
-        _start(arena, place, path)
-        event, n_branches, position = frame.COVER, frame.ZERO, frame.at_the_top()
-        while event >= frame.COVER and position.covers < bounds.most:
-            if event == frame.COVER:
-                found = frame.with_room(task, k, n_open, found)
-            lent, drawn, here, written = borrowed((arena, quads, path, found))
-            event, n_branches, position = _walk(
-                lent, place, drawn, here, n_branches, position, bounds, stack, k, written
+
+    def __init__(self, problem: ExactCover, stack: list[int]) -> None:
+        clash = problem.clash_position(stack)
+        self.chosen = stack[:clash] if clash >= 0 else stack
+        self.options, open_items = _left_by(self.chosen, problem)
+        n, self._n_open = self.options.size, open_items.size
+        words = n // 64 + 1
+        self._number = np.full(problem.n_options + 1, n)  # n for others, which is never alive
+        self._number[self.options] = np.arange(n)
+        lengths = np.diff(problem.indptr)[self.options]
+        firsts = np.append(0, np.cumsum(lengths))
+        owner = np.repeat(np.arange(n), lengths)
+        place = np.arange(owner.size) - firsts[owner]  # within the option
+        entries = problem.indptr[self.options][owner] + place
+        items = problem.indices[entries]
+        per = -(-int(lengths.max(initial=1)) // _QUAD)
+        filler = -(-self._n_open // _GROUP) * _GROUP
+        cell = np.full(problem.n_items, filler)
+        cell[open_items] = np.arange(self._n_open)
+        quads = np.full((n, per * _QUAD), filler, np.uint16)
+        quads[owner, place] = cell[items]
+        sizes = np.bincount(items, minlength=problem.n_items)[open_items]
+        kind = np.uint8 if sizes.max(initial=0) <= _MOST_IN_A_BYTE else np.uint16
+        self._cells = np.full(filler + _GROUP, np.iinfo(kind).max, kind)
+        self._cells[: self._n_open] = sizes
+        self._alive = np.packbits(np.arange(64 * words) < n, bitorder="little").view(np.uint64)
+        rows = _sets(items, owner, problem.n_items, words)
+        conflicts = _sets(np.arange(n), np.arange(n), n, words)
+        alike = np.zeros((1, words), np.uint64)
+        kind_of = np.zeros(items.size, np.int64)
+        if problem.colors is not None:
+            colors = problem.colors[entries].astype(np.int64)
+            _, kind_of = np.unique(
+                items * (colors.max(initial=0) + 1) + colors, return_inverse=True
             )
-            if event == _FULL:
-                path = _fit(path, place, 2 * path.n_rows)
-            elif event in (frame.DEEP, frame.SPENT):
-                _name_choices(arena, place, position.level, path.pick, choices.options)
-                front = frame.append(front, stacks, k, choices, position.level)
-        if frame.is_cut_short(event, bounds):
-            _name_choices(arena, place, position.level, path.pick, choices.options)
-            front = _hand_back(arena, place, path, n_branches, stacks, k, choices, front)
-        frame.end_stack(task, k, position)
-    return found[:], front[:]
+            alike = _sets(kind_of, owner, items.size, words)
+            alike[kind_of[colors == 0]] = 0
+        for k in range(int(lengths.max(initial=0))):
+            these = np.flatnonzero(lengths > k)
+            entry = firsts[these] + k
+            conflicts[these] |= rows[items[entry]] & ~alike[kind_of[entry]]
+        flat = (*map(np.ravel, (conflicts, rows[open_items], quads.view(np.uint64))),)
+        self._arrays = *flat, words, per, self._cells.size
+
+    def search(self, stack: list[int], tally: Tally) -> list[Stacks]:
+        """Search below a stack that begins with `chosen`; return the covers to be kept."""
+        base = len(self.chosen)
+        given = np.array(stack[base:], np.int64).clip(max=self._number.size - 1)
+        n_levels = given.size + self._n_open + 1
+        path = [  # as `Parameters` of `_walk`, in rows
+            np.empty((_FEW_ROWS, self._alive.size), np.uint64),
+            np.empty((_FEW_ROWS, self._cells.size), self._cells.dtype),
+            np.empty((_FEW_ROWS, self._alive.size), np.uint64),
+            np.empty(_FEW_ROWS, np.int64),
+        ]
+        path[0][0], path[1][0] = self._alive, self._cells
+        pick, children = np.ones((2, n_levels), np.uint64)
+        pick[: given.size] = self._number[given]
+        place, found = np.array([0, 1, 0, 0, 0, 0]), list[Stacks]()
+        depth, allowed = given.size + min(tally.depth, n_levels), tally.nodes_left
+        most, keep = tally.covers_left, tally.keep
+        event = FULL
+        while event in (FULL, GROW, frame.DEEP):
+            if event == GROW:
+                path = [np.concatenate([rows, np.empty_like(rows)]) for rows in path]
+            n_kept = min(keep, most, max(1, _ROOM // n_levels))
+            covers = np.empty((n_kept, n_levels + 1), np.uint64)
+            arrays = *self._arrays, *map(np.ravel, path), pick, children, covers
+            event = _walk(*arrays, place, given.size, depth, allowed, most)
+            level, _, n_branches, n_nodes, n_covers, n_kept = place.tolist()
+            if event == CLASH:
+                tally.clash(base + level)
+                return []
+            if n_kept:
+                keep -= n_kept
+                found.append(self._named(covers[:n_kept], tally.root))
+            picked = [*self.chosen, *self.options[pick[:level]].tolist()]
+            weights = np.divide.accumulate(np.append(1.0, children[:level])).tolist()
+            if event in (frame.DEEP, frame.SPENT):
+                tally.hand_back(picked, weights[level])
+        tally.add(n_nodes, n_covers)
+        if tally.wanted:
+            left, levels = path[2:]
+            for b in reversed(range(n_branches)):
+                level = int(levels[b])
+                bits = np.unpackbits(left[b].view(np.uint8), bitorder="little")
+                for o in self.options[np.flatnonzero(bits)].tolist():
+                    tally.hand_back([*picked[: base + level], o], weights[level + 1])
+        return found
+
+    def _named(self, covers: npt.NDArray[np.uint64], root: int) -> Stacks:
+        """Return covers that the walk has written as stacks of a root."""
+        sizes = covers[:, 0].astype(np.int64)
+        is_used = np.arange(covers.shape[1] - 1) < sizes[:, None]
+        picked = self.options[covers[:, 1:][is_used].astype(np.int64)]
+        offsets = np.append(0, np.cumsum(sizes + len(self.chosen)))
+        options = np.empty(offsets[-1], np.uint32)
+        begins = np.arange(len(self.chosen)) + offsets[:-1, None]
+        is_chosen = np.zeros(options.size, np.bool_)
+        is_chosen[begins] = True
+        options[begins], options[~is_chosen] = self.chosen, picked
+        return Stacks(offsets, options, np.full(len(covers), root))
+
+
+def _left_by(
+    chosen: list[int], problem: ExactCover
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the options that clash with none of those chosen, and the primary items left."""
+    owner = np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
+    colors = np.zeros(owner.size, np.int64) if problem.colors is None else problem.colors
+    taken = np.full(problem.n_items, -1)  # item -> its colour, 0 if it has none, or -1 if open
+    is_chosen = np.isin(owner, chosen)
+    taken[problem.indices[is_chosen]] = colors[is_chosen]
+    given = taken[problem.indices]
+    clashes = (given >= 0) & ((given == 0) | (given != colors))
+    is_left = np.bincount(owner, clashes, problem.n_options) == 0
+    is_left[chosen] = False
+    return np.flatnonzero(is_left), np.flatnonzero(taken[: problem.n_primary] < 0)
+
+
+def _sets(
+    rows: npt.NDArray[np.int64], members: npt.NDArray[np.int64], n: int, words: int
+) -> npt.NDArray[np.uint64]:
+    """Return `n` sets of bits; `rows` says which set has each of the members."""
+    sets = np.zeros((n, words), np.uint64)
+    bits = np.uint64(1) << (members & 63).astype(np.uint64)
+    np.bitwise_or.at(sets, (rows, members >> 6), bits)
+    return sets
+
+
+_kept = frame.prepared(lambda problem: list[Residual]())
+
+
+def _common(stacks: list[list[int]]) -> list[int]:
+    """Return the options with which all stacks begin."""
+    pairs = zip(min(stacks), max(stacks), strict=False)
+    return [o for o, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+
+
+def _residual_of(problem: ExactCover, stacks: list[list[int]]) -> Residual | None:
+    """Return the residual of options with which all stacks begin; that of later tasks, mostly.
+
+    Return None if they leave too many options.
+    """
+    kept = _kept(problem)
+    chosen = _common([*(each.chosen for each in kept), *stacks])
+    if kept and len(chosen) == len(kept[0].chosen):
+        return kept[0]
+    if any_leaves_more(problem, Stacks.from_lists([chosen]), MOST_OPTIONS):
+        return None
+    kept[:] = [Residual(problem, chosen)]
+    return kept[0]
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:
@@ -370,11 +419,12 @@ def search(problem: ExactCover, task: Task) -> Outcome:
     """
     if problem.n_primary > MOST_ITEMS or any_leaves_more(problem, task.stacks, MOST_OPTIONS):
         return dlx.search(problem, task)
-    arrays = entries_of(problem), np.empty(0, _cell(problem))
-    return frame.search_task(_search, arrays, task)
-
-
-def _cell(problem: ExactCover) -> type[np.uint8] | type[np.uint16]:
-    """Return the type of cells that the number of options of every item fits into."""
-    sizes = np.bincount(problem.indices, minlength=1)[: problem.n_primary]
-    return np.uint8 if sizes.max(initial=0) <= _MOST_IN_A_BYTE else np.uint16
+    tally, stacks = Tally(task), [stack.tolist() for stack in task.stacks]
+    residual, covers = _residual_of(problem, stacks) if stacks else None, list[Stacks]()
+    for stack in stacks:
+        tally.next_stack()
+        if tally.may_begin:
+            covers += (residual or Residual(problem, stack)).search(stack, tally)
+        elif tally.wanted:
+            tally.hand_back(stack)
+    return replace(tally.outcome(), solutions=Stacks.concatenate(covers))

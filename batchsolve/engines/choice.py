@@ -79,13 +79,11 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
     return engines
 
 
-def in_any_tree(engine: Engine, problem: ExactCover) -> Engine:
+def in_any_tree(engine: Engine) -> Engine:
     """Return an engine for a count; one for Sudoku counts in another tree until it is compiled."""
-    if not (engine.capabilities.sudoku_only and isinstance(problem, GridProblem)):
+    if not engine.capabilities.sudoku_only:
         return engine
-    others = (each for each in _by_speed() if not each.capabilities.sudoku_only)
-    name = next(each.name for each in others if _suits(each, problem))
-    return replace(cast(Any, engine), meanwhile=name)
+    return replace(cast(Any, engine), meanwhile=registered("dlx").meanwhile)
 
 
 def _is_crowded(problem: ExactCover) -> bool:

@@ -290,11 +290,9 @@ class Registered:
     in_turn : bool
         True if a stand-in visits the nodes in the same order: then a budget or a room cuts its
         search in the same place.
-    counting : str
-        The module that searches for a stand-in tasks that only count, until the engine is compiled;
-        empty if there is none.
-    few_before_counting : int
-        Nodes of such a task that the stand-in may visit before.
+    meanwhile : str
+        The engine with the same tree that searches until this one is compiled, because it is
+        compiled in a second; empty if there is none.
     """
 
     name: str
@@ -306,8 +304,7 @@ class Registered:
     stand_in: str = ""
     few_nodes: int = 2_000
     in_turn: bool = True
-    counting: str = ""
-    few_before_counting: int = 2_000
+    meanwhile: str = ""
 
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task; see `Engine`."""
@@ -316,7 +313,7 @@ class Registered:
         from batchsolve.engines import stand_ins
 
         stand_in = registered(self.stand_in)
-        return stand_ins.search(self.name, self.compiled, stand_in, problem, task)
+        return stand_ins.search(self.name, self.compiled, stand_in, problem, task, self.meanwhile)
 
     @property
     def compiled(self) -> Callable[[Searchable, Task], Outcome]:
@@ -331,7 +328,7 @@ class Registered:
         can = replace(self.capabilities, branch=rule, tree="", costs=False)
         stand_in = f"{self.stand_in}:{rule}" if self.stand_in else ""
         name = f"{self.name}:{rule}"
-        return replace(self, name=name, capabilities=can, stand_in=stand_in, counting="")
+        return replace(self, name=name, capabilities=can, stand_in=stand_in, meanwhile="")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return get_engine, (self.name,)
@@ -354,6 +351,7 @@ _ENGINES = {
             "batchsolve.engines.dlx",
             branches=True,
             stand_in="algorithm-x",
+            meanwhile="cells",
         ),
         Registered(
             "lanes",
@@ -380,6 +378,7 @@ _ENGINES = {
             ),
             "batchsolve.engines.bits",
             stand_in="algorithm-x",
+            meanwhile="cells",
         ),
         Registered(
             "cells",
@@ -414,7 +413,6 @@ _ENGINES = {
             "batchsolve.engines.walk",
             "search_algorithm_x",
             branches=True,
-            counting="batchsolve.engines.counting",
         ),
         Registered(
             "backtracking",

@@ -1,9 +1,9 @@
 """Engines in Python that stand in for engines whose kernels have to be compiled.
 
 Compiling takes seconds. A process of its own does it, and meanwhile an engine in Python that visits
-the same nodes searches: a small tree is done before. If a tree is not small, the kernel searches
-the task from the start. Tasks that only count do not wait for it: a small kernel, which is compiled
-in a second, counts (`batchsolve.engines.counting`).
+the same nodes searches: a small tree is done before. If a tree is not small, an engine that is
+compiled in a second and has the same tree searches the task (`Registered.meanwhile`); or else the
+kernel does, from the start.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 
 import numpy as np
 
 from batchsolve import rehearsals
 from batchsolve.engines.contract import (
+    MRV_TREE,
     Engine,
     Outcome,
     Registered,
@@ -36,11 +36,12 @@ from batchsolve.settings import UNLIMITED
 
 MOST_ENTRIES = 65_000  # of a problem; an engine in Python prepares them in 0.04 s
 MOST_SECONDS = 2.0 * (not AWAITS)  # in all; longer searches wait for their kernels
-DELAY = 3.0  # seconds of counting before an engine is compiled beside it; most counts end before
+MOST_BITS = 2**28  # of the sets of an engine that searches meanwhile; prepared in 0.1 s
+DELAY = 3.0  # seconds of its search before another is compiled beside it; most end before
 NICENESS = 5  # of compiling beside a search that goes on; it gets a third of the time
 
 _SEEN: set[tuple[str, int, int]] = set()  # engines, and the cells and digits of grids
-_COUNTED: set[str] = set()  # engines whose tasks are counted by another kernel meanwhile
+_REPLACED: set[str] = set()  # engines in whose place another one searches meanwhile
 _seconds_spent = 0.0
 
 
@@ -79,6 +80,7 @@ def search(
     stand_in: Registered,
     problem: Searchable,
     task: Task,
+    meanwhile: str = "",
 ) -> Outcome:
     """Search a task by the kernel of an engine, or by its stand-in if that finishes before.
 
@@ -91,40 +93,45 @@ def search(
         Visits the same nodes.
     problem : ExactCover or SmallProblems
     task : Task
+    meanwhile : str
+        The engine that searches a task that the stand-in does not finish; empty if none does.
     """
     if rehearsals.state_of(name) != "running":
         with suppress(NotAtHandError), at_hand():
             return by_kernel(problem, task)
-    counts = _counts(stand_in, problem, task)
-    may_search = _may_search(stand_in, problem, task) and not (counts and name in _COUNTED)
-    if counts or may_search:
+    other = _other(meanwhile, problem, task)
+    may_search = _may_search(stand_in, problem, task) and not (other and name in _REPLACED)
+    if other or may_search:
         first_node = partial(by_kernel, problem, replace(task, budget=1))
-        rehearsals.begin(name, first_node, NICENESS * counts, DELAY * counts)
+        begins_late = other is not None
+        rehearsals.begin(name, first_node, NICENESS * begins_late, DELAY * begins_late)
     if may_search:
-        most_nodes = stand_in.few_before_counting if counts else stand_in.few_nodes
-        few = replace(task, budget=min(task.budget, most_nodes))
+        few = replace(task, budget=min(task.budget, stand_in.few_nodes))
         with suppress(TooLongError), measured():
             outcome = stand_in.search(problem, few)
             is_within = outcome.nodes.sum() < few.budget
             is_whole = is_within and outcome.counts.sum() < task.room
-            if counts and not is_within:
-                _COUNTED.add(name)
             if is_whole or (stand_in.in_turn and (is_within or few.budget == task.budget)):
                 return outcome
-    if counts and rehearsals.state_of(name) == "running":
-        _COUNTED.add(name)
-        return import_module(stand_in.counting).search(problem, task)
+    if other and rehearsals.state_of(name) == "running":
+        _REPLACED.add(name)
+        return other.search(problem, task)
     return by_kernel(problem, task)
 
 
-def _counts(stand_in: Registered, problem: Searchable, task: Task) -> bool:
-    """Tell whether a task can be counted by a kernel that is compiled in a second."""
-    return (
-        bool(stand_in.counting)
-        and MOST_SECONDS > 0
-        and multiprocessing.parent_process() is None
-        and import_module(stand_in.counting).takes(problem, task)
-    )
+def _other(meanwhile: str, problem: Searchable, task: Task) -> Registered | None:
+    """Return the engine that searches meanwhile, if it takes a task."""
+    if (
+        not meanwhile
+        or MOST_SECONDS == 0
+        or multiprocessing.parent_process() is not None
+        or not isinstance(problem, ExactCover)
+        or problem.bounds is not None
+        or task.cheapest
+        or (8 * problem.n_items + problem.n_entries) * problem.n_options > MOST_BITS
+    ):
+        return None
+    return registered(meanwhile)
 
 
 def is_at_hand(
@@ -183,16 +190,17 @@ def nodes_at_hand(engine: Engine, problem: ExactCover, task: Task) -> int:
         stand_in
         and stand_in.in_turn
         and rehearsals.state_of(engine.name) == "running"
-        and not _counts(stand_in, problem, task)
+        and not _other(getattr(engine, "meanwhile", ""), problem, task)
     ):
         return stand_in.few_nodes
     return UNLIMITED
 
 
 def name_in_use(engine: Engine) -> str:
-    """Return the name of an engine, or of the one that has counted in its stead."""
-    counts = engine.name in _COUNTED and rehearsals.state_of(engine.name) == "running"
-    return getattr(engine, "meanwhile", "") * counts or engine.name
+    """Return the name of an engine, or of one with another tree that has searched in its place."""
+    is_replaced = engine.name in _REPLACED and rehearsals.state_of(engine.name) == "running"
+    has_other_tree = engine.capabilities.tree != MRV_TREE
+    return getattr(engine, "meanwhile", "") * (is_replaced and has_other_tree) or engine.name
 
 
 def _stand_in_of(engine: Engine) -> Registered | None:

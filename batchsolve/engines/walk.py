@@ -32,18 +32,20 @@ class Tally:
         As in `Task`.
     whole : bool
         As in `Task`.
-    wanted : int
-        Covers still wanted of the current root.
+    root : int
+        The current root.
+    wanted, keep : int
+        Its covers that are still wanted, and that are to be kept.
     """
 
     def __init__(self, task: Task) -> None:
         n = len(task.stacks)
         self.depth, self.whole = task.depth, task.whole
-        self.wanted = 0
+        self.root, self.wanted, self.keep = -1, 0, 0
         self._task = task
         self._budget, self._room = task.budget, task.room
-        self._allowance = self._keep = 0
-        self._k, self._root = -1, -1
+        self._allowance = 0
+        self._k = -1
         self._counts = [0] * n
         self._nodes = [0] * n
         self._clash = [-1] * n
@@ -58,8 +60,8 @@ class Tally:
         self._k += 1
         k, task = self._k, self._task
         root = int(task.stacks.roots[k])
-        if k == 0 or root != self._root:
-            self._root, self._keep = root, task.keep
+        if k == 0 or root != self.root:
+            self.root, self.keep = root, task.keep
             self.wanted, self._allowance = int(task.limits[k]), int(task.allowances[k])
 
     @property
@@ -94,14 +96,14 @@ class Tally:
         self._counts[self._k] += n_covers
         self._room -= n_covers
         self.wanted -= n_covers
+        self.keep -= min(self.keep, n_covers)
 
     def cover(self, cover: list[int]) -> None:
         """Count a cover, which is a node too, and keep it if it is one of the first."""
-        self.add(1, 1)
-        if self._keep > 0:
-            self._keep -= 1
+        if self.keep > 0:
             self._covers.append(cover)
-            self._cover_roots.append(self._root)
+            self._cover_roots.append(self.root)
+        self.add(1, 1)
 
     def clash(self, position: int) -> None:
         """Record the position at which the current stack clashes, or -1."""

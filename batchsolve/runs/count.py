@@ -378,7 +378,7 @@ def search_tree(
     goal = TreeGoal(problem, settings, begin, totals, keep, collect)
     engines, counter = engines_for(settings.engine, problem), counter_for(settings.engine, problem)
     if settings.engine == AUTO:
-        engines = [in_any_tree(engine, problem) for engine in engines]
+        engines = list(map(in_any_tree, engines))
     return TreeSearch(goal, engines, pool, render, group, counter)
 
 

@@ -1,21 +1,48 @@
+"""`cells` visits the nodes of dancing links, and hands back the same covers and stacks."""
+
+from itertools import chain, repeat
+from pathlib import Path
+
 import pytest
+from conftest import coloured_problems, problems
 from hypothesis import given, strategies as st
-from test_engines import run_out
-from test_residuals import WHOLE, outcome_of
+from test_stand_ins import assert_same, some
 
-from batchsolve import ExactCover
-from batchsolve.engines import cells
+import batchsolve as bs
+from batchsolve import ExactCover, Stacks, Sudoku, rehearsals
+from batchsolve.engines import UNLIMITED, Task, cells, get_engine, stand_ins
+from batchsolve.problems.families import family
+
+DATASETS = Path(__file__).parents[2] / "datasets"
 
 
-@pytest.mark.parametrize("n_options", [127, 128, 300])
+def compare(problem, task):
+    assert_same(cells.search(problem, task), get_engine("dlx").search(problem, task))
+
+
+@given(
+    data=st.data(), problem=problems() | coloured_problems(),
+    limit=some, allowance=some, budget=some, room=some,
+    depth=st.integers(0, 4) | st.just(UNLIMITED), keep=st.integers(0, 5),
+)  # fmt: skip
+def test_it_searches_as_dancing_links_do(
+    data, problem, limit, allowance, budget, room, depth, keep
+):
+    options = st.integers(0, problem.n_options + 1)
+    stacks = data.draw(st.lists(st.lists(options, max_size=4), min_size=1, max_size=4))
+    if data.draw(st.booleans()):
+        stacks = [[*stacks[0], *stack] for stack in stacks]
+    roots = sorted(data.draw(st.integers(0, 1)) for _ in stacks)
+    stacks = Stacks.from_lists(stacks, roots)
+    how = {"budget": budget, "depth": depth, "room": room, "keep": keep}
+    compare(problem, Task.of(stacks, limit, allowance, **how))
+
+
+@pytest.mark.parametrize("n_options", [63, 64, 127, 128, 300])
 def test_cells_hold_as_many_options_as_an_item_has(n_options):
     options = [[o % 2, *([2] if o % 3 else [])] for o in range(2 * n_options)]
-    problem = ExactCover.from_options(options, primary=[0, 1, 2])
-    expected = sum(bool(a % 3) != bool(b % 3) for a in range(0, 2 * n_options, 2)
-                   for b in range(1, 2 * n_options, 2))  # fmt: skip
-    mine = outcome_of("cells", problem, keep=100)
-    assert mine == outcome_of("dlx", problem, keep=100)
-    assert mine[0] == [expected]
+    problem = ExactCover.from_options(options, primary=[0, 1], secondary=[2])
+    compare(problem, Task.of(Stacks.from_lists([[]]), budget=n_options))
 
 
 @given(data=st.data())
@@ -26,20 +53,69 @@ def test_options_of_any_length(data):
     problem = ExactCover.from_options(
         chosen, primary=range(n_primary), secondary=range(n_primary, 20)
     )
-    assert outcome_of("cells", problem, keep=50) == outcome_of("dlx", problem, keep=50)
+    compare(problem, Task.of(Stacks.from_lists([[]])))
+
+
+@pytest.mark.parametrize("problem", [family("pentominoes:3x20"), family("queens:8"), Sudoku(2, 3)])
+def test_a_search_goes_on_from_what_is_left(problem):
+    right = get_engine("dlx").search(problem, Task.of(Stacks.from_lists([[]]), budget=50_000))
+    stacks, n_covers, n_nodes = Stacks.from_lists([[]]), 0, 0
+    for depth in (2, 3, *[UNLIMITED] * 99):
+        if n_nodes == right.nodes.sum():
+            break
+        budget = min(5_000, right.nodes.sum() - n_nodes)
+        task = Task.of(stacks, budget=budget, depth=depth)
+        compare(problem, task)
+        outcome = cells.search(problem, task)
+        n_covers, n_nodes = n_covers + outcome.counts.sum(), n_nodes + outcome.nodes.sum()
+        stacks = outcome.frontier
+    assert n_nodes == right.nodes.sum()
+    if not len(right.frontier):
+        assert (len(stacks), n_covers) == (0, right.counts.sum())
+
+
+def test_large_trees():
+    found = cells.search(family("pentominoes:6x10"), Task.of(Stacks.from_lists([[]])))
+    assert found.counts.tolist() == [9356]
+    many = bs.read_problem(f"{DATASETS / 'many16.csv'}#3")
+    compare(many.problem, Task.of(Stacks.from_lists([many.stack]), budget=300_000))
+
+
+@pytest.mark.parametrize(("looks", "engine"), [(0, "lanes"), (20, "lanes"), (10**9, "cells")])
+def test_a_count_of_auto_goes_on_with_the_engine_once_it_is_compiled(
+    monkeypatch, tmp_path, looks, engine
+):
+    states = chain(repeat("running", looks), repeat("over"))
+    monkeypatch.setattr(rehearsals, "begin", lambda *_: None)
+    monkeypatch.setattr(rehearsals, "state_of", lambda name: next(states))
+    monkeypatch.setattr(stand_ins, "MOST_SECONDS", 60.0)
+    monkeypatch.setattr(stand_ins, "_REPLACED", set())
+    (tmp_path / "grid.txt").write_text("123456" + "." * 30)
+    found = bs.count(str(tmp_path / "grid.txt"))
+    assert (found.count, found.engine) == (39_168, engine)  # 28,200,960 / 6!
 
 
 def test_more_items_than_cells_have_numbers_are_left_to_dancing_links(monkeypatch):
     problem = ExactCover.from_options([["a"], ["b"], ["a", "b"]])
     monkeypatch.setattr(cells, "MOST_ITEMS", 1)
-    monkeypatch.setattr(cells, "_search", None)
-    counts, _, found = run_out("cells", problem, WHOLE)
-    assert counts == {0: 2}
-    assert [cover for _, cover in found] == [(0, 1), (2,)]
+    monkeypatch.setattr(cells, "_walk", None)
+    compare(problem, Task.of(Stacks.from_lists([[]]), keep=9))
 
 
 def test_a_path_with_many_branches():
     options = [[i] for i in range(40) for _ in range(2)]
     problem = ExactCover.from_options(options, primary=range(40))
-    settings = {"budget": 3000, "keep": 3}
-    assert outcome_of("cells", problem, **settings) == outcome_of("dlx", problem, **settings)
+    compare(problem, Task.of(Stacks.from_lists([[]]), budget=3000, keep=3))
+
+
+def test_more_covers_than_there_is_room_for_at_once(monkeypatch):
+    monkeypatch.setattr(cells, "_ROOM", 50)
+    stacks = Stacks.from_lists([[], [3], [3, 14]], [0, 0, 1])
+    for keep, limit in ((200, UNLIMITED), (60, UNLIMITED), (60, 30)):
+        compare(family("queens:8"), Task.of(stacks, limit, keep=keep))
+
+
+def test_stacks_that_have_too_many_options_in_common_have_residuals_of_their_own(monkeypatch):
+    monkeypatch.setattr(cells, "MOST_OPTIONS", 45)
+    stacks = Stacks.from_lists([[0], [9], [9, 26], [63]])
+    compare(family("queens:8"), Task.of(stacks, keep=5))

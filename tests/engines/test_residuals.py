@@ -15,6 +15,8 @@ from batchsolve.runs.reading import read_problem
 
 WHOLE = Stacks.from_lists([[]])
 
+KERNELS = {"bits": "_search", "cells": "_walk"}
+
 both_engines = pytest.mark.parametrize("engine", ["bits", "cells"])
 
 
@@ -81,7 +83,7 @@ def test_stacks_that_leave_too_much_are_left_to_dancing_links(engine, monkeypatc
     problem = family("queens:6")
     expected = outcome_of(engine, problem, keep=10)
     monkeypatch.setattr(module, "MOST_OPTIONS", 20)
-    monkeypatch.setattr(module, "_search", None)
+    monkeypatch.setattr(module, KERNELS[engine], None)
     assert outcome_of(engine, problem, keep=10) == expected
     monkeypatch.undo()
     monkeypatch.setattr(module, "MOST_OPTIONS", 20)

@@ -148,7 +148,7 @@ def test_a_search_that_the_kernel_would_cut_elsewhere_is_the_kernels(
 
     monkeypatch.setattr(stand_ins, "MOST_SECONDS", 60.0)
     monkeypatch.setattr(rehearsals, "begin", lambda *_: None)
-    monkeypatch.setattr(stand_ins, "_COUNTED", set())
+    monkeypatch.setattr(stand_ins, "_REPLACED", set())
     task = Task.of(Stacks.from_lists([[0, 21]]), **cut)
     found = stand_ins.search("any", by_kernel, stand_in, Sudoku(2, 2), task)
     assert (found is not None, len(calls)) == (is_final, 1 if is_final else 2)

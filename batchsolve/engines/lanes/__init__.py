@@ -52,6 +52,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Searchable
 from batchsolve.problems.variant import Variant
 from batchsolve.problems.variants import Variants
+from batchsolve.settings import UNLIMITED
 
 WIDTHS = (8, 16, 32)
 _STAND_IN = Registered(
@@ -67,8 +68,8 @@ _STAND_IN = Registered(
     "batchsolve.engines.lanes.in_numpy",
     few_nodes=100_000,
     in_turn=False,  # lanes search several branches at once
-    few_before_counting=100,  # in a tenth of a second
 )
+_BRIEF = replace(_STAND_IN, few_nodes=100)  # in a tenth of a second
 
 _FORMS = {width: prepared(partial(form_of, width=width)) for width in WIDTHS}
 
@@ -91,7 +92,7 @@ class SudokuLanes:
         Number of lanes: 8, 16 or 32; by default the one that suits the machine. Only the time
         depends on it and, under a budget, the stacks that are left.
     meanwhile : str
-        The engine whose tree may be counted until this one is compiled; empty for none.
+        The engine that may count in its own tree until this one is compiled; empty for none.
     """
 
     width: int | None = None
@@ -105,10 +106,10 @@ class SudokuLanes:
         check_support(self, problem)
         if isinstance(problem, Variants) or cast(GridProblem, problem).rules.cages:
             return self.compiled(problem, task)
-        stand_in = _STAND_IN
-        if self.meanwhile:
-            stand_in = replace(stand_in, counting=registered("algorithm-x").counting)
-        return stand_ins.search(self.name, self.compiled, stand_in, problem, task)
+        stand_in, meanwhile = _STAND_IN, ""
+        if self.meanwhile and not task.keep and task.limits.min(initial=UNLIMITED) == UNLIMITED:
+            stand_in, meanwhile = _BRIEF, self.meanwhile
+        return stand_ins.search(self.name, self.compiled, stand_in, problem, task, meanwhile)
 
     def compiled(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task by the kernel, which may have to be compiled."""
