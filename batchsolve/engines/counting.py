@@ -3,8 +3,8 @@
 It only counts. NumPy prepares its arrays and Python writes the frontier, so it has no helpers, no
 tuples and no arrays that grow: compiling those takes most of the time of an engine.
 
-A residual is built once, of what the common beginning of all stacks leaves. The walk chooses the
-other options of a stack before it counts nodes.
+Stacks of a search begin with the same options, such as the clues of a grid. A residual is built
+once, below these. The walk chooses the other options of a stack before it counts nodes.
 """
 
 # compiled kernels are typed by their arguments
@@ -194,7 +194,7 @@ def _walk(
 
 
 class Residual:
-    """What some options leave of a problem, prepared for the walk.
+    """A problem without the options and items that a stack takes away, prepared for the walk.
 
     Parameters
     ----------
