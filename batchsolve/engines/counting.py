@@ -41,24 +41,10 @@ _LEVEL, _ENTERED, _BRANCHES, _NODES, _COVERS = range(5)
 
 @kernel
 def _walk(
-    conflicts,
-    rows,
-    quads,
-    words,
-    per,
-    length,
-    alive,
-    cells,
-    left,
-    levels,
-    pick,
-    children,
-    place,
-    given,
-    depth,
-    allowed,
-    most,
-):
+    conflicts, rows, quads, words, per, length,
+    alive, cells, left, levels, pick, children,
+    place, given, depth, allowed, most,
+):  # fmt: skip
     """Continue the search of one residual until an event, which is returned.
 
     Parameters
