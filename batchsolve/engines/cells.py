@@ -11,8 +11,9 @@ grids of Sudoku, copy nothing, and the way back from the end of a chain of them 
 (Knuth's dancing cells, *The Art of Computer Programming* 7.2.2.3, likewise restore nothing but
 sizes, but move every option that goes within the sets of its items.)
 
-The search runs on a *residual*: what the common beginning of all stacks leaves of the problem. The
-walk chooses the other options of a stack before it counts nodes. The tree is that of
+Stacks of a search begin with the same options, such as the clues of a grid. A *residual* is built
+once, below these; the walk chooses the other options of a stack before it counts nodes. The tree is
+that of
 `batchsolve.engines.dlx`, node by node: the branch item is the first of those with at most one
 option, or else of those with the fewest, and options are tried in ascending order. An empty item
 behind a forced one does not cut the search short: dancing links do not see it.
@@ -61,25 +62,10 @@ _LEVEL, _ENTERED, _BRANCHES, _NODES, _COVERS, _KEPT = range(6)
 
 @kernel
 def _walk(
-    conflicts,
-    rows,
-    quads,
-    words,
-    per,
-    length,
-    alive,
-    cells,
-    left,
-    levels,
-    pick,
-    children,
-    covers,
-    place,
-    given,
-    depth,
-    allowed,
-    most,
-):
+    conflicts, rows, quads, words, per, length,
+    alive, cells, left, levels, pick, children, covers,
+    place, given, depth, allowed, most,
+):  # fmt: skip
     """Continue the search of one residual until an event, which is returned.
 
     A branch is a node that has children still to be tried. Branches are numbered from the top; row
@@ -242,7 +228,7 @@ def _walk(
 
 
 class Residual:
-    """What some options leave of a problem, prepared for the walk.
+    """A problem without the options and items that a stack takes away, prepared for the walk.
 
     Parameters
     ----------

@@ -377,7 +377,7 @@ def search_tree(
         collect, render = True, _forget
     goal = TreeGoal(problem, settings, begin, totals, keep, collect)
     engines, counter = engines_for(settings.engine, problem), counter_for(settings.engine, problem)
-    if settings.engine == AUTO:
+    if settings.engine == AUTO and pool.in_process:
         engines = list(map(in_any_tree, engines))
     return TreeSearch(goal, engines, pool, render, group, counter)
 

@@ -354,7 +354,10 @@ class TreeSearch:
         if not self._counter or rehearsals.state_of(self._work.engine.name) != "running":
             return False
         few = _weighed(self._counter, self._goal, WEIGH_AFTER // WEIGH_SHARE)
-        if few is None or gain_of(few) < LEAST_GAIN:
+        if few is None:
+            return False
+        if gain_of(few) < LEAST_GAIN:
+            self._weigh_at *= WEIGH_AGAIN  # these nodes need not be weighed again
             return False
         more = _weighed(self._counter, self._goal, COUNTER_NODES)
         if more and (more.nodes.sum() < COUNTER_NODES or gain_of(more) >= HUGE_GAIN):

@@ -82,9 +82,7 @@ def test_large_trees():
 
 
 @pytest.mark.parametrize(("looks", "engine"), [(0, "lanes"), (20, "lanes"), (10**9, "cells")])
-def test_a_count_of_auto_goes_on_with_the_engine_once_it_is_compiled(
-    monkeypatch, tmp_path, looks, engine
-):
+def test_a_count_goes_on_with_the_engine_once_it_is_compiled(monkeypatch, tmp_path, looks, engine):
     states = chain(repeat("running", looks), repeat("over"))
     monkeypatch.setattr(rehearsals, "begin", lambda *_: None)
     monkeypatch.setattr(rehearsals, "state_of", lambda name: next(states))
@@ -93,6 +91,10 @@ def test_a_count_of_auto_goes_on_with_the_engine_once_it_is_compiled(
     (tmp_path / "grid.txt").write_text("123456" + "." * 30)
     found = bs.count(str(tmp_path / "grid.txt"))
     assert (found.count, found.engine) == (39_168, engine)  # 28,200,960 / 6!
+    found = bs.count("pentominoes:3x20", engine="bits", budget=2_000)
+    whole = Task.of(Stacks.from_lists([[]]))
+    right = get_engine("dlx").compiled(family("pentominoes:3x20"), whole)
+    assert (found.count, found.nodes, found.engine) == (8, right.nodes.sum(), "bits")
 
 
 def test_more_items_than_cells_have_numbers_are_left_to_dancing_links(monkeypatch):
