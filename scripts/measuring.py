@@ -84,7 +84,7 @@ def per_second(n: int, work: Callable[[], object], clock: Clock, repeat: int) ->
 
 
 class Used(NamedTuple):
-    """What a command took and printed."""
+    """The time, the memory and the output of a command."""
 
     seconds: float
     processor: float  # seconds
