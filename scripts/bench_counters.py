@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from kinds import SHUFFLED, shuffled
 from peers import with_slack
 
 import batchsolve
@@ -46,17 +46,6 @@ ANSWER = {
     "memo": re.compile(r"^(\d+)$", re.MULTILINE),
     "auto": re.compile(r"^(\d+)$", re.MULTILINE),
 }
-
-
-def shuffled(problem: ExactCover) -> ExactCover:
-    """Return the problem with its items and its options in a random order."""
-    rng = np.random.default_rng(1)
-    kinds = np.arange(problem.n_items) >= problem.n_primary
-    order = np.lexsort((rng.random(problem.n_items), kinds))  # primary items come first
-    rank = np.argsort(order)
-    rows = [np.sort(rank[problem.option(o)]) for o in rng.permutation(problem.n_options)]
-    ends = np.cumsum([0, *map(len, rows)])
-    return ExactCover(ends, np.concatenate(rows), problem.n_items, problem.n_primary)
 
 
 def sets(problem: ExactCover) -> str:
@@ -159,7 +148,7 @@ def main() -> int:
     families: dict[str, dict[str, Any]] = {}
     for text in FAMILIES:
         problem = batchsolve.family(text)
-        for name, each in ((text, problem), (f"{text} shuffled", shuffled(problem))):
+        for name, each in ((text, problem), (text + SHUFFLED, shuffled(problem))):
             families[name] = compare(each, chosen)
             print(name, json.dumps(families[name]), flush=True)
     instances: dict[str, dict[str, Any]] = {}

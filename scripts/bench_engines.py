@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import signal
 import statistics
 import subprocess
@@ -222,7 +223,7 @@ def picture(results: dict[str, Any]) -> Any:
     Contenders that were given up come last, with a hatched bar up to their time limit.
     """
     problems = results["problems"]
-    most = options().parse_known_args(results["command"].split()[1:])[0].most
+    most = options().parse_known_args(shlex.split(results["command"])[1:])[0].most
     n_bars = max(len(entry["seconds"]) for entry in problems.values())
     figure, panels = drawing.new_figure(
         "Seconds to count all covers",
@@ -255,7 +256,12 @@ def picture(results: dict[str, Any]) -> Any:
 def options() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("problems", nargs="*", help="anything that batchsolve count takes")
+    parser.add_argument(
+        "problems",
+        nargs="*",
+        help="anything that batchsolve count takes; a family also as in 'queens:12 shuffled', "
+        "with its items and options in a random order",
+    )
     parser.add_argument("--yardstick", metavar="PROGRAM")
     parser.add_argument("--kinds", action="store_true", help="problems with bounds or costs")
     parser.add_argument("--puzzles", nargs="*", default=[], metavar="CORPUS")
@@ -281,7 +287,7 @@ def main() -> None:
         print(json.dumps(measure(contender, text, arguments.yardstick)))
         return
     results = {
-        "command": " ".join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
+        "command": shlex.join([Path(sys.argv[0]).name, *(Path(a).name for a in sys.argv[1:])]),
         "machine": machine(),
         "problems": {Path(text).name: compare(text, arguments) for text in arguments.problems},
         "kinds": {text: compare(text, arguments) for text in KINDS if arguments.kinds},

@@ -1,6 +1,6 @@
-"""Problems with bounds and problems with costs, for `bench_engines.py`.
+"""Problems with bounds or costs, and problems in a random order, for scripts that measure engines.
 
-A fixed seed draws the costs.
+A fixed seed draws the costs and the order.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from batchsolve.problems.families import family
 from batchsolve.runs.reading import Reading, read_problem
 
 MOST_COST = 99
+SHUFFLED = " shuffled"
 
 
 def dominating_queens(n: int, queens: int) -> ExactCover:
@@ -50,6 +51,17 @@ def with_costs(name: str) -> ExactCover:
     )
 
 
+def shuffled(problem: ExactCover) -> ExactCover:
+    """Return the problem with its items and its options in a random order."""
+    rng = np.random.default_rng(1)
+    kinds = np.arange(problem.n_items) >= problem.n_primary
+    order = np.lexsort((rng.random(problem.n_items), kinds))  # primary items come first
+    rank = np.argsort(order)
+    rows = [np.sort(rank[problem.option(o)]) for o in rng.permutation(problem.n_options)]
+    ends = np.cumsum([0, *map(len, rows)])
+    return ExactCover(ends, np.concatenate(rows), problem.n_items, problem.n_primary)
+
+
 KINDS: dict[str, Callable[[], ExactCover]] = {
     "bounds: 5 queens dominate 8x8": partial(dominating_queens, 8, 5),
     "bounds: cubic graphs of 10 points": partial(regular_graphs, 10, 3),
@@ -60,8 +72,11 @@ KINDS: dict[str, Callable[[], ExactCover]] = {
 
 
 def reading_of(text: str) -> Reading:
-    """Return a problem of `KINDS`, or any that `batchsolve count` takes."""
-    if text not in KINDS:
+    """Return a problem of `KINDS`, a family shuffled, or what else `batchsolve count` takes."""
+    if text in KINDS:
+        problem = KINDS[text]()
+    elif text.endswith(SHUFFLED):
+        problem = shuffled(family(text.removesuffix(SHUFFLED)))
+    else:
         return read_problem(text)
-    problem = KINDS[text]()
     return Reading(problem, np.empty(0, np.uint32), text)

@@ -67,7 +67,9 @@ from batchsolve.engines.priced import (
     begin_to_spend,
     is_affordable,
     is_too_dear,
+    is_useless,
     least_share,
+    net_of_first,
     note_cover,
     prices_of,
     ranked,
@@ -209,7 +211,7 @@ def _choose(links, usage, prices, recall):
 
     The item is 0 if every item has enough. Of items with equally few branches, it is one that may
     have the fewest options beyond those it needs, and of those the first with the most options, as
-    in Knuth's program DLX3; with prices, the first with the highest least cost, as in DLX5. If
+    in Knuth's program DLX3; with prices, the first whose first option has the highest net cost. If
     counts are recalled, it is the first item that has options, or else one that is forced. A
     branching rule may handicap items, or choose the first that has options.
     """
@@ -217,17 +219,17 @@ def _choose(links, usage, prices, recall):
     goes_by_place = enough(links) > 1
     best, least_slack, most_size = U(0xFFFFFFFF), U(0xFFFFFFFF), U(0)
     fewest = best
-    i, p, cost, most_share = U(0), links.right[0], np.int64(0), np.int64(0)
+    i, p, cost, most_net = U(0), links.right[0], np.int64(0), np.int64(0)
     while p != 0:
         need, size = U(0), links.size[p]
         if usage.used[p] < usage.least[p]:
             need = U(usage.least[p] - usage.used[p])
         if size < need:
             return U(0), p, np.int64(0)
-        share = np.int64(0)
+        net = np.int64(0)
         if need > 0:
-            share = least_share(p, links, prices)
-            cost += np.int64(need) * share
+            cost += np.int64(need) * least_share(p, links, prices)
+            net = net_of_first(p, links, prices)
         if size > 0:
             branches = U(size - need + U(1))
             rank = with_handicap(branches, p, links)
@@ -238,7 +240,7 @@ def _choose(links, usage, prices, recall):
                     slack < least_slack
                     or (
                         slack == least_slack
-                        and (share > most_share or (share == most_share and size > most_size))
+                        and (net > most_net or (net == most_net and size > most_size))
                     )
                 )
             )
@@ -246,7 +248,7 @@ def _choose(links, usage, prices, recall):
                 is_better and not goes_by_place and (not is_ordered or (branches == 1 and best > 1))
             ):
                 best, fewest, least_slack, most_size, i = rank, branches, slack, size, p
-                most_share = share
+                most_net = net
         p = links.right[p]
     return fewest, i, cost
 
@@ -512,10 +514,10 @@ def _hand_back(path, level, links, stacks, k, choices, front):
 
 
 @helper
-def _select(stack, begin, links, usage):
+def _select(stack, begin, links, usage, prices):
     """Take or exclude the options of a stack from place `begin` on, up to the first that clashes.
 
-    Returns -1, or the position of that option.
+    A useless option that is taken counts as one. Returns -1, or the position of that option.
     """
     n_options = U(links.first.size)
     for s in range(begin, stack.size):
@@ -523,6 +525,10 @@ def _select(stack, begin, links, usage):
             return s
         is_taken = stack[s] < n_options
         o = stack[s] if is_taken else U(stack[s] - n_options)
+        if is_useless(o, prices):
+            if is_taken:
+                return s
+            continue
         clashes = usage.decided[o]
         q = links.first[o]
         while links.top[q] != 0:
@@ -539,12 +545,14 @@ def _select(stack, begin, links, usage):
 
 
 @helper
-def _deselect(stack, begin, links, usage):
+def _deselect(stack, begin, links, usage, prices):
     """Undo `_select`, from place `begin` of a stack on."""
     n_options = U(links.first.size)
     for s in range(stack.size - 1, begin - 1, -1):
         is_taken = stack[s] < n_options
         o = stack[s] if is_taken else U(stack[s] - n_options)
+        if is_useless(o, prices):
+            continue
         if is_taken:
             _untake(links.first[o], links, usage)
         _untweak(o, links)
@@ -574,6 +582,9 @@ def _search(links, usage, prices, recall, totals, sizes, task):
         np.zeros(n_options, np.int64),
     )
     choices = frame.Choices(np.zeros(n_options + 1, np.uint32), np.ones(n_options + 1, np.float64))
+    for o in range(n_options):
+        if is_useless(o, prices):
+            _tweak(o, links)
     for k in range(stacks.n):
         bounds, front = frame.begin_stack(task, k, found, front)
         if not frame.may_begin(bounds):
@@ -581,8 +592,8 @@ def _search(links, usage, prices, recall, totals, sizes, task):
         # M1. [Initialize.]
         stack = frame.stack_at(stacks, k)
         begin = shared(stack, selected)
-        _deselect(selected, begin, links, usage)
-        clash[k] = _select(stack, begin, links, usage)
+        _deselect(selected, begin, links, usage, prices)
+        clash[k] = _select(stack, begin, links, usage, prices)
         selected = stack if clash[k] < 0 else stack[: clash[k]]
         if clash[k] >= 0:
             continue

@@ -26,6 +26,7 @@ from batchsolve.problems.stacks import Stacks
 
 SWEEPS = 30  # over the items, to find taxes; 100 sweeps make the sum of taxes 1 % larger
 FRACTIONS = 1024  # of a unit of cost, for taxes
+MOST_BYTES = 10**8  # read in one round that looks for useless options; 0.05 s
 _MOST_SCALED = 2**61
 
 CEILING, FOUND = range(2)
@@ -35,9 +36,10 @@ CEILING, FOUND = range(2)
 class Prices(NamedTuple):
     """The scaled costs of options, and the upper bounds of the costs of covers."""
 
-    scale: int  # this and the next two: as in `Pricing`
+    scale: int  # this and the next three: as in `Pricing`
     net: np.ndarray
     share: np.ndarray
+    is_useless: np.ndarray
     ceilings: np.ndarray  # stack -> upper bound of the cost of a cover below it
     best: np.ndarray  # the costs of the cheapest covers found in this task, ascending
     state: np.ndarray
@@ -63,6 +65,8 @@ class Pricing:
         The factor of taxes, net costs and shares, by which they are integers or little is lost by
         rounding down.
     net, share : ndarray of int64, shape (n_options,)
+    is_useless : ndarray of bool, shape (n_options,)
+        See `useless_options`.
     order : ndarray of uint32, shape (n_options,)
         The options by share, then by number: the order in which they are tried.
     rank : ndarray of uint32, shape (n_options,)
@@ -73,6 +77,7 @@ class Pricing:
     scale: int
     net: npt.NDArray[np.int64]
     share: npt.NDArray[np.int64]
+    is_useless: npt.NDArray[np.bool_]
     order: npt.NDArray[np.uint32]
     rank: npt.NDArray[np.uint32]
 
@@ -99,15 +104,17 @@ class Pricing:
         if problem.bounds is not None:
             least, most_of = problem.bounds.T
             fixed = np.where(least == most_of, least, 0)
-        by_item = owner[np.argsort(problem.indices, kind="stable")]
-        sizes = np.bincount(problem.indices, minlength=problem.n_items)
+        is_useless = useless_options(problem)
+        is_used = ~is_useless[owner]
+        by_item = owner[is_used][np.argsort(problem.indices[is_used], kind="stable")]
+        sizes = np.bincount(problem.indices[is_used], minlength=problem.n_items)
         ends = np.concatenate([[0], np.cumsum(sizes)])
         base = _tax(by_item, ends, fixed, net, highest * scale, n_sweeps)
         share = net // np.maximum(n_primary, 1)
         order = np.lexsort([np.arange(problem.n_options), share]).astype(np.uint32)
         rank = np.empty_like(order)
         rank[order] = np.arange(problem.n_options)
-        return cls(base, scale, net, share, order, rank)
+        return cls(base, scale, net, share, is_useless, order, rank)
 
     def path(self, decisions: Sequence[int] | npt.NDArray[np.uint32]) -> tuple[int, ...]:
         """Return the ranks of the options taken and excluded; they compare in tree order."""
@@ -115,6 +122,45 @@ class Pricing:
         return tuple(
             int(self.rank[d]) if d < n else n + int(self.rank[d - n]) for d in map(int, decisions)
         )
+
+
+def useless_options(problem: ExactCover) -> npt.NDArray[np.bool_]:
+    """Tell which options are in no cover, as far as each of them shows by itself.
+
+    An option is *useless* if an item that it lacks has no option without a conflict with it that is
+    not useless itself. Knuth's program DLX-PRE removes such options. Two options conflict if they
+    share an item without colours that has an upper bound of 1.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_options,)
+        All False if the matrix of conflicts would be too large.
+    """
+    n, n_primary = problem.n_options, problem.n_primary
+    is_useless: npt.NDArray[np.bool_] = np.zeros(n, np.bool_)
+    if n * problem.n_entries > MOST_BYTES:
+        return is_useless
+    owner = np.repeat(np.arange(n), np.diff(problem.indptr))
+    order = np.argsort(problem.indices, kind="stable")
+    ends = np.cumsum(np.bincount(problem.indices, minlength=problem.n_items))[:-1]
+    by_item = np.split(owner[order], ends) if problem.n_items else []
+    bounds = np.ones((n_primary, 2), np.int64) if problem.bounds is None else problem.bounds
+    excludes = np.ones(problem.n_items, np.bool_)
+    excludes[:n_primary] = bounds[:, 1] == 1
+    if problem.colors is not None:
+        excludes[problem.indices[problem.colors > 0]] = False
+    conflicts = np.zeros((n, n), np.bool_)
+    for i in np.flatnonzero(excludes):
+        conflicts[np.ix_(by_item[i], by_item[i])] = True
+    needed = [by_item[i] for i in np.flatnonzero(bounds[:, 0] > 0)]
+    n_before = -1
+    while n_before < is_useless.sum():
+        n_before = int(is_useless.sum())
+        for options in needed:
+            is_blocked = np.logical_and.reduce(conflicts[options[~is_useless[options]]])
+            is_blocked[options] = False
+            is_useless |= is_blocked
+    return is_useless
 
 
 @kernel
@@ -171,11 +217,12 @@ def in_order(problem: ExactCover, options: npt.NDArray[np.integer]) -> ExactCove
 def ranked(problem: ExactCover) -> tuple[ExactCover, Pricing]:
     """Return a problem with its options in the order in which they are tried, and the pricing.
 
-    Net costs and shares are in that order too.
+    The arrays of the pricing are in that order too.
     """
     pricing = Pricing.of(problem)
     order = pricing.order
-    by_cost = replace(pricing, net=pricing.net[order], share=pricing.share[order])
+    net, share, is_useless = pricing.net[order], pricing.share[order], pricing.is_useless[order]
+    by_cost = replace(pricing, net=net, share=share, is_useless=is_useless)
     return in_order(problem, order), by_cost
 
 
@@ -188,6 +235,7 @@ def prices_of(problem: ExactCover, pricing: Pricing, task: Task) -> Prices:
         pricing.scale,
         pricing.net,
         pricing.share,
+        pricing.is_useless,
         ceilings * pricing.scale - pricing.base,
         np.zeros(task.cheapest, np.int64),
         np.zeros(2, np.int64),
@@ -222,11 +270,25 @@ def begin_to_spend(stack, k, prices):
 
 
 @inlined
+def is_useless(o, prices):
+    """Tell whether an option is in no cover, so that the lists do not have it."""
+    return prices is not None and prices.is_useless[o]
+
+
+@inlined
 def least_share(i, links, prices):
     """Return the least cost share of the options of an item, which has one or more."""
     if prices is None:
         return np.int64(0)
     return prices.share[links.option[links.down[i]]]
+
+
+@inlined
+def net_of_first(i, links, prices):
+    """Return the net cost of the first option of an item, which has one or more."""
+    if prices is None:
+        return np.int64(0)
+    return prices.net[links.option[links.down[i]]]
 
 
 @inlined

@@ -12,7 +12,7 @@ from oracles import bounded_covers, cheapest_costs
 
 import batchsolve as bs
 from batchsolve.cli import app
-from batchsolve.engines.priced import Pricing
+from batchsolve.engines.priced import Pricing, useless_options
 from batchsolve.formats.exact_cover_files import read_dlx, write_dlx
 from batchsolve.problems.families import family
 
@@ -54,6 +54,18 @@ def test_taxes_make_all_covers_cheaper_by_the_same_amount(problem):
     for cover in map(list, bounded_covers(problem)):
         cost = int(problem.costs[cover].sum())
         assert cost * pricing.scale == pricing.base + int(pricing.net[cover].sum())
+
+
+@given(problem=problems_with_costs())
+def test_useless_options_are_in_no_cover(problem):
+    useless = set(np.flatnonzero(useless_options(problem)).tolist())
+    assert not any(useless & cover for cover in bounded_covers(problem))
+
+
+def test_options_that_only_go_with_useless_ones_are_useless():
+    # d needs "a d", so "a b" and "a" are useless; then b needs "b c", so "c" is
+    problem = bs.ExactCover.from_options([["a", "b"], ["c"], ["b", "c"], ["a"], ["a", "d"]])
+    assert useless_options(problem).tolist() == [True, True, False, True, False]
 
 
 def test_costs_up_to_the_most_do_not_overflow():
