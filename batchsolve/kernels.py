@@ -161,9 +161,9 @@ def helper(function: Callable[..., Any]) -> Any:
 
 
 def part(function: Callable[..., Any]) -> Any:
-    """Compile a function as `helper` does, but optimise most of it only in the kernels.
+    """Compile a function as `helper` does, but leave most of optimising to its kernels.
 
-    That takes two thirds of the time. It makes kernels slower if their innermost loops call it.
+    Compiling takes two thirds of the time. Kernels are slower if their innermost loops call parts.
     """
     return njit(pipeline_class=_PartCompiler, **_NOT_FOR_PYTHON)(function)
 

@@ -26,6 +26,8 @@ COMMANDS = {
     "25x25": "solve datasets/sudoku25.csv -o {folder}/solved.csv",
     "rules": "solve datasets/sudoku9.csv --rules antiknight -o {folder}/solved.csv",
     "dedupe": "dedupe datasets/sudoku9.csv --up-to-symmetry -o {folder}/kept.csv",
+    "rate": "rate datasets/sudoku9.csv -o {folder}/rated.csv",
+    "augment": "augment datasets/sudoku9.csv -n 8 --seed 1 -o {folder}/images.parquet",
     "counts": "count queens:6 queens:8 -o {folder}/counts.csv",
     "covers": "solve queens:6 queens:8 -o {folder}/covers.csv",
     "queens": "count queens:8",

@@ -24,6 +24,7 @@ from batchsolve.engines.choice import (
     engines_for,
     in_any_tree,
 )
+from batchsolve.engines.stand_ins import nodes_at_hand
 from batchsolve.errors import InputError, counted
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.answers import Answers
@@ -37,7 +38,7 @@ from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stack
 from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.rows import search_rows
-from batchsolve.search.tree import Render, TreeSearch
+from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
 from batchsolve.search.tree_goal import Totals, TreeGoal
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
@@ -666,11 +667,12 @@ def first_covers(
         if nodes >= most_nodes or time.monotonic() - begin >= seconds:
             break
         wanted = limit - len(covers)
+        few = nodes_at_hand(engine.of(problem)) if nodes else FIRST_NODES
         # with one root, all stacks share the limit and are searched in order
         task = Task.of(
             left.with_roots(np.zeros(len(left), np.int64)),
             limit=wanted,
-            budget=min(settings.budget or FIRST_BUDGET, most_nodes - nodes),
+            budget=min(settings.budget or FIRST_BUDGET, most_nodes - nodes, few),
             keep=wanted,
         )
         outcome = engine.search(problem, task)

@@ -161,6 +161,7 @@ def _all_labels(draws, last, most, kind):
 
 
 def _images_at_once(puzzles, sources, cells, labels):
+    """Return images of puzzles, each by its cells and labels."""
     if puzzles.shape[1] == 0:
         return puzzles[sources]
     moved = np.take_along_axis(puzzles[sources], cells, axis=1)

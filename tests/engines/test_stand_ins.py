@@ -211,6 +211,20 @@ def test_a_rehearsal_is_a_call_in_another_process(tmp_path, monkeypatch):
     assert process.stdin.closed
 
 
+def test_others_stand_behind_a_preferred_rehearsal(tmp_path):
+    names = [f"{tmp_path}/{k}" for k in range(2)]
+    for name in names:
+        rehearsals.begin(name, partial(time.sleep, 60))
+    try:
+        rehearsals.prefer(names[0])
+        pids = [rehearsals._PROCESSES[name].pid for name in names]
+        priorities = [os.getpriority(os.PRIO_PROCESS, pid) for pid in pids]
+        assert priorities[0] < priorities[1]
+    finally:
+        for name in names:
+            rehearsals.end(name)
+
+
 class Odd:
     """An object that cannot be sent."""
 
