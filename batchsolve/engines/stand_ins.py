@@ -99,7 +99,7 @@ def search(
     if rehearsals.state_of(name) != "running":
         with suppress(NotAtHandError), at_hand():
             return by_kernel(problem, task)
-    other = _other(meanwhile, problem, task)
+    other = None if task.cheapest else _other(meanwhile, problem)
     may_search = _may_search(stand_in, problem, task) and not (other and name in _REPLACED)
     if other or may_search:
         first_node = partial(by_kernel, problem, replace(task, budget=1))
@@ -119,15 +119,14 @@ def search(
     return by_kernel(problem, task)
 
 
-def _other(meanwhile: str, problem: Searchable, task: Task) -> Registered | None:
-    """Return the engine that searches meanwhile, if it takes a task."""
+def _other(meanwhile: str, problem: Searchable) -> Registered | None:
+    """Return the engine that searches meanwhile, if it takes a problem."""
     if (
         not meanwhile
         or MOST_SECONDS == 0
         or multiprocessing.parent_process() is not None
         or not isinstance(problem, ExactCover)
         or problem.bounds is not None
-        or task.cheapest
         or (8 * problem.n_items + problem.n_entries) * problem.n_options > MOST_BITS
     ):
         return None
@@ -183,14 +182,14 @@ def at_once(engine: Engine, problem: ExactCover, task: Task) -> Outcome | None:
     return None
 
 
-def nodes_at_hand(engine: Engine, problem: ExactCover, task: Task) -> int:
+def nodes_at_hand(engine: Engine, problem: ExactCover) -> int:
     """Return the nodes of a task that an engine can search without waiting for the compiler."""
     stand_in = _stand_in_of(engine)
     if (
         stand_in
         and stand_in.in_turn
         and rehearsals.state_of(engine.name) == "running"
-        and not _other(getattr(engine, "meanwhile", ""), problem, task)
+        and not _other(getattr(engine, "meanwhile", ""), problem)
     ):
         return stand_in.few_nodes
     return UNLIMITED

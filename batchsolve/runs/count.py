@@ -667,7 +667,7 @@ def first_covers(
         if nodes >= most_nodes or time.monotonic() - begin >= seconds:
             break
         wanted = limit - len(covers)
-        few = nodes_at_hand(engine.of(problem)) if nodes else FIRST_NODES
+        few = nodes_at_hand(engine.of(problem), problem) if nodes else FIRST_NODES
         # with one root, all stacks share the limit and are searched in order
         task = Task.of(
             left.with_roots(np.zeros(len(left), np.int64)),

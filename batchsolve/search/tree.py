@@ -288,8 +288,7 @@ class TreeSearch:
 
     @property
     def _nodes_at_hand(self) -> int:
-        task = Task.of(self._goal.start.stacks, keep=int(self._goal.collect))
-        return nodes_at_hand(self._work.engine, self._goal.problem, task)
+        return nodes_at_hand(self._work.engine, self._goal.problem)
 
     def _round(
         self, tasks: Iterator[tuple[int, Task]] | None = None, here: bool = False
