@@ -92,11 +92,11 @@ def search(
     problem : ExactCover or SmallProblems
     task : Task
     """
-    if rehearsals.state_of(name) != "running":
+    if not _is_counted(name):
         with suppress(NotAtHandError), at_hand():
             return by_kernel(problem, task)
     counts = _counts(stand_in, problem, task)
-    may_search = _may_search(stand_in, problem, task) and not (counts and name in _COUNTED)
+    may_search = _may_search(stand_in, problem, task) and not (counts and _is_counted(name))
     if counts or may_search:
         first_node = partial(by_kernel, problem, replace(task, budget=1))
         rehearsals.begin(name, first_node, NICENESS * counts, DELAY * counts)
@@ -115,6 +115,11 @@ def search(
         _COUNTED.add(name)
         return import_module(stand_in.counting).search(problem, task)
     return by_kernel(problem, task)
+
+
+def _is_counted(name: str) -> bool:
+    """Tell whether the tasks of an engine, if they only count, are those of another kernel now."""
+    return name in _COUNTED and rehearsals.state_of(name) == "running"
 
 
 def _counts(stand_in: Registered, problem: Searchable, task: Task) -> bool:
@@ -191,8 +196,7 @@ def nodes_at_hand(engine: Engine, problem: ExactCover, task: Task) -> int:
 
 def name_in_use(engine: Engine) -> str:
     """Return the name of an engine, or of the one that has counted in its stead."""
-    counts = engine.name in _COUNTED and rehearsals.state_of(engine.name) == "running"
-    return getattr(engine, "meanwhile", "") * counts or engine.name
+    return getattr(engine, "meanwhile", "") * _is_counted(engine.name) or engine.name
 
 
 def _stand_in_of(engine: Engine) -> Registered | None:
