@@ -96,11 +96,11 @@ def search(
     meanwhile : str
         The engine that searches a task that the stand-in does not finish; empty if none does.
     """
-    if rehearsals.state_of(name) != "running":
+    if not _is_replaced(name):
         with suppress(NotAtHandError), at_hand():
             return by_kernel(problem, task)
     other = None if task.cheapest else _other(meanwhile, problem)
-    may_search = _may_search(stand_in, problem, task) and not (other and name in _REPLACED)
+    may_search = _may_search(stand_in, problem, task) and not (other and _is_replaced(name))
     if other or may_search:
         first_node = partial(by_kernel, problem, replace(task, budget=1))
         begins_late = other is not None
@@ -117,6 +117,11 @@ def search(
         _REPLACED.add(name)
         return other.search(problem, task)
     return by_kernel(problem, task)
+
+
+def _is_replaced(name: str) -> bool:
+    """Tell whether another engine searches in the place of one that is being compiled."""
+    return name in _REPLACED and rehearsals.state_of(name) == "running"
 
 
 def _other(meanwhile: str, problem: Searchable) -> Registered | None:
@@ -197,9 +202,9 @@ def nodes_at_hand(engine: Engine, problem: ExactCover) -> int:
 
 def name_in_use(engine: Engine) -> str:
     """Return the name of an engine, or of one with another tree that has searched in its place."""
-    is_replaced = engine.name in _REPLACED and rehearsals.state_of(engine.name) == "running"
-    has_other_tree = engine.capabilities.tree != MRV_TREE
-    return getattr(engine, "meanwhile", "") * (is_replaced and has_other_tree) or engine.name
+    if engine.capabilities.tree != MRV_TREE and _is_replaced(engine.name):
+        return getattr(engine, "meanwhile", "") or engine.name
+    return engine.name
 
 
 def _stand_in_of(engine: Engine) -> Registered | None:

@@ -87,7 +87,7 @@ def test_a_count_goes_on_with_the_engine_once_it_is_compiled(monkeypatch, tmp_pa
     monkeypatch.setattr(rehearsals, "begin", lambda *_: None)
     monkeypatch.setattr(rehearsals, "state_of", lambda name: next(states))
     monkeypatch.setattr(stand_ins, "MOST_SECONDS", 60.0)
-    monkeypatch.setattr(stand_ins, "_REPLACED", set())
+    monkeypatch.setattr(stand_ins, "_REPLACED", {"lanes", "bits"})
     (tmp_path / "grid.txt").write_text("123456" + "." * 30)
     found = bs.count(str(tmp_path / "grid.txt"))
     assert (found.count, found.engine) == (39_168, engine)  # 28,200,960 / 6!
