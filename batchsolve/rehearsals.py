@@ -45,12 +45,13 @@ def begin(name: str, call: Callable[[], Any], niceness: int = 0, delay: float = 
     with _BEGINS:
         if name in _PROCESSES:
             return
-        _PROCESSES[name] = None
+        process = None
         is_python = Path(sys.executable or "").name.startswith("python")  # and no other program
         if is_python and multiprocessing.parent_process() is None and not kernels.AWAITS:
             with suppress(Exception):  # a problem of the caller's own, no memory, no threads, …
                 message = b"".join(map(pickle.dumps, (sys.path, name, niceness, delay, call)))
-                _PROCESSES[name] = _started(message)
+                process = _started(message)
+        _PROCESSES[name] = process
 
 
 def _started(message: bytes) -> subprocess.Popen[bytes]:
@@ -85,10 +86,9 @@ def _look_after(process: subprocess.Popen[bytes], message: bytes) -> None:
 
 def state_of(name: str) -> str:
     """Return ``none`` if no rehearsal of that name was begun, ``running`` or ``over``."""
-    with _BEGINS:
-        if name not in _PROCESSES:
-            return "none"
-        process = _PROCESSES[name]
+    if name not in _PROCESSES:
+        return "none"
+    process = _PROCESSES[name]
     return "running" if process is not None and process.poll() is None else "over"
 
 
