@@ -134,6 +134,8 @@ def compare(text: str, arguments: argparse.Namespace) -> dict[str, Any]:
                 continue
             counts[name] = int(result[0])
             times.append(result[1])
+    if not counts:
+        raise SystemExit(f"{text}: no contender ended within {arguments.most} s; raise --most")
     if len(set(counts.values())) != 1:
         raise SystemExit(f"{text}: the counts differ: {counts}")
     medians = measuring.medians(seconds)

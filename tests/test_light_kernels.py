@@ -16,6 +16,7 @@ from batchsolve.engines.lanes.memory import Covers, Frontier
 from batchsolve.graphs.solution_graph import as_words
 from batchsolve.problems.rules import named, plain
 from batchsolve.splitmix import all_below, below
+from batchsolve.symmetry import drawing
 from batchsolve.symmetry.images import group_of
 from batchsolve.tables import repeats
 
@@ -324,6 +325,17 @@ def test_a_light_kernel_does_the_same_in_python(name, monkeypatch):
                 with np.errstate(over="ignore"):
                     assert seen(in_python(*each)) == seen(found)
                 assert seen(each) == seen(arguments)
+
+
+def test_images_that_numpy_draws_some_at_a_time_are_the_same(monkeypatch):
+    light, rng = LIGHT["symmetry.drawing.draw"], np.random.default_rng(1)
+    for n_cells in rng.choice([1, 20, 60], ROUNDS):
+        monkeypatch.setattr(drawing, "_MOST_AT_ONCE", n_cells)
+        arguments = images(rng)
+        others = copied(arguments)
+        light(*arguments)
+        drawing._draw_at_once(*others)
+        assert seen(others) == seen(arguments)
 
 
 def test_many_random_numbers_are_those_that_come_one_after_the_other():

@@ -18,7 +18,7 @@ NO_LABELS, REVERSED, ALL_LABELS = range(3)
 """The ways to relabel digits: none, reversing their order, or all of them."""
 
 _LOST_DRAWS = 16  # images drawn again, beside four for each found, before the orbit is closed
-_MOST_AT_ONCE = 1 << 15  # images that NumPy draws
+_MOST_AT_ONCE = 1 << 20  # cells of images that NumPy draws, some 100 MB
 
 
 @helper
@@ -171,10 +171,12 @@ def _images_at_once(puzzles, sources, cells, labels):
 def _draw_at_once(
     puzzles, solutions, numbers, words, most, original, group, drawn, solved, n_found
 ):
-    """Do as `draw`, in NumPy: `most` images of each puzzle, and again where some were lost."""
+    """Do as `draw`, in NumPy: many images of many puzzles, and more where that is not enough."""
     *box, turns, kind, moves, relabels = group
     n = relabels.shape[1] - 1
-    bounds = np.tile(np.array(_bounds(n, box, len(turns), kind), np.uint64), most)
+    at_once = max(1, _MOST_AT_ONCE // max(1, puzzles.shape[1]))
+    many = min(most, at_once)
+    bounds = np.tile(np.array(_bounds(n, box, len(turns), kind), np.uint64), many)
     states = all_streams(words, numbers)
     labels = np.tile(np.arange(n + 1, dtype=np.uint8), (len(puzzles), 1))
     seen = [{puzzle.tobytes()} if original else set() for puzzle in puzzles]
@@ -183,15 +185,15 @@ def _draw_at_once(
     n_found[:] = original
     waiting = np.flatnonzero(n_found < most)
     while waiting.size:
-        rows = waiting[: max(1, _MOST_AT_ONCE // most)]
+        rows = waiting[: at_once // many]
         words_of_rows, states[rows] = all_below(states[rows], bounds)
-        n_images = rows.size * most
+        n_images = rows.size * many
         draws = iter(words_of_rows.reshape(n_images, -1).T)
         cells = _all_cells(draws, n_images, n, box, turns)
-        labels_of_rows = _all_labels(draws, labels[rows], most, kind)
+        labels_of_rows = _all_labels(draws, labels[rows], many, kind)
         labels[rows] = labels_of_rows[:, -1]
         labels_of_rows = labels_of_rows.reshape(n_images, n + 1)
-        sources = np.repeat(rows, most)
+        sources = np.repeat(rows, many)
         images = _images_at_once(puzzles, sources, cells, labels_of_rows)
         kept, places = [], []
         for k, (row, image) in enumerate(zip(sources.tolist(), images, strict=True)):
@@ -205,11 +207,15 @@ def _draw_at_once(
         solved[places] = _images_at_once(
             solutions, sources[kept], cells[kept], labels_of_rows[kept]
         )
-        n_found[rows] = [len(seen[row]) for row in rows.tolist()]
+        before, n_found[rows] = n_found[rows], [len(seen[row]) for row in rows.tolist()]
         again = [
             row
-            for row in rows[n_found[rows] < most].tolist()
-            if not _is_closed(drawn[row * most :][: n_found[row]], seen[row], moves, relabels)
+            for row, n_new in zip(rows.tolist(), n_found[rows] - before, strict=True)
+            if n_found[row] < most
+            and (
+                n_new == many
+                or not _is_closed(drawn[row * most :][: n_found[row]], seen[row], moves, relabels)
+            )
         ]
         waiting = np.append(np.array(again, np.intp), waiting[rows.size :])
 
