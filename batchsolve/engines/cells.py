@@ -388,13 +388,16 @@ def _residual_of(problem: ExactCover, stacks: list[list[int]]) -> Residual | Non
     Return None if they leave too many options.
     """
     kept = _kept(problem)
-    chosen = _common([*(each.chosen for each in kept), *stacks])
-    if kept and len(chosen) == len(kept[0].chosen):
-        return kept[0]
+    before = kept.copy()  # another thread may change it
+    chosen = _common([*(each.chosen for each in before), *stacks])
+    for residual in before:
+        if len(chosen) == len(residual.chosen):
+            return residual
     if any_leaves_more(problem, Stacks.from_lists([chosen]), MOST_OPTIONS):
         return None
-    kept[:] = [Residual(problem, chosen)]
-    return kept[0]
+    residual = Residual(problem, chosen)
+    kept[:] = [residual]
+    return residual
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:

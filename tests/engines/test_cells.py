@@ -121,3 +121,17 @@ def test_stacks_that_have_too_many_options_in_common_have_residuals_of_their_own
     monkeypatch.setattr(cells, "MOST_OPTIONS", 45)
     stacks = Stacks.from_lists([[0], [9], [9, 26], [63]])
     compare(family("queens:8"), Task.of(stacks, keep=5))
+
+
+def test_searches_that_begin_at_once_have_residuals_of_their_own(monkeypatch):
+    problem, common = family("queens:7"), cells._common
+    kept = cells._kept(problem)
+
+    def meanwhile(stacks):
+        chosen = common(stacks)
+        kept[:] = [cells.Residual(problem, [3])]  # by another thread
+        return chosen
+
+    monkeypatch.setattr(cells, "_common", meanwhile)
+    kept.clear()
+    compare(problem, Task.of(Stacks.from_lists([[9]])))
