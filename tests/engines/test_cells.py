@@ -135,3 +135,11 @@ def test_searches_that_begin_at_once_have_residuals_of_their_own(monkeypatch):
     monkeypatch.setattr(cells, "_common", meanwhile)
     kept.clear()
     compare(problem, Task.of(Stacks.from_lists([[9]])))
+
+
+def test_common_options_that_clash_are_those_of_each_stack():
+    problem = family("queens:6")
+    for common in ([0, 8, 13, 9], [0, 0], [0, 36], [4, 2**32 - 1, 0]):
+        stacks = Stacks.from_lists([common, [*common, 20]])
+        cells._kept(problem).clear()
+        compare(problem, Task.of(stacks))
