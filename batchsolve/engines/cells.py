@@ -245,18 +245,17 @@ class Residual:
     """
 
     def __init__(self, problem: ExactCover, stack: list[int]) -> None:
-        clash = problem.clash_position(stack)
+        clash = -1 if _is_disjoint(stack, problem) else problem.clash_position(stack)
         self.chosen = stack[:clash] if clash >= 0 else stack
         self.options, open_items = _left_by(self.chosen, problem)
         n, self._n_open = self.options.size, open_items.size
         words = n // 64 + 1
         self._number = np.full(problem.n_options + 1, n)  # n for others, which is never alive
         self._number[self.options] = np.arange(n)
-        lengths = np.diff(problem.indptr)[self.options]
+        lengths, entries = _entries_of(self.options, problem)
         firsts = np.append(0, np.cumsum(lengths))
         owner = np.repeat(np.arange(n), lengths)
         place = np.arange(owner.size) - firsts[owner]  # within the option
-        entries = problem.indptr[self.options][owner] + place
         items = problem.indices[entries]
         per = -(-int(lengths.max(initial=1)) // _QUAD)
         filler = -(-self._n_open // _GROUP) * _GROUP
@@ -278,7 +277,7 @@ class Residual:
             _, kind_of = np.unique(
                 items * (colors.max(initial=0) + 1) + colors, return_inverse=True
             )
-            alike = _sets(kind_of, owner, items.size, words)
+            alike = _sets(kind_of, owner, int(kind_of.max(initial=0)) + 1, words)
             alike[kind_of[colors == 0]] = 0
         for k in range(int(lengths.max(initial=0))):
             these = np.flatnonzero(lengths > k)
@@ -347,24 +346,41 @@ class Residual:
         return Stacks(offsets, options, np.full(len(covers), root))
 
 
+def _entries_of(
+    options: npt.NDArray[np.int64], problem: ExactCover
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return how many entries options have, and the places of these in the problem."""
+    begins, ends = problem.indptr[:-1][options], problem.indptr[1:][options]
+    lengths = ends - begins
+    return lengths, np.arange(lengths.sum()) + np.repeat(ends - np.cumsum(lengths), lengths)
+
+
+def _is_disjoint(stack: list[int], problem: ExactCover) -> bool:
+    """Tell whether the options of a stack exist and share no item; then they do not clash."""
+    if not stack or max(stack) >= problem.n_options:
+        return False
+    items = problem.indices[_entries_of(np.array(stack), problem)[1]]
+    return int(np.bincount(items).max()) == 1
+
+
 def _left_by(
     chosen: list[int], problem: ExactCover
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the options that clash with none of those chosen, and the primary items left."""
-    owner = np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
-    colors = np.zeros(owner.size, np.int64) if problem.colors is None else problem.colors
     taken = np.full(problem.n_items, -1)  # item -> its colour, 0 if it has none, or -1 if open
-    is_chosen = np.isin(owner, chosen)
-    taken[problem.indices[is_chosen]] = colors[is_chosen]
+    entries = _entries_of(np.array(chosen, np.int64), problem)[1]
+    taken[problem.indices[entries]] = 0 if problem.colors is None else problem.colors[entries]
     given = taken[problem.indices]
-    clashes = (given >= 0) & ((given == 0) | (given != colors))
-    is_left = np.bincount(owner, clashes, problem.n_options) == 0
+    clashes = given >= 0
+    if problem.colors is not None:
+        clashes &= (given == 0) | (given != problem.colors)
+    is_left = ~np.logical_or.reduceat(clashes, problem.indptr[:-1])
     is_left[chosen] = False
     return np.flatnonzero(is_left), np.flatnonzero(taken[: problem.n_primary] < 0)
 
 
 def _sets(
-    rows: npt.NDArray[np.int64], members: npt.NDArray[np.int64], n: int, words: int
+    rows: npt.NDArray[np.integer], members: npt.NDArray[np.int64], n: int, words: int
 ) -> npt.NDArray[np.uint64]:
     """Return `n` sets of bits; `rows` says which set has each of the members."""
     sets = np.zeros((n, words), np.uint64)
@@ -388,13 +404,16 @@ def _residual_of(problem: ExactCover, stacks: list[list[int]]) -> Residual | Non
     Return None if they leave too many options.
     """
     kept = _kept(problem)
-    chosen = _common([*(each.chosen for each in kept), *stacks])
-    if kept and len(chosen) == len(kept[0].chosen):
-        return kept[0]
+    before = kept.copy()  # another thread may change it
+    chosen = _common([*(each.chosen for each in before), *stacks])
+    for residual in before:
+        if len(chosen) == len(residual.chosen):
+            return residual
     if any_leaves_more(problem, Stacks.from_lists([chosen]), MOST_OPTIONS):
         return None
-    kept[:] = [Residual(problem, chosen)]
-    return kept[0]
+    residual = Residual(problem, chosen)
+    kept[:] = [residual]
+    return residual
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:

@@ -121,3 +121,25 @@ def test_stacks_that_have_too_many_options_in_common_have_residuals_of_their_own
     monkeypatch.setattr(cells, "MOST_OPTIONS", 45)
     stacks = Stacks.from_lists([[0], [9], [9, 26], [63]])
     compare(family("queens:8"), Task.of(stacks, keep=5))
+
+
+def test_searches_that_begin_at_once_have_residuals_of_their_own(monkeypatch):
+    problem, common = family("queens:7"), cells._common
+    kept = cells._kept(problem)
+
+    def meanwhile(stacks):
+        chosen = common(stacks)
+        kept[:] = [cells.Residual(problem, [3])]  # by another thread
+        return chosen
+
+    monkeypatch.setattr(cells, "_common", meanwhile)
+    kept.clear()
+    compare(problem, Task.of(Stacks.from_lists([[9]])))
+
+
+def test_common_options_that_clash_are_those_of_each_stack():
+    problem = family("queens:6")
+    for common in ([0, 8, 13, 9], [0, 0], [0, 36], [4, 2**32 - 1, 0]):
+        stacks = Stacks.from_lists([common, [*common, 20]])
+        cells._kept(problem).clear()
+        compare(problem, Task.of(stacks))
