@@ -30,7 +30,6 @@ PROGRAM = (
 LOOK_SECONDS = 0.2  # between two looks at a process
 ALONE_SECONDS = 120.0  # that a process that was let go may go on alone
 LOWEST_PRIORITY = 19
-BEHIND = 5  # the niceness of those behind preferred ones: a third of the time
 GO_ON = b"go on"
 
 _BEGINS = threading.Lock()
@@ -93,11 +92,22 @@ def state_of(name: str) -> str:
 
 
 def prefer(*names: str) -> None:
-    """Lower the priority of all others that are running."""
+    """Give all others that are running the lowest priority."""
     for name, process in list(_PROCESSES.items()):
         if name not in names and process is not None and process.poll() is None:
-            with suppress(OSError):  # it has ended
-                os.setpriority(os.PRIO_PROCESS, process.pid, BEHIND)
+            _be_nice(process.pid, LOWEST_PRIORITY)
+
+
+def _be_nice(pid: int, niceness: int) -> None:
+    """Lower the priority of a process, and that of its session if it leads one.
+
+    Linux may share the processor between sessions first (`man 7 sched`, autogroups).
+    """
+    with suppress(OSError):  # it has ended, or there are no such groups
+        if niceness > os.getpriority(os.PRIO_PROCESS, pid):
+            os.setpriority(os.PRIO_PROCESS, pid, niceness)
+            if os.getsid(pid) == pid:
+                Path(f"/proc/{pid}/autogroup").write_text(str(niceness))
 
 
 def end(name: str) -> None:
@@ -119,7 +129,7 @@ def let_go() -> None:
 def rehearse() -> None:
     """Make the call that comes from standard input."""
     name, niceness, delay, call = (pickle.load(sys.stdin.buffer) for _ in range(4))
-    os.nice(niceness)
+    _be_nice(os.getpid(), niceness)
     threading.Thread(target=_end_after_input, args=(name,), daemon=True).start()
     time.sleep(delay)
     try:
@@ -136,7 +146,7 @@ def _end_after_input(name: str) -> None:
     Of each name, one goes on alone: the others of many commands would only wait for its kernels.
     """
     if sys.stdin.buffer.read() == GO_ON and _is_first(name):
-        os.nice(LOWEST_PRIORITY)
+        _be_nice(os.getpid(), LOWEST_PRIORITY)
         time.sleep(ALONE_SECONDS)
     os._exit(1)
 

@@ -136,8 +136,8 @@ def _levels_of(grids: npt.NDArray[np.uint8], uniqueness: bool) -> npt.NDArray[np
 
 
 def _rehearse_ladder() -> None:
-    climbed(_NO_GRIDS)
     guess_grids(_NO_GRIDS, np.empty(0, np.int64), None)
+    climbed(_NO_GRIDS)  # compiled by the process that rates, too, if a row needs it first
 
 
 def _rehearse_chains() -> None:
