@@ -13,10 +13,9 @@ sizes, but move every option that goes within the sets of its items.)
 
 Stacks of a search begin with the same options, such as the clues of a grid. A *residual* is built
 once, below these; the walk chooses the other options of a stack before it counts nodes. The tree is
-that of
-`batchsolve.engines.dlx`, node by node: the branch item is the first of those with at most one
-option, or else of those with the fewest, and options are tried in ascending order. An empty item
-behind a forced one does not cut the search short: dancing links do not see it.
+that of `batchsolve.engines.dlx`, node by node: the branch item is the first of those with at most
+one option, or else of those with the fewest, and options are tried in ascending order. An empty
+item behind a forced one does not cut the search short: dancing links do not see it.
 
 The kernel is one plain function, without helpers, tuples and arrays that grow: compiling those
 takes most of the time of an engine, and this one is compiled in a second. NumPy prepares its arrays
@@ -245,14 +244,14 @@ class Residual:
     """
 
     def __init__(self, problem: ExactCover, stack: list[int]) -> None:
-        clash = -1 if _is_disjoint(stack, problem) else problem.clash_position(stack)
+        clash = problem.clash_position(stack)
         self.chosen = stack[:clash] if clash >= 0 else stack
         self.options, open_items = _left_by(self.chosen, problem)
         n, self._n_open = self.options.size, open_items.size
         words = n // 64 + 1
         self._number = np.full(problem.n_options + 1, n)  # n for others, which is never alive
         self._number[self.options] = np.arange(n)
-        lengths, entries = _entries_of(self.options, problem)
+        lengths, entries = problem.entries_of(self.options)
         firsts = np.append(0, np.cumsum(lengths))
         owner = np.repeat(np.arange(n), lengths)
         place = np.arange(owner.size) - firsts[owner]  # within the option
@@ -291,7 +290,7 @@ class Residual:
         base = len(self.chosen)
         given = np.array(stack[base:], np.int64).clip(max=self._number.size - 1)
         n_levels = given.size + self._n_open + 1
-        path = [  # as `Parameters` of `_walk`, in rows
+        path = [  # `alive`, `cells`, `left` and `levels` of the walk
             np.empty((_FEW_ROWS, self._alive.size), np.uint64),
             np.empty((_FEW_ROWS, self._cells.size), self._cells.dtype),
             np.empty((_FEW_ROWS, self._alive.size), np.uint64),
@@ -346,29 +345,12 @@ class Residual:
         return Stacks(offsets, options, np.full(len(covers), root))
 
 
-def _entries_of(
-    options: npt.NDArray[np.int64], problem: ExactCover
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return how many entries options have, and the places of these in the problem."""
-    begins, ends = problem.indptr[:-1][options], problem.indptr[1:][options]
-    lengths = ends - begins
-    return lengths, np.arange(lengths.sum()) + np.repeat(ends - np.cumsum(lengths), lengths)
-
-
-def _is_disjoint(stack: list[int], problem: ExactCover) -> bool:
-    """Tell whether the options of a stack exist and share no item; then they do not clash."""
-    if not stack or max(stack) >= problem.n_options:
-        return False
-    items = problem.indices[_entries_of(np.array(stack), problem)[1]]
-    return int(np.bincount(items).max()) == 1
-
-
 def _left_by(
     chosen: list[int], problem: ExactCover
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the options that clash with none of those chosen, and the primary items left."""
     taken = np.full(problem.n_items, -1)  # item -> its colour, 0 if it has none, or -1 if open
-    entries = _entries_of(np.array(chosen, np.int64), problem)[1]
+    entries = problem.entries_of(np.array(chosen, np.int64))[1]
     taken[problem.indices[entries]] = 0 if problem.colors is None else problem.colors[entries]
     given = taken[problem.indices]
     clashes = given >= 0

@@ -199,12 +199,9 @@ def _tax(by_item, ends, fixed, net, highest, n_sweeps):
 
 def in_order(problem: ExactCover, options: npt.NDArray[np.integer]) -> ExactCover:
     """Return a problem with all of its options in another order, without names and costs."""
-    sizes = np.diff(problem.indptr)[options]
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    # entry of the new problem -> entry of the old one
-    entries = np.arange(indptr[-1]) + np.repeat(problem.indptr[options] - indptr[:-1], sizes)
+    sizes, entries = problem.entries_of(options)
     return ExactCover(
-        indptr,
+        np.concatenate([[0], np.cumsum(sizes)]),
         problem.indices[entries],
         problem.n_items,
         problem.n_primary,
@@ -213,13 +210,16 @@ def in_order(problem: ExactCover, options: npt.NDArray[np.integer]) -> ExactCove
     )
 
 
+pricing_of = prepared(Pricing.of)
+
+
 @prepared
 def ranked(problem: ExactCover) -> tuple[ExactCover, Pricing]:
     """Return a problem with its options in the order in which they are tried, and the pricing.
 
     The arrays of the pricing are in that order too.
     """
-    pricing = Pricing.of(problem)
+    pricing = pricing_of(problem)
     order = pricing.order
     net, share, is_useless = pricing.net[order], pricing.share[order], pricing.is_useless[order]
     by_cost = replace(pricing, net=net, share=share, is_useless=is_useless)

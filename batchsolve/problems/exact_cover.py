@@ -38,6 +38,7 @@ from batchsolve.problems.attributes import (
 from batchsolve.settings import whole_number
 
 MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
+_MANY = 8  # options of a stack that NumPy checks faster than Python
 
 
 class ExactCover:
@@ -392,8 +393,26 @@ class ExactCover:
 
     def clash_position(self, stack: Iterable[int]) -> int:
         """Return the place in a stack of an option that clashes or does not exist, or -1."""
-        clash = self._first_clash(stack)
+        entries = list(map(int, stack))
+        if self._share_no_item(entries):
+            return -1
+        clash = self._first_clash(entries)
         return -1 if clash is None else clash[0]
+
+    def entries_of(
+        self, options: npt.NDArray[np.integer]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return how many entries some options have, and the places of these in `indices`."""
+        ends = self.indptr[1:][options]
+        sizes = ends - self.indptr[:-1][options]
+        return sizes, np.arange(sizes.sum()) + np.repeat(ends - np.cumsum(sizes), sizes)
+
+    def _share_no_item(self, entries: list[int]) -> bool:
+        """Tell whether a stack of many options takes them all and none has an item of another."""
+        if len(entries) < _MANY or not 0 <= min(entries) <= max(entries) < self.n_options:
+            return False
+        places = self.entries_of(np.array(entries))[1]
+        return int(np.bincount(self.indices[places]).max()) == 1
 
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
         """Return the reason why the option at `position` of a stack clashes."""

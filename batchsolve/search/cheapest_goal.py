@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Task
-from batchsolve.engines.priced import Pricing
+from batchsolve.engines.priced import Pricing, pricing_of
 from batchsolve.errors import InputError
 from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.exact_cover import ExactCover
@@ -82,7 +82,7 @@ class Cheapest:
         """
         wanted = whole_number("the number of cheapest covers", wanted, 1, MOST_WANTED)
         costs_of(problem)
-        return cls(problem, wanted, Pricing.of(problem))
+        return cls(problem, wanted, pricing_of(problem))
 
     def priced(self, decisions: Iterable[int]) -> Priced:
         """Return a cover with its cost."""
