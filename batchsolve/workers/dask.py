@@ -139,7 +139,8 @@ class DaskWorkers(Workers):
                     f"{self._address}: no Dask scheduler answers ({reason}); "
                     "write tcp://host:port, or tls://host:port for one with TLS"
                 ) from error
-            self._client = opened.enter_context(client)
+            opened.callback(_close_client, client)
+            self._client = client
             self._connection = dask_connection(client)
             try:
                 listens_at = client.scheduler_info()["address"]
@@ -271,6 +272,14 @@ def _check_address(address: str) -> None:
         raise ValueError("Dask's configuration names no certificate of the client")
     if connection["require_encryption"] and not encrypted:
         raise ValueError("Dask's configuration requires encryption")
+
+
+def _close_client(client: Any) -> None:
+    """Close a client, though Dask may fail to end an attempt to connect that has just run out."""
+    try:
+        client.close()
+    except RuntimeError:
+        client.close()  # by now, that attempt is over
 
 
 class _LocalCluster(distributed.LocalCluster):
