@@ -45,6 +45,7 @@ AWAITS = os.environ.get("BATCHSOLVE_AWAIT_KERNELS", "0") not in ("", "0")
 LIGHT_SECONDS = 0.3 * (not AWAITS)  # of a kernel; compiling it takes as long or longer
 Light = Callable[..., Any]
 SAID_SECONDS = 1.0  # of a kernel; others are not said one by one
+_ONE_AT_A_TIME = threading.RLock()
 _n_compiled = 0  # kernels that this process has compiled, or has waited for
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -61,7 +62,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     def compile_alone(signature: Any) -> Any:
         with (
-            global_compiler_lock,  # one thread at a time
+            _one_at_a_time(),
             _CTRL_C.between_passes(),
             _arrays_without_python(),
             _shape_errors_without_text(),
@@ -83,6 +84,18 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     vars(compiled).update(_cache=files, compile=compile_alone)
     return compiled
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Wait until no other thread compiles; raise `NotAtHandError` in a block of `at_hand`."""
+    if not _ONE_AT_A_TIME.acquire(blocking=not _AT_HAND.get()):
+        raise NotAtHandError
+    try:
+        with global_compiler_lock:
+            yield
+    finally:
+        _ONE_AT_A_TIME.release()
 
 
 def light_kernel(function: Callable[..., Any]) -> Any:
@@ -157,7 +170,7 @@ def _in_python(function: Any) -> Any:
 
 def helper(function: Callable[..., Any]) -> Any:
     """Compile a function as a part of every kernel that calls it; Python cannot call it."""
-    return njit(pipeline_class=_HelperCompiler, **_NOT_FOR_PYTHON)(function)
+    return _helper(function, _HelperCompiler)
 
 
 def part(function: Callable[..., Any]) -> Any:
@@ -165,7 +178,7 @@ def part(function: Callable[..., Any]) -> Any:
 
     Compiling takes two thirds of the time. Kernels are slower if their innermost loops call parts.
     """
-    return njit(pipeline_class=_PartCompiler, **_NOT_FOR_PYTHON)(function)
+    return _helper(function, _PartCompiler)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -174,7 +187,23 @@ def inlined(function: Callable[..., Any]) -> Any:
     LLVM inlines it. With ``inline="always"`` numba would, and would infer types anew at every call:
     a search then took twice as long to compile.
     """
-    return njit(pipeline_class=_HelperCompiler, forceinline=True, **_NOT_FOR_PYTHON)(function)
+    return _helper(function, _HelperCompiler, forceinline=True)
+
+
+def _helper(function: Callable[..., Any], compiler: type[Compiler], **how: Any) -> Any:
+    """Compile a function for kernels, once for all constants that they pass.
+
+    Numba would compile it for each constant argument, and for the first value of each variable.
+    """
+    compiled: Any = njit(pipeline_class=compiler, **_NOT_FOR_PYTHON, **how)(function)
+    template = compiled.get_call_template
+
+    def template_without_constants(arguments: Any, named: Any) -> Any:
+        arguments = tuple(map(types.unliteral, arguments))
+        return template(arguments, {name: types.unliteral(each) for name, each in named.items()})
+
+    vars(compiled)["get_call_template"] = template_without_constants
+    return compiled
 
 
 class _HelperCode(JITCodeLibrary):
