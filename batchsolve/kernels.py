@@ -52,11 +52,7 @@ _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called; it runs without the interpreter's lock."""
-    compiled: Any = njit(nogil=True)(function)
-    if not isinstance(compiled, Dispatcher):
-        raise InputError(
-            "NUMBA_DISABLE_JIT is set, and batchsolve searches with compiled kernels; unset it"
-        )
+    compiled = _dispatcher(function, nogil=True)
     files = KernelFiles(function, _CTRL_C.pass_on, _begin_to_compile)
     compile_: Any = compiled.compile
 
@@ -84,6 +80,16 @@ def kernel(function: Callable[..., Any]) -> Any:
             return entry
 
     vars(compiled).update(_cache=files, compile=compile_alone)
+    return compiled
+
+
+def _dispatcher(function: Callable[..., Any], **how: Any) -> Any:
+    """Return a function that numba compiles when it is called."""
+    compiled: Any = njit(**how)(function)
+    if not isinstance(compiled, Dispatcher):
+        raise InputError(
+            "NUMBA_DISABLE_JIT is set, and batchsolve searches with compiled kernels; unset it"
+        )
     return compiled
 
 
@@ -196,7 +202,7 @@ def _helper(function: Callable[..., Any], compiler: type[Compiler], **how: Any) 
 
     Numba would compile it for each constant argument, and for the first value of each variable.
     """
-    compiled: Any = njit(pipeline_class=compiler, **_NOT_FOR_PYTHON, **how)(function)
+    compiled = _dispatcher(function, pipeline_class=compiler, **_NOT_FOR_PYTHON, **how)
     template = compiled.get_call_template
 
     def template_without_constants(arguments: Any, named: Any) -> Any:
