@@ -18,7 +18,7 @@ from click.exceptions import Exit
 
 import batchsolve
 from batchsolve.cli.completion import completion_options
-from batchsolve.cli.options import by_heading, parameters_of
+from batchsolve.cli.options import Printing, by_heading, parameters_of
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, disk_errors, printable
 
@@ -32,7 +32,7 @@ COLUMN = 24  # characters, of the flags in a help text
 _MODULES = {
     "solve": "rows",
     "dedupe": "rows",
-    "generate": "generate",
+    "generate": "rows",
     "rate": "learning",
     "augment": "learning",
     "evaluate": "learning",
@@ -170,6 +170,14 @@ def command(
         return function
 
     return add
+
+
+def answered(summary: Any, printing: Printing, *lines: object, output: str) -> int:
+    """Print the summary of a function of files, then lines; return the exit code."""
+    from batchsolve.runs.progress import facts_of
+
+    printing.summary(facts_of(summary), summary, *lines, output=output)
+    return 0 if summary.complete else EXIT_INCOMPLETE
 
 
 def _shown(examples: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from click import BadParameter, Choice
 
-from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli.commands import answered, command
 from batchsolve.cli.graphs import draw_to_file, print_distribution
 from batchsolve.cli.options import (
     HOW_WRITTEN,
@@ -33,7 +33,7 @@ from batchsolve.cli.trees import (
     report,
 )
 from batchsolve.errors import InputError, counted, listed
-from batchsolve.settings import AUTO, FileSettings, SearchSettings
+from batchsolve.settings import AUTO, GRAPH_MEGABYTES, FileSettings, SearchSettings
 
 CountedFiles = Annotated[
     FileSettings,
@@ -136,11 +136,15 @@ def count(
     if output is not None or _are_many(problems):
         if unfit := _given({**in_parts, **questions, **of_group}):
             raise InputError(f"{listed(unfit)}: for one problem, without -o; count them one by one")
-        files = replace(puzzles, resume=resume)
-        return _count_each(problems, output or "-", search, workers, files, printing)
+        from batchsolve.runs.count_file import count_file
+
+        output, how = output or "-", {"search": search, "files": replace(puzzles, resume=resume)}
+        summary = printing.rows_of(count_file, workers, problems, output, **how)
+        return answered(summary, printing, output=output)
     if unfit := [name for name in ("chunk", "stats", "filename") if getattr(puzzles, name)]:
         raise InputError(f"--{unfit[0]} is for a table of counts; name it with -o")
     [problem] = problems
+    megabytes = GRAPH_MEGABYTES if memo_size is None else memo_size
     if asked := _given(questions):
         whole = SearchSettings(engine=search.engine, time_limit=search.time_limit)
         others = _given({**in_parts, **of_group}) or asked[1:] or resume or search != whole
@@ -150,14 +154,14 @@ def count(
                     "--graph goes with --memo, --memo-size and --time-limit only: one search draws "
                     "the whole graph"
                 )
-            return draw_to_file(problem, graph, memo_size, search, puzzles, printing)
+            return draw_to_file(problem, graph, megabytes, search, puzzles, printing)
         if by is not None:
             if others or memo or search.engine != AUTO:
                 raise InputError(
                     "--by goes with --memo-size and --time-limit only: it takes sums over all "
                     "solutions"
                 )
-            return print_distribution(problem, by, memo_size, search, puzzles, printing)
+            return print_distribution(problem, by, megabytes, search, puzzles, printing)
         if others or memo:
             raise InputError(
                 "--project goes with --engine and --time-limit only: it counts all that solutions "
@@ -241,23 +245,6 @@ def _count_one(
     return report(result, printing, **of_part)
 
 
-def _count_each(
-    problems: Sequence[str],
-    output: str,
-    search: SearchSettings,
-    workers: WorkerOptions,
-    files: FileSettings,
-    printing: Printing,
-) -> int:
-    """Write a row of output for each problem."""
-    from batchsolve.runs.count_file import count_file
-
-    how = {**asdict(workers), "search": search, "files": files}
-    summary = printing.rows_of(count_file, problems, output, **how)
-    printing.summary(summary.facts, summary, output=output)
-    return 0 if summary.complete else EXIT_INCOMPLETE
-
-
 def _count_projections(
     problem: str,
     items: Sequence[str],
@@ -272,8 +259,8 @@ def _count_projections(
     with nothing_as_json(printing, workers), time_limited(search) as rest:
         reading = read(problem, puzzles)
         search = rest()
-    how = {**asdict(workers), "engine": search.engine, "time_limit": search.time_limit}
-    result = printing.rows_of(count_projections, reading, items, **how)
+    how = {"engine": search.engine, "time_limit": search.time_limit}
+    result = printing.rows_of(count_projections, workers, reading, items, **how)
     if not printing.as_json:
         print(result.count)
     said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"

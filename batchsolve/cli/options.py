@@ -20,7 +20,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -193,12 +193,14 @@ class Printing:
 
             yield update
 
-    def rows_of(self, run: Callable[..., Any], *arguments: Any, **how: Any) -> Any:
+    def rows_of(
+        self, run: Callable[..., Any], workers: WorkerOptions, *arguments: Any, **how: Any
+    ) -> Any:
         """Return the summary of a function of files, with a bar of its rows."""
         from batchsolve.runs.progress import ROW_BAR, rows_on
 
         with self.progress(ROW_BAR, rows_on) as on_progress:
-            return run(*arguments, on_progress=on_progress, **how)
+            return run(*arguments, on_progress=on_progress, **asdict(workers), **how)
 
 
 def box_shape(text: str) -> tuple[int, int]:

@@ -78,10 +78,7 @@ class Summary:
     @property
     def facts(self) -> dict[str, Any]:
         """The fields by name, with rounded times and without `advice`."""
-        facts = asdict(self)
-        del facts["advice"]
-        times = {"seconds": round(self.seconds, 3)}
-        return {**facts, **times, "rows_per_second": round(self.rows_per_second, 1)}
+        return facts_of(self)
 
     @property
     def columns(self) -> str:
@@ -99,6 +96,13 @@ class Summary:
             f"{counted(self.rows, 'row')}: {counts or 'none'}; {self.seconds:.1f} s, "
             f"{self.rows_per_second:,.0f} rows/s"
         )
+
+
+def facts_of(summary: Any) -> dict[str, Any]:
+    """Return the fields of a summary by name, with rounded times and without its advice."""
+    decimals = {"seconds": 3, "rows_per_second": 1}
+    facts = {name: value for name, value in asdict(summary).items() if name != "advice"}
+    return facts | {name: round(facts[name], n) for name, n in decimals.items() if name in facts}
 
 
 def columns_taken(column: str, solution_column: str | None, rule_columns: list[str]) -> str:
