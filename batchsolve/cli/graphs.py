@@ -17,8 +17,8 @@ from batchsolve.cli.options import (
     Puzzles,
     Quiet,
     argument,
-    option,
     output_to,
+    solution_option,
 )
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 BLOCK = 4096  # solutions written at a time
 
-Seed = Annotated[int, option(metavar="N", heading="Solutions", help="Seed of the random numbers.")]
-Distinct = Annotated[bool, option(heading="Solutions", help="Draw no solution twice.")]
+Seed = Annotated[int, solution_option(metavar="N", help="Seed of the random numbers.")]
+Distinct = Annotated[bool, solution_option(help="Draw no solution twice.")]
 
 
 def draw_to_file(
@@ -131,29 +131,24 @@ def graph(
     ],
     with_: Annotated[
         tuple[str, ...],
-        option(
-            "--with",
-            heading="Solutions",
-            metavar="OPTION",
-            help="Keep solutions with this option, a name or a number.",
+        solution_option(
+            "--with", metavar="OPTION", help="Keep solutions with this option, a name or a number."
         ),
     ] = (),
     without: Annotated[
         tuple[str, ...],
-        option(heading="Solutions", metavar="OPTION", help="Keep solutions without this option."),
+        solution_option(metavar="OPTION", help="Keep solutions without this option."),
     ] = (),
     sample: Annotated[
         int | None,
-        option(
-            heading="Solutions",
-            metavar="N",
-            help="Print N solutions, each drawn with the same probability.",
+        solution_option(
+            metavar="N", help="Print N solutions, each drawn with the same probability."
         ),
     ] = None,
     seed: Seed = 0,
     distinct: Distinct = False,
     list_: Annotated[
-        bool, option("--list", heading="Solutions", help="Print all solutions, as JSON lines.")
+        bool, solution_option("--list", help="Print all solutions, as JSON lines.")
     ] = False,
     output: Annotated[
         str | None, output_to("FILE", help="Write the graph of the kept solutions.")
@@ -212,27 +207,19 @@ def graph(
 def sample(
     problem: Problem,
     n: Annotated[
-        int,
-        option(
-            "--number", "-n", heading="Solutions", metavar="N", help="Number of solutions to draw."
-        ),
+        int, solution_option("--number", "-n", metavar="N", help="Number of solutions to draw.")
     ] = 1,
     seed: Seed = 0,
     distinct: Distinct = False,
     weighted: Annotated[
         bool,
-        option(
-            heading="Solutions",
-            help="Draw by random probes, with unequal probabilities; each comes with its weight.",
+        solution_option(
+            help="Draw by random probes, with unequal probabilities; each comes with its weight."
         ),
     ] = False,
     memory: Annotated[
         int,
-        option(
-            heading="Solutions",
-            metavar="MB",
-            help="Megabytes that the graph of all solutions may take.",
-        ),
+        solution_option(metavar="MB", help="Megabytes that the graph of all solutions may take."),
     ] = GRAPH_MEGABYTES,
     output: Annotated[str, output_to("FILE", help="The file; - is stdout.")] = "-",
     *,

@@ -15,9 +15,11 @@ from batchsolve.cli.options import (
     TableOutput,
     WorkerOptions,
     argument,
+    input_option,
     meaning,
     only,
     option,
+    solution_option,
 )
 from batchsolve.settings import FileSettings
 
@@ -46,13 +48,11 @@ def augment(
     output: TableOutput = "-",
     *,
     n: Annotated[
-        int, option("--number", "-n", heading="Solutions", metavar="K", help="Images of each row.")
+        int, solution_option("--number", "-n", metavar="K", help="Images of each row.")
     ] = 1,
-    seed: Annotated[
-        int, option(heading="Solutions", metavar="S", help="Seed of the random numbers.")
-    ] = 0,
+    seed: Annotated[int, solution_option(metavar="S", help="Seed of the random numbers.")] = 0,
     original: Annotated[
-        bool, option(heading="Solutions", help="Write each row itself before its images.")
+        bool, solution_option(help="Write each row itself before its images.")
     ] = False,
     workers: WorkerOptions,
     files: Augmented,
@@ -152,16 +152,11 @@ def evaluate(
     *,
     prediction: Annotated[
         str | None,
-        option(
-            heading="Input",
-            metavar="NAME",
-            help="Name of the column of predictions; found by default.",
-        ),
+        input_option(metavar="NAME", help="Name of the column of predictions; found by default."),
     ] = None,
     truth: Annotated[
         str | None,
-        option(
-            heading="Input",
+        input_option(
             metavar="NAME",
             help="Name of the column of true solutions, or none to solve the puzzles; by default "
             "the column of solutions, if there is one.",

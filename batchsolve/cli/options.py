@@ -21,6 +21,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -86,6 +87,11 @@ def option(*flags: str, help: str, heading: str = "Output", **declared: Any) -> 
         return made
 
     return parameter
+
+
+input_option, search_option, solution_option, worker_option = (
+    partial(option, heading=heading) for heading in HEADINGS[:4]
+)
 
 
 def output_to(metavar: str, help: str) -> Note:

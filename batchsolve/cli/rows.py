@@ -15,10 +15,12 @@ from batchsolve.cli.options import (
     TableOutput,
     WorkerOptions,
     argument,
+    input_option,
     meaning,
     only,
     option,
     output_to,
+    search_option,
 )
 from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings
 
@@ -84,8 +86,7 @@ def solve(
     files: Files,
     on_invalid: Annotated[
         str,
-        option(
-            heading="Input",
+        input_option(
             metavar="report|stop",
             type=click.Choice(["report", "stop"]),
             help="Report invalid rows in their place, or stop at the first.",
@@ -134,18 +135,15 @@ def dedupe(
     *,
     up_to_symmetry: Annotated[
         bool,
-        option(
-            heading="Search",
+        search_option(
             help="Compare puzzles up to relabelling, permuting rows, columns, bands and stacks, "
-            "and transposing.",
+            "and transposing."
         ),
     ] = False,
     against: Annotated[
         tuple[str, ...],
-        option(
-            heading="Input",
-            metavar="FILE",
-            help="Leave out the puzzles of FILE, too; can be given several times.",
+        input_option(
+            metavar="FILE", help="Leave out the puzzles of FILE, too; can be given several times."
         ),
     ] = (),
     mark: Annotated[
@@ -185,7 +183,7 @@ def dedupe(
 def generate(
     output: TableOutput = "-",
     number: Annotated[
-        int, option("--number", "-n", metavar="N", heading="Search", help="Number of puzzles.")
+        int, search_option("--number", "-n", metavar="N", help="Number of puzzles.")
     ] = 1,
     *,
     wanted: PuzzleSettings,
