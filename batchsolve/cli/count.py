@@ -17,21 +17,16 @@ from batchsolve.cli.options import (
     Printing,
     WorkerOptions,
     argument,
+    input_option,
     meaning,
     only,
     option,
     output_to,
+    search_option,
 )
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import time_limited
-from batchsolve.cli.trees import (
-    EPILOG,
-    Generators,
-    UpToSymmetry,
-    group_of,
-    nothing_as_json,
-    report,
-)
+from batchsolve.cli.trees import EPILOG, Generators, UpToSymmetry, group_of, nothing_as_json, report
 from batchsolve.errors import InputError, counted, listed
 from batchsolve.settings import AUTO, GRAPH_MEGABYTES, FileSettings, SearchSettings
 
@@ -81,21 +76,18 @@ def count(
     ] = False,
     stacks: Annotated[
         str | None,
-        option(
-            heading="Input", metavar="FILE", help="Search only the stacks in this file; see split."
-        ),
+        input_option(metavar="FILE", help="Search only the stacks in this file; see split."),
     ] = None,
     *,
     up_to_symmetry: UpToSymmetry = False,
     symmetries: Generators = None,
     search: SearchSettings,
     memo: Annotated[
-        bool, option(heading="Search", help="Count equal subproblems once (--engine memo:MB).")
+        bool, search_option(help="Count equal subproblems once (--engine memo:MB).")
     ] = False,
     memo_size: Annotated[
         int | None,
-        option(
-            heading="Search",
+        search_option(
             metavar="MB",
             help="Megabytes of the table of --memo; 256 by default, 1024 for --graph and --by.",
         ),
@@ -136,7 +128,7 @@ def count(
     if output is not None or _are_many(problems):
         if unfit := _given({**in_parts, **questions, **of_group}):
             raise InputError(f"{listed(unfit)}: for one problem, without -o; count them one by one")
-        from batchsolve.runs.count_file import count_file
+        from batchsolve.runs.solve_file import count_file
 
         output, how = output or "-", {"search": search, "files": replace(puzzles, resume=resume)}
         summary = printing.rows_of(count_file, workers, problems, output, **how)

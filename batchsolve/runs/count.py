@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO, TypeVar, Unpack, overload
 
@@ -237,41 +237,31 @@ def _counts_of_each(
     size = max(1, min(MOST_IN_BLOCK, n // (LEAST_BLOCKS * pool.jobs)))
     blocks = (problems[begin : begin + size] for begin in range(0, n, size))
     read = partial(problems_as_rows, engine=engine)
-    write = partial(_facts_of_rows, settings)
+    write = partial(_counts_of_rows, settings, pool.backend, pool.jobs)
     found: list[Count] = []
     for _, rows in search_rows(blocks, engines, pool, settings, read, write, keep=0):
-        for facts in rows:
-            if isinstance(facts, str):
-                raise InputError(f"problem {len(found)} of the list: {facts}")
-            found.append(Count(**facts, backend=pool.backend, jobs=pool.jobs))
+        for each in rows:
+            if isinstance(each, str):
+                raise InputError(f"problem {len(found)} of the list: {each}")
+            found.append(each)
         tell(Progress(len(rows), Summary(rows=len(found)), n))
     return found
 
 
-def _facts_of_rows(
-    settings: SearchSettings, batch: Instances, answers: Answers
-) -> list[dict[str, Any] | str]:
-    """Return the facts about the count of each problem, or why it cannot be searched."""
-    found: list[dict[str, Any] | str] = []
+def _counts_of_rows(
+    settings: SearchSettings, backend: str, jobs: int, batch: Instances, answers: Answers
+) -> list[Count | str]:
+    """Return the count of each problem, or why it cannot be searched."""
+    found: list[Count | str] = []
     counts = counts_of(batch, answers, settings)
     for row, ((count, why), facts) in enumerate(zip(counts, batch.facts(), strict=True)):
         if facts is None:
             found.append(batch.faults[row])
             continue
-        lost, (_, _, engine) = answers.unfinished.get(row), facts
-        found.append(
-            {
-                "count": count,
-                "complete": why is None,
-                "nodes": int(answers.nodes[row]),
-                "subproblems": 0,
-                "rounds": 0,
-                "seconds": float(answers.seconds[row]),
-                "engine": answers.counters.get(row, engine),
-                "rates": {},
-                "failures": [] if lost is None else [lost],
-            }
-        )
+        lost, engine = answers.unfinished.get(row), answers.counters.get(row, facts[2])
+        nodes, seconds = int(answers.nodes[row]), float(answers.seconds[row])
+        sums = count, why is None, nodes, 0, 0, seconds
+        found.append(Count(*sums, engine, {}, backend, jobs, [] if lost is None else [lost]))
     return found
 
 
@@ -421,21 +411,16 @@ def searched(search: TreeSearch, pool: Pool, tell: Callable[[TreeSearch], None])
     """Search to the end, and tell of the progress; return the result, and log it."""
     for _ in search.run():
         tell(search)
-    totals = search.totals
     result = Count(
-        totals.count,
-        search.complete,
-        totals.nodes,
-        totals.subproblems,
-        totals.rounds,
-        totals.seconds,
-        search.engine,
-        search.rates,
-        pool.backend,
-        pool.jobs,
-        search.failures,
-        search.hint,
-        search.n_symmetries,
+        **asdict(search.totals),
+        complete=search.complete,
+        engine=search.engine,
+        rates=search.rates,
+        backend=pool.backend,
+        jobs=pool.jobs,
+        failures=search.failures,
+        hint=search.hint,
+        symmetries=search.n_symmetries,
     )
     LOG.info("%s", result)
     for reason in result.failures:

@@ -344,12 +344,9 @@ def _prediction_column(corpus: Corpus, named: str | None) -> str:
         return text_of("the column of predictions", named)
     found = [name for name in corpus.columns if name.lower().strip() in PREDICTION_NAMES]
     if len(found) != 1:
-        which = f"several columns may hold predictions ({listed(found)})"
-        which = (
-            which
-            if found
-            else f"no column is known as one of predictions: {listed(corpus.columns)}"
-        )
+        which = f"no column is known as one of predictions: {listed(corpus.columns)}"
+        if found:
+            which = f"several columns may hold predictions ({listed(found)})"
         raise InputError(f"{which}; say which with `prediction`")
     return found[0]
 

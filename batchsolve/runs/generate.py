@@ -205,12 +205,8 @@ def _tables(
     blocks = (RowRange(k, k + size if n is None else min(k + size, n)) for k in firsts)
     with pool:
         maker = with_known(maker, files, pool)
-        with closing(in_one_pass(blocks, pool, partial(_table, maker, table))) as made:
-            yield from made
-
-
-def _table(maker: Maker, table: PuzzleTable, block: RowRange) -> pa.Table:
-    return table.rows(block, maker.make(block))[0]
+        with closing(in_one_pass(blocks, pool, partial(_made, maker, table.rows))) as made:
+            yield from (rows for _, (rows, _) in made)
 
 
 def _made(maker: Maker, write: Write, block: RowRange) -> tuple[RowRange, Any]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.arrays import UInts
+from batchsolve.arrays import Bytes, UInts
 from batchsolve.errors import counted
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
@@ -67,7 +66,7 @@ class _InstanceTable:
         answers: Answers,
         own: list[pa.Array],
         messages: list[str | None],
-        status: npt.ArrayLike,
+        status: Bytes,
     ) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
         facts = batch.facts()
@@ -82,13 +81,7 @@ class _InstanceTable:
         if self._stats:
             columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
-        invalid = min(batch.faults, default=None)
-        return table, RowSums(
-            np.bincount(status, minlength=len(Status)),
-            0,
-            int(answers.nodes.sum()),
-            None if invalid is None else (invalid, batch.faults[invalid]),
-        )
+        return table, RowSums.of(status, batch.faults, answers)
 
 
 class CountTable(_InstanceTable):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
@@ -48,7 +48,7 @@ class RowSums:
     def of(
         cls,
         status: Bytes,
-        messages: dict[int, str | None],
+        messages: Mapping[int, str | None],
         answers: Answers,
         disagree: int = 0,
         levels: Ints | None = None,
