@@ -288,7 +288,7 @@ def _report(
             _say(what)  # even if quiet, because the user asked for the forecast
     path = write_report(home, experiment, forecasts)
     for series in experiment.series():
-        for doubt in doubts(series):
+        for _, doubt in doubts(series):
             printing.note(f"batchsolve: {series.name}: {doubt}")
     if not (plots.available() and can_fit()):
         printing.note(f"batchsolve: no pictures or no curves; they need {plots.HOW_TO_GET}")

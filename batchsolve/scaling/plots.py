@@ -18,8 +18,8 @@ from batchsolve.scaling.measure import of_workers
 from batchsolve.scaling.speedup import (
     Fit,
     Series,
+    doubts,
     fits,
-    kinds_of_doubt,
     short_name,
     speedup_ranges,
     why_no_speedup,
@@ -283,7 +283,7 @@ def _lines(*parts: str) -> str:
 
 def _told(k: int, names: list[str], *series: Series) -> tuple[str, Style]:
     """Return the label and the style of the k-th line; a doubtful one is pale and says why."""
-    kinds = dict.fromkeys(kind for one in series for kind in kinds_of_doubt(one))
+    kinds = dict.fromkeys(kind for one in series for kind, _ in doubts(one))
     why = f"doubtful: {', '.join(kinds)}" if kinds else ""
     return drawing.wrapped(_lines(names[k], why)), Style.of(k, len(names), pale=bool(kinds))
 

@@ -225,7 +225,10 @@ class RuleColumns:
         regions: Bytes,
         faults: dict[int, str],
     ) -> list[Part]:
-        """Return the parts of rows whose own columns say something; add the faults of others."""
+        """Return the parts of rows whose own columns say something; add the faults of others.
+
+        The texts are read one by one, except for simple cages.
+        """
         parts: list[Part] = []
         if CAGES in columns and SUMS in columns and self.drawing is None:
             with _faults_of(rows, faults):
@@ -236,18 +239,7 @@ class RuleColumns:
                     read, rows = rows[is_read[rows]], rows[~is_read[rows]]
                     given = given._replace(regions=_filled(regions, read))
                     parts.append((Variants(base, given), read))
-        return parts + self._parts_of_texts(rules, rows, columns, regions, faults)
-
-    def _parts_of_texts(
-        self,
-        rules: str,
-        rows: Ints,
-        columns: dict[str, pa.Array],
-        regions: Bytes,
-        faults: dict[int, str],
-    ) -> list[Part]:
-        """Return the parts of rows whose own columns are read one by one."""
-        parts: dict[Rules, list[tuple[Rules, Rules, Ints]]] = {}
+        alike: dict[Rules, list[tuple[Rules, Rules, Ints]]] = {}
         for (*own, text), some in _by_texts(columns, (*OWN, REGIONS), rows):
             with _faults_of(some, faults):
                 said = own_rules(self.n_digits, tuple(own), self.drawing or "")
@@ -259,8 +251,8 @@ class RuleColumns:
                 shared = self._base(rules, said, has_regions=True) if regions.size else base
                 beyond = replace(whole.beyond(base), cages=whole.cages, marks=whole.marks)
                 shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
-                parts.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
-        return [_part_of(shared, said, regions) for shared, said in parts.items()]
+                alike.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
+        return parts + [_part_of(shared, each, regions) for shared, each in alike.items()]
 
 
 def _part_of(shared: Rules, said: list[tuple[Rules, Rules, Ints]], regions: Bytes) -> Part:
