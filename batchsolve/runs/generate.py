@@ -274,17 +274,18 @@ class PuzzleTable:
     def rows(self, batch: RowRange, answers: Puzzles) -> tuple[pa.Table, RowSums]:
         """Return the rows of a block, and their sums."""
         n, where = len(batch), np.ones(len(batch), np.bool_)
+        made, own = answers
         columns = {
-            "puzzle": self.notation.decode(answers.grids, where),
-            "solution": self.notation.decode(answers.solutions, where),
-            "clues": pa.array(np.count_nonzero(answers.grids, axis=1)),
-            "weight": pa.array(answers.weights),
+            "puzzle": self.notation.decode(made.puzzles, where),
+            "solution": self.notation.decode(made.solutions, where),
+            "clues": pa.array(np.count_nonzero(made.puzzles, axis=1)),
+            "weight": pa.array(made.weights),
             **{name: pa.array([value] * n, pa.string()) for name, value in self.more.items()},
-            **answers.columns,
+            **own,
         }
         tally = np.bincount(np.full(n, Status.UNIQUE), minlength=len(Status))
         table = pa.table([columns[name] for name in self.schema.names], self.schema)
-        return table, RowSums(tally, 0, answers.n_nodes, None)
+        return table, RowSums(tally, 0, int(made.nodes.sum()), None)
 
 
 @dataclass(kw_only=True)
