@@ -32,7 +32,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.instance_answers import counts_of
-from batchsolve.runs.instances import Instances, check_engine, problems_as_rows
+from batchsolve.runs.instances import Instances, check_engine, reading_without_name
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, rows_on, shown, tree_on
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
@@ -236,7 +236,7 @@ def _counts_of_each(
     n = len(problems)
     size = max(1, min(MOST_IN_BLOCK, n // (LEAST_BLOCKS * pool.jobs)))
     blocks = (problems[begin : begin + size] for begin in range(0, n, size))
-    read = partial(problems_as_rows, engine=engine)
+    read = partial(Instances, read=reading_without_name, engine=engine)
     write = partial(_counts_of_rows, settings, pool.backend, pool.jobs)
     found: list[Count] = []
     for _, rows in search_rows(blocks, engines, pool, settings, read, write, keep=0):
