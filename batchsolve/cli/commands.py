@@ -30,27 +30,18 @@ COLUMN = 24  # characters, of the flags in a help text
 # Command -> its module, in the order of the list of commands: rows, one problem, its runs, job
 # arrays, scaling.
 _MODULES = {
-    "solve": "rows",
-    "dedupe": "rows",
-    "generate": "rows",
-    "rate": "learning",
-    "augment": "learning",
-    "evaluate": "learning",
-    "count": "count",
-    "enumerate": "trees",
-    "export": "trees",
-    "runs": "trees",
-    "graph": "graphs",
-    "sample": "graphs",
-    "show": "problems",
-    "draw": "problems",
-    "convert": "problems",
-    "estimate": "problems",
-    "engines": "problems",
-    "split": "trees",
-    "merge": "trees",
-    "scale": "scale",
-    "report": "scale",
+    name: module
+    for module, names in (
+        ("rows", ("solve", "dedupe", "generate")),
+        ("learning", ("rate", "augment", "evaluate")),
+        ("count", ("count",)),
+        ("trees", ("enumerate", "export", "runs")),
+        ("graphs", ("graph", "sample")),
+        ("problems", ("show", "draw", "convert", "estimate", "engines")),
+        ("trees", ("split", "merge")),
+        ("scale", ("scale", "report")),
+    )
+    for name in names
 }
 
 

@@ -221,15 +221,8 @@ def _count_one(
         if run is None:
             result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)
         else:
-            with Run(
-                run,
-                reading.problem,
-                begin,
-                resume=resume,
-                up_to_symmetry=group,
-                engine=search.engine,
-                name=reading.name,
-            ) as kept:
+            said: dict[str, Any] = {"resume": resume, "name": reading.name, "engine": search.engine}
+            with Run(run, reading.problem, begin, up_to_symmetry=group, **said) as kept:
                 result = kept.search(**how)
     if not printing.as_json:
         print(result.count)

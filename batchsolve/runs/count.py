@@ -654,13 +654,9 @@ def first_covers(
         wanted = limit - len(covers)
         few = nodes_at_hand(engine.of(problem), problem) if nodes else FIRST_NODES
         # with one root, all stacks share the limit and are searched in order
-        task = Task.of(
-            left.with_roots(np.zeros(len(left), np.int64)),
-            limit=wanted,
-            budget=min(settings.budget or FIRST_BUDGET, most_nodes - nodes, few),
-            keep=wanted,
-        )
-        outcome = engine.search(problem, task)
+        left = left.with_roots(np.zeros(len(left), np.int64))
+        budget = min(settings.budget or FIRST_BUDGET, most_nodes - nodes, few)
+        outcome = engine.search(problem, Task.of(left, limit=wanted, budget=budget, keep=wanted))
         nodes += int(outcome.nodes.sum())
         covers += [cover.copy() for cover in outcome.solutions]
         left = outcome.frontier

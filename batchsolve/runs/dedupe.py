@@ -173,18 +173,10 @@ def dedupe(
     1
     """
     workers, files = settings_of(dedupe, settings, FileSettings)
+    given, others = paths_of("the input", inputs), paths_of("a file to compare with", against)
+    target, pool = path_of("the output", output), Pool(**workers)
     with shown(on_progress, rows_on, ROW_BAR) as tell:
-        run = _Dedupe(
-            paths_of("the input", inputs),
-            paths_of("a file to compare with", against),
-            path_of("the output", output),
-            up_to_symmetry,
-            mark,
-            files,
-            Pool(**workers),
-            tell,
-        )
-        return run.run()
+        return _Dedupe(given, others, target, up_to_symmetry, mark, files, pool, tell).run()
 
 
 _Decision = tuple[Any, dict[int, str] | None]  # the arguments of `output_rows`

@@ -159,14 +159,9 @@ def _with_exclusions(problem: ExactCover) -> ExactCover:
     Another primary item, the last, is in no option; it may be in one.
     """
     n = problem.n_primary
-    return ExactCover(
-        problem.indptr,
-        problem.indices + (problem.indices >= n),
-        problem.n_items + 1,
-        n + 1,
-        colors=problem.colors,
-        bounds=[*[(1, 1)] * n, (0, 1)],
-    )
+    indices, bounds = problem.indices + (problem.indices >= n), [*[(1, 1)] * n, (0, 1)]
+    sizes = problem.n_items + 1, n + 1
+    return ExactCover(problem.indptr, indices, *sizes, colors=problem.colors, bounds=bounds)
 
 
 @dataclass(eq=False)
@@ -200,16 +195,9 @@ class _Candidates:
         while len(left):
             check_interrupt()
             self.look_at_clock()
-            outcome = engine.search(
-                small,
-                Task.of(
-                    left.with_roots(np.zeros(len(left), np.int64)),
-                    budget=FIRST_BUDGET,
-                    keep=UNLIMITED,
-                    room=BLOCK,
-                    unordered=True,
-                ),
-            )
+            left = left.with_roots(np.zeros(len(left), np.int64))
+            task = Task.of(left, budget=FIRST_BUDGET, keep=UNLIMITED, room=BLOCK, unordered=True)
+            outcome = engine.search(small, task)
             left, found = outcome.frontier, outcome.solutions
             self.n_nodes += int(outcome.nodes.sum())
             if len(found):

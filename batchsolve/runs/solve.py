@@ -19,7 +19,7 @@ from batchsolve.engines.stand_ins import compile_ahead
 from batchsolve.errors import InputError, counted, is_unordered, not_but, quoted
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
-from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
+from batchsolve.problems.answers import STATUS_NAMES, Answers
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.sudoku import Sudoku
@@ -280,10 +280,8 @@ def _arrays(
     solutions = np.zeros((len(answers), problem.n_cells), np.uint8)
     covers = answers.covers
     solutions[covers.roots] = problem.digits_of(covers)
-    status = answers.status(limit)
-    status[list(batch.faults)] = Status.INVALID
+    status, messages = batch.statuses(answers, limit)
     counts = np.minimum(answers.counts, limit)
-    messages = answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
     return BatchResult(solutions, STATUS_NAMES[status], counts, answers.nodes, messages, notation)
 
 

@@ -383,17 +383,9 @@ class FileRun:
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
         if self.pool.in_process and isinstance(engines, EnginesByShape):
             compile_ahead(engines.engine, corpus.problem)
-        return search_rows(
-            numbered(blocks, n_parts),
-            engines,
-            self.pool,
-            self.search,
-            table.reader.read,
-            write,
-            max(1, self.destination.block_size.most // TASKS.most),
-            corpus.waits,
-            self.keep,
-        )
+        how = engines, self.pool, self.search, table.reader.read, write
+        size = max(1, self.destination.block_size.most // TASKS.most)
+        return search_rows(numbered(blocks, n_parts), *how, size, corpus.waits, self.keep)
 
     def check_read(self, corpus: Tables) -> None:
         """Raise `JournalError` if the input that the interrupted run has read was changed."""

@@ -21,7 +21,7 @@ from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, numbers, usual_notation
 from batchsolve.settings import PROVES_UNIQUENESS
-from batchsolve.tables.answers import solved_among, statuses
+from batchsolve.tables.answers import solved_among
 from batchsolve.tables.images import one_by_one
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.shapes import Grids
@@ -336,7 +336,7 @@ def _found_truth(
     batch: Batch, grids: Grids, answers: Answers
 ) -> tuple[Bytes, Bools, dict[int, str]]:
     """Return the unique solutions, where these are, and why rows have no solution."""
-    status, messages = statuses(batch, answers, PROVES_UNIQUENESS)
+    status, messages = batch.statuses(answers, PROVES_UNIQUENESS)
     digits, places, _ = solved_among(grids, answers)
     truth = np.zeros_like(grids.puzzles)
     truth[places] = digits
