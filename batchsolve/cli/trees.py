@@ -130,17 +130,9 @@ def enumerate_(
                 *task, out, notation=reading.notation, up_to_symmetry=group, **how
             )
         else:
-            with Run(
-                output,
-                *task,
-                collect=best is None,
-                cheapest=best,
-                up_to_symmetry=group,
-                resume=resume,
-                engine=search.engine,
-                notation=reading.notation,
-                name=reading.name,
-            ) as kept:
+            said: dict[str, Any] = {"resume": resume, "name": reading.name, "engine": search.engine}
+            said |= {"collect": best is None, "cheapest": best, "notation": reading.notation}
+            with Run(output, *task, up_to_symmetry=group, **said) as kept:
                 result = kept.search(**how)
     return report(result, printing, output)
 

@@ -182,10 +182,6 @@ def dedupe(
 _Decision = tuple[Any, dict[int, str] | None]  # the arguments of `output_rows`
 
 
-def _keys(reader: Reader, up_to_symmetry: bool, secret: bytes, block: Block) -> RowKeys:
-    return row_keys(reader.read(block), up_to_symmetry, secret)
-
-
 def _kept(
     reader: Reader, encode: Encode, in_place: InPlace | None, block: Block, decision: _Decision
 ) -> Encoded:
@@ -337,7 +333,7 @@ class _Dedupe:
             return decide(block, found)
 
         try:
-            keys = partial(_keys, reader, self.up_to_symmetry, self.secret)
+            keys = partial(row_keys, reader, self.up_to_symmetry, self.secret)
             for block, encoded in in_two_passes(blocks, self.pool, keys, decided, write):
                 place.pass_by(block, encoded.n_rows)
                 n_rows += encoded.n_rows

@@ -257,10 +257,6 @@ class Parts:
             )
 
 
-def _is_ours(name: str) -> bool:
-    return name.startswith(UNFINISHED) or _PART.fullmatch(name) is not None
-
-
 def part_name(number: int) -> str:
     """Return the name of a part; names ascend as the rows of the input do.
 
@@ -313,5 +309,5 @@ class _PartsTaken(Output):
     def _remove_others(self, parts: set[str]) -> None:
         """Remove unrecorded parts, which killed workers or an earlier run left."""
         for name in set(self._folder.names()) - parts:
-            if _is_ours(name):
+            if name.startswith(UNFINISHED) or _PART.fullmatch(name):
                 self._folder.remove(name)

@@ -76,11 +76,11 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
     if output == "-":
         raise InputError("name a file to export to; enumerate -o - prints solutions")
     solutions = Solutions.of(directory)
-    rows = 0
+    schema, rows = solutions.first.schema, 0
     with (
         folder_beside(output) as folder,
         Pool(jobs) as pool,
-        whole_output(output, folder, solutions.schema, pool.numbers(NUMBERS), pool.jobs) as whole,
+        whole_output(output, folder, schema, pool.numbers(NUMBERS), pool.jobs) as whole,
     ):
         encode = partial(_encoded, encoder_for(output), whole.in_place)
         for encoded in solutions.in_order(encode, pool, folder):
@@ -138,11 +138,6 @@ class Solutions:
         nothing = (GRIDS if is_grid else LISTS).empty_table()
         return cls(directory, parts, next(_tables(directory, parts), nothing))
 
-    @property
-    def schema(self) -> pa.Schema:
-        """The schema: ``grid`` or ``options``; of the cheapest, ``cost`` and ``options``."""
-        return self.first.schema
-
     def in_order(
         self, make: Callable[[int, pa.Table], Made], pool: Pool, folder: str
     ) -> Iterator[Made]:
@@ -169,7 +164,7 @@ class Solutions:
         rows = LOAD_BYTES * len(self.first) // self.first.nbytes
         loads = list(groups_of(self.parts, lambda part: part.rows, rows))
         read = partial(_tables, self.directory)
-        return sorted_rows(loads, read, make, self.schema, folder, pool)
+        return sorted_rows(loads, read, make, self.first.schema, folder, pool)
 
 
 def check_problem(directory: str, problem: ExactCover) -> None:

@@ -23,7 +23,7 @@ from batchsolve.errors import InputError
 from batchsolve.problems.answers import Status
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
-from batchsolve.runs.corpora import blocks_for
+from batchsolve.runs.corpora import blocks_for, identity_of
 from batchsolve.runs.destinations import Parts, RowTable
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
@@ -343,4 +343,4 @@ class GenerateRun(FileRun):
         wanted["cages"] = list(self.wanted.cages or [])
         wanted["line_cells"] = list(self.wanted.line_cells or [])
         wanted["rating"] = list(map(str, self.wanted.rating or []))  # no JSON has infinity
-        return {**wanted, "n": self.n, "unlike": [self.identity_of(p) for p in self.unlike]}
+        return {**wanted, "n": self.n, "unlike": list(map(identity_of, self.unlike))}

@@ -343,10 +343,6 @@ class FileRun:
         is_parquet |= isinstance(self.destination, Parts)
         return reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
 
-    def identity_of(self, path: str) -> str:
-        """Return the identity of an input, for the journal; a name of no file is its own."""
-        return identity_of(path) if exists(path) else path
-
     def _solve(self, corpus: Any, table: RowTable, engines: Any, journal: Journal | None) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
         if journal and finished and self.destination.is_finished():
@@ -467,7 +463,7 @@ class FileRun:
         """Return the settings of the run that must be the same when it is resumed."""
         search = {name: getattr(self.search, name) for name in SAME_SEARCH}
         search["engine"] = engines.identity if engines else None
-        inputs = [] if "-" in self.paths else [self.identity_of(p) for p in self.paths]
+        inputs = [] if "-" in self.paths else list(map(identity_of, self.paths))
         return {**search, "inputs": inputs, "columns": corpus.columns, **self.own}
 
     def _journal(self, corpus: Any, engines: Any) -> Journal:

@@ -48,7 +48,8 @@ class Tables:
         self._sources = open_all(inputs)
         self.schema = self._sources[0].layout.schema
         self._check_schemas()
-        self._ends = _ends([source.length for source in self._sources])
+        known = [source.length for source in self._sources if source.length is not None]
+        self._ends = list(accumulate(known)) if len(known) == len(self._sources) else []
         if (name := twice(self.columns)) is not None:
             path = self._sources[0].path
             raise InputError(f"{path}: names the column {quoted(name)} twice; rename one")
@@ -124,12 +125,6 @@ class Tables:
     def waits(self) -> bool:
         """Return True if the next rows of standard input have not arrived yet."""
         return any(isinstance(each, TextSource) and each.waits() for each in self._sources)
-
-
-def _ends(lengths: list[int | None]) -> list[int]:
-    """Return the ends of consecutive tables; an empty list if a length is unknown."""
-    known = [length for length in lengths if length is not None]
-    return list(accumulate(known)) if len(known) == len(lengths) else []
 
 
 def _describe(schema: pa.Schema) -> str:
