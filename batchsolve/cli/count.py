@@ -30,6 +30,11 @@ from batchsolve.cli.trees import EPILOG, Generators, UpToSymmetry, group_of, not
 from batchsolve.errors import InputError, counted, listed
 from batchsolve.settings import AUTO, GRAPH_MEGABYTES, FileSettings, SearchSettings
 
+_GOES_WITH = {
+    "--graph": "--memo, --memo-size and --time-limit only: one search draws the whole graph",
+    "--by": "--memo-size and --time-limit only: it takes sums over all solutions",
+    "--project": "--engine and --time-limit only: it counts all that solutions have",
+}
 CountedFiles = Annotated[
     FileSettings,
     only(*HOW_WRITTEN, "filename", "chunk", "stats"),
@@ -140,25 +145,13 @@ def count(
     if asked := _given(questions):
         whole = SearchSettings(engine=search.engine, time_limit=search.time_limit)
         others = _given({**in_parts, **of_group}) or asked[1:] or resume or search != whole
+        fits = {"--graph": memo, "--by": not memo and search.engine == AUTO, "--project": not memo}
+        if others or not fits[asked[0]]:
+            raise InputError(f"{asked[0]} goes with {_GOES_WITH[asked[0]]}")
         if graph is not None:
-            if others or not memo:
-                raise InputError(
-                    "--graph goes with --memo, --memo-size and --time-limit only: one search draws "
-                    "the whole graph"
-                )
             return draw_to_file(problem, graph, megabytes, search, puzzles, printing)
         if by is not None:
-            if others or memo or search.engine != AUTO:
-                raise InputError(
-                    "--by goes with --memo-size and --time-limit only: it takes sums over all "
-                    "solutions"
-                )
             return print_distribution(problem, by, megabytes, search, puzzles, printing)
-        if others or memo:
-            raise InputError(
-                "--project goes with --engine and --time-limit only: it counts all that solutions "
-                "have"
-            )
         return _count_projections(problem, project, search, workers, puzzles, printing)
     if resume and run is None:
         raise InputError("--resume needs --run DIR, the run to go on with")

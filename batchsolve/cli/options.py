@@ -18,6 +18,7 @@ from __future__ import annotations
 import inspect
 import json
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass
@@ -319,12 +320,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[list[click.Parameter], 
             assert isinstance(kind, type)
             offered = [field for note in notes if isinstance(note, tuple) for field in note]
             offered = offered or [field.name for field in fields(kind)]
-            changes = {
-                field: said
-                for note in notes
-                if isinstance(note, dict)
-                for field, said in note.items()
-            }
+            changes = ChainMap(*(note for note in notes if isinstance(note, dict)))
             groups[name] = kind, offered
             shown += _options_of(kind, offered, changes)
         else:

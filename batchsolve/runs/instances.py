@@ -93,22 +93,19 @@ class Instances:
         """
         readings = ((row, self._reading(row)) for row in range(len(self)))
         known = ((row, reading) for row, reading in readings if reading is not None)
-        plain: list[tuple[int, Reading]] = []
-        colored: list[tuple[int, Reading]] = []
+        small: dict[bool, list[tuple[int, Reading]]] = {False: [], True: []}  # with colours or not
         for _, some in groupby(known, key=lambda each: id(each[1].problem)):
             rows, those = zip(*some, strict=True)
             problem = those[0].problem
             if len(rows) == 1 and self._is_small(rows[0], problem):
-                waiting = plain if problem.colors is None else colored
+                waiting = small[problem.colors is not None]
                 waiting.append((rows[0], those[0]))
                 if len(waiting) == MOST_AT_ONCE:
                     yield _side_by_side(waiting)
             else:
                 stacks = Stacks.from_lists([reading.stack for reading in those], rows)
                 yield Group(problem, stacks)
-        for waiting in (plain, colored):
-            if waiting:
-                yield _side_by_side(waiting)
+        yield from map(_side_by_side, filter(None, small.values()))
 
     def _is_small(self, row: int, problem: ExactCover) -> bool:
         """Return True if the problem of a row may be searched together with others."""

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
@@ -447,6 +447,8 @@ def measure(
         cpu, peak = machine.cpu_seconds() - cpu, machine.peak_bytes(processes)
     if search.failures:
         raise ScalingError(f"{workload.name}: {search.failures[0]}")
+    totals = asdict(search.totals)
+    del totals["seconds"]
     run = MeasuredRun(
         problem=workload.name,
         kind=workload.kind,
@@ -455,16 +457,13 @@ def measure(
         jobs=jobs,
         wall=wall,
         cpu=cpu,
-        count=search.totals.count,
-        nodes=search.totals.nodes,
         complete=search.complete,
         stacks=len(stacks),
-        subproblems=search.totals.subproblems,
-        rounds=search.totals.rounds,
         master=master,
         peak_mb=peak / 2**20,
         **_shares(log, wall, jobs),
         **label,
+        **totals,
     )
     return run, log
 

@@ -212,8 +212,7 @@ class Fit:
 
     def numbers(self) -> Iterator[tuple[str, float, Range]]:
         """Yield the name of each parameter, its value and its interval."""
-        for name, value in self.parameters.items():
-            yield name, value, self.intervals[name]
+        return ((name, value, self.intervals[name]) for name, value in self.parameters.items())
 
     def speedup(self, workers: npt.ArrayLike) -> Floats:
         """Return the speed-up of the curve at these numbers of workers."""

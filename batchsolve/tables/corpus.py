@@ -321,18 +321,12 @@ class Corpus(Tables):
             signs = replace(signs, like=symbols_of(alphabet))
         others = [form for form in others if form != Form(size, not notation.symbols)]
         notations = self._notations(texts, codes, others, signs)
-        return Shapes(
-            Shape(main, notation, self._solution_notation(codes, size, notation)),
-            signs,
-            is_one,
-            has_boxes,
-            needs_boxes,
-            notations,
-            {
-                form: self._solution_notation(codes, form.n_digits, each)
-                for form, each in notations.items()
-            },
-        )
+        shape = Shape(main, notation, self._solution_notation(codes, size, notation))
+        solutions = {
+            form: self._solution_notation(codes, form.n_digits, each)
+            for form, each in notations.items()
+        }
+        return Shapes(shape, signs, is_one, has_boxes, needs_boxes, notations, solutions)
 
     def _notation(self, survey: Survey, size: int, signs: Signs, is_for_others: bool) -> Notation:
         """Return the notation of the grids of the most frequent size."""
