@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.engines.lanes.digging import dig_rows
 from batchsolve.engines.lanes.digging_memory import KNOWN, RATED, Made, Wish
 from batchsolve.errors import InputError, counted
@@ -218,7 +219,7 @@ class Maker:
     drawn: DrawnRules | None
     wish: Wish
     wanted: PuzzleSettings
-    known: npt.NDArray[np.uint64]
+    known: Words
 
     @classmethod
     def of(cls, files: FileSettings, wanted: PuzzleSettings) -> Maker:
@@ -307,14 +308,12 @@ class Maker:
             made.attempts[left] += 1
         return made, {name: pa.array(column, pa.string()) for name, column in columns.items()}
 
-    def _keys(self, use: int) -> npt.NDArray[np.uint64]:
+    def _keys(self, use: int) -> Words:
         """Return the seed of the random numbers for a use."""
         seed = np.random.SeedSequence(self.wanted.seed, spawn_key=(use,) if use else ())
         return np.asarray(seed.generate_state(2, np.uint64), np.uint64)
 
-    def _draw(
-        self, numbers: npt.NDArray[np.int64], made: Made, rows: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], Drawn]:
+    def _draw(self, numbers: Ints, made: Made, rows: Ints) -> tuple[Ints, Drawn]:
         """Draw the rules of some rows; return the rows that have a solved grid, and their rules."""
         assert self.drawn is not None
         made.solutions[rows] = 0
@@ -332,14 +331,7 @@ class Maker:
             given, keys, numbers[rows], made.attempts[rows], made.solutions[rows]
         )
 
-    def _dig(
-        self,
-        given: Given | None,
-        wish: Wish,
-        numbers: npt.NDArray[np.int64],
-        made: Made,
-        rows: npt.NDArray[np.int64],
-    ) -> None:
+    def _dig(self, given: Given | None, wish: Wish, numbers: Ints, made: Made, rows: Ints) -> None:
         """Make the puzzles of some rows, whose own rules and solutions may be given."""
         problem = self.problem if given is None else Variants(self.problem.rules, given)
         part = Made(*(array[rows] for array in made))
@@ -353,7 +345,7 @@ class Maker:
         for whole, some in zip(made, part, strict=True):
             whole[rows] = some
 
-    def _are_fit(self, made: Made, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def _are_fit(self, made: Made, rows: Ints) -> Bools:
         """Tell which puzzles are made, unknown, and rated as wished; count the reasons."""
         puzzles, are_fit = made.puzzles[rows], made.weights[rows] > 0
         if self.wanted.rating is not None:
@@ -391,14 +383,12 @@ class Maker:
         )
 
 
-def keys_of_forms(forms: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+def keys_of_forms(forms: Bytes) -> Words:
     """Return keys of canonical forms, the same in every run."""
     return grid_keys(b"unlike", "form", forms)[:, 0]
 
 
-def known_keys(
-    reader: Reader, n_digits: int, block: Block
-) -> tuple[npt.NDArray[np.uint64], int, int | None]:
+def known_keys(reader: Reader, n_digits: int, block: Block) -> tuple[Words, int, int | None]:
     """Return the keys of the puzzles of a block, of those with this number of digits.
 
     Returns

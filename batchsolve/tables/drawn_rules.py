@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Bytes, Shorts
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.formats.grid_rules import PAIR_SIGNS, STRICT, GridRules
 from batchsolve.problems.random_layouts import Keys, Numbers, random_cages, random_regions
@@ -30,8 +31,6 @@ from batchsolve.problems.rule_arrays import RELATION_NAMES
 from batchsolve.problems.rules import MOST_SETS, RELATIONS, Rules
 from batchsolve.settings import PuzzleSettings, words_of
 from batchsolve.tables.rule_columns import CAGES, CONSTRAINTS, MARKS, PAIRS, REGIONS, SUMS
-
-Grids = npt.NDArray[np.uint8]
 
 GREATER, PARITY = "greater", "parity"
 KINDS = *(word.removeprefix("all-") for word in STRICT), GREATER, PARITY
@@ -146,7 +145,7 @@ class DrawnRules:
         keys: tuple[Keys, Keys],
         rows: Numbers,
         attempts: Numbers,
-        solutions: Grids,
+        solutions: Bytes,
     ) -> Drawn:
         """Return the rules of rows, given their regions and solutions.
 
@@ -180,7 +179,7 @@ class DrawnRules:
         each = [_rules_of(lines, self.rules) for lines in drawn.lines]
         return drawn.given.with_more(Given.of(each, np.empty((len(each), 0), np.uint8)))
 
-    def _pairs(self, kind: str, solutions: Grids) -> npt.NDArray[np.uint16]:
+    def _pairs(self, kind: str, solutions: Bytes) -> Shorts:
         """Return the relations of all neighbours, shape (n, n_pairs, 3)."""
         n = self.rules.n_digits
         cells = np.arange(n * n).reshape(n, n)
@@ -245,7 +244,7 @@ def _read_layout(text: str, n: int) -> tuple[npt.NDArray[np.int16], GridRules]:
     return np.array(cages, np.int16), rules
 
 
-def _with_cages(given: Given, cages: npt.NDArray[np.int16], solutions: Grids) -> Given:
+def _with_cages(given: Given, cages: npt.NDArray[np.int16], solutions: Bytes) -> Given:
     """Add cages with the sums of solutions, those of a row in the order of their first cells."""
     row, cell = np.nonzero(cages >= 0)
     width = cages.shape[1]
