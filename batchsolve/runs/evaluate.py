@@ -353,8 +353,8 @@ def _prediction_column(corpus: Corpus, named: str | None) -> str:
 
 def _check_columns(corpus: Corpus, prediction: str, by: str | None) -> None:
     for name in (prediction, by):
-        if name is not None and name not in corpus.columns:
-            raise InputError(f"unknown column {quoted(name)}; choose from {listed(corpus.columns)}")
+        if name is not None:
+            corpus.check_column(name)
     if prediction == corpus.column:
         raise InputError(
             f"column {quoted(prediction)} is taken as that of puzzles and of predictions; name two "

@@ -84,12 +84,6 @@ def rows_of(
     return GridRows(main, usual_notation(main.n_digits), blocks, batch_of, sizes_vary=False)
 
 
-def row_of(problem: GridProblem, notation: Notation, grid: Bytes) -> GridRows:
-    """Return one grid of shape (n_cells,), whose digits were checked, as rows."""
-    block = [(problem, np.arange(1))], grid[None]
-    return GridRows(problem, notation, [block], batch_of, sizes_vary=False)
-
-
 @dataclass(frozen=True, eq=False)
 class Problems:
     """The problems of the grids of an array.

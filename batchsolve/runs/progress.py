@@ -84,10 +84,8 @@ class Summary:
     def columns(self) -> str:
         """The columns of the input that were read, in words."""
         taken = columns_taken(self.column, self.solution_column, self.rule_columns)
-        unread = (
-            f"; not read: grids in {listed(self.unread_columns)}" if self.unread_columns else ""
-        )
-        return f"{taken}{unread}"
+        others = f"; not read: grids in {listed(self.unread_columns)}"
+        return f"{taken}{others if self.unread_columns else ''}"
 
     def __str__(self) -> str:
         kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")

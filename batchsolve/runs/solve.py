@@ -23,7 +23,7 @@ from batchsolve.problems.answers import STATUS_NAMES, Answers
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.runs.in_memory import GridRows, batch_of, row_of, rows_of
+from batchsolve.runs.in_memory import GridRows, batch_of, rows_of
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
     AUTO,
@@ -333,7 +333,8 @@ def solve(
         text, box, alphabet, blank=blank, rules=rules, regions=regions
     )
     limit = whole_number("limit", limit, 1)
-    rows = row_of(problem, notation, grid)
+    block = [(problem, np.arange(1))], grid[None]
+    rows = GridRows(problem, notation, [block], batch_of, sizes_vary=False)
     write = partial(_arrays, problem, notation, limit)
     with Pool(jobs=1) as pool:
         [result] = _answered(rows, write, SearchSettings(limit=limit), pool)

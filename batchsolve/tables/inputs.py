@@ -10,7 +10,7 @@ from queue import SimpleQueue
 
 import pyarrow as pa
 
-from batchsolve.errors import InputError, quoted, shortened, twice
+from batchsolve.errors import InputError, listed, quoted, shortened, twice
 from batchsolve.tables.blocks import TASKS, Block, BlockSize, Boundary
 from batchsolve.tables.reader import FILENAME
 from batchsolve.tables.sources import Source, TextSource, name_of, open_source
@@ -65,6 +65,11 @@ class Tables:
     def columns(self) -> list[str]:
         """Names of the input columns."""
         return list(self.schema.names)
+
+    def check_column(self, name: str) -> None:
+        """Raise `InputError` unless an input column has this name."""
+        if name not in self.columns:
+            raise InputError(f"unknown column {quoted(name)}; choose from {listed(self.columns)}")
 
     def blocks(
         self, begin: Boundary | None = None, most_rows: int | None = None
