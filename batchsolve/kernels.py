@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit, types
-from numba.core import boxing, event, ir, pythonapi
+from numba.core import boxing, event, ir, postproc, pythonapi, transforms
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_lock import global_compiler_lock
@@ -45,27 +45,26 @@ AWAITS = os.environ.get("BATCHSOLVE_AWAIT_KERNELS", "0") not in ("", "0")
 LIGHT_SECONDS = 0.3 * (not AWAITS)  # of a kernel; compiling it takes as long or longer
 Light = Callable[..., Any]
 SAID_SECONDS = 1.0  # of a kernel; others are not said one by one
+_ONE_AT_A_TIME = threading.RLock()
 _n_compiled = 0  # kernels that this process has compiled, or has waited for
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called; it runs without the interpreter's lock."""
-    compiled: Any = njit(nogil=True)(function)
-    if not isinstance(compiled, Dispatcher):
-        raise InputError(
-            "NUMBA_DISABLE_JIT is set, and batchsolve searches with compiled kernels; unset it"
-        )
+    compiled = _dispatcher(function, nogil=True)
     files = KernelFiles(function, _CTRL_C.pass_on, _begin_to_compile)
     compile_: Any = compiled.compile
 
     def compile_alone(signature: Any) -> Any:
         with (
-            global_compiler_lock,  # one thread at a time
+            _one_at_a_time(),
             _CTRL_C.between_passes(),
             _arrays_without_python(),
             _shape_errors_without_text(),
             _overloads_as_helpers(),
+            _call_types_once(),
+            _lifetimes_once(),
             _without_garbage_collection(),
         ):
             begin, n_before = time.monotonic(), _n_compiled
@@ -83,6 +82,28 @@ def kernel(function: Callable[..., Any]) -> Any:
 
     vars(compiled).update(_cache=files, compile=compile_alone)
     return compiled
+
+
+def _dispatcher(function: Callable[..., Any], **how: Any) -> Any:
+    """Return a function that numba compiles when it is called."""
+    compiled: Any = njit(**how)(function)
+    if not isinstance(compiled, Dispatcher):
+        raise InputError(
+            "NUMBA_DISABLE_JIT is set, and batchsolve searches with compiled kernels; unset it"
+        )
+    return compiled
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Wait until no other thread compiles; raise `NotAtHandError` in a block of `at_hand`."""
+    if not _ONE_AT_A_TIME.acquire(blocking=not _AT_HAND.get()):
+        raise NotAtHandError
+    try:
+        with global_compiler_lock:
+            yield
+    finally:
+        _ONE_AT_A_TIME.release()
 
 
 def light_kernel(function: Callable[..., Any]) -> Any:
@@ -157,7 +178,7 @@ def _in_python(function: Any) -> Any:
 
 def helper(function: Callable[..., Any]) -> Any:
     """Compile a function as a part of every kernel that calls it; Python cannot call it."""
-    return njit(pipeline_class=_HelperCompiler, **_NOT_FOR_PYTHON)(function)
+    return _helper(function, _HelperCompiler)
 
 
 def part(function: Callable[..., Any]) -> Any:
@@ -165,7 +186,7 @@ def part(function: Callable[..., Any]) -> Any:
 
     Compiling takes two thirds of the time. Kernels are slower if their innermost loops call parts.
     """
-    return njit(pipeline_class=_PartCompiler, **_NOT_FOR_PYTHON)(function)
+    return _helper(function, _PartCompiler)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -174,7 +195,23 @@ def inlined(function: Callable[..., Any]) -> Any:
     LLVM inlines it. With ``inline="always"`` numba would, and would infer types anew at every call:
     a search then took twice as long to compile.
     """
-    return njit(pipeline_class=_HelperCompiler, forceinline=True, **_NOT_FOR_PYTHON)(function)
+    return _helper(function, _HelperCompiler, forceinline=True)
+
+
+def _helper(function: Callable[..., Any], compiler: type[Compiler], **how: Any) -> Any:
+    """Compile a function for kernels, once for all constants that they pass.
+
+    Numba would compile it for each constant argument, and for the first value of each variable.
+    """
+    compiled = _dispatcher(function, pipeline_class=compiler, **_NOT_FOR_PYTHON, **how)
+    template = compiled.get_call_template
+
+    def template_without_constants(arguments: Any, named: Any) -> Any:
+        arguments = tuple(map(types.unliteral, arguments))
+        return template(arguments, {name: types.unliteral(each) for name, each in named.items()})
+
+    vars(compiled)["get_call_template"] = template_without_constants
+    return compiled
 
 
 class _HelperCode(JITCodeLibrary):
@@ -324,6 +361,52 @@ def _overloads_as_helpers() -> Iterator[None]:
         yield
     finally:
         overloads._get_jit_decorator = before
+
+
+@contextmanager
+def _call_types_once() -> Iterator[None]:
+    """Find the types of each call of numba's own functions once; it would look them up again.
+
+    Compiling takes a tenth less time.
+    """
+    functions: Any = types.BaseFunction
+    before, found = functions.get_call_type, dict[Any, Any]()
+
+    def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
+        key = function, tuple(args), tuple(kws.items())
+        if key not in found:
+            found[key] = before(function, context, args, kws)
+        return found[key]
+
+    functions.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        functions.get_call_type = before
+
+
+@contextmanager
+def _lifetimes_once() -> Iterator[None]:
+    """Find the lifetimes of variables before code is written; numba would after each pass, too.
+
+    Compiling takes a tenth less time.
+    """
+    processor: Any = postproc.PostProcessor
+    before = processor.run
+
+    def run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        code = self.func_ir
+        if emit_dels or code.is_generator:
+            before(self, emit_dels, extend_lifetimes)
+        else:
+            code.blocks = transforms.canonicalize_cfg(code.blocks)
+            code.variable_lifetime = postproc.VariableLifetime(code.blocks)  # found if needed
+
+    processor.run = run
+    try:
+        yield
+    finally:
+        processor.run = before
 
 
 @contextmanager

@@ -15,7 +15,6 @@ from batchsolve.rating.board import (
     BOXES,
     CELL,
     CELLS,
-    COLUMNS,
     HOUSE,
     MISSING,
     N_CELLS,
@@ -37,7 +36,6 @@ from batchsolve.rating.techniques import (
     FISH,
     GUESS,
     HIDDEN,
-    HIDDEN_SET,
     IN_BOX,
     INVALID,
     KINDS,
@@ -56,6 +54,26 @@ for _k in (1, 2, 3, 4):
     _sets = [sum(1 << each for each in some) for some in combinations(range(N), _k)]
     SETS[_k, : len(_sets)] = _sets
 N_SETS = np.count_nonzero(SETS, axis=1)
+
+_VIEW, _SET, _ELEMENT = np.ogrid[:N_HOUSES, :N, :N]
+_LINE, _DIGIT = N * (_VIEW % 2) + _SET, _VIEW // 2 % N
+SET_AT = np.stack(
+    [CELLS + CELL, PLACES + (N * _VIEW + _SET)[..., 0], PLACES + (N * _LINE + _DIGIT)[..., 0]]
+)
+"""The place on a board of each of nine sets, in three kinds of views of its candidates.
+
+Naked sets: the digits of each cell of a house. Hidden sets: the places of each digit in a house.
+Fish: the places of a digit in each row, or in each column.
+"""
+CANDIDATE = np.stack(
+    [
+        N * CELL[_VIEW, _SET] + _ELEMENT,
+        N * CELL[_VIEW, _ELEMENT] + _SET,
+        N * CELL[_LINE, _ELEMENT] + _DIGIT,
+    ]
+)
+"""The candidate of each element of the sets: 9 · cell + digit."""
+N_VIEWS = np.array([N_HOUSES, N_HOUSES, 2 * N])
 
 SHARED = (HOUSE[CELL][..., None] == np.arange(N_HOUSES)).any(axis=2)
 SHARED = (SHARED << np.arange(N)[:, None]).sum(axis=1)
@@ -219,91 +237,46 @@ def _next_sets(sets, k, j):
 
 
 @part
-def _naked_sets(board, step, k):
-    """Use k cells of a house with k candidates together: its other cells have none of those."""
-    changed = False
+def _use_sets(board, step, kind, k, direct):
+    """Use k sets whose union has k elements: the other sets have none of those.
+
+    If `direct`, fill the only place that this leaves to another digit in a house.
+    """
+    changed, which = False, kind - NAKED_SET
     sets = np.zeros(N, np.int64)
-    for house in range(N_HOUSES):
-        for at in range(N):
-            sets[at] = board[CELLS + CELL[house, at]]
+    for view in range(N_VIEWS[which]):
+        for i in range(N):
+            sets[i] = board[SET_AT[which, view, i]]
         j = _next_sets(sets, k, 0)
         while j < N_SETS[k]:
-            cells = SETS[k, j]
-            digits = _union(sets, cells)
-            left, helps = digits, False
-            while left:
-                helps |= _remove_at(board, house, ALL & ~cells, first(left))
-                left &= left - 1
+            chosen = SETS[k, j]
+            union, helps = _union(sets, chosen), False
+            for i in range(N):
+                others = np.intp(board[SET_AT[which, view, i]]) & ~union
+                lost = np.intp(board[SET_AT[which, view, i]]) & union
+                if chosen >> i & 1 or lost == 0:
+                    continue
+                if not direct:
+                    helps = True
+                    while lost:
+                        candidate = CANDIDATE[which, view, i, first(lost)]
+                        remove(board, candidate // N, candidate % N)
+                        lost &= lost - 1
+                elif is_single(others) and not (helps and step is not None):
+                    candidate = CANDIDATE[which, view, i, first(others)]
+                    helps |= place(board, candidate // N, candidate % N)
             changed |= helps
             if helps and step is not None:
-                _note(step, house, cells, digits)
+                step[:] = 0
+                for i in range(N):
+                    left = sets[i] if chosen >> i & 1 else 0
+                    while left:
+                        candidate = CANDIDATE[which, view, i, first(left)]
+                        step[candidate // N] = 1
+                        step[DIGITS_OF_STEP] |= 1 << candidate % N
+                        left &= left - 1
                 return True
             j = _next_sets(sets, k, j + 1)
-    return changed
-
-
-@part
-def _hidden_sets(board, step, k, direct):
-    """Use k digits with k places in a house together: those cells have no other digits.
-
-    If `direct`, fill the only place that this leaves to another digit in the house.
-    """
-    changed = False
-    for house in range(N_HOUSES):
-        begin_places = PLACES + N * house
-        sets = board[begin_places : begin_places + N].astype(np.int64)
-        j = _next_sets(sets, k, 0)
-        while j < N_SETS[k]:
-            digits = SETS[k, j]
-            cells = _union(sets, digits)
-            left, helps = np.intp(board[MISSING + house]) & ~digits, False
-            while left:
-                digit = first(left)
-                left &= left - 1
-                if direct:
-                    at = np.intp(board[begin_places + digit])
-                    if at & cells and is_single(at & ~cells) and not (helps and step is not None):
-                        helps |= place(board, CELL[house, first(at & ~cells)], digit)
-                else:
-                    helps |= _remove_at(board, house, cells, digit)
-            changed |= helps
-            if helps and step is not None:
-                _note(step, house, cells, digits)
-                return True
-            j = _next_sets(sets, k, j + 1)
-    return changed
-
-
-@part
-def _fish(board, step, k):
-    """Use k rows whose places of a digit lie in k columns, or k columns and rows.
-
-    The digit has no other places in the second lines.
-    """
-    changed = False
-    sets = np.zeros(N, np.int64)
-    for digit in range(N):
-        for lines in (0, COLUMNS):
-            for line in range(N):
-                sets[line] = board[PLACES + N * (lines + line) + digit]
-            j = _next_sets(sets, k, 0)
-            while j < N_SETS[k]:
-                chosen = SETS[k, j]
-                crossed = _union(sets, chosen)
-                left, helps = crossed, False
-                while left:
-                    crossing = COLUMNS - lines + first(left)
-                    helps |= _remove_at(board, crossing, ALL & ~chosen, digit)
-                    left &= left - 1
-                changed |= helps
-                if helps and step is not None:
-                    _note(step, 0, 0, 1 << digit)
-                    for line in range(N):
-                        if chosen >> line & 1:
-                            for at in range(N):
-                                step[CELL[lines + line, at]] = sets[line] >> at & 1
-                    return True
-                j = _next_sets(sets, k, j + 1)
     return changed
 
 
@@ -362,12 +335,8 @@ def use(level, board, step):
         return naked_singles(board, step)
     if kind == LOCKED:
         return locked(board, step, which, direct)
-    if kind == NAKED_SET:
-        return _naked_sets(board, step, which)
-    if kind == HIDDEN_SET:
-        return _hidden_sets(board, step, which, direct)
-    if kind == FISH:
-        return _fish(board, step, which)
+    if NAKED_SET <= kind <= FISH:
+        return _use_sets(board, step, kind, which, direct)
     if kind == WING:
         return _wings(board, step, which)
     return False

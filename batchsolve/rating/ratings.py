@@ -32,8 +32,8 @@ _CELLS = [f"r{cell // N + 1}c{cell % N + 1}" for cell in range(N_CELLS)]
 _DIGITS = [[digit + 1 for digit in range(N) if bits >> digit & 1] for bits in range(1 << N)]
 _BY_SINGLES = np.zeros(INVALID + 1, np.bool_)
 _BY_SINGLES[[*(NAMES.index(name) for name in SINGLES), NONE]] = True
-LADDER, CHAINS = "rating.ladder", "rating.chains"
-"""The names of rehearsals."""
+RATING = "rating"
+"""The name of a rehearsal."""
 _NO_GRIDS = np.empty((0, N_CELLS), np.uint8)
 Note = Callable[[int, Any, Any, Any], None]
 
@@ -123,26 +123,26 @@ def _levels_of(grids: npt.NDArray[np.uint8], uniqueness: bool) -> npt.NDArray[np
         with at_hand():
             _rehearse_ladder()
     except NotAtHandError:
-        rehearsals.begin(LADDER, _rehearse_ladder)
-        rehearsals.prefer(LADDER, CHAINS)
-        if rehearsals.state_of(LADDER) == "running":
-            levels = levels_by_singles(grids)
-        if (levels == UNRATED).any():
-            rehearsals.begin(CHAINS, _rehearse_chains)
+        rehearsals.begin(RATING, _rehearse)
+        rehearsals.prefer(RATING)
+        levels = levels_by_singles(grids)
+        if (levels == UNRATED).any() or rehearsals.state_of(RATING) != "running":
+            _rehearse_ladder()  # here, while the other process compiles the chains
     rest = np.flatnonzero(levels == UNRATED)
     if rest.size:
         levels[rest] = climbed(grids[rest], uniqueness)[1]
     return levels
 
 
-def _rehearse_ladder() -> None:
-    guess_grids(_NO_GRIDS, np.empty(0, np.int64), None)
-    climbed(_NO_GRIDS)  # compiled by the process that rates, too, if a row needs it first
-
-
-def _rehearse_chains() -> None:
+def _rehearse() -> None:
     boards, used, rows = np.empty((0, SIZE), np.uint16), np.empty(0, np.uint8), np.arange(0)
     use_chains(boards, used, rows, used, room_for_chains(), None)
+    _rehearse_ladder()
+
+
+def _rehearse_ladder() -> None:
+    climbed(_NO_GRIDS)
+    guess_grids(_NO_GRIDS, np.empty(0, np.int64), None)
 
 
 def climbed(
