@@ -29,7 +29,6 @@ from batchsolve.runs.count import (
     count as count,
     solutions as solutions,
 )
-from batchsolve.runs.count_file import count_file as count_file
 from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
 from batchsolve.runs.draw import Picture as Picture, draw as draw, heat_map as heat_map
 from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
@@ -63,7 +62,7 @@ from batchsolve.runs.solve import (
     solve_stream as solve_stream,
     solve_table as solve_table,
 )
-from batchsolve.runs.solve_file import solve_file as solve_file
+from batchsolve.runs.solve_file import count_file as count_file, solve_file as solve_file
 from batchsolve.runs.split import Split as Split, split as split
 from batchsolve.settings import (
     FileSettings as FileSettings,

@@ -98,11 +98,11 @@ def rectangles(grids: NDArray[np.uint8]) -> NDArray[np.int64]:
     return counts
 
 
-def solved(box: tuple[int, int], n: int) -> puzzles.Puzzles:
+def solved(box: tuple[int, int], n: int) -> puzzles.Made:
     """Return solved grids."""
     cells = (box[0] * box[1]) ** 2
     maker = puzzles.Maker.of(FileSettings(box=box), PuzzleSettings(clues=(cells, cells)))
-    return maker.make(puzzles.RowRange(0, n))
+    return maker.make(puzzles.RowRange(0, n))[0]
 
 
 def chances(n: int) -> dict[str, float]:

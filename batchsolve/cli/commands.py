@@ -18,7 +18,7 @@ from click.exceptions import Exit
 
 import batchsolve
 from batchsolve.cli.completion import completion_options
-from batchsolve.cli.options import by_heading, parameters_of
+from batchsolve.cli.options import Printing, by_heading, parameters_of
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, disk_errors, printable
 
@@ -30,27 +30,18 @@ COLUMN = 24  # characters, of the flags in a help text
 # Command -> its module, in the order of the list of commands: rows, one problem, its runs, job
 # arrays, scaling.
 _MODULES = {
-    "solve": "rows",
-    "dedupe": "rows",
-    "generate": "generate",
-    "rate": "learning",
-    "augment": "learning",
-    "evaluate": "learning",
-    "count": "count",
-    "enumerate": "trees",
-    "export": "trees",
-    "runs": "trees",
-    "graph": "graphs",
-    "sample": "graphs",
-    "show": "problems",
-    "draw": "problems",
-    "convert": "problems",
-    "estimate": "problems",
-    "engines": "problems",
-    "split": "trees",
-    "merge": "trees",
-    "scale": "scale",
-    "report": "scale",
+    name: module
+    for module, names in (
+        ("rows", ("solve", "dedupe", "generate")),
+        ("learning", ("rate", "augment", "evaluate")),
+        ("count", ("count",)),
+        ("trees", ("enumerate", "export", "runs")),
+        ("graphs", ("graph", "sample")),
+        ("problems", ("show", "draw", "convert", "estimate", "engines")),
+        ("trees", ("split", "merge")),
+        ("scale", ("scale", "report")),
+    )
+    for name in names
 }
 
 
@@ -170,6 +161,14 @@ def command(
         return function
 
     return add
+
+
+def answered(summary: Any, printing: Printing, *lines: object, output: str) -> int:
+    """Print the summary of a function of files, then lines; return the exit code."""
+    from batchsolve.runs.progress import facts_of
+
+    printing.summary(facts_of(summary), summary, *lines, output=output)
+    return 0 if summary.complete else EXIT_INCOMPLETE
 
 
 def _shown(examples: tuple[str, ...]) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from click import BadParameter, Choice
 
-from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli.commands import answered, command
 from batchsolve.cli.graphs import draw_to_file, print_distribution
 from batchsolve.cli.options import (
     HOW_WRITTEN,
@@ -17,24 +17,24 @@ from batchsolve.cli.options import (
     Printing,
     WorkerOptions,
     argument,
+    input_option,
     meaning,
     only,
     option,
     output_to,
+    search_option,
 )
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import time_limited
-from batchsolve.cli.trees import (
-    EPILOG,
-    Generators,
-    UpToSymmetry,
-    group_of,
-    nothing_as_json,
-    report,
-)
+from batchsolve.cli.trees import EPILOG, Generators, UpToSymmetry, group_of, nothing_as_json, report
 from batchsolve.errors import InputError, counted, listed
-from batchsolve.settings import AUTO, FileSettings, SearchSettings
+from batchsolve.settings import AUTO, GRAPH_MEGABYTES, FileSettings, SearchSettings
 
+_GOES_WITH = {
+    "--graph": "--memo, --memo-size and --time-limit only: one search draws the whole graph",
+    "--by": "--memo-size and --time-limit only: it takes sums over all solutions",
+    "--project": "--engine and --time-limit only: it counts all that solutions have",
+}
 CountedFiles = Annotated[
     FileSettings,
     only(*HOW_WRITTEN, "filename", "chunk", "stats"),
@@ -81,21 +81,18 @@ def count(
     ] = False,
     stacks: Annotated[
         str | None,
-        option(
-            heading="Input", metavar="FILE", help="Search only the stacks in this file; see split."
-        ),
+        input_option(metavar="FILE", help="Search only the stacks in this file; see split."),
     ] = None,
     *,
     up_to_symmetry: UpToSymmetry = False,
     symmetries: Generators = None,
     search: SearchSettings,
     memo: Annotated[
-        bool, option(heading="Search", help="Count equal subproblems once (--engine memo:MB).")
+        bool, search_option(help="Count equal subproblems once (--engine memo:MB).")
     ] = False,
     memo_size: Annotated[
         int | None,
-        option(
-            heading="Search",
+        search_option(
             metavar="MB",
             help="Megabytes of the table of --memo; 256 by default, 1024 for --graph and --by.",
         ),
@@ -136,33 +133,25 @@ def count(
     if output is not None or _are_many(problems):
         if unfit := _given({**in_parts, **questions, **of_group}):
             raise InputError(f"{listed(unfit)}: for one problem, without -o; count them one by one")
-        files = replace(puzzles, resume=resume)
-        return _count_each(problems, output or "-", search, workers, files, printing)
+        from batchsolve.runs.solve_file import count_file
+
+        output, how = output or "-", {"search": search, "files": replace(puzzles, resume=resume)}
+        summary = printing.rows_of(count_file, workers, problems, output, **how)
+        return answered(summary, printing, output=output)
     if unfit := [name for name in ("chunk", "stats", "filename") if getattr(puzzles, name)]:
         raise InputError(f"--{unfit[0]} is for a table of counts; name it with -o")
     [problem] = problems
+    megabytes = GRAPH_MEGABYTES if memo_size is None else memo_size
     if asked := _given(questions):
         whole = SearchSettings(engine=search.engine, time_limit=search.time_limit)
         others = _given({**in_parts, **of_group}) or asked[1:] or resume or search != whole
+        fits = {"--graph": memo, "--by": not memo and search.engine == AUTO, "--project": not memo}
+        if others or not fits[asked[0]]:
+            raise InputError(f"{asked[0]} goes with {_GOES_WITH[asked[0]]}")
         if graph is not None:
-            if others or not memo:
-                raise InputError(
-                    "--graph goes with --memo, --memo-size and --time-limit only: one search draws "
-                    "the whole graph"
-                )
-            return draw_to_file(problem, graph, memo_size, search, puzzles, printing)
+            return draw_to_file(problem, graph, megabytes, search, puzzles, printing)
         if by is not None:
-            if others or memo or search.engine != AUTO:
-                raise InputError(
-                    "--by goes with --memo-size and --time-limit only: it takes sums over all "
-                    "solutions"
-                )
-            return print_distribution(problem, by, memo_size, search, puzzles, printing)
-        if others or memo:
-            raise InputError(
-                "--project goes with --engine and --time-limit only: it counts all that solutions "
-                "have"
-            )
+            return print_distribution(problem, by, megabytes, search, puzzles, printing)
         return _count_projections(problem, project, search, workers, puzzles, printing)
     if resume and run is None:
         raise InputError("--resume needs --run DIR, the run to go on with")
@@ -225,37 +214,13 @@ def _count_one(
         if run is None:
             result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)
         else:
-            with Run(
-                run,
-                reading.problem,
-                begin,
-                resume=resume,
-                up_to_symmetry=group,
-                engine=search.engine,
-                name=reading.name,
-            ) as kept:
+            said: dict[str, Any] = {"resume": resume, "name": reading.name, "engine": search.engine}
+            with Run(run, reading.problem, begin, up_to_symmetry=group, **said) as kept:
                 result = kept.search(**how)
     if not printing.as_json:
         print(result.count)
     of_part = result_of_part(header, asdict(result)) if header else {}
     return report(result, printing, **of_part)
-
-
-def _count_each(
-    problems: Sequence[str],
-    output: str,
-    search: SearchSettings,
-    workers: WorkerOptions,
-    files: FileSettings,
-    printing: Printing,
-) -> int:
-    """Write a row of output for each problem."""
-    from batchsolve.runs.count_file import count_file
-
-    how = {**asdict(workers), "search": search, "files": files}
-    summary = printing.rows_of(count_file, problems, output, **how)
-    printing.summary(summary.facts, summary, output=output)
-    return 0 if summary.complete else EXIT_INCOMPLETE
 
 
 def _count_projections(
@@ -272,8 +237,8 @@ def _count_projections(
     with nothing_as_json(printing, workers), time_limited(search) as rest:
         reading = read(problem, puzzles)
         search = rest()
-    how = {**asdict(workers), "engine": search.engine, "time_limit": search.time_limit}
-    result = printing.rows_of(count_projections, reading, items, **how)
+    how = {"engine": search.engine, "time_limit": search.time_limit}
+    result = printing.rows_of(count_projections, workers, reading, items, **how)
     if not printing.as_json:
         print(result.count)
     said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"

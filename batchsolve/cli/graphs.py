@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import (
@@ -16,8 +17,8 @@ from batchsolve.cli.options import (
     Puzzles,
     Quiet,
     argument,
-    option,
     output_to,
+    solution_option,
 )
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
@@ -34,14 +35,14 @@ if TYPE_CHECKING:
 
 BLOCK = 4096  # solutions written at a time
 
-Seed = Annotated[int, option(metavar="N", heading="Solutions", help="Seed of the random numbers.")]
-Distinct = Annotated[bool, option(heading="Solutions", help="Draw no solution twice.")]
+Seed = Annotated[int, solution_option(metavar="N", help="Seed of the random numbers.")]
+Distinct = Annotated[bool, solution_option(help="Draw no solution twice.")]
 
 
 def draw_to_file(
     problem: str,
     path: str,
-    megabytes: int | None,
+    megabytes: int,
     search: SearchSettings,
     puzzles: FileSettings,
     printing: Printing,
@@ -51,12 +52,8 @@ def draw_to_file(
 
     begin = time.monotonic()
     target_of(path)  # before the work is done
-    try:
-        with time_limited(search) as rest:
-            reading = read(problem, puzzles)
-            with interrupts():
-                graph = solution_graph(reading, memory=_memory(megabytes), check=rest)
-    except TimeIsUp:
+    graph = _in_time(partial(solution_graph, memory=megabytes), problem, search, puzzles)
+    if graph is None:
         return _out_of_time(search, {"graph": None, "nodes": 0}, printing)
     with interrupts():
         _save(graph, path)
@@ -73,7 +70,7 @@ def draw_to_file(
 def print_distribution(
     problem: str,
     by: str,
-    megabytes: int | None,
+    megabytes: int,
     search: SearchSettings,
     puzzles: FileSettings,
     printing: Printing,
@@ -82,12 +79,8 @@ def print_distribution(
     from batchsolve.runs.graphs import distribution
 
     begin = time.monotonic()
-    try:
-        with time_limited(search) as rest:
-            reading = read(problem, puzzles)
-            with interrupts():
-                found = distribution(reading, by, memory=_memory(megabytes), check=rest)
-    except TimeIsUp:
+    found = _in_time(partial(distribution, by=by, memory=megabytes), problem, search, puzzles)
+    if found is None:
         return _out_of_time(search, {"by": by, "distribution": []}, printing)
     seconds, count = round(time.monotonic() - begin, 3), sum(found.values())
     if not printing.as_json:
@@ -100,16 +93,25 @@ def print_distribution(
     return 0
 
 
+def _in_time(
+    question: Callable[..., Any], problem: str, search: SearchSettings, puzzles: FileSettings
+) -> Any:
+    """Return the answer of a function of all solutions; None if the time is up before it."""
+    try:
+        with time_limited(search) as rest:
+            reading = read(problem, puzzles)
+            with interrupts():
+                return question(reading, check=rest)
+    except TimeIsUp:
+        return None
+
+
 def _out_of_time(search: SearchSettings, facts: dict[str, object], printing: Printing) -> int:
     """Say that a graph was not complete in time, so that nothing is known; return the exit code."""
     said = f"not complete: the graph of all solutions takes more than {search.time_limit} s"
     nothing = {"count": 0, "complete": False, **facts, "seconds": search.time_limit}
     printing.summary(nothing, said)
     return EXIT_INCOMPLETE
-
-
-def _memory(megabytes: int | None) -> int:
-    return GRAPH_MEGABYTES if megabytes is None else megabytes
 
 
 @command(
@@ -129,29 +131,24 @@ def graph(
     ],
     with_: Annotated[
         tuple[str, ...],
-        option(
-            "--with",
-            heading="Solutions",
-            metavar="OPTION",
-            help="Keep solutions with this option, a name or a number.",
+        solution_option(
+            "--with", metavar="OPTION", help="Keep solutions with this option, a name or a number."
         ),
     ] = (),
     without: Annotated[
         tuple[str, ...],
-        option(heading="Solutions", metavar="OPTION", help="Keep solutions without this option."),
+        solution_option(metavar="OPTION", help="Keep solutions without this option."),
     ] = (),
     sample: Annotated[
         int | None,
-        option(
-            heading="Solutions",
-            metavar="N",
-            help="Print N solutions, each drawn with the same probability.",
+        solution_option(
+            metavar="N", help="Print N solutions, each drawn with the same probability."
         ),
     ] = None,
     seed: Seed = 0,
     distinct: Distinct = False,
     list_: Annotated[
-        bool, option("--list", heading="Solutions", help="Print all solutions, as JSON lines.")
+        bool, solution_option("--list", help="Print all solutions, as JSON lines.")
     ] = False,
     output: Annotated[
         str | None, output_to("FILE", help="Write the graph of the kept solutions.")
@@ -210,27 +207,19 @@ def graph(
 def sample(
     problem: Problem,
     n: Annotated[
-        int,
-        option(
-            "--number", "-n", heading="Solutions", metavar="N", help="Number of solutions to draw."
-        ),
+        int, solution_option("--number", "-n", metavar="N", help="Number of solutions to draw.")
     ] = 1,
     seed: Seed = 0,
     distinct: Distinct = False,
     weighted: Annotated[
         bool,
-        option(
-            heading="Solutions",
-            help="Draw by random probes, with unequal probabilities; each comes with its weight.",
+        solution_option(
+            help="Draw by random probes, with unequal probabilities; each comes with its weight."
         ),
     ] = False,
     memory: Annotated[
         int,
-        option(
-            heading="Solutions",
-            metavar="MB",
-            help="Megabytes that the graph of all solutions may take.",
-        ),
+        solution_option(metavar="MB", help="Megabytes that the graph of all solutions may take."),
     ] = GRAPH_MEGABYTES,
     output: Annotated[str, output_to("FILE", help="The file; - is stdout.")] = "-",
     *,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import click
 
-from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli.commands import EXIT_INCOMPLETE, answered, command
 from batchsolve.cli.options import (
     HOW_WRITTEN,
     Inputs,
@@ -16,9 +15,11 @@ from batchsolve.cli.options import (
     TableOutput,
     WorkerOptions,
     argument,
+    input_option,
     meaning,
     only,
     option,
+    solution_option,
 )
 from batchsolve.settings import FileSettings
 
@@ -47,13 +48,11 @@ def augment(
     output: TableOutput = "-",
     *,
     n: Annotated[
-        int, option("--number", "-n", heading="Solutions", metavar="K", help="Images of each row.")
+        int, solution_option("--number", "-n", metavar="K", help="Images of each row.")
     ] = 1,
-    seed: Annotated[
-        int, option(heading="Solutions", metavar="S", help="Seed of the random numbers.")
-    ] = 0,
+    seed: Annotated[int, solution_option(metavar="S", help="Seed of the random numbers.")] = 0,
     original: Annotated[
-        bool, option(heading="Solutions", help="Write each row itself before its images.")
+        bool, solution_option(help="Write each row itself before its images.")
     ] = False,
     workers: WorkerOptions,
     files: Augmented,
@@ -68,12 +67,9 @@ def augment(
     """
     from batchsolve.runs.augment import augment_file
 
-    how = {"seed": seed, "original": original, **asdict(workers), "files": files}
-    summary = printing.rows_of(augment_file, inputs, output, n, **how)
-    facts = {**asdict(summary), "seconds": round(summary.seconds, 3)}
-    facts["rows_per_second"] = round(summary.rows_per_second, 1)
-    printing.summary(facts, summary, summary.columns, output=output)
-    return 0 if summary.complete else EXIT_INCOMPLETE
+    how = {"seed": seed, "original": original, "files": files}
+    summary = printing.rows_of(augment_file, workers, inputs, output, n, **how)
+    return answered(summary, printing, summary.columns, output=output)
 
 
 @command(
@@ -121,11 +117,9 @@ def rate(
     """
     from batchsolve.runs.rate import rate_file
 
-    wanted = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness}
-    how = {**wanted, **asdict(workers), "files": files}
-    summary = printing.rows_of(rate_file, inputs, output, **how)
-    printing.summary(summary.facts, summary, summary.hardest, summary.columns, output=output)
-    return 0 if summary.complete else EXIT_INCOMPLETE
+    how = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness, "files": files}
+    summary = printing.rows_of(rate_file, workers, inputs, output, **how)
+    return answered(summary, printing, summary.hardest, summary.columns, output=output)
 
 
 def bounds(text: str) -> tuple[float, ...]:
@@ -158,16 +152,11 @@ def evaluate(
     *,
     prediction: Annotated[
         str | None,
-        option(
-            heading="Input",
-            metavar="NAME",
-            help="Name of the column of predictions; found by default.",
-        ),
+        input_option(metavar="NAME", help="Name of the column of predictions; found by default."),
     ] = None,
     truth: Annotated[
         str | None,
-        option(
-            heading="Input",
+        input_option(
             metavar="NAME",
             help="Name of the column of true solutions, or none to solve the puzzles; by default "
             "the column of solutions, if there is one.",
@@ -206,8 +195,7 @@ def evaluate(
     if html is not None:
         target_of(html)  # before the work is done
     columns = {"prediction": prediction, "truth": truth, "by": by, "bins": bins or ()}
-    how = {**columns, **asdict(workers), "files": files}
-    evaluation = printing.rows_of(evaluation_of, inputs, **how)
+    evaluation = printing.rows_of(evaluation_of, workers, inputs, **columns, files=files)
     if html is not None:
         evaluation.save(html)
     if printing.as_json:

@@ -18,9 +18,11 @@ from __future__ import annotations
 import inspect
 import json
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -86,6 +88,11 @@ def option(*flags: str, help: str, heading: str = "Output", **declared: Any) -> 
         return made
 
     return parameter
+
+
+input_option, search_option, solution_option, worker_option = (
+    partial(option, heading=heading) for heading in HEADINGS[:4]
+)
 
 
 def output_to(metavar: str, help: str) -> Note:
@@ -193,12 +200,14 @@ class Printing:
 
             yield update
 
-    def rows_of(self, run: Callable[..., Any], *arguments: Any, **how: Any) -> Any:
+    def rows_of(
+        self, run: Callable[..., Any], workers: WorkerOptions, *arguments: Any, **how: Any
+    ) -> Any:
         """Return the summary of a function of files, with a bar of its rows."""
         from batchsolve.runs.progress import ROW_BAR, rows_on
 
         with self.progress(ROW_BAR, rows_on) as on_progress:
-            return run(*arguments, on_progress=on_progress, **how)
+            return run(*arguments, on_progress=on_progress, **asdict(workers), **how)
 
 
 def box_shape(text: str) -> tuple[int, int]:
@@ -311,12 +320,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[list[click.Parameter], 
             assert isinstance(kind, type)
             offered = [field for note in notes if isinstance(note, tuple) for field in note]
             offered = offered or [field.name for field in fields(kind)]
-            changes = {
-                field: said
-                for note in notes
-                if isinstance(note, dict)
-                for field, said in note.items()
-            }
+            changes = ChainMap(*(note for note in notes if isinstance(note, dict)))
             groups[name] = kind, offered
             shown += _options_of(kind, offered, changes)
         else:

@@ -19,10 +19,12 @@ from batchsolve.cli.options import (
     Problem,
     Puzzles,
     how_written,
+    input_option,
     meaning,
     only,
     option,
     output_to,
+    search_option,
 )
 from batchsolve.cli.terminal import interrupts, time_limited
 from batchsolve.errors import InputError, counted, printable
@@ -84,8 +86,7 @@ def draw(
     ] = None,
     found: Annotated[
         str | None,
-        option(
-            heading="Input",
+        input_option(
             metavar="FROM",
             help="Draw solutions of enumerate instead of searching: its directory, a file of "
             "export, or JSON lines (- is stdin).",
@@ -239,12 +240,8 @@ def convert(
 )
 def estimate(
     problem: Problem,
-    probes: Annotated[
-        int, option(metavar="N", heading="Search", help="Number of random probes.")
-    ] = 1000,
-    seed: Annotated[
-        int, option(metavar="N", heading="Search", help="Seed of the random numbers.")
-    ] = 0,
+    probes: Annotated[int, search_option(metavar="N", help="Number of random probes.")] = 1000,
+    seed: Annotated[int, search_option(metavar="N", help="Seed of the random numbers.")] = 0,
     *,
     search: Engine,
     puzzles: Puzzles,

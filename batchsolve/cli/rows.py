@@ -1,25 +1,28 @@
-"""The commands of tables of puzzles: solve and dedupe."""
+"""The commands of tables of puzzles: solve, dedupe and generate."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Annotated
 
 import click
 
-from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli.commands import answered, command
 from batchsolve.cli.options import (
     HOW_WRITTEN,
     Inputs,
     JsonSummary,
+    TableOutput,
     WorkerOptions,
     argument,
+    input_option,
     meaning,
     only,
     option,
     output_to,
+    search_option,
 )
-from batchsolve.settings import FileSettings, SearchSettings
+from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings
 
 RowSearch = Annotated[
     SearchSettings,
@@ -35,6 +38,16 @@ Files = Annotated[
     only(*HOW_WRITTEN, "solution_column", "filename", "chunk", "stats", "canonical", "resume"),
 ]
 KeptFiles = Annotated[FileSettings, only(*HOW_WRITTEN, "filename", "chunk")]
+MadeFiles = Annotated[
+    FileSettings,
+    only("box", "rules", "regions", "alphabet", "blank", "chunk", "resume"),
+    meaning("box", help="Rows and columns of a box, such as 2x3; 3x3 by default."),
+    meaning("rules", help="Rules beyond rows, columns and boxes, such as x+antiknight."),
+    meaning("regions", help="File with the region of each cell, in place of boxes."),
+    meaning("alphabet", help="Symbols of the digits: 1-9A-G, 0-9A-F, A-P, … or numbers."),
+    meaning("blank", help="Character of blank cells.", metavar="C"),
+    meaning("chunk", help="Rows of a task; by default those of about 0.1 s."),
+]
 
 
 @command(
@@ -73,8 +86,7 @@ def solve(
     files: Files,
     on_invalid: Annotated[
         str,
-        option(
-            heading="Input",
+        input_option(
             metavar="report|stop",
             type=click.Choice(["report", "stop"]),
             help="Report invalid rows in their place, or stop at the first.",
@@ -91,13 +103,12 @@ def solve(
     from batchsolve.runs.solve_file import solve_file
 
     files = replace(files, stop_on_invalid=on_invalid == "stop")
-    how = {**asdict(workers), "search": search, "files": files}
-    summary = printing.rows_of(solve_file, inputs, output, **how)
+    summary = printing.rows_of(solve_file, workers, inputs, output, search=search, files=files)
     columns = [summary.columns] if summary.column else []  # files of problems have none
-    printing.summary(summary.facts, summary, *columns, output=output)
+    code = answered(summary, printing, *columns, output=output)
     if summary.advice:
         printing.note(f"{summary.unfinished:,} unfinished: {summary.advice}")
-    return 0 if summary.complete else EXIT_INCOMPLETE
+    return code
 
 
 @command(
@@ -124,18 +135,15 @@ def dedupe(
     *,
     up_to_symmetry: Annotated[
         bool,
-        option(
-            heading="Search",
+        search_option(
             help="Compare puzzles up to relabelling, permuting rows, columns, bands and stacks, "
-            "and transposing.",
+            "and transposing."
         ),
     ] = False,
     against: Annotated[
         tuple[str, ...],
-        option(
-            heading="Input",
-            metavar="FILE",
-            help="Leave out the puzzles of FILE, too; can be given several times.",
+        input_option(
+            metavar="FILE", help="Leave out the puzzles of FILE, too; can be given several times."
         ),
     ] = (),
     mark: Annotated[
@@ -157,9 +165,39 @@ def dedupe(
     """
     from batchsolve.runs.dedupe import dedupe as leave_out
 
-    wanted = {"up_to_symmetry": up_to_symmetry, "against": against, "mark": mark}
-    how = {**wanted, **asdict(workers), "files": files}
-    summary = printing.rows_of(leave_out, inputs, output, **how)
-    facts = {**asdict(summary), "seconds": round(summary.seconds, 3)}
-    printing.summary(facts, summary, output=output)
-    return 0 if summary.complete else EXIT_INCOMPLETE
+    wanted = {"up_to_symmetry": up_to_symmetry, "against": against, "mark": mark, "files": files}
+    summary = printing.rows_of(leave_out, workers, inputs, output, **wanted)
+    return answered(summary, printing, output=output)
+
+
+@command(
+    examples=(
+        "batchsolve generate -n 1000 --seed 7 --minimal -o puzzles.csv",
+        "batchsolve generate -n 10 --box 4x4 --clues 110..120",
+        "batchsolve generate -n 10 --rules x --symmetry rotation --clues 24..30",
+        "batchsolve generate -n 10 --cages 1..4 --clues 0",
+    ),
+    epilog="Exit codes: 0 all puzzles made; 2 wrong usage, no puzzle found for a row, or a file "
+    "that cannot be read or written; 130 interrupted, 143 terminated.",
+)
+def generate(
+    output: TableOutput = "-",
+    number: Annotated[
+        int, search_option("--number", "-n", metavar="N", help="Number of puzzles.")
+    ] = 1,
+    *,
+    wanted: PuzzleSettings,
+    workers: WorkerOptions,
+    files: MadeFiles,
+    printing: JsonSummary,
+) -> int:
+    """Make puzzles, each with one solution, which is proved.
+
+    The output has the columns puzzle, solution and clues; then those of the rules, if others than
+    the usual ones were asked for: box, rules, regions, cages, sums, marks, pairs and
+    constraints. Row I depends on the seed and on I alone, not on the number of workers.
+    """
+    from batchsolve.runs.generate import generate_file
+
+    summary = printing.rows_of(generate_file, workers, output, number, wanted=wanted, files=files)
+    return answered(summary, printing, output=output)

@@ -21,6 +21,8 @@ from batchsolve.cli.options import (
     only,
     option,
     output_to,
+    search_option,
+    worker_option,
 )
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, WorkersError, counted, printable
@@ -79,8 +81,7 @@ def names(text: str) -> tuple[str, ...]:
 
 ForecastWorkers = Annotated[
     tuple[int, ...] | None,
-    option(
-        heading="Workers",
+    worker_option(
         metavar="LIST",
         type=numbers,
         help="Simulate the search on these numbers of workers, such as 1024,100000; at most "
@@ -88,8 +89,7 @@ ForecastWorkers = Annotated[
     ),
 ]
 Latency = Annotated[
-    float,
-    option(heading="Workers", metavar="S", help="Forecast: seconds a network adds to a task."),
+    float, worker_option(metavar="S", help="Forecast: seconds a network adds to a task.")
 ]
 
 
@@ -113,10 +113,9 @@ def scale(
     *,
     jobs: Annotated[
         tuple[int, ...] | None,
-        option(
+        worker_option(
             "--jobs",
             "-j",
-            heading="Workers",
             metavar="LIST",
             type=numbers,
             help="Numbers of workers, such as 1,2,4..8; by default 1,2 or all of a cluster.",
@@ -124,42 +123,34 @@ def scale(
     ] = None,
     split_depth: Annotated[
         tuple[int | None, ...] | None,
-        option(
-            heading="Search",
-            metavar="LIST",
-            type=depths,
-            help="Depths, such as 0..8,auto; by default auto.",
+        search_option(
+            metavar="LIST", type=depths, help="Depths, such as 0..8,auto; by default auto."
         ),
     ] = None,
     backend: Annotated[
-        str, option(heading="Workers", metavar="LIST", help="Backends, such as threading,loky.")
+        str, worker_option(metavar="LIST", help="Backends, such as threading,loky.")
     ] = "threading",
     workers: Annotated[WorkerOptions, only("address")],
     engine: Annotated[
-        str, option(heading="Search", metavar="LIST", help="Engines, such as auto,dlx.")
+        str, search_option(metavar="LIST", help="Engines, such as auto,dlx.")
     ] = "auto",
     search: Annotated[
         SearchSettings,
         only("budget", "time_limit"),
         meaning("time_limit", help="Stop each run after S seconds."),
     ],
-    repeat: Annotated[
-        int, option(heading="Search", metavar="N", help="Runs of every combination.")
-    ] = 3,
+    repeat: Annotated[int, search_option(metavar="N", help="Runs of every combination.")] = 3,
     weak: Annotated[
         int | None,
-        option(
-            heading="Search",
+        search_option(
             metavar="N",
             help="Weak scaling: N rows of the corpus, or N times the problem, for each worker.",
         ),
     ] = None,
     by: Annotated[
         str | None,
-        option(
-            heading="Search",
-            metavar="NAME",
-            help="With --weak: measure the rows of each value of this column apart.",
+        search_option(
+            metavar="NAME", help="With --weak: measure the rows of each value of this column apart."
         ),
     ] = None,
     forecast_workers: ForecastWorkers = None,
@@ -297,7 +288,7 @@ def _report(
             _say(what)  # even if quiet, because the user asked for the forecast
     path = write_report(home, experiment, forecasts)
     for series in experiment.series():
-        for doubt in doubts(series):
+        for _, doubt in doubts(series):
             printing.note(f"batchsolve: {series.name}: {doubt}")
     if not (plots.available() and can_fit()):
         printing.note(f"batchsolve: no pictures or no curves; they need {plots.HOW_TO_GET}")

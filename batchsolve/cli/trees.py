@@ -22,6 +22,7 @@ from batchsolve.cli.options import (
     only,
     option,
     output_to,
+    search_option,
 )
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
@@ -35,15 +36,13 @@ if TYPE_CHECKING:
 
 UpToSymmetry = Annotated[
     bool,
-    option(
-        heading="Search",
-        help="Count solutions that are equal up to turning and reflecting the board as one.",
+    search_option(
+        help="Count solutions that are equal up to turning and reflecting the board as one."
     ),
 ]
 Generators = Annotated[
     str | None,
-    option(
-        heading="Search",
+    search_option(
         metavar="FILE|structure",
         help="Count solutions that are equal up to these symmetries as one: a JSON list of "
         "objects, each of which maps items to items, and colours (:red) to colours; or structure, "
@@ -87,15 +86,13 @@ def enumerate_(
     output: Annotated[
         str,
         output_to(
-            "DIR",
-            help="The directory of the run and its solutions; - prints JSON lines instead.",
+            "DIR", help="The directory of the run and its solutions; - prints JSON lines instead."
         ),
     ],
     resume: Resume = False,
     best: Annotated[
         int | None,
-        option(
-            heading="Search",
+        search_option(
             metavar="K",
             help="Find only the K cheapest, by the costs of options; K is 100,000 at most.",
         ),
@@ -133,17 +130,9 @@ def enumerate_(
                 *task, out, notation=reading.notation, up_to_symmetry=group, **how
             )
         else:
-            with Run(
-                output,
-                *task,
-                collect=best is None,
-                cheapest=best,
-                up_to_symmetry=group,
-                resume=resume,
-                engine=search.engine,
-                notation=reading.notation,
-                name=reading.name,
-            ) as kept:
+            said: dict[str, Any] = {"resume": resume, "name": reading.name, "engine": search.engine}
+            said |= {"collect": best is None, "cheapest": best, "notation": reading.notation}
+            with Run(output, *task, up_to_symmetry=group, **said) as kept:
                 result = kept.search(**how)
     return report(result, printing, output)
 
@@ -179,10 +168,7 @@ def nothing_as_json(printing: Printing, workers: WorkerOptions, output: str = ""
 )
 def export(
     directory: Annotated[str, argument(metavar="DIR", help="A run of enumerate.")],
-    output: Annotated[
-        str,
-        output_to("FILE", help=".parquet, .csv, .tsv or .jsonl"),
-    ],
+    output: Annotated[str, output_to("FILE", help=".parquet, .csv, .tsv or .jsonl")],
     *,
     workers: Annotated[WorkerOptions, only("jobs")],
 ) -> int:
@@ -221,7 +207,7 @@ def runs(
 def split(
     problem: Problem,
     depth: Annotated[
-        int, option(metavar="D", heading="Search", help="The depth to which the tree is expanded.")
+        int, search_option(metavar="D", help="The depth to which the tree is expanded.")
     ],
     output: Annotated[str, output_to("DIR", help="The directory of the files.")],
     files: Annotated[

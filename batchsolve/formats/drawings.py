@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bytes
 from batchsolve.errors import InputError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
@@ -58,7 +59,7 @@ def read_grid(
     blank: str | None = None,
     rules: str | None = None,
     regions: str | None = None,
-) -> tuple[GridProblem, Notation, npt.NDArray[np.uint8]]:
+) -> tuple[GridProblem, Notation, Bytes]:
     r"""Read the one grid of a text.
 
     Parameters

@@ -88,12 +88,7 @@ def read_ec(text: str) -> ExactCover:
     header, words = next(lines, (1, []))
     if words and words[0] in ("c", "p"):
         return _read_numbered(_lines(text))
-    if len(words) != 2:
-        raise InputError(
-            f"line {header}: expected 'n_items n_options' or 'p ec n_items', not "
-            f"{' '.join(words)[:60]!r}"
-        )
-    n_items, n_options = (_whole(word, header) for word in words)
+    n_items, n_options = _sizes(header, words, "'n_items n_options' or 'p ec n_items'")
     number, words = next(lines, (header + 1, []))
     names, n_primary = _declared(number, words)
     if len(names) != n_items:
@@ -117,11 +112,7 @@ def read_sets(text: str) -> ExactCover:
     """
     lines = _lines(text)
     header, words = next(lines, (1, []))
-    if len(words) != 2:
-        raise InputError(
-            f"line {header}: expected 'n_items n_options', not {' '.join(words)[:60]!r}"
-        )
-    n_items, n_options = (_whole(word, header) for word in words)
+    n_items, n_options = _sizes(header, words, "'n_items n_options'")
     check_number_of_items(n_items)
     indptr, indices = [0], list[int]()
     for number, (size, *items) in lines:
@@ -267,6 +258,13 @@ def _lines(text: str) -> Iterator[Line]:
     for number, line in enumerate(text.splitlines(), 1):
         if words := line.split():
             yield number, words
+
+
+def _sizes(number: int, words: Sequence[str], expected: str) -> tuple[int, int]:
+    """Return the numbers of items and options that a line says."""
+    if len(words) != 2:
+        raise InputError(f"line {number}: expected {expected}, not {' '.join(words)[:60]!r}")
+    return _whole(words[0], number), _whole(words[1], number)
 
 
 def _whole(word: str, number: int) -> int:

@@ -205,16 +205,8 @@ class GridRules:
             marked = {frozenset((a, b)) for a, b, relation in pairs if relation in shown}
             every = self.neighbours(tuple(range(self.n_cells)))
             pairs += [(a, b, hidden) for a, b in every if frozenset((a, b)) not in marked]
-        rules = Rules(
-            self.n,
-            base.places,
-            tuple(self.houses),
-            tuple(self.groups),
-            tuple(pairs),
-            tuple(cages),
-            tuple(self.marks),
-        )
-        return base + rules
+        houses, groups, marks = tuple(self.houses), tuple(self.groups), tuple(self.marks)
+        return base + Rules(self.n, base.places, houses, groups, tuple(pairs), tuple(cages), marks)
 
 
 def read_cages(labels: str, sums: str, rules: GridRules) -> None:

@@ -16,6 +16,7 @@ from batchsolve.problems.exact_cover import ExactCover
 
 MOST_UNPACKED = 1 << 30  # bytes; the search of such a problem takes tens of gigabytes
 _AT_ONCE = 1 << 20
+_OPTIONAL = ("colors", "bounds", "costs")  # arrays
 
 
 def unpacked(data: bytes, compression: str) -> bytes:
@@ -85,24 +86,13 @@ def read_npz(data: bytes) -> ExactCover:
             "an entry is not 1; a matrix of an exact cover problem holds 0 and 1 only, the zeros "
             "not stored (matrix.eliminate_zeros())"
         )
-    return ExactCover(
-        indptr,
-        indices,
-        n_items,
-        n_primary,
-        colors=arrays.get("colors"),
-        bounds=arrays.get("bounds"),
-        costs=arrays.get("costs"),
-    )
+    optional: dict[str, Any] = {name: arrays[name] for name in _OPTIONAL if name in arrays}
+    return ExactCover(indptr, indices, n_items, n_primary, **optional)
 
 
 def write_npz(problem: ExactCover) -> bytes:
     """Return a problem as a CSR matrix; the inverse of `read_npz`, which knows no names."""
-    optional: dict[str, Any] = {
-        "colors": problem.colors,
-        "bounds": problem.bounds,
-        "costs": problem.costs,
-    }
+    optional = {name: getattr(problem, name) for name in _OPTIONAL}
     file = io.BytesIO()
     np.savez_compressed(
         file,

@@ -36,6 +36,8 @@ from batchsolve.problems.notation import Notation, usual_notation, write_symbols
 from batchsolve.problems.stacks import Stacks
 
 GRID, OPTIONS = "grid", "options"
+GRIDS = pa.schema([(GRID, pa.string())])
+LISTS = pa.schema([(OPTIONS, pa.list_(pa.string()))])
 
 _WORD_BITS = 64
 _MOST_BYTES = 2**31 - 1  # of a column of Arrow, whose offsets have 32 bits
@@ -81,9 +83,7 @@ class CoverRenderer:
     @property
     def schema(self) -> pa.Schema:
         """The one column of a table: ``grid``, text, for grids, else ``options``, lists."""
-        if isinstance(self.problem, GridProblem):
-            return pa.schema([(GRID, pa.string())])
-        return pa.schema([(OPTIONS, pa.list_(pa.string()))])
+        return GRIDS if isinstance(self.problem, GridProblem) else LISTS
 
     def table(self, covers: Stacks) -> pa.Table:
         """Return covers as a sorted table.

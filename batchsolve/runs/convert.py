@@ -53,40 +53,35 @@ def converted(problem: Puzzle, form: str) -> bytes:
     -1 -3 0
     """
     reading = reading_of(problem)
-    if form not in WRITERS:
-        raise InputError(f"unknown form {form!r}; choose from {listed(WRITERS)}")
+    if form not in FORMS:
+        raise InputError(f"unknown form {form!r}; choose from {listed(FORMS)}")
+    problem, stack = reading.problem, reading.stack.tolist()
     with named_errors(reading.name):
-        text = WRITERS[form](reading.problem, reading.stack.tolist())
+        if form in _OF_STACKS:
+            text = _OF_STACKS[form](problem, stack)
+        else:
+            text = _WHOLE[form](_rest(problem, stack) if stack else problem)
     return text if isinstance(text, bytes) else text.encode()
 
 
-def _of_the_rest(
-    write: Callable[[ExactCover], str | bytes],
-) -> Callable[[ExactCover, list[int]], str | bytes]:
-    """Return a function that writes a problem without the options that clash with a stack."""
-
-    def written(problem: ExactCover, stack: list[int]) -> str | bytes:
-        if not stack:
-            return write(problem)
-        kept = sorted([*stack, *left_of(problem, stack).options.tolist()])
-        sizes = np.diff(problem.indptr)
-        entries = np.repeat(np.isin(np.arange(problem.n_options), kept), sizes)
-        colors, names = problem.colors, problem.option_names
-        rest = ExactCover(
-            np.concatenate([[0], np.cumsum(sizes[kept])]),
-            problem.indices[entries],
-            problem.n_items,
-            problem.n_primary,
-            [problem.item_name(i) for i in range(problem.n_items)],
-            names and [names[o] for o in kept],
-            None if colors is None else colors[entries],
-            problem.color_names,
-            problem.bounds,
-            None if problem.costs is None else problem.costs[kept],
-        )
-        return write(rest)
-
-    return written
+def _rest(problem: ExactCover, stack: list[int]) -> ExactCover:
+    """Return a problem without the options that clash with a stack."""
+    kept = sorted([*stack, *left_of(problem, stack).options.tolist()])
+    sizes = np.diff(problem.indptr)
+    entries = np.repeat(np.isin(np.arange(problem.n_options), kept), sizes)
+    colors, names = problem.colors, problem.option_names
+    return ExactCover(
+        np.concatenate([[0], np.cumsum(sizes[kept])]),
+        problem.indices[entries],
+        problem.n_items,
+        problem.n_primary,
+        [problem.item_name(i) for i in range(problem.n_items)],
+        names and [names[o] for o in kept],
+        None if colors is None else colors[entries],
+        problem.color_names,
+        problem.bounds,
+        None if problem.costs is None else problem.costs[kept],
+    )
 
 
 def _write_cnf(problem: ExactCover, stack: list[int]) -> str:
@@ -156,11 +151,7 @@ def _text_of(lines: Iterator[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-WRITERS: dict[str, Callable[[ExactCover, list[int]], Any]] = {
-    "dlx": _of_the_rest(write_dlx),
-    "ec": _of_the_rest(write_ec),
-    "json": _of_the_rest(write_json),
-    "npz": _of_the_rest(write_npz),
-    "cnf": _write_cnf,
-    "opb": _write_opb,
-}
+_WHOLE: dict[str, Callable[[ExactCover], Any]]
+_WHOLE = {"dlx": write_dlx, "ec": write_ec, "json": write_json, "npz": write_npz}
+_OF_STACKS = {"cnf": _write_cnf, "opb": _write_opb}
+FORMS = (*_WHOLE, *_OF_STACKS)

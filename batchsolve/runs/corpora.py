@@ -17,7 +17,7 @@ from batchsolve.tables.checksums import Sums, joined, sums_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.places import facts_of, is_address
+from batchsolve.tables.places import exists, facts_of, is_address
 from batchsolve.tables.reader import Reader, number_kinds_of_block, number_types
 from batchsolve.workers.pool import Pool
 
@@ -55,7 +55,8 @@ def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) 
     InputError
     """
     for path in paths:
-        if path != "-" and os.path.exists(path) and _same_file(path, output):
+        are_there = path != "-" and os.path.exists(path) and os.path.exists(output)
+        if are_there and os.path.samefile(path, output):
             raise InputError(f"{path}: is both input and output; write to another file")
     for folder in filter(os.path.isdir, inputs):
         if _lies_in(output, folder):
@@ -63,10 +64,6 @@ def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) 
                 f"{output}: lies in {folder}, all of which is input; write elsewhere, or "
                 f"name the files, as in '{os.path.join(folder, '*.csv')}'"
             )
-
-
-def _same_file(one: str, two: str) -> bool:
-    return os.path.exists(two) and os.path.samefile(one, two)
 
 
 def _lies_in(path: str, folder: str) -> bool:
@@ -77,7 +74,9 @@ def _lies_in(path: str, folder: str) -> bool:
 
 
 def identity_of(path: str) -> str:
-    """Return the name, size and time of a file for the journal and messages."""
+    """Return the name, size and time of a file for the journal; a name of no file as it is."""
+    if not exists(path):
+        return path
     try:
         facts = facts_of(path)
     except OSError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO, TypeVar, Unpack, overload
 
@@ -32,7 +32,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.instance_answers import counts_of
-from batchsolve.runs.instances import Instances, check_engine, problems_as_rows
+from batchsolve.runs.instances import Instances, check_engine, reading_without_name
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, rows_on, shown, tree_on
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
@@ -236,42 +236,32 @@ def _counts_of_each(
     n = len(problems)
     size = max(1, min(MOST_IN_BLOCK, n // (LEAST_BLOCKS * pool.jobs)))
     blocks = (problems[begin : begin + size] for begin in range(0, n, size))
-    read = partial(problems_as_rows, engine=engine)
-    write = partial(_facts_of_rows, settings)
+    read = partial(Instances, read=reading_without_name, engine=engine)
+    write = partial(_counts_of_rows, settings, pool.backend, pool.jobs)
     found: list[Count] = []
     for _, rows in search_rows(blocks, engines, pool, settings, read, write, keep=0):
-        for facts in rows:
-            if isinstance(facts, str):
-                raise InputError(f"problem {len(found)} of the list: {facts}")
-            found.append(Count(**facts, backend=pool.backend, jobs=pool.jobs))
+        for each in rows:
+            if isinstance(each, str):
+                raise InputError(f"problem {len(found)} of the list: {each}")
+            found.append(each)
         tell(Progress(len(rows), Summary(rows=len(found)), n))
     return found
 
 
-def _facts_of_rows(
-    settings: SearchSettings, batch: Instances, answers: Answers
-) -> list[dict[str, Any] | str]:
-    """Return the facts about the count of each problem, or why it cannot be searched."""
-    found: list[dict[str, Any] | str] = []
+def _counts_of_rows(
+    settings: SearchSettings, backend: str, jobs: int, batch: Instances, answers: Answers
+) -> list[Count | str]:
+    """Return the count of each problem, or why it cannot be searched."""
+    found: list[Count | str] = []
     counts = counts_of(batch, answers, settings)
     for row, ((count, why), facts) in enumerate(zip(counts, batch.facts(), strict=True)):
         if facts is None:
             found.append(batch.faults[row])
             continue
-        lost, (_, _, engine) = answers.unfinished.get(row), facts
-        found.append(
-            {
-                "count": count,
-                "complete": why is None,
-                "nodes": int(answers.nodes[row]),
-                "subproblems": 0,
-                "rounds": 0,
-                "seconds": float(answers.seconds[row]),
-                "engine": answers.counters.get(row, engine),
-                "rates": {},
-                "failures": [] if lost is None else [lost],
-            }
-        )
+        lost, engine = answers.unfinished.get(row), answers.counters.get(row, facts[2])
+        nodes, seconds = int(answers.nodes[row]), float(answers.seconds[row])
+        sums = count, why is None, nodes, 0, 0, seconds
+        found.append(Count(*sums, engine, {}, backend, jobs, [] if lost is None else [lost]))
     return found
 
 
@@ -421,21 +411,16 @@ def searched(search: TreeSearch, pool: Pool, tell: Callable[[TreeSearch], None])
     """Search to the end, and tell of the progress; return the result, and log it."""
     for _ in search.run():
         tell(search)
-    totals = search.totals
     result = Count(
-        totals.count,
-        search.complete,
-        totals.nodes,
-        totals.subproblems,
-        totals.rounds,
-        totals.seconds,
-        search.engine,
-        search.rates,
-        pool.backend,
-        pool.jobs,
-        search.failures,
-        search.hint,
-        search.n_symmetries,
+        **asdict(search.totals),
+        complete=search.complete,
+        engine=search.engine,
+        rates=search.rates,
+        backend=pool.backend,
+        jobs=pool.jobs,
+        failures=search.failures,
+        hint=search.hint,
+        symmetries=search.n_symmetries,
     )
     LOG.info("%s", result)
     for reason in result.failures:
@@ -669,13 +654,9 @@ def first_covers(
         wanted = limit - len(covers)
         few = nodes_at_hand(engine.of(problem), problem) if nodes else FIRST_NODES
         # with one root, all stacks share the limit and are searched in order
-        task = Task.of(
-            left.with_roots(np.zeros(len(left), np.int64)),
-            limit=wanted,
-            budget=min(settings.budget or FIRST_BUDGET, most_nodes - nodes, few),
-            keep=wanted,
-        )
-        outcome = engine.search(problem, task)
+        left = left.with_roots(np.zeros(len(left), np.int64))
+        budget = min(settings.budget or FIRST_BUDGET, most_nodes - nodes, few)
+        outcome = engine.search(problem, Task.of(left, limit=wanted, budget=budget, keep=wanted))
         nodes += int(outcome.nodes.sum())
         covers += [cover.copy() for cover in outcome.solutions]
         left = outcome.frontier

@@ -173,25 +173,13 @@ def dedupe(
     1
     """
     workers, files = settings_of(dedupe, settings, FileSettings)
+    given, others = paths_of("the input", inputs), paths_of("a file to compare with", against)
+    target, pool = path_of("the output", output), Pool(**workers)
     with shown(on_progress, rows_on, ROW_BAR) as tell:
-        run = _Dedupe(
-            paths_of("the input", inputs),
-            paths_of("a file to compare with", against),
-            path_of("the output", output),
-            up_to_symmetry,
-            mark,
-            files,
-            Pool(**workers),
-            tell,
-        )
-        return run.run()
+        return _Dedupe(given, others, target, up_to_symmetry, mark, files, pool, tell).run()
 
 
 _Decision = tuple[Any, dict[int, str] | None]  # the arguments of `output_rows`
-
-
-def _keys(reader: Reader, up_to_symmetry: bool, secret: bytes, block: Block) -> RowKeys:
-    return row_keys(reader.read(block), up_to_symmetry, secret)
 
 
 def _kept(
@@ -345,7 +333,7 @@ class _Dedupe:
             return decide(block, found)
 
         try:
-            keys = partial(_keys, reader, self.up_to_symmetry, self.secret)
+            keys = partial(row_keys, reader, self.up_to_symmetry, self.secret)
             for block, encoded in in_two_passes(blocks, self.pool, keys, decided, write):
                 place.pass_by(block, encoded.n_rows)
                 n_rows += encoded.n_rows

@@ -166,9 +166,9 @@ def _about(batch: Any, sums: Any) -> dict[str, Any]:
     return {"n_rows": len(batch), "sums": sums, "read": sums_of(batch.records)}
 
 
-@dataclass(frozen=True)
-class Parts:
-    """A folder of parts, by its path or address; see `OneFile`.
+@dataclass(eq=False)
+class Parts(Output):
+    """A folder of parts, by its path or address, which is its own output; see `OneFile`.
 
     The journal lies beside a folder of this machine; for an address, in the working directory.
     """
@@ -176,10 +176,8 @@ class Parts:
     path: str
     block_size = PARTS
 
-    @property
-    def folder(self) -> Folder:
-        """The folder of the parts."""
-        return folder_at(self.path)
+    def __post_init__(self) -> None:
+        self.folder = folder_at(self.path)
 
     @property
     def kept(self) -> str:
@@ -242,8 +240,10 @@ class Parts:
         self.folder.make()
         for part in parts:
             self._check(part)
+        self._schema, self._n_parts = table.schema, len(parts)
+        self._remove_others()
         write = partial(_part, table, self.folder, pool.sees_files or is_address(self.path))
-        return write, _PartsTaken(self.folder, table.schema, len(parts))
+        return write, self
 
     def _check(self, part: Part) -> None:
         place = child(self.path, part.name)
@@ -256,9 +256,28 @@ class Parts:
                 f"{self.journal} to begin again"
             )
 
+    def take(self, block: Encoded) -> None:
+        """See `Output`."""
+        if block.data is not None:  # blocks come in order, so the number of the part is known
+            self.folder.put(part_name(self._n_parts), block.data)
+        self._n_parts += 1
 
-def _is_ours(name: str) -> bool:
-    return name.startswith(UNFINISHED) or _PART.fullmatch(name) is not None
+    def sync(self) -> None:
+        """See `Output`."""
+        self.folder.sync()
+
+    def finish(self) -> None:
+        """See `Output`."""
+        if not self._n_parts:  # a table without rows still has columns
+            self.folder.put(part_name(0), _parquet(self._schema.empty_table()))
+            self._n_parts = 1
+        self._remove_others()
+
+    def _remove_others(self) -> None:
+        """Remove unrecorded parts, which killed workers or an earlier run left."""
+        for name in set(self.folder.names()) - {part_name(k) for k in range(self._n_parts)}:
+            if name.startswith(UNFINISHED) or _PART.fullmatch(name):
+                self.folder.remove(name)
 
 
 def part_name(number: int) -> str:
@@ -287,31 +306,3 @@ def _parquet(table: pa.Table) -> pa.Buffer:
     sink = pa.BufferOutputStream()
     pq.write_table(table.combine_chunks(), sink, ROW_GROUP, compression="zstd")
     return sink.getvalue()
-
-
-class _PartsTaken(Output):
-    """The output of a folder of parts."""
-
-    def __init__(self, folder: Folder, schema: pa.Schema, n_parts: int) -> None:
-        self._folder, self._schema, self._n_parts = folder, schema, n_parts
-        self._remove_others({part_name(k) for k in range(n_parts)})
-
-    def take(self, block: Encoded) -> None:
-        if block.data is not None:  # blocks come in order, so the number of the part is known
-            self._folder.put(part_name(self._n_parts), block.data)
-        self._n_parts += 1
-
-    def sync(self) -> None:
-        self._folder.sync()
-
-    def finish(self) -> None:
-        if not self._n_parts:  # a table without rows still has columns
-            self._folder.put(part_name(0), _parquet(self._schema.empty_table()))
-            self._n_parts = 1
-        self._remove_others({part_name(k) for k in range(self._n_parts)})
-
-    def _remove_others(self, parts: set[str]) -> None:
-        """Remove unrecorded parts, which killed workers or an earlier run left."""
-        for name in set(self._folder.names()) - parts:
-            if _is_ours(name):
-                self._folder.remove(name)

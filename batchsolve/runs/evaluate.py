@@ -344,20 +344,17 @@ def _prediction_column(corpus: Corpus, named: str | None) -> str:
         return text_of("the column of predictions", named)
     found = [name for name in corpus.columns if name.lower().strip() in PREDICTION_NAMES]
     if len(found) != 1:
-        which = f"several columns may hold predictions ({listed(found)})"
-        which = (
-            which
-            if found
-            else f"no column is known as one of predictions: {listed(corpus.columns)}"
-        )
+        which = f"no column is known as one of predictions: {listed(corpus.columns)}"
+        if found:
+            which = f"several columns may hold predictions ({listed(found)})"
         raise InputError(f"{which}; say which with `prediction`")
     return found[0]
 
 
 def _check_columns(corpus: Corpus, prediction: str, by: str | None) -> None:
     for name in (prediction, by):
-        if name is not None and name not in corpus.columns:
-            raise InputError(f"unknown column {quoted(name)}; choose from {listed(corpus.columns)}")
+        if name is not None:
+            corpus.check_column(name)
     if prediction == corpus.column:
         raise InputError(
             f"column {quoted(prediction)} is taken as that of puzzles and of predictions; name two "

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from batchsolve.arrays import UInts
 from batchsolve.errors import InputError, JournalError, ProblemError, listed, quoted
-from batchsolve.formats.render import GRID, OPTIONS
+from batchsolve.formats.render import GRIDS, LISTS
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, usual_notation
@@ -76,11 +76,11 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
     if output == "-":
         raise InputError("name a file to export to; enumerate -o - prints solutions")
     solutions = Solutions.of(directory)
-    rows = 0
+    schema, rows = solutions.first.schema, 0
     with (
         folder_beside(output) as folder,
         Pool(jobs) as pool,
-        whole_output(output, folder, solutions.schema, pool.numbers(NUMBERS), pool.jobs) as whole,
+        whole_output(output, folder, schema, pool.numbers(NUMBERS), pool.jobs) as whole,
     ):
         encode = partial(_encoded, encoder_for(output), whole.in_place)
         for encoded in solutions.in_order(encode, pool, folder):
@@ -135,13 +135,8 @@ class Solutions:
             raise InputError(f"{directory}: a run that only counts has no solutions to export")
         parts = [part for part in parts if part.rows]
         is_grid = about["settings"].get("alphabet") is not None  # only grids have one
-        nothing = _schema(GRID if is_grid else OPTIONS).empty_table()
+        nothing = (GRIDS if is_grid else LISTS).empty_table()
         return cls(directory, parts, next(_tables(directory, parts), nothing))
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The schema: ``grid`` or ``options``; of the cheapest, ``cost`` and ``options``."""
-        return self.first.schema
 
     def in_order(
         self, make: Callable[[int, pa.Table], Made], pool: Pool, folder: str
@@ -169,7 +164,7 @@ class Solutions:
         rows = LOAD_BYTES * len(self.first) // self.first.nbytes
         loads = list(groups_of(self.parts, lambda part: part.rows, rows))
         read = partial(_tables, self.directory)
-        return sorted_rows(loads, read, make, self.schema, folder, pool)
+        return sorted_rows(loads, read, make, self.first.schema, folder, pool)
 
 
 def check_problem(directory: str, problem: ExactCover) -> None:
@@ -183,7 +178,7 @@ def check_problem(directory: str, problem: ExactCover) -> None:
 
 def _table_of_cheapest(covers: list[dict[str, Any]]) -> pa.Table:
     """Return the cheapest covers as a table, in the order of the journal."""
-    schema = pa.schema([("cost", pa.int64()), ("options", pa.list_(pa.string()))])
+    schema = pa.schema([("cost", pa.int64()), *LISTS])
     return pa.table([[cover[name] for cover in covers] for name in schema.names], schema)
 
 
@@ -205,16 +200,10 @@ def _tables(directory: str, parts: Iterable[Part]) -> Iterator[pa.Table]:
     for part in parts:
         check_part(directory, part)
         with pq.ParquetFile(os.path.join(directory, SOLUTIONS, part.name)) as file:
-            schema = _schema(*file.schema_arrow.names)
+            # files may name the elements of lists differently
+            schema = LISTS if file.schema_arrow.names == LISTS.names else GRIDS
             for batch in file.iter_batches(_rows_at_once(file.metadata), use_threads=False):
                 yield pa.Table.from_batches([batch]).cast(schema)
-
-
-def _schema(*names: str) -> pa.Schema:
-    """Return the schema of `CoverRenderer`; files may name the elements of lists differently."""
-    if names == (OPTIONS,):
-        return pa.schema([(OPTIONS, pa.list_(pa.string()))])
-    return pa.schema([(GRID, pa.string())])
 
 
 def _rows_at_once(metadata: Any) -> int:
@@ -308,7 +297,7 @@ def _as_it_is(number: int, table: pa.Table) -> pa.Table:
 
 
 def _values(table: pa.Table, problem: ExactCover, name: str) -> Iterator[object]:
-    column = GRID if isinstance(problem, GridProblem) else OPTIONS
+    [column] = (GRIDS if isinstance(problem, GridProblem) else LISTS).names
     if table.column_names != [column]:
         raise InputError(
             f"{name}: solutions of {problem!r} are one column called {column!r}, as export and "

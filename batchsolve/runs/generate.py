@@ -23,7 +23,7 @@ from batchsolve.errors import InputError
 from batchsolve.problems.answers import Status
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
-from batchsolve.runs.corpora import blocks_for
+from batchsolve.runs.corpora import blocks_for, identity_of
 from batchsolve.runs.destinations import Parts, RowTable
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
@@ -205,12 +205,8 @@ def _tables(
     blocks = (RowRange(k, k + size if n is None else min(k + size, n)) for k in firsts)
     with pool:
         maker = with_known(maker, files, pool)
-        with closing(in_one_pass(blocks, pool, partial(_table, maker, table))) as made:
-            yield from made
-
-
-def _table(maker: Maker, table: PuzzleTable, block: RowRange) -> pa.Table:
-    return table.rows(block, maker.make(block))[0]
+        with closing(in_one_pass(blocks, pool, partial(_made, maker, table.rows))) as made:
+            yield from (rows for _, (rows, _) in made)
 
 
 def _made(maker: Maker, write: Write, block: RowRange) -> tuple[RowRange, Any]:
@@ -278,17 +274,18 @@ class PuzzleTable:
     def rows(self, batch: RowRange, answers: Puzzles) -> tuple[pa.Table, RowSums]:
         """Return the rows of a block, and their sums."""
         n, where = len(batch), np.ones(len(batch), np.bool_)
+        made, own = answers
         columns = {
-            "puzzle": self.notation.decode(answers.grids, where),
-            "solution": self.notation.decode(answers.solutions, where),
-            "clues": pa.array(np.count_nonzero(answers.grids, axis=1)),
-            "weight": pa.array(answers.weights),
+            "puzzle": self.notation.decode(made.puzzles, where),
+            "solution": self.notation.decode(made.solutions, where),
+            "clues": pa.array(np.count_nonzero(made.puzzles, axis=1)),
+            "weight": pa.array(made.weights),
             **{name: pa.array([value] * n, pa.string()) for name, value in self.more.items()},
-            **answers.columns,
+            **own,
         }
         tally = np.bincount(np.full(n, Status.UNIQUE), minlength=len(Status))
         table = pa.table([columns[name] for name in self.schema.names], self.schema)
-        return table, RowSums(tally, 0, answers.n_nodes, None)
+        return table, RowSums(tally, 0, int(made.nodes.sum()), None)
 
 
 @dataclass(kw_only=True)
@@ -346,4 +343,4 @@ class GenerateRun(FileRun):
         wanted["cages"] = list(self.wanted.cages or [])
         wanted["line_cells"] = list(self.wanted.line_cells or [])
         wanted["rating"] = list(map(str, self.wanted.rating or []))  # no JSON has infinity
-        return {**wanted, "n": self.n, "unlike": [self.identity_of(p) for p in self.unlike]}
+        return {**wanted, "n": self.n, "unlike": list(map(identity_of, self.unlike))}

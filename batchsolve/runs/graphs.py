@@ -215,23 +215,18 @@ def sample(
     5
     """
     n, seed = checked_draws(n, seed)  # before the search, which may take long
-    if weighted:
-        if distinct:
-            raise InputError("weighted samples are drawn one by one; leave out distinct")
-        with asking(check):
-            return _weighted(problem, n, stack, seed)
+    if weighted and distinct:
+        raise InputError("weighted samples are drawn one by one; leave out distinct")
     problem, begin = problem_and_stack(problem, stack)  # no advice where that is the error
+    if weighted:
+        engine = get_engine("dlx")
+        check_support(engine, problem)
+        with asking(check):
+            drawn = weighted_covers(engine, problem, begin[0].tolist(), n, seed)
+        return Samples(drawn[0], None, *drawn[1:])
     try:
         graph = solution_graph(problem, begin[0], memory=memory, ordered=False, check=check)
     except InputError as error:
         error.add_note("or draw `weighted` samples, which need no graph")
         raise
     return Samples(graph.sample(n, seed, distinct=distinct), graph.count)
-
-
-def _weighted(problem: Puzzle, n: int, stack: Stack, seed: int) -> Samples:
-    problem, begin = problem_and_stack(problem, stack)
-    engine = get_engine("dlx")
-    check_support(engine, problem)
-    covers, weights, probes = weighted_covers(engine, problem, begin[0].tolist(), n, seed)
-    return Samples(covers, None, weights, probes)

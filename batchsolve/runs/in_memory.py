@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bytes, Ints
 from batchsolve.errors import InputError, counted, is_table, not_but, quoted
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, default_box, usual_notation
@@ -83,12 +84,6 @@ def rows_of(
     return GridRows(main, usual_notation(main.n_digits), blocks, batch_of, sizes_vary=False)
 
 
-def row_of(problem: GridProblem, notation: Notation, grid: npt.NDArray[np.uint8]) -> GridRows:
-    """Return one grid of shape (n_cells,), whose digits were checked, as rows."""
-    block = [(problem, np.arange(1))], grid[None]
-    return GridRows(problem, notation, [block], batch_of, sizes_vary=False)
-
-
 @dataclass(frozen=True, eq=False)
 class Problems:
     """The problems of the grids of an array.
@@ -102,7 +97,7 @@ class Problems:
     """
 
     kinds: list[GridProblem]
-    kind_of: npt.NDArray[np.int64]
+    kind_of: Ints
 
     @classmethod
     def of(cls, given: Any, n: int) -> Problems:
@@ -134,7 +129,7 @@ class Problems:
         """The first problem."""
         return self.kinds[0]
 
-    def at(self, rows: npt.NDArray[np.int64]) -> list[Part]:
+    def at(self, rows: Ints) -> list[Part]:
         """Return the parts of a block of these grids, which are counted anew."""
         if len(self.kinds) == 1:
             return [(self.main.at(rows), np.arange(len(rows)))]
@@ -144,7 +139,7 @@ class Problems:
             alike.setdefault(_shared(self.kinds[kind]), []).append(kind)
         return [self._part(shared, some, kinds) for shared, some in alike.items()]
 
-    def _part(self, shared: Any, alike: list[int], kinds: npt.NDArray[np.int64]) -> Part:
+    def _part(self, shared: Any, alike: list[int], kinds: Ints) -> Part:
         """Return the grids of some kinds, which share all rules but regions, cages and marks."""
         rows = np.flatnonzero(np.isin(kinds, alike))
         if len(alike) == 1:
@@ -181,7 +176,7 @@ def _shared(problem: GridProblem) -> Rules | GridProblem:
     return replace(rules, houses=houses, cages=(), marks=())
 
 
-def _labels(problem: GridProblem) -> npt.NDArray[np.uint8]:
+def _labels(problem: GridProblem) -> Bytes:
     """Return the number of the region of each cell."""
     labels = np.zeros(problem.n_cells, np.uint8)
     for region, cells in enumerate(problem.rules.regions):
@@ -205,7 +200,7 @@ def _of_one_size(reader: Reader, block: Block) -> Batch:
     return batch
 
 
-def batch_of(block: tuple[list[Part], npt.NDArray[np.uint8]]) -> Batch:
+def batch_of(block: tuple[list[Part], Bytes]) -> Batch:
     """Return grids of an array as rows without other columns."""
     parts, digits = block
     problem = parts[0][0]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.arrays import UInts
+from batchsolve.arrays import Bytes, UInts
 from batchsolve.errors import counted
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
@@ -50,15 +47,9 @@ class _InstanceTable:
     ) -> None:
         self.reader, self._stats, self._settings = reader, stats, settings
         self.has_times = stats or settings.time_limit is not None
-        new = [
-            ("items", pa.int64()),
-            ("options", pa.int64()),
-            *own,
-            ("engine", pa.string()),
-            ("message", pa.string()),
-        ]
-        if stats:
-            new += [("nodes", pa.int64()), ("seconds", pa.float64())]
+        new = [("items", pa.int64()), ("options", pa.int64()), *own]
+        new += [("engine", pa.string()), ("message", pa.string())]
+        new += [("nodes", pa.int64()), ("seconds", pa.float64())] if stats else []
         self.schema = with_new_columns(reader.schema, new)
 
     def _table(
@@ -67,28 +58,17 @@ class _InstanceTable:
         answers: Answers,
         own: list[pa.Array],
         messages: list[str | None],
-        status: npt.ArrayLike,
+        status: Bytes,
     ) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
         facts = batch.facts()
         items, options, engines = ([each and each[k] for each in facts] for k in range(3))
-        columns: list[Any] = [
-            pa.array(items, pa.int64()),
-            pa.array(options, pa.int64()),
-            *own,
-            pa.array(engines, pa.string()),
-            pa.array(messages, pa.string()),
-        ]
+        columns = [pa.array(items, pa.int64()), pa.array(options, pa.int64()), *own]
+        columns += [pa.array(engines, pa.string()), pa.array(messages, pa.string())]
         if self._stats:
             columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
-        invalid = min(batch.faults, default=None)
-        return table, RowSums(
-            np.bincount(status, minlength=len(Status)),
-            0,
-            int(answers.nodes.sum()),
-            None if invalid is None else (invalid, batch.faults[invalid]),
-        )
+        return table, RowSums.of(status, batch.faults, answers)
 
 
 class CountTable(_InstanceTable):
@@ -134,12 +114,8 @@ class CoverTable(_InstanceTable):
     """
 
     def __init__(self, reader: InstanceReader, settings: SearchSettings, stats: bool) -> None:
-        own = [
-            ("cover", pa.list_(pa.string())),
-            ("status", pa.string()),
-            ("n_solutions", pa.int64()),
-        ]
-        super().__init__(reader, settings, stats, own)
+        own = [("cover", pa.list_(pa.string())), ("status", pa.string())]
+        super().__init__(reader, settings, stats, [*own, ("n_solutions", pa.int64())])
 
     def rows(self, batch: Instances, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""

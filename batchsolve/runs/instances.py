@@ -38,16 +38,10 @@ PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling")
 # some ten problems of .dlx in text, more if there are thousands, or hundreds of names of families
 BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
 PARTS = BlockSize(256 << 10, 256 << 10, 4096)
-OF_GRIDS = (
-    "solution_column",
-    "alphabet",
-    "blank",
-    "box",
-    "rules",
-    "regions",
-    "rule_columns",
-    "canonical",
-)  # settings that instances do not have
+OF_GRIDS = (  # settings that instances do not have
+    *("solution_column", "alphabet", "blank", "box"),
+    *("rules", "regions", "rule_columns", "canonical"),
+)
 MOST_AT_ONCE = 64  # small problems in a group; all of them are in memory
 _NO_CLUES = np.empty(0, np.uint32)
 
@@ -99,22 +93,19 @@ class Instances:
         """
         readings = ((row, self._reading(row)) for row in range(len(self)))
         known = ((row, reading) for row, reading in readings if reading is not None)
-        plain: list[tuple[int, Reading]] = []
-        colored: list[tuple[int, Reading]] = []
+        small: dict[bool, list[tuple[int, Reading]]] = {False: [], True: []}  # with colours or not
         for _, some in groupby(known, key=lambda each: id(each[1].problem)):
             rows, those = zip(*some, strict=True)
             problem = those[0].problem
             if len(rows) == 1 and self._is_small(rows[0], problem):
-                waiting = plain if problem.colors is None else colored
+                waiting = small[problem.colors is not None]
                 waiting.append((rows[0], those[0]))
                 if len(waiting) == MOST_AT_ONCE:
                     yield _side_by_side(waiting)
             else:
                 stacks = Stacks.from_lists([reading.stack for reading in those], rows)
                 yield Group(problem, stacks)
-        for waiting in (plain, colored):
-            if waiting:
-                yield _side_by_side(waiting)
+        yield from map(_side_by_side, filter(None, small.values()))
 
     def _is_small(self, row: int, problem: ExactCover) -> bool:
         """Return True if the problem of a row may be searched together with others."""
@@ -176,12 +167,8 @@ def check_engine(engine: EngineForEach, settings: SearchSettings, keep: int) -> 
         )
 
 
-def problems_as_rows(problems: Sequence[Any], engine: EngineForEach) -> Instances:
-    """Return problems in memory, or arguments of `read_problem`, as rows without columns."""
-    return Instances(problems, _of_memory, engine)
-
-
-def _of_memory(problem: Puzzle) -> Reading:
+def reading_without_name(problem: Puzzle) -> Reading:
+    """Return a problem in memory, or an argument of `read_problem`, as a reading."""
     if isinstance(problem, ExactCover):  # its name is not needed, and takes time
         return Reading(problem, _NO_CLUES, "")
     return reading_of(problem)
@@ -224,7 +211,8 @@ class InstanceReader:
         read: Callable[[Any], Reading]
         given: Sequence[Any]
         if block.layout.parse is json_lines and not self.column:
-            given, read = table.select(_fields_of(table.schema)).to_pylist(), _of_fields
+            fields = [name for name in table.column_names if name in JSON_FIELDS]
+            given, read = table.select(fields).to_pylist(), _of_fields
         elif self.column:
             given = as_text(table[self.column], self.column).to_pylist()
             read = partial(_of_text, self.column)
@@ -236,10 +224,6 @@ class InstanceReader:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         table = table.select(self.schema.names)
         return Instances(given, read, self.engine, table, dict(faults), block.number, records)
-
-
-def _fields_of(schema: pa.Schema) -> list[str]:
-    return [name for name in schema.names if name in JSON_FIELDS]
 
 
 def _of_file(given: tuple[str, bytes | None]) -> Reading:
@@ -259,7 +243,7 @@ def _of_text(column: str, text: str | None) -> Reading:
             problem = family(text)
         else:
             raise InputError(f"{quoted(text)} is not {_EXPECTED}: {known_families()}")
-    return _of_memory(problem)
+    return reading_without_name(problem)
 
 
 _EXPECTED = "the text of a .dlx (a line of items, then a line for each option) or a family"
@@ -269,7 +253,7 @@ def _of_fields(fields: dict[str, str | None]) -> Reading:
     """Read fields of JSON, each as text."""
     texts = [f"{json.dumps(name)}: {text}" for name, text in fields.items() if text is not None]
     with named_errors("the problem"):
-        return _of_memory(read_json("{" + ", ".join(texts) + "}"))
+        return reading_without_name(read_json("{" + ", ".join(texts) + "}"))
 
 
 def of_files(paths: Sequence[str]) -> list[Source]:

@@ -78,19 +78,14 @@ class Summary:
     @property
     def facts(self) -> dict[str, Any]:
         """The fields by name, with rounded times and without `advice`."""
-        facts = asdict(self)
-        del facts["advice"]
-        times = {"seconds": round(self.seconds, 3)}
-        return {**facts, **times, "rows_per_second": round(self.rows_per_second, 1)}
+        return facts_of(self)
 
     @property
     def columns(self) -> str:
         """The columns of the input that were read, in words."""
         taken = columns_taken(self.column, self.solution_column, self.rule_columns)
-        unread = (
-            f"; not read: grids in {listed(self.unread_columns)}" if self.unread_columns else ""
-        )
-        return f"{taken}{unread}"
+        others = f"; not read: grids in {listed(self.unread_columns)}"
+        return f"{taken}{others if self.unread_columns else ''}"
 
     def __str__(self) -> str:
         kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
@@ -99,6 +94,13 @@ class Summary:
             f"{counted(self.rows, 'row')}: {counts or 'none'}; {self.seconds:.1f} s, "
             f"{self.rows_per_second:,.0f} rows/s"
         )
+
+
+def facts_of(summary: Any) -> dict[str, Any]:
+    """Return the fields of a summary by name, with rounded times and without its advice."""
+    decimals = {"seconds": 3, "rows_per_second": 1}
+    facts = {name: value for name, value in asdict(summary).items() if name != "advice"}
+    return facts | {name: round(facts[name], n) for name, n in decimals.items() if name in facts}
 
 
 def columns_taken(column: str, solution_column: str | None, rule_columns: list[str]) -> str:

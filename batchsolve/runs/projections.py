@@ -15,8 +15,8 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.arrays import Ints, UInts
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import EngineForEach, RowEngines, engines_for
 from batchsolve.engines.sat import left_of
@@ -131,7 +131,7 @@ class _TimeIsUpError(Exception):
     """The time limit is reached."""
 
 
-def _numbers_of(problem: ExactCover, items: Sequence[str]) -> npt.NDArray[np.int64]:
+def _numbers_of(problem: ExactCover, items: Sequence[str]) -> Ints:
     """Return the numbers of the items with these names or patterns."""
     names = [problem.item_name(i) for i in range(problem.n_items)]
     numbers = set[int]()
@@ -146,7 +146,7 @@ def _numbers_of(problem: ExactCover, items: Sequence[str]) -> npt.NDArray[np.int
     return np.array(sorted(numbers), np.int64)
 
 
-def _are_fixed(problem: ExactCover, items: npt.NDArray[np.int64]) -> bool:
+def _are_fixed(problem: ExactCover, items: Ints) -> bool:
     """Tell whether all solutions have equally many options at each of some items."""
     if items[-1] >= problem.n_primary:
         return False
@@ -159,14 +159,9 @@ def _with_exclusions(problem: ExactCover) -> ExactCover:
     Another primary item, the last, is in no option; it may be in one.
     """
     n = problem.n_primary
-    return ExactCover(
-        problem.indptr,
-        problem.indices + (problem.indices >= n),
-        problem.n_items + 1,
-        n + 1,
-        colors=problem.colors,
-        bounds=[*[(1, 1)] * n, (0, 1)],
-    )
+    indices, bounds = problem.indices + (problem.indices >= n), [*[(1, 1)] * n, (0, 1)]
+    sizes = problem.n_items + 1, n + 1
+    return ExactCover(problem.indptr, indices, *sizes, colors=problem.colors, bounds=bounds)
 
 
 @dataclass(eq=False)
@@ -184,8 +179,8 @@ class _Candidates:
     """
 
     problem: ExactCover
-    items: npt.NDArray[np.int64]
-    given: npt.NDArray[np.uint32]
+    items: Ints
+    given: UInts
     excludes: bool
     look_at_clock: Callable[[], object]
     n_nodes: int = 0
@@ -200,24 +195,15 @@ class _Candidates:
         while len(left):
             check_interrupt()
             self.look_at_clock()
-            outcome = engine.search(
-                small,
-                Task.of(
-                    left.with_roots(np.zeros(len(left), np.int64)),
-                    budget=FIRST_BUDGET,
-                    keep=UNLIMITED,
-                    room=BLOCK,
-                    unordered=True,
-                ),
-            )
+            left = left.with_roots(np.zeros(len(left), np.int64))
+            task = Task.of(left, budget=FIRST_BUDGET, keep=UNLIMITED, room=BLOCK, unordered=True)
+            outcome = engine.search(small, task)
             left, found = outcome.frontier, outcome.solutions
             self.n_nodes += int(outcome.nodes.sum())
             if len(found):
                 yield self._stacks_of(found, options, others)
 
-    def _stacks_of(
-        self, found: Stacks, options: npt.NDArray[np.uint32], others: npt.NDArray[np.uint32]
-    ) -> Stacks:
+    def _stacks_of(self, found: Stacks, options: UInts, others: UInts) -> Stacks:
         """Return candidates as stacks over the whole problem, with the other given entries."""
         n, n_all = len(found), self.problem.n_options
         if not self.excludes:
@@ -234,9 +220,7 @@ class _Candidates:
         return Stacks.from_lists(stacks)
 
 
-def _at_items(
-    problem: ExactCover, items: npt.NDArray[np.int64], given: npt.NDArray[np.uint32]
-) -> tuple[ExactCover, npt.NDArray[np.uint32]]:
+def _at_items(problem: ExactCover, items: Ints, given: UInts) -> tuple[ExactCover, UInts]:
     """Return the problem of the options with these items, and their numbers in the whole problem.
 
     The other items need no options. Those that may be in one only are secondary. An option without

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.engines.lanes.digging import dig_rows
 from batchsolve.engines.lanes.digging_memory import KNOWN, RATED, Made, Wish
 from batchsolve.errors import InputError, counted
@@ -105,25 +106,8 @@ class RowNumbers:
         return self.n
 
 
-@dataclass(frozen=True, eq=False)
-class Puzzles:
-    """Puzzles and their solutions.
-
-    Attributes
-    ----------
-    grids, solutions : ndarray of uint8, shape (n, n_cells)
-    weights : ndarray of float64, shape (n,)
-    columns : dict of str to pyarrow.Array
-        The columns of the rules that each row has of its own.
-    n_nodes : int
-        Nodes that the searches have visited.
-    """
-
-    grids: npt.NDArray[np.uint8]
-    solutions: npt.NDArray[np.uint8]
-    weights: npt.NDArray[np.float64]
-    columns: dict[str, pa.Array]
-    n_nodes: int
+Puzzles = tuple[Made, dict[str, pa.Array]]
+"""Puzzles, and the columns of the rules that each of them has of its own."""
 
 
 def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
@@ -149,42 +133,14 @@ def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
     return Variant(said.on(grid_rules(n, files.box, names, files.regions, has_boxes)))
 
 
-def rows_of_block(n_cells: int) -> int:
-    """Return the number of rows of a block.
-
-    Examples
-    --------
-    >>> rows_of_block(81), rows_of_block(256)
-    (2557, 256)
-    """
-    return min(MOST_ROWS, max(FEWEST_ROWS, BLOCK_CELLS // n_cells**2))
-
-
-class Units(NamedTuple):
-    """The cells whose clues are taken away together, unit by unit, and the cells without clues.
-
-    Attributes
-    ----------
-    begins : ndarray of int64, shape (n_units + 1,)
-    cells, outside, free : ndarray of uint16
-        See `Wish`.
-    """
-
-    begins: npt.NDArray[np.int64]
-    cells: npt.NDArray[np.uint16]
-    outside: npt.NDArray[np.uint16]
-    free: npt.NDArray[np.uint16]
-
-    @classmethod
-    def of(cls, rules: Rules, symmetry: str, pattern: str | None) -> Units:
-        """Return the units of a symmetry, of the cells where a pattern allows clues."""
-        allowed = _cells_of(pattern, rules)
-        orbits = [o for o in _orbits(rules, symmetry) if allowed.issuperset(o)]
-        inside = [cell for orbit in orbits for cell in orbit]
-        outside = sorted({*range(rules.n_cells)}.difference(inside))
-        begins = np.cumsum([0, *map(len, orbits)])
-        kinds = (np.array(cells, np.uint16) for cells in (inside, outside, _free(rules)))
-        return cls(begins, *kinds)
+def _units(rules: Rules, symmetry: str, pattern: str | None) -> list[npt.NDArray[Any]]:
+    """Return `begins`, `cells`, `outside` and `free` of a `Wish`: the units are a symmetry's."""
+    allowed = _cells_of(pattern, rules)
+    orbits = [o for o in _orbits(rules, symmetry) if allowed.issuperset(o)]
+    inside = [cell for orbit in orbits for cell in orbit]
+    outside = sorted({*range(rules.n_cells)}.difference(inside))
+    begins = np.cumsum([0, *map(len, orbits)])
+    return [begins, *(np.array(cells, np.uint16) for cells in (inside, outside, _free(rules)))]
 
 
 def _free(rules: Rules) -> list[int]:
@@ -252,9 +208,8 @@ class Maker:
     problem : GridProblem
     drawn : DrawnRules, optional
         The rules of its own that each row gets.
-    units : Units
-    fewest, most : int
-        The bounds of the number of clues.
+    wish : Wish
+        The puzzles that are wanted, as they are dug.
     wanted : PuzzleSettings
     known : ndarray of uint64
         The keys of puzzles that no puzzle is to be like, in ascending order.
@@ -262,11 +217,9 @@ class Maker:
 
     problem: GridProblem
     drawn: DrawnRules | None
-    units: Units
-    fewest: int
-    most: int
+    wish: Wish
     wanted: PuzzleSettings
-    known: npt.NDArray[np.uint64]
+    known: Words
 
     @classmethod
     def of(cls, files: FileSettings, wanted: PuzzleSettings) -> Maker:
@@ -287,8 +240,8 @@ class Maker:
             problem = Variant(problem.rules)
         no_clue = NO_CLUE[0] * problem.n_cells  # a pattern
         pattern = no_clue if wanted.clues == (0, 0) else wanted.pattern
-        units = Units.of(problem.rules, wanted.symmetry, pattern)
-        n_allowed = len(units.cells)
+        begins, cells, outside, free = _units(problem.rules, wanted.symmetry, pattern)
+        n_allowed = len(cells)
         fewest, most = wanted.clues or (0, n_allowed)
         if fewest > n_allowed:
             raise InputError(
@@ -308,12 +261,25 @@ class Maker:
             check_shape(problem)
         if wanted.rating is not None and not has_ratings(problem):
             raise InputError("`rating`: puzzles of 9×9 without other rules have one")
-        return cls(problem, drawn, units, fewest, most, wanted, np.empty(0, np.uint64))
+        # nodes after which fills do not begin again at a contradiction; weights need all chances
+        fill_nodes = DRAWN_NODES if drawn else RESTART_NODES
+        wish = Wish(
+            *(begins, cells, outside, free, fewest, most),
+            is_minimal=wanted.minimal,
+            is_weighed=wanted.weights,
+            n_fills=N_FILLS,
+            is_single=drawn is not None,
+            row_nodes=wanted.node_limit,
+            trial_nodes=PROOF_NODES if wanted.minimal else TRIAL_NODES,
+            fill_nodes=wanted.node_limit if wanted.weights else fill_nodes,
+        )
+        return cls(problem, drawn, wish, wanted, np.empty(0, np.uint64))
 
     @property
     def rows_of_block(self) -> int:
         """Number of rows of a block."""
-        return rows_of_block(self.problem.n_cells) // (TIMES_SLOWER if self.drawn else 1)
+        n_rows = BLOCK_CELLS // self.problem.n_cells**2
+        return min(MOST_ROWS, max(FEWEST_ROWS, n_rows)) // (TIMES_SLOWER if self.drawn else 1)
 
     def make(self, rows: RowRange) -> Puzzles:
         """Make the puzzles of some rows.
@@ -331,7 +297,7 @@ class Maker:
         while left.size:
             now, drawn = (left, None) if self.drawn is None else self._draw(numbers, made, left)
             given = self.drawn.whole(drawn) if self.drawn and drawn else None
-            self._dig(given, self._wish, numbers, made, now)
+            self._dig(given, self.wish, numbers, made, now)
             are_fit = self._are_fit(made, now)
             done = now[are_fit]
             if self.drawn and drawn and done.size:
@@ -340,40 +306,14 @@ class Maker:
                     column[done] = texts[name]
             left = np.setdiff1d(left, done)
             made.attempts[left] += 1
-        each = {name: pa.array(column, pa.string()) for name, column in columns.items()}
-        return Puzzles(made.puzzles, made.solutions, made.weights, each, int(made.nodes.sum()))
+        return made, {name: pa.array(column, pa.string()) for name, column in columns.items()}
 
-    @property
-    def _wish(self) -> Wish:
-        """The puzzles that are wanted, as they are dug."""
-        return Wish(
-            *self.units,
-            self.fewest,
-            self.most,
-            self.wanted.minimal,
-            self.wanted.weights,
-            N_FILLS,
-            self.drawn is not None,
-            self.wanted.node_limit,
-            PROOF_NODES if self.wanted.minimal else TRIAL_NODES,
-            self._fill_nodes,
-        )
-
-    @property
-    def _fill_nodes(self) -> int:
-        """Nodes of an attempt after which fills do not begin again at a contradiction."""
-        if self.wanted.weights:  # need the chance of each grid
-            return self.wanted.node_limit
-        return DRAWN_NODES if self.drawn else RESTART_NODES
-
-    def _keys(self, use: int) -> npt.NDArray[np.uint64]:
+    def _keys(self, use: int) -> Words:
         """Return the seed of the random numbers for a use."""
         seed = np.random.SeedSequence(self.wanted.seed, spawn_key=(use,) if use else ())
         return np.asarray(seed.generate_state(2, np.uint64), np.uint64)
 
-    def _draw(
-        self, numbers: npt.NDArray[np.int64], made: Made, rows: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.int64], Drawn]:
+    def _draw(self, numbers: Ints, made: Made, rows: Ints) -> tuple[Ints, Drawn]:
         """Draw the rules of some rows; return the rows that have a solved grid, and their rules."""
         assert self.drawn is not None
         made.solutions[rows] = 0
@@ -381,10 +321,8 @@ class Maker:
         if not self.drawn.follow:
             return rows, Drawn(given, [])
         nothing = np.empty(0, np.uint16)
-        units = Units(np.zeros(1, np.int64), nothing, nothing, self.units.free)
-        filled = self._wish._replace(
-            **units._asdict(), fewest=0, most=self.problem.n_cells, is_minimal=False
-        )
+        none: Any = {"begins": np.zeros(1, np.int64), "cells": nothing, "outside": nothing}
+        filled = self.wish._replace(**none, fewest=0, most=self.problem.n_cells, is_minimal=False)
         self._dig(given, filled, numbers, made, rows)
         are_there = made.weights[rows] > 0
         rows, given = rows[are_there], given.take(np.flatnonzero(are_there))
@@ -393,14 +331,7 @@ class Maker:
             given, keys, numbers[rows], made.attempts[rows], made.solutions[rows]
         )
 
-    def _dig(
-        self,
-        given: Given | None,
-        wish: Wish,
-        numbers: npt.NDArray[np.int64],
-        made: Made,
-        rows: npt.NDArray[np.int64],
-    ) -> None:
+    def _dig(self, given: Given | None, wish: Wish, numbers: Ints, made: Made, rows: Ints) -> None:
         """Make the puzzles of some rows, whose own rules and solutions may be given."""
         problem = self.problem if given is None else Variants(self.problem.rules, given)
         part = Made(*(array[rows] for array in made))
@@ -414,7 +345,7 @@ class Maker:
         for whole, some in zip(made, part, strict=True):
             whole[rows] = some
 
-    def _are_fit(self, made: Made, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    def _are_fit(self, made: Made, rows: Ints) -> Bools:
         """Tell which puzzles are made, unknown, and rated as wished; count the reasons."""
         puzzles, are_fit = made.puzzles[rows], made.weights[rows] > 0
         if self.wanted.rating is not None:
@@ -432,7 +363,8 @@ class Maker:
     def _why(self, row: int, made: Made, k: int) -> str:
         """Return the reason why a row has no puzzle."""
         several, number, spare, empty, known, rated = made.reasons[k].tolist()
-        fewest, most, bounds = made.fewest[k], made.most[k], f"{self.fewest} to {self.most}"
+        fewest, most = made.fewest[k], made.most[k]
+        bounds = f"{self.wish.fewest} to {self.wish.most}"
         each = (
             (several, "had several solutions with all clues that may stand"),
             (number, f"had {fewest} to {most} clues, not {bounds}"),
@@ -451,14 +383,12 @@ class Maker:
         )
 
 
-def keys_of_forms(forms: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+def keys_of_forms(forms: Bytes) -> Words:
     """Return keys of canonical forms, the same in every run."""
     return grid_keys(b"unlike", "form", forms)[:, 0]
 
 
-def known_keys(
-    reader: Reader, n_digits: int, block: Block
-) -> tuple[npt.NDArray[np.uint64], int, int | None]:
+def known_keys(reader: Reader, n_digits: int, block: Block) -> tuple[Words, int, int | None]:
     """Return the keys of the puzzles of a block, of those with this number of digits.
 
     Returns

@@ -19,11 +19,11 @@ from batchsolve.engines.stand_ins import compile_ahead
 from batchsolve.errors import InputError, counted, is_unordered, not_but, quoted
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
-from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
+from batchsolve.problems.answers import STATUS_NAMES, Answers
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.runs.in_memory import GridRows, batch_of, row_of, rows_of
+from batchsolve.runs.in_memory import GridRows, batch_of, rows_of
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
     AUTO,
@@ -280,10 +280,8 @@ def _arrays(
     solutions = np.zeros((len(answers), problem.n_cells), np.uint8)
     covers = answers.covers
     solutions[covers.roots] = problem.digits_of(covers)
-    status = answers.status(limit)
-    status[list(batch.faults)] = Status.INVALID
+    status, messages = batch.statuses(answers, limit)
     counts = np.minimum(answers.counts, limit)
-    messages = answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
     return BatchResult(solutions, STATUS_NAMES[status], counts, answers.nodes, messages, notation)
 
 
@@ -335,7 +333,8 @@ def solve(
         text, box, alphabet, blank=blank, rules=rules, regions=regions
     )
     limit = whole_number("limit", limit, 1)
-    rows = row_of(problem, notation, grid)
+    block = [(problem, np.arange(1))], grid[None]
+    rows = GridRows(problem, notation, [block], batch_of, sizes_vary=False)
     write = partial(_arrays, problem, notation, limit)
     with Pool(jobs=1) as pool:
         [result] = _answered(rows, write, SearchSettings(limit=limit), pool)

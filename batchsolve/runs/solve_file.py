@@ -28,7 +28,7 @@ from batchsolve.runs.corpora import (
     sums_before,
 )
 from batchsolve.runs.destinations import Parts, RowTable, destination_of
-from batchsolve.runs.instance_answers import CoverTable
+from batchsolve.runs.instance_answers import CountTable, CoverTable
 from batchsolve.runs.instances import (
     BLOCKS,
     PARTS,
@@ -40,6 +40,7 @@ from batchsolve.runs.instances import (
 )
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.reading import TABLE_SUFFIXES
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
     TEXTS_OF_CORPUS,
@@ -142,6 +143,69 @@ def solve_file(
     summary: Summary = run_files(FileRun, inputs, output, *how, on_progress=on_progress)
     if summary.advice:
         LOG.info("%s unfinished: %s", f"{summary.unfinished:,}", summary.advice)
+    return summary
+
+
+def count_file(
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[CorpusFields],
+) -> Summary:
+    r"""Count the covers of many problems, and write a table with a row for each.
+
+    Small problems are searched side by side; a large one is split over all workers while they go on
+    with the others.
+
+    Parameters
+    ----------
+    inputs : str or path, or a sequence of them
+        Files with a problem each (``.dlx``, ``.ec``, ``.json``, ``.npz``, ``.tiling``, or a grid),
+        and names of families. Folders and patterns such as ``inst/*.dlx`` stand for all their
+        files. Or tables (CSV, TSV, Parquet, JSON lines; ``-`` is standard input) with a column
+        ``problem``, which holds names of families or texts of ``.dlx``. JSON lines may have the
+        fields of problems in ``.json`` instead: ``options``, ``items``, ….
+    output : str or path
+        As of `solve_file`. It holds the ``name`` of each file, or all input columns but the fields
+        of problems; then ``items``, ``options``, ``count``, ``complete``, ``engine`` and
+        ``message``. Counts are integers of 64 bits; a larger one is in the message. If the engine
+        is ``memo``, they are text of any length. ``auto`` is named by its first engine. A problem
+        that cannot be read is a row with a message.
+    on_progress : callable or True, optional
+        As of `solve_file`.
+    **settings
+        As of `solve_file`: ``jobs``, ``backend``, ``address``, ``limit``, ``stats``, …. Limits are
+        those of a row: one that meets its ``limit`` has that count, and is not complete.
+        ``time_limit`` is the time that workers spend on a row, together. ``column`` is the column
+        of problems.
+
+    Returns
+    -------
+    Summary
+        Problems without, with one and with several covers are ``unsolvable``, ``unique`` and
+        ``multiple``; those whose count is not complete are ``unfinished``.
+
+    Raises
+    ------
+    InputError, OutputError, JournalError
+        As of `solve_file`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> summary = count_file(["queens:6", "dominoes:4x4", "queens:x"], folder / "counts.csv")
+    >>> print((folder / "counts.csv").read_text())
+    name,items,options,count,complete,engine,message
+    queens:6,34,36,4,true,dlx,
+    dominoes:4x4,16,24,36,true,dlx,
+    queens:x,,,,,,"queens:x: 'x' is not a size; write queens:N, such as queens:8"
+    <BLANKLINE>
+    """
+    workers, *how = settings_of(count_file, settings, SearchSettings, FileSettings)
+    pool = Pool(**workers)
+    summary: Summary = run_files(CountRun, inputs, output, *how, pool, on_progress=on_progress)
     return summary
 
 
@@ -279,10 +343,6 @@ class FileRun:
         is_parquet |= isinstance(self.destination, Parts)
         return reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
 
-    def identity_of(self, path: str) -> str:
-        """Return the identity of an input, for the journal; a name of no file is its own."""
-        return identity_of(path) if exists(path) else path
-
     def _solve(self, corpus: Any, table: RowTable, engines: Any, journal: Journal | None) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
         if journal and finished and self.destination.is_finished():
@@ -319,17 +379,9 @@ class FileRun:
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
         if self.pool.in_process and isinstance(engines, EnginesByShape):
             compile_ahead(engines.engine, corpus.problem)
-        return search_rows(
-            numbered(blocks, n_parts),
-            engines,
-            self.pool,
-            self.search,
-            table.reader.read,
-            write,
-            max(1, self.destination.block_size.most // TASKS.most),
-            corpus.waits,
-            self.keep,
-        )
+        how = engines, self.pool, self.search, table.reader.read, write
+        size = max(1, self.destination.block_size.most // TASKS.most)
+        return search_rows(numbered(blocks, n_parts), *how, size, corpus.waits, self.keep)
 
     def check_read(self, corpus: Tables) -> None:
         """Raise `JournalError` if the input that the interrupted run has read was changed."""
@@ -411,7 +463,7 @@ class FileRun:
         """Return the settings of the run that must be the same when it is resumed."""
         search = {name: getattr(self.search, name) for name in SAME_SEARCH}
         search["engine"] = engines.identity if engines else None
-        inputs = [] if "-" in self.paths else [self.identity_of(p) for p in self.paths]
+        inputs = [] if "-" in self.paths else list(map(identity_of, self.paths))
         return {**search, "inputs": inputs, "columns": corpus.columns, **self.own}
 
     def _journal(self, corpus: Any, engines: Any) -> Journal:
@@ -461,6 +513,22 @@ class FileRun:
             "totals": asdict(self.totals),
             "finished": finished,
         }
+
+
+class CountRun(FileRun):
+    """One run of `count_file`; see `FileRun`."""
+
+    kind: ClassVar[str] = "count of rows"
+    keep: ClassVar[int] = 0
+
+    def begun(self) -> tuple[Any, RowEngines]:
+        """See `FileRun`."""
+        are_tables = all(path == "-" or suffix_of(path) in TABLE_SUFFIXES for path in self.paths)
+        return self.of_problems(open_all(self.paths) if are_tables else of_files(self.paths))
+
+    def table(self, corpus: Any, pool: Pool) -> CountTable:
+        """See `FileRun`."""
+        return CountTable(corpus.reader, self.search, self.settings.stats)
 
 
 class InvalidRowError(InputError):

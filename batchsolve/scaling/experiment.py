@@ -21,23 +21,13 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, disk_errors, first_line
 from batchsolve.scaling.machine import machine
-from batchsolve.scaling.measure import MeasuredRun, TaskLog
+from batchsolve.scaling.measure import TASKS, MeasuredRun, TaskLog
 from batchsolve.scaling.speedup import Series
 from batchsolve.whole_files import whole_file
 
 SAME_MACHINE = ("processor", "cores", "packages")  # equal for all runs that are compared
-TASK_SCHEMA = pa.schema(
-    [
-        ("run", pa.int32()),
-        ("task", pa.int32()),
-        ("begin", pa.float64()),
-        ("seconds", pa.float64()),
-        ("worker", pa.int32()),
-        ("nodes", pa.int64()),
-        ("stacks", pa.int32()),
-        ("split", pa.bool_()),
-    ]
-)
+_KINDS = {name: pa.from_numpy_dtype(TASKS[name]) for name in TASKS.names or ()}
+TASK_SCHEMA = pa.schema({"run": pa.int32(), "task": pa.int32(), **_KINDS})
 
 
 @dataclass(eq=False)
@@ -172,9 +162,8 @@ def tasks_table(experiment: Experiment) -> pa.Table:
     """Return the tasks of all runs as one table."""
     tables = []
     for run, log in zip(experiment.runs, experiment.logs, strict=True):
-        n = len(log.begin)
-        numbers = {"run": np.full(n, run.run), "task": np.arange(n)}
-        columns = {name: getattr(log, name) for name in TASK_SCHEMA.names[2:]}
+        numbers = {"run": np.full(len(log), run.run), "task": np.arange(len(log))}
+        columns = {name: log[name] for name in _KINDS}
         tables.append(pa.table({**numbers, **columns}, schema=TASK_SCHEMA))
     return pa.concat_tables(tables)
 
@@ -232,8 +221,11 @@ def _read_logs(file: BinaryIO, runs: list[MeasuredRun]) -> list[TaskLog]:
         raise ValueError("it is not a table of tasks")
     logs = []
     for run in runs:
-        mine = tasks.filter(pc.equal(tasks["run"], run.run)).to_pydict()
-        logs.append(TaskLog(*(mine[name] for name in TASK_SCHEMA.names[2:])))
+        mine = tasks.filter(pc.equal(tasks["run"], run.run))
+        log = np.empty(len(mine), TASKS)
+        for name in _KINDS:
+            log[name] = mine[name]
+        logs.append(log)
     return logs
 
 

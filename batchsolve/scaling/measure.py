@@ -11,14 +11,14 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Floats, Ints
+from batchsolve.arrays import Floats
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engines_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError, ProblemError, counted
@@ -42,7 +42,7 @@ from batchsolve.settings import (
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import suffix_of
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Done, Lost, Pool
+from batchsolve.workers.pool import Lost, Pool
 
 WARM_SECONDS = 2.0  # longest wait for other workers once the first has started
 WARM_NODES = 1_000  # of a task that warms up a worker
@@ -280,75 +280,48 @@ class MeasuredRun:
         return self.busy_nodes / max(self.busy, 1e-9)
 
 
-@dataclass(eq=False)
-class TaskLog:
-    """The times and nodes of tasks: the rows of ``subproblems.parquet``, as columns.
+TASKS = np.dtype(
+    [
+        ("begin", np.float64),
+        ("seconds", np.float64),
+        ("worker", np.int32),
+        ("nodes", np.int64),
+        ("stacks", np.int32),
+        ("split", np.bool_),
+    ]
+)
+TaskLog = npt.NDArray[Any]
+"""The times and nodes of tasks, of the type `TASKS`: the rows of ``subproblems.parquet``.
 
-    Attributes
-    ----------
-    begin, seconds : list of float
-        Start of a task, in seconds after that of its run, and its duration.
-    worker : list of int
-        Workers, numbered in the order of their first results; -1 is the process that hands out
-        tasks, which splits the tree and tries engines.
-    nodes, stacks : list of int
-        Nodes visited, and stacks in the task.
-    split : list of bool
-        True if the task split the tree.
-    """
+``begin`` and ``seconds`` are the start of a task, in seconds after that of its run, and its
+duration. Workers are numbered in the order of their first results; -1 is the process that hands out
+tasks, which splits the tree and tries engines. ``split`` is true if the task split the tree.
+"""
 
-    begin: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    worker: list[int] = field(default_factory=list)
-    nodes: list[int] = field(default_factory=list)
-    stacks: list[int] = field(default_factory=list)
-    split: list[bool] = field(default_factory=list)
 
-    numbers: dict[str, int] = field(default_factory=dict)
+def of_workers(log: TaskLog) -> TaskLog:
+    """Return the tasks that workers ran."""
+    return log[log["worker"] >= 0]
 
-    def add(self, done: Done, epoch: float) -> None:
-        """Add a finished task."""
-        name = done.worker
-        number = self.numbers.setdefault(name, len(self.numbers)) if name else -1
-        self.begin.append(done.begin - epoch)
-        self.seconds.append(done.seconds)
-        self.worker.append(number)
-        self.nodes.append(done.result.n_nodes)
-        self.stacks.append(len(done.task.stacks))
-        self.split.append(done.task.depth != UNLIMITED)
 
-    def processes(self) -> set[int]:
-        """Return the ids of the processes in which workers ran."""
-        return {int(name.partition("/")[0]) for name in self.numbers}
-
-    def of_workers(self) -> tuple[npt.NDArray[Any], ...]:
-        """Return begin, seconds and worker of the tasks that workers ran."""
-        worker = np.array(self.worker, np.int64)
-        mine = worker >= 0
-        return np.array(self.begin)[mine], np.array(self.seconds)[mine], worker[mine]
-
-    def shares(self, wall: float, jobs: int) -> dict[str, Any]:
-        """Return the fields of a `MeasuredRun` that follow from its tasks."""
-        begin, seconds, worker = self.of_workers()
-        split, here = np.array(self.split, np.bool_), np.array(self.worker, np.int64) < 0
-        nodes = np.array(self.nodes, np.int64)
-        quantiles = {
-            f"task_{name}": float(np.quantile(seconds, q)) if seconds.size else 0.0
-            for name, q in QUANTILES.items()
-        }
-        busy = float(seconds.sum())
-        return {
-            **quantiles,
-            "tasks": int(seconds.size),
-            "task_max": float(seconds.max(initial=0.0)),
-            "busy": busy,
-            "busy_nodes": int(nodes[~here].sum()),
-            "idle_share": max(0.0, 1 - busy / (jobs * wall)),
-            "serial_share": max(0.0, 1 - covered(begin, begin + seconds) / wall),
-            "split_seconds": float(np.array(self.seconds)[split].sum()),
-            "split_nodes": int(nodes[split].sum()),
-            "gap": _median_gap(begin, seconds, worker),
-        }
+def _shares(log: TaskLog, wall: float, jobs: int) -> dict[str, Any]:
+    """Return the fields of a `MeasuredRun` that follow from its tasks."""
+    mine, split = of_workers(log), log[log["split"]]
+    begin, seconds = mine["begin"], mine["seconds"]
+    busy = float(seconds.sum())
+    quantiles = np.quantile(seconds if mine.size else 0.0, list(QUANTILES.values()))
+    return {
+        **{f"task_{name}": q for name, q in zip(QUANTILES, quantiles.tolist(), strict=True)},
+        "tasks": mine.size,
+        "task_max": float(seconds.max(initial=0.0)),
+        "busy": busy,
+        "busy_nodes": int(mine["nodes"].sum()),
+        "idle_share": max(0.0, 1 - busy / (jobs * wall)),
+        "serial_share": max(0.0, 1 - covered(begin, begin + seconds) / wall),
+        "split_seconds": float(split["seconds"].sum()),
+        "split_nodes": int(split["nodes"].sum()),
+        "gap": _median_gap(mine),
+    }
 
 
 def covered(begins: Floats, ends: Floats) -> float:
@@ -365,11 +338,11 @@ def covered(begins: Floats, ends: Floats) -> float:
     return float(np.maximum(0.0, ends - np.maximum(begins, before)).sum())
 
 
-def _median_gap(begin: Floats, seconds: Floats, worker: Ints) -> float:
+def _median_gap(log: TaskLog) -> float:
     """Return the median time between the tasks of one worker, 0 if none has two."""
-    order = np.lexsort((begin, worker))
-    gaps = begin[order][1:] - (begin + seconds)[order][:-1]
-    same = worker[order][1:] == worker[order][:-1]
+    log = np.sort(log, order=["worker", "begin"])
+    gaps = log["begin"][1:] - (log["begin"] + log["seconds"])[:-1]
+    same = np.diff(log["worker"]) == 0
     return max(0.0, float(np.median(gaps[same]))) if same.any() else 0.0
 
 
@@ -469,12 +442,13 @@ def measure(
         check_interrupt()
         machine.forget_peak()
         cpu, begin = machine.cpu_seconds(), time.perf_counter()
-        log = _log_of(search)
+        log, processes = _log_of(search)
         wall = time.perf_counter() - begin
-        cpu, peak = machine.cpu_seconds() - cpu, machine.peak_bytes(log.processes())
+        cpu, peak = machine.cpu_seconds() - cpu, machine.peak_bytes(processes)
     if search.failures:
         raise ScalingError(f"{workload.name}: {search.failures[0]}")
-    shares = log.shares(wall, jobs)
+    totals = asdict(search.totals)
+    del totals["seconds"]
     run = MeasuredRun(
         problem=workload.name,
         kind=workload.kind,
@@ -483,16 +457,13 @@ def measure(
         jobs=jobs,
         wall=wall,
         cpu=cpu,
-        count=search.totals.count,
-        nodes=search.totals.nodes,
         complete=search.complete,
         stacks=len(stacks),
-        subproblems=search.totals.subproblems,
-        rounds=search.totals.rounds,
         master=master,
         peak_mb=peak / 2**20,
-        **shares,
+        **_shares(log, wall, jobs),
         **label,
+        **totals,
     )
     return run, log
 
@@ -512,24 +483,28 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     search = TreeSearch(TreeGoal(problem, settings, begin), [engine], pool)
     check_interrupt()
     wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
-    log = _log_of(search)
-    here = os.getpid() in log.processes()
+    log, processes = _log_of(search)
+    here = os.getpid() in processes
     if pool.jobs == 1 and here:
-        spent = time.perf_counter() - wall - sum(log.seconds)
+        spent = time.perf_counter() - wall - float(log["seconds"].sum())
     elif here:
         spent = time.thread_time() - thread
     else:
         spent = time.process_time() - process
-    return max(0.0, spent) / max(1, len(log.seconds))
+    return max(0.0, spent) / max(1, len(log))
 
 
-def _log_of(search: TreeSearch) -> TaskLog:
-    """Search, and return the log of the tasks."""
-    log, epoch = TaskLog(), time.time()
+def _log_of(search: TreeSearch) -> tuple[TaskLog, set[int]]:
+    """Search; return the log of the tasks, and the ids of the processes in which workers ran."""
+    rows, epoch = [], time.time()
+    numbers: dict[str, int] = {}
     for done in search.run():
-        log.add(done, epoch)
+        worker = numbers.setdefault(done.worker, len(numbers)) if done.worker else -1
+        task, nodes = done.task, done.result.n_nodes
+        times = done.begin - epoch, done.seconds
+        rows.append((*times, worker, nodes, len(task.stacks), task.depth != UNLIMITED))
         check_interrupt()
-    return log
+    return np.array(rows, TASKS), {int(name.partition("/")[0]) for name in numbers}
 
 
 def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) -> None:

@@ -14,11 +14,12 @@ from batchsolve.errors import counted
 from batchsolve.scaling import drawing
 from batchsolve.scaling.drawing import COLORS, DARK_GREY, GREY, MARKERS, TEXT, Label, Style
 from batchsolve.scaling.experiment import Experiment
+from batchsolve.scaling.measure import of_workers
 from batchsolve.scaling.speedup import (
     Fit,
     Series,
+    doubts,
     fits,
-    kinds_of_doubt,
     short_name,
     speedup_ranges,
     why_no_speedup,
@@ -208,7 +209,7 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
     seconds: dict[tuple[str, ...], list[float]] = {}
     for run, log in zip(experiment.runs, experiment.logs, strict=True):
         key = (short_name(run.problem), run.engine, counted(run.jobs, "worker"))
-        seconds.setdefault(key, []).extend(log.of_workers()[1].tolist())
+        seconds.setdefault(key, []).extend(of_workers(log)["seconds"].tolist())
     positive = {key: np.array(s) for key, s in seconds.items() if max(s, default=0) > 0}
     if not positive:
         return None
@@ -234,20 +235,17 @@ def gantt_figure(experiment: Experiment) -> Figure | None:
     """Draw the times when each worker was busy, in the run with the most workers."""
     run = experiment.widest()
     log = experiment.logs[experiment.runs.index(run)]
-    if not log.begin:
+    if not log.size:
         return None
-    begin, seconds, worker = map(np.array, (log.begin, log.seconds, log.worker))
-    numbers = np.unique(worker).tolist()
+    numbers = np.unique(log["worker"]).tolist()
     subtitle = f"{short_name(run.problem)}, {run.engine}, {run.backend}, run {run.run}"
-    if begin.size > MOST_BARS:
-        keep = np.argsort(seconds)[-MOST_BARS:]
-        begin, seconds, worker = begin[keep], seconds[keep], worker[keep]
-        subtitle += f"\nthe {MOST_BARS:,} longest of {len(log.begin):,} tasks"
+    if log.size > MOST_BARS:
+        subtitle += f"\nthe {MOST_BARS:,} longest of {log.size:,} tasks"
+        log = log[np.argsort(log["seconds"])[-MOST_BARS:]]
     height = drawing.AROUND + ROW * max(4, min(MOST_ROWS, len(numbers)))
     figure, (axes,) = drawing.new_figure("Worker timeline", subtitle, height=height)
     for number in numbers:
-        mine = worker == number
-        bars = list(zip(begin[mine].tolist(), seconds[mine].tolist(), strict=True))
+        bars = log[["begin", "seconds"]][log["worker"] == number].tolist()
         colors = [DARK_GREY] if number < 0 else [COLORS[0], COLORS[5]]
         axes.broken_barh(bars, (number - 0.4, 0.8), facecolors=colors, rasterized=True)
     if len(numbers) <= MOST_ROWS:
@@ -285,7 +283,7 @@ def _lines(*parts: str) -> str:
 
 def _told(k: int, names: list[str], *series: Series) -> tuple[str, Style]:
     """Return the label and the style of the k-th line; a doubtful one is pale and says why."""
-    kinds = dict.fromkeys(kind for one in series for kind in kinds_of_doubt(one))
+    kinds = dict.fromkeys(kind for one in series for kind, _ in doubts(one))
     why = f"doubtful: {', '.join(kinds)}" if kinds else ""
     return drawing.wrapped(_lines(names[k], why)), Style.of(k, len(names), pale=bool(kinds))
 

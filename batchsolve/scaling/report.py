@@ -144,7 +144,7 @@ def _summary(experiment: Experiment) -> list[str]:
         *(
             f'<p class="note">{escape(series.name)}: {escape(doubt)}.</p>'
             for series in experiment.series()
-            for doubt in doubts(series)
+            for _, doubt in doubts(series)
         ),
         _table(rows),
     ]

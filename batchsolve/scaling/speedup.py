@@ -129,18 +129,8 @@ def why_no_speedup(series: Series) -> str:
     return "" if series.work_is_known else "stopped"
 
 
-def doubts(series: Series) -> Iterator[str]:
-    """Yield the doubts about the runs of a series, each with advice."""
-    return (advice for _, advice in _found(series))
-
-
-def kinds_of_doubt(series: Series) -> list[str]:
-    """Return the kinds of doubt about the runs of a series, each once and in a few words."""
-    return list(dict.fromkeys(kind for kind, _ in _found(series)))
-
-
-def _found(series: Series) -> Iterator[tuple[str, str]]:
-    """Yield the kind of every doubt, and advice."""
+def doubts(series: Series) -> Iterator[tuple[str, str]]:
+    """Yield the doubts about the runs of a series: the kind in a few words, and advice."""
     shortest = min(series.wall(jobs) for jobs in series.workers)
     if is_too_short(series):
         yield (
@@ -222,8 +212,7 @@ class Fit:
 
     def numbers(self) -> Iterator[tuple[str, float, Range]]:
         """Yield the name of each parameter, its value and its interval."""
-        for name, value in self.parameters.items():
-            yield name, value, self.intervals[name]
+        return ((name, value, self.intervals[name]) for name, value in self.parameters.items())
 
     def speedup(self, workers: npt.ArrayLike) -> Floats:
         """Return the speed-up of the curve at these numbers of workers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import Any
@@ -48,7 +48,7 @@ class RowSums:
     def of(
         cls,
         status: Bytes,
-        messages: dict[int, str | None],
+        messages: Mapping[int, str | None],
         answers: Answers,
         disagree: int = 0,
         levels: Ints | None = None,
@@ -141,18 +141,11 @@ class AnswerTable:
         self.reader, self._as_digits, self._limit = reader, as_digits, limit
         self.has_times, self._canonical = stats, canonical
         kind = self._type_of(reader.main)
-        new: list[tuple[str, pa.DataType]] = [
-            ("solution", kind),
-            ("status", pa.string()),
-            ("n_solutions", pa.int64()),
-        ]
-        if reader.solution_column is not None:
-            new.append(("agrees", pa.bool_()))
-        new.append(("message", pa.string()))
-        if canonical:
-            new.append(("canonical", kind))
-        if stats:
-            new += [("nodes", pa.int64()), ("seconds", pa.float64())]
+        new = [("solution", kind), ("status", pa.string()), ("n_solutions", pa.int64())]
+        new += [] if reader.solution_column is None else [("agrees", pa.bool_())]
+        new += [("message", pa.string())]
+        new += [("canonical", kind)] if canonical else []
+        new += [("nodes", pa.int64()), ("seconds", pa.float64())] if stats else []
         self.schema = with_new_columns(reader.schema, new)
 
     def _type_of(self, shape: Shape) -> pa.DataType:
@@ -169,7 +162,7 @@ class AnswerTable:
     def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
         n = len(answers)
-        status, messages = statuses(batch, answers, self._limit)
+        status, messages = batch.statuses(answers, self._limit)
         solved = [solved_among(grids, answers) for grids in batch.grids]
         solutions = [
             self._column(grids.shape, digits, has)
@@ -180,7 +173,7 @@ class AnswerTable:
             STATUS_TEXTS.take(pa.array(status)),
             pa.array(np.minimum(answers.counts, self._limit), mask=status == Status.INVALID),
         ]
-        disagree = 0
+        disagree, forms = 0, []
         if self.reader.solution_column is not None:
             agrees, known = _agreement(batch, status, solved)
             columns.append(pa.array(agrees, mask=~known))
@@ -188,10 +181,9 @@ class AnswerTable:
         if self._canonical:
             # a search that failed has not checked the clues
             valid = (status != Status.INVALID) & (batch.first_clashes() < 0)
-            forms = [self._forms(grids, valid[grids.rows], messages) for grids in batch.grids]
-            columns += [sparse_text(messages, n), _in_order(forms, batch)]
-        else:
-            columns.append(sparse_text(messages, n))
+            each = [self._forms(grids, valid[grids.rows], messages) for grids in batch.grids]
+            forms = [_in_order(each, batch)]
+        columns += [sparse_text(messages, n), *forms]
         if self.has_times:
             columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
@@ -205,13 +197,6 @@ class AnswerTable:
         for row in grids.rows[is_valid & ~has_form].tolist():
             messages[row] = messages.get(row) or why
         return self._column(grids.shape, forms, has_form)
-
-
-def statuses(batch: Batch, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
-    """Return the `Status` of every row of a batch, and the messages of some."""
-    status = answers.status(limit)
-    status[list(batch.faults)] = Status.INVALID
-    return status, answers.unfinished | batch.explain_clashes(answers.clash) | batch.faults
 
 
 Solved = tuple[Bytes, Rows, Bools]

@@ -249,6 +249,17 @@ def with_values(lists: pa.ListArray, values: pa.Array) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(offsets), values, mask=lists.is_null())
 
 
+def bytes_of(column: pa.Array) -> pa.Buffer:
+    """Return the bytes of texts, one after another."""
+    _, offsets, data = column.buffers()
+    if data is None:
+        return pa.py_buffer(b"")
+    is_large = pa.types.is_large_string(column.type)
+    bounds = np.frombuffer(offsets, np.int64 if is_large else np.int32)
+    begin, end = bounds[column.offset], bounds[column.offset + len(column)]
+    return data.slice(begin, end - begin)
+
+
 def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
     """Copy some rows, because pyarrow pickles a slice with the whole table."""
     return pa.ipc.open_stream(arrow_stream(table.slice(begin, end - begin))).read_all()
@@ -272,6 +283,11 @@ class PlainFile:
         Its path or address.
     file : binary file
         The open file.
+
+    Attributes
+    ----------
+    size : int
+        Number of bytes.
     """
 
     has_ended = True
@@ -279,6 +295,7 @@ class PlainFile:
     def __init__(self, path: str, file: Any) -> None:
         self._path, self._file = path if is_address(path) else os.path.realpath(path), file
         self._facts = facts_of(path, file)
+        self.size = self._facts.size
 
     @property
     def is_found(self) -> bool:
@@ -288,13 +305,9 @@ class PlainFile:
         except OSError:
             return False
 
-    def n_after(self, begin: int) -> int:
-        """Return the number of bytes after an offset, or that of the largest file if unknown."""
-        return self._facts.size - begin
-
     def end_by(self, stop: int) -> int:
         """Return `stop`, or the end of the bytes that have arrived if it comes first."""
-        return min(stop, self._facts.size)
+        return min(stop, self.size)
 
     def look(self, begin: int, stop: int) -> bytes:
         """Return the bytes between two offsets; none of them may be taken yet."""
@@ -330,6 +343,8 @@ class Stream:
         True if no bytes follow those that `end_by` has found.
     """
 
+    size = sys.maxsize  # unknown
+
     def __init__(
         self,
         stream: Any,
@@ -341,10 +356,6 @@ class Stream:
         self._has_more = has_more
         self._read = b""  # from `begin` on
         self.has_ended = False
-
-    def n_after(self, begin: int) -> int:
-        """See `PlainFile`."""
-        return sys.maxsize
 
     def end_by(self, stop: int) -> int:
         """See `PlainFile`."""
@@ -409,7 +420,7 @@ def cut(
             yield source.take(begin, end), end
             begin, length = end, min(2 * length, size.most)
             if size.may_vary:
-                length = min(length, max(LAST_BYTES, source.n_after(begin) // 2))
+                length = min(length, max(LAST_BYTES, (source.size - begin) // 2))
         elif length > MOST_RECORD_BYTES:
             raise InputError(
                 f"a record of more than {MOST_RECORD_BYTES >> 20} MB: "

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.kernels import helper, light_kernel
-from batchsolve.tables.blocks import is_list
+from batchsolve.tables.blocks import bytes_of, is_list
 from batchsolve.tables.places import open_to_read
 
 READ_BYTES = 1 << 20
@@ -107,21 +107,12 @@ def _bytes_of(column: pa.Array) -> Iterator[pa.Buffer | bytes]:
         yield from _bytes_of(column.flatten())
     elif types.is_string(kind) or types.is_large_string(kind):
         yield np.asarray(pc.binary_length(column)).tobytes()
-        yield _values_of(column.cast(pa.large_binary()))
+        yield bytes_of(column)
     elif types.is_primitive(kind) and kind.bit_width % 8 == 0:
         n_bytes = kind.bit_width // 8
         yield column.buffers()[1].slice(column.offset * n_bytes, len(column) * n_bytes)
     else:
         yield "".join(map(repr, column.to_pylist())).encode()
-
-
-def _values_of(column: pa.LargeBinaryArray) -> pa.Buffer | bytes:
-    _, offsets, data = column.buffers()
-    if data is None:
-        return b""
-    bounds = np.frombuffer(offsets, np.int64)
-    begin, end = bounds[column.offset], bounds[column.offset + len(column)]
-    return data.slice(begin, end - begin)
 
 
 def checksum_at(path: str) -> int | None:

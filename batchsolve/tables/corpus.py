@@ -149,8 +149,7 @@ class Corpus(Tables):
         InputError
             See `stacks`; if the column does not exist, or has more than `MOST_STRATA` values.
         """
-        if by not in self.columns:
-            raise InputError(f"unknown column {quoted(by)}; choose from {self._names()}")
+        self.check_column(by)
         parts: dict[str, list[Stacks]] = {}
         for table, stacks in self._tables_and_stacks():
             values = as_text(table[by], by).take(pa.array(stacks.roots)).fill_null("")
@@ -218,8 +217,8 @@ class Corpus(Tables):
 
     def _check_named(self, column: str | None, solution_column: str | None) -> None:
         for name in (column, solution_column):
-            if name is not None and name not in self.columns:
-                raise InputError(f"unknown column {quoted(name)}; choose from {self._names()}")
+            if name is not None:
+                self.check_column(name)
         if column is not None and column == solution_column:
             raise InputError(
                 f"column {quoted(column)} is named as that of puzzles and of solutions; name two"
@@ -240,7 +239,8 @@ class Corpus(Tables):
             if grids:
                 which = f"several columns hold grids ({', '.join(map(shortened, grids))})"
             else:
-                which = f"no column is known as a puzzle column, nor holds grids: {self._names()}"
+                names = listed(self.columns)
+                which = f"no column is known as a puzzle column, nor holds grids: {names}"
             raise InputError(f"{which}{self._parted()}; say which with `column`")
         return next(iter(grids))
 
@@ -268,9 +268,6 @@ class Corpus(Tables):
         plain = [name.lower().strip().replace(" ", "_") for name in self.columns]
         each = list(zip(self.columns, plain, strict=True))
         return [column for name in known for column, like in each if like == name]
-
-    def _names(self) -> str:
-        return listed(self.columns)
 
     def _parted(self) -> str:
         """Return the delimiter in words, because it may be the mistake."""
@@ -321,18 +318,12 @@ class Corpus(Tables):
             signs = replace(signs, like=symbols_of(alphabet))
         others = [form for form in others if form != Form(size, not notation.symbols)]
         notations = self._notations(texts, codes, others, signs)
-        return Shapes(
-            Shape(main, notation, self._solution_notation(codes, size, notation)),
-            signs,
-            is_one,
-            has_boxes,
-            needs_boxes,
-            notations,
-            {
-                form: self._solution_notation(codes, form.n_digits, each)
-                for form, each in notations.items()
-            },
-        )
+        shape = Shape(main, notation, self._solution_notation(codes, size, notation))
+        solutions = {
+            form: self._solution_notation(codes, form.n_digits, each)
+            for form, each in notations.items()
+        }
+        return Shapes(shape, signs, is_one, has_boxes, needs_boxes, notations, solutions)
 
     def _notation(self, survey: Survey, size: int, signs: Signs, is_for_others: bool) -> Notation:
         """Return the notation of the grids of the most frequent size."""
@@ -413,8 +404,8 @@ class Corpus(Tables):
                 f"{quoted(min(wrong))} is not a column of rules; choose from "
                 f"{', '.join(COLUMNS)}, or none"
             )
-        if wrong := set(names).difference(self.columns):
-            raise InputError(f"unknown column {quoted(min(wrong))}; choose from {self._names()}")
+        for name in sorted(names):
+            self.check_column(name)
         if SUMS in names and CAGES not in names:
             raise InputError(f"the column {SUMS!r} has the sums of cages; name {CAGES!r} with it")
         return names

@@ -13,23 +13,32 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Bytes, Shorts
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.formats.grid_rules import PAIR_SIGNS, STRICT, GridRules
 from batchsolve.problems.random_layouts import Keys, Numbers, random_cages, random_regions
-from batchsolve.problems.random_lines import Line
+from batchsolve.problems.random_lines import (
+    KINDS as LINES,
+    PALINDROME,
+    RENBAN,
+    THERMO,
+    WHISPER,
+    Line,
+    random_lines,
+)
 from batchsolve.problems.row_rules import Given
 from batchsolve.problems.rule_arrays import RELATION_NAMES
 from batchsolve.problems.rules import MOST_SETS, RELATIONS, Rules
 from batchsolve.settings import PuzzleSettings, words_of
-from batchsolve.tables.drawn_lines import DrawnLines
 from batchsolve.tables.rule_columns import CAGES, CONSTRAINTS, MARKS, PAIRS, REGIONS, SUMS
-
-Grids = npt.NDArray[np.uint8]
 
 GREATER, PARITY = "greater", "parity"
 KINDS = *(word.removeprefix("all-") for word in STRICT), GREATER, PARITY
 """The kinds of marks. Where one has a word of `STRICT`, the word says that all are shown."""
 
+_USUAL_LINE = (3, 5)  # cells
+_GAPS = range(2, 10)  # the differences that a whisper can have
+_MOST_RENBAN = 9  # cells; rules of pairs say how far apart digits are
 _LABELS = ascii_letters[26:] + ascii_letters[:26] + digits
 _SIGNS = {relation: sign for sign, relation in PAIR_SIGNS.items()}
 
@@ -70,8 +79,8 @@ class DrawnRules:
         The cage of every cell in all rows, or -1.
     kinds : tuple of str
         Some of `KINDS`.
-    lines : DrawnLines, optional
-        The lines that are drawn for each row.
+    lines : (tuple of str, (int, int)), optional
+        The kinds of lines that are drawn for each row, and the bounds of their numbers of cells.
     """
 
     rules: Rules
@@ -79,7 +88,7 @@ class DrawnRules:
     sizes: tuple[int, int] | None
     layout: npt.NDArray[np.int16] | None
     kinds: tuple[str, ...]
-    lines: DrawnLines | None
+    lines: tuple[tuple[str, ...], tuple[int, int]] | None
 
     @classmethod
     def of(cls, rules: Rules, wanted: PuzzleSettings) -> DrawnRules:
@@ -105,7 +114,7 @@ class DrawnRules:
         if wanted.cage_layout is not None:
             layout, cages = _read_layout(wanted.cage_layout, n)
             rules += replace(rules, houses=tuple(cages.houses), groups=tuple(cages.groups))
-        lines = DrawnLines.of(rules, wanted)
+        lines = None if wanted.lines is None else _checked_lines(wanted.lines, wanted.line_cells, n)
         return cls(rules, wanted.jigsaw, wanted.cages, layout, kinds, lines)
 
     @property
@@ -136,7 +145,7 @@ class DrawnRules:
         keys: tuple[Keys, Keys],
         rows: Numbers,
         attempts: Numbers,
-        solutions: Grids,
+        solutions: Bytes,
     ) -> Drawn:
         """Return the rules of rows, given their regions and solutions.
 
@@ -158,16 +167,19 @@ class DrawnRules:
             given = given._replace(
                 pairs_of=np.arange(len(rows) + 1) * joined.shape[1], pairs=joined.reshape(-1, 3)
             )
-        lines = self.lines.draw(keys[1], rows, attempts, solutions) if self.lines else []
-        return Drawn(given, lines)
+        if self.lines is None:
+            return Drawn(given, [])
+        gap = _gap_of(self.rules.n_digits)
+        return Drawn(given, random_lines(keys[1], rows, attempts, solutions, *self.lines, gap))
 
     def whole(self, drawn: Drawn) -> Given:
         """Return all rules of rows, as they are searched."""
-        if self.lines is None or not drawn.lines:
+        if not drawn.lines:
             return drawn.given
-        return drawn.given.with_more(self.lines.given(drawn.lines))
+        each = [_rules_of(lines, self.rules) for lines in drawn.lines]
+        return drawn.given.with_more(Given.of(each, np.empty((len(each), 0), np.uint8)))
 
-    def _pairs(self, kind: str, solutions: Grids) -> npt.NDArray[np.uint16]:
+    def _pairs(self, kind: str, solutions: Bytes) -> Shorts:
         """Return the relations of all neighbours, shape (n, n_pairs, 3)."""
         n = self.rules.n_digits
         cells = np.arange(n * n).reshape(n, n)
@@ -203,7 +215,7 @@ class DrawnRules:
         if PAIRS in self.names:
             found[PAIRS] = self._pair_texts(given)
         if self.lines is not None:
-            found[CONSTRAINTS] = self.lines.texts(drawn.lines)
+            found[CONSTRAINTS] = _line_texts(drawn.lines, self.rules)
         return found
 
     def _pair_texts(self, given: Given) -> list[str]:
@@ -232,7 +244,7 @@ def _read_layout(text: str, n: int) -> tuple[npt.NDArray[np.int16], GridRules]:
     return np.array(cages, np.int16), rules
 
 
-def _with_cages(given: Given, cages: npt.NDArray[np.int16], solutions: Grids) -> Given:
+def _with_cages(given: Given, cages: npt.NDArray[np.int16], solutions: Bytes) -> Given:
     """Add cages with the sums of solutions, those of a row in the order of their first cells."""
     row, cell = np.nonzero(cages >= 0)
     width = cages.shape[1]
@@ -266,6 +278,52 @@ def _cage_texts(given: Given, n_cells: int) -> tuple[list[str], list[str]]:
         totals = given.totals[first:last].tolist()
         sums.append(" ".join(f"{names[k]}={total}" for k, total in enumerate(totals)))
     return cages, sums
+
+
+def _checked_lines(
+    kinds: str, sizes: tuple[int, int] | None, n: int
+) -> tuple[tuple[str, ...], tuple[int, int]]:
+    """Return the kinds of lines and the bounds of their cells; raise if they cannot be drawn."""
+    wanted, gap = words_of("lines", kinds, LINES), _gap_of(n)
+    least, most = sizes or (min(_USUAL_LINE[0], n), min(_USUAL_LINE[1], n))
+    if not 2 <= least <= most <= n:
+        raise InputError(f"no lines of {least} to {most} cells for {n} digits")
+    if RENBAN in wanted and most > _MOST_RENBAN:
+        raise InputError(f"a renban has {_MOST_RENBAN} cells or fewer, not {most}")
+    if WHISPER in wanted and gap not in _GAPS:
+        raise InputError(f"no whispers for {n} digits, whose neighbours differ by {gap}")
+    return wanted, (least, most)
+
+
+def _gap_of(n: int) -> int:
+    """Return the least difference of neighbours in a whisper: half of the digits, 5 for 9×9."""
+    return (n + 1) // 2
+
+
+def _rules_of(lines: list[Line], base: Rules) -> Rules:
+    """Return the rules of the lines of a row."""
+    said = GridRules(base.n_digits)
+    for kind, cells in lines:
+        if kind == RENBAN:
+            said.renban(cells)
+        elif kind == PALINDROME:
+            said.palindrome(cells)
+        else:
+            said.line(cells, "less" if kind == THERMO else f"gap{_gap_of(base.n_digits)}")
+    return said.on(Rules(base.n_digits, base.places, ()))
+
+
+def _line_texts(drawn: list[list[Line]], rules: Rules) -> list[str]:
+    """Return the lines of each row as a constraint string; see `read_constraints`."""
+    n, begins = rules.n_digits, {kind: f".{kind.capitalize()}" for kind in LINES}
+    begins[WHISPER] += f"~{_gap_of(n)}"
+    names = [rules.cell_name(cell).upper() for cell in range(rules.n_cells)]
+    shape = f".Shape~{n}x{n}" if n != 9 else ""
+    return [
+        shape
+        + "".join("~".join([begins[kind], *(names[c] for c in cells)]) for kind, cells in some)
+        for some in drawn
+    ]
 
 
 def _joined(numbers: list[int], names: str) -> str:

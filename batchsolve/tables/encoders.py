@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from batchsolve.errors import InputError
-from batchsolve.tables.blocks import arrow_stream, one_chunk, storage_of, with_values
+from batchsolve.tables.blocks import arrow_stream, bytes_of, one_chunk, storage_of, with_values
 from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.sources import suffix_of
 
@@ -87,7 +87,7 @@ def _json_lines(table: pa.Table) -> pa.Buffer | bytes:
         name = json.dumps(field.name, ensure_ascii=False)
         parts += [f"{', ' if parts else '{'}{name}: ", _json(column, field)]
     lines = pc.binary_join_element_wise(*parts, "}\n", "").combine_chunks()
-    return _bytes_of(lines)
+    return bytes_of(lines)
 
 
 def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
@@ -209,24 +209,14 @@ def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
     except pa.ArrowInvalid:  # a value needs quotation marks
         *most, last = (_quoted(column, delimiter) for column in columns)
         ended = pc.binary_join_element_wise(last, "\n", "")
-        return _bytes_of(pc.binary_join_element_wise(*most, ended, delimiter))
+        return bytes_of(pc.binary_join_element_wise(*most, ended, delimiter))
 
 
 def _quoted(column: pa.StringArray, delimiter: str) -> pa.StringArray:
     """Return texts with quotation marks around those that need them."""
-    data = _bytes_of(column).to_pybytes()
+    data = bytes_of(column).to_pybytes()
     if not any(special in data for special in (delimiter.encode(), b'"', b"\n", b"\r")):
         return column
     is_odd = pc.match_substring_regex(column, f'[{delimiter}"\n\r]')
     quoted = pc.binary_join_element_wise('"', pc.replace_substring(column, '"', '""'), '"', "")
     return pc.if_else(is_odd, quoted, column)
-
-
-def _bytes_of(column: pa.StringArray) -> pa.Buffer:
-    """Return the bytes of texts, one after another."""
-    _, offsets, data = column.buffers()
-    if data is None:
-        return pa.py_buffer(b"")
-    bounds = np.frombuffer(offsets, np.int32)
-    begin, end = bounds[column.offset], bounds[column.offset + len(column)]
-    return data.slice(begin, end - begin)

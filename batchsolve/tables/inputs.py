@@ -10,7 +10,7 @@ from queue import SimpleQueue
 
 import pyarrow as pa
 
-from batchsolve.errors import InputError, quoted, shortened, twice
+from batchsolve.errors import InputError, listed, quoted, shortened, twice
 from batchsolve.tables.blocks import TASKS, Block, BlockSize, Boundary
 from batchsolve.tables.reader import FILENAME
 from batchsolve.tables.sources import Source, TextSource, name_of, open_source
@@ -48,7 +48,8 @@ class Tables:
         self._sources = open_all(inputs)
         self.schema = self._sources[0].layout.schema
         self._check_schemas()
-        self._ends = _ends([source.length for source in self._sources])
+        known = [source.length for source in self._sources if source.length is not None]
+        self._ends = list(accumulate(known)) if len(known) == len(self._sources) else []
         if (name := twice(self.columns)) is not None:
             path = self._sources[0].path
             raise InputError(f"{path}: names the column {quoted(name)} twice; rename one")
@@ -64,6 +65,11 @@ class Tables:
     def columns(self) -> list[str]:
         """Names of the input columns."""
         return list(self.schema.names)
+
+    def check_column(self, name: str) -> None:
+        """Raise `InputError` unless an input column has this name."""
+        if name not in self.columns:
+            raise InputError(f"unknown column {quoted(name)}; choose from {listed(self.columns)}")
 
     def blocks(
         self, begin: Boundary | None = None, most_rows: int | None = None
@@ -124,12 +130,6 @@ class Tables:
     def waits(self) -> bool:
         """Return True if the next rows of standard input have not arrived yet."""
         return any(isinstance(each, TextSource) and each.waits() for each in self._sources)
-
-
-def _ends(lengths: list[int | None]) -> list[int]:
-    """Return the ends of consecutive tables; an empty list if a length is unknown."""
-    known = [length for length in lengths if length is not None]
-    return list(accumulate(known)) if len(known) == len(lengths) else []
 
 
 def _describe(schema: pa.Schema) -> str:

@@ -20,9 +20,8 @@ from batchsolve.errors import InputError
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, numbers, usual_notation
-from batchsolve.problems.rules import Cells
 from batchsolve.settings import PROVES_UNIQUENESS
-from batchsolve.tables.answers import solved_among, statuses
+from batchsolve.tables.answers import solved_among
 from batchsolve.tables.images import one_by_one
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.shapes import Grids
@@ -337,7 +336,7 @@ def _found_truth(
     batch: Batch, grids: Grids, answers: Answers
 ) -> tuple[Bytes, Bools, dict[int, str]]:
     """Return the unique solutions, where these are, and why rows have no solution."""
-    status, messages = statuses(batch, answers, PROVES_UNIQUENESS)
+    status, messages = batch.statuses(answers, PROVES_UNIQUENESS)
     digits, places, _ = solved_among(grids, answers)
     truth = np.zeros_like(grids.puzzles)
     truth[places] = digits
@@ -353,16 +352,9 @@ def _houses(grids: Grids, found: Bytes) -> tuple[Ints, Ints]:
     """Return the number of houses of each grid, and of those that hold every digit once."""
     n_houses, n_kept = np.zeros((2, len(grids.rows)), np.int64)
     for problem, rows in one_by_one(grids):
-        places, houses = grids.places(rows), problem.rules.houses
-        n_houses[places] = len(houses)
-        n_kept[places] = _kept(found[places], houses, problem.n_digits)
+        places, every = grids.places(rows), np.arange(1, problem.n_digits + 1)
+        n_houses[places] = len(problem.rules.houses)
+        for house in problem.rules.houses:
+            digits = np.sort(found[places][:, house], axis=1)
+            n_kept[places] += (digits == every).all(axis=1)
     return n_houses, n_kept
-
-
-def _kept(found: Bytes, houses: tuple[Cells, ...], n_digits: int) -> Ints:
-    """Return the number of houses of each grid that hold every digit once."""
-    n_kept = np.zeros(len(found), np.int64)
-    every = np.arange(1, n_digits + 1)
-    for house in houses:
-        n_kept += (np.sort(found[:, house], axis=1) == every).all(axis=1)
-    return n_kept

@@ -12,8 +12,7 @@ import glob
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -164,8 +163,13 @@ def files_of(inputs: Iterable[str]) -> list[str]:
 
 def _files_of(one: str) -> list[str]:
     if is_address(one):
-        with _named(one):
+        try:
             return _remote_files(one)
+        except InputError as error:
+            text = str(error)
+            raise InputError(text if text.startswith(one) else f"{one}: {text}") from error
+        except OSError as error:
+            raise InputError(f"{one}: {error.strerror or first_line(error)}") from error
     if os.path.isdir(one):
         found = [os.path.join(where, name) for where, _, names in os.walk(one) for name in names]
         found = sorted(path for path in found if not _is_hidden(os.path.relpath(path, one)))
@@ -232,17 +236,6 @@ def child(folder: str, name: str) -> str:
 
 def _is_hidden(path: str) -> bool:
     return any(name.startswith((".", "_")) for name in path.split("/"))
-
-
-@contextmanager
-def _named(address: str) -> Iterator[None]:
-    try:
-        yield
-    except InputError as error:
-        text = str(error)
-        raise InputError(text if text.startswith(address) else f"{address}: {text}") from error
-    except OSError as error:
-        raise InputError(f"{address}: {error.strerror or first_line(error)}") from error
 
 
 UNFINISHED = ".unfinished-"  # prefix of the names of incomplete files

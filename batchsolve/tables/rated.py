@@ -10,13 +10,7 @@ from batchsolve.problems.answers import Answers, Status
 from batchsolve.rating.ratings import compile_ahead, has_ratings, ratings_of, steps_text
 from batchsolve.rating.techniques import NAMES
 from batchsolve.settings import PROVES_UNIQUENESS
-from batchsolve.tables.answers import (
-    STATUS_TEXTS,
-    RowSums,
-    sparse_text,
-    statuses,
-    with_new_columns,
-)
+from batchsolve.tables.answers import STATUS_TEXTS, RowSums, sparse_text, with_new_columns
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Shape
 
@@ -69,7 +63,7 @@ class RatedTable:
     def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums, with the rows of each technique."""
         n = len(answers)
-        status, messages = statuses(batch, answers, PROVES_UNIQUENESS)
+        status, messages = batch.statuses(answers, PROVES_UNIQUENESS)
         rated, puzzles = np.zeros(n, np.bool_), np.zeros((n, 81), np.uint8)
         for grids in batch.grids:
             some = grids.rows[status[grids.rows] == Status.UNIQUE]

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, quoted
+from batchsolve.problems.answers import Answers, Status
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Group
@@ -59,6 +60,12 @@ class Batch:
                 rows = rows[good[rows]]
             groups.append(Group(problem, problem.stacks_of(grids.puzzles_of(rows), rows)))
         return groups
+
+    def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
+        """Return the `Status` of every row, and the messages of some."""
+        status = answers.status(limit)
+        status[list(self.faults)] = Status.INVALID
+        return status, answers.unfinished | self.explain_clashes(answers.clash) | self.faults
 
     def explain_clashes(self, clashes: npt.NDArray[np.int32]) -> dict[int, str | None]:
         """Return the clues that clash in some rows, given the position of a clue or -1 for each."""

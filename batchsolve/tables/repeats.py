@@ -23,6 +23,7 @@ import pyarrow as pa
 from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.errors import InputError
 from batchsolve.kernels import helper, kernel, with_counterpart
+from batchsolve.tables.blocks import Block
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import forms_of_shape
 
@@ -200,17 +201,19 @@ mean nothing); and the number of valid rows whose wanted canonical form was not 
 are those of the puzzles themselves."""
 
 
-def row_keys(batch: Batch, up_to_symmetry: bool, secret: bytes) -> RowKeys:
-    """Return the keys of some rows.
+def row_keys(reader: Reader, up_to_symmetry: bool, secret: bytes, block: Block) -> RowKeys:
+    """Return the keys of the rows of a block.
 
     Parameters
     ----------
-    batch : Batch
+    reader : Reader
     up_to_symmetry : bool
         Give all puzzles of an orbit the same key.
     secret : bytes
         A random text, from which the factors of hashes come.
+    block : Block
     """
+    batch = reader.read(block)
     counted = batch.first_clashes() < 0
     keys, n_undecided = np.zeros((len(batch), 2), np.uint64), 0
     for grids in batch.grids:
@@ -222,7 +225,8 @@ def row_keys(batch: Batch, up_to_symmetry: bool, secret: bytes) -> RowKeys:
             puzzles[found] = forms
             n_undecided += len(places) - len(found)
         digits = shape.rules.key_digits(puzzles, grids.own)
-        keys[grids.rows] = grid_keys(secret, shape.key, digits)
+        kind = shape.problem.fingerprint, shape.rules.names  # equal puzzles have the same
+        keys[grids.rows] = grid_keys(secret, kind, digits)
     return keys, counted, n_undecided
 
 

@@ -32,7 +32,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
 from batchsolve.problems.overlaps import drawn_labels
 from batchsolve.problems.row_rules import Given
-from batchsolve.problems.rules import Cells, Rules, houses_of, layout, n_regions, plain, regions_of
+from batchsolve.problems.rules import Rules, houses_of, layout, n_regions, plain, regions_of
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, grid_problem, grid_rules
 from batchsolve.problems.variants import Variants
@@ -84,27 +84,22 @@ class RuleColumns:
             return 9
         return None if self.regions is None else n_regions(self.regions)
 
-    @property
-    def _hashed(self) -> list[str]:
-        """The columns whose values tell rows apart by a hash."""
-        return [name for name in self.names if name != REGIONS or self.drawing is not None]
-
     def key_digits(self, puzzles: Bytes, columns: dict[str, pa.Array]) -> Bytes:
         """Return digits that tell rows apart: the grid, the regions and a hash of other rules."""
-        digits = [puzzles]
-        hashed = self._hashed
-        if REGIONS in self.names and REGIONS not in hashed:
-            rows = np.arange(len(puzzles))
-            digits.append(_regions(columns[REGIONS], rows, self.n_digits, {}))
+        digits, every = [puzzles], np.arange(len(puzzles))
+        hashed = {name: columns[name] for name in self.names}
+        if REGIONS in hashed and self.drawing is None:
+            digits.append(_regions(hashed.pop(REGIONS), every, self.n_digits, {}))
         if hashed:
             each = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
-            own_columns = {name: columns[name] for name in hashed}
-            found = _by_texts(own_columns, (RULES, REGIONS, *OWN), np.arange(len(puzzles)))
+            found = _by_texts(hashed, (RULES, REGIONS, *OWN), every)
             for (rules, regions, *own), rows in found:
                 names = sorted(name.strip() for name in rules.lower().split("+"))
                 with suppress(ProblemError):  # rows with wrong rules are not compared
-                    houses = self._drawn_regions(regions) if regions else []
-                    said = names, houses, own_rules(self.n_digits, tuple(own), self.drawing or "")
+                    drawing = self.drawing or ""
+                    labels = drawn_labels(regions, drawing) if regions else []
+                    houses = houses_of(labels, self.n_digits)
+                    said = names, houses, own_rules(self.n_digits, tuple(own), drawing)
                     digest = hashlib.sha256(repr(said).encode()).digest()
                     each[rows] = np.frombuffer(digest, np.uint8)
             digits.append(each)
@@ -125,11 +120,6 @@ class RuleColumns:
     ) -> Rules:
         """Return the rules of a row with these names and regions."""
         return grid_rules(self.n_digits, self.box, rules, regions, has_boxes, self.drawing)
-
-    def _drawn_regions(self, text: str) -> list[Cells]:
-        """Return the regions of grids that overlap."""
-        assert self.drawing is not None
-        return houses_of(drawn_labels(text, self.drawing), self.n_digits)
 
     def problem(self, rules: str = "", regions: str | None = None) -> GridProblem:
         """Return the problem of rows with these rules, and regions, of their own."""
@@ -225,7 +215,10 @@ class RuleColumns:
         regions: Bytes,
         faults: dict[int, str],
     ) -> list[Part]:
-        """Return the parts of rows whose own columns say something; add the faults of others."""
+        """Return the parts of rows whose own columns say something; add the faults of others.
+
+        The texts are read one by one, except for simple cages.
+        """
         parts: list[Part] = []
         if CAGES in columns and SUMS in columns and self.drawing is None:
             with _faults_of(rows, faults):
@@ -236,18 +229,7 @@ class RuleColumns:
                     read, rows = rows[is_read[rows]], rows[~is_read[rows]]
                     given = given._replace(regions=_filled(regions, read))
                     parts.append((Variants(base, given), read))
-        return parts + self._parts_of_texts(rules, rows, columns, regions, faults)
-
-    def _parts_of_texts(
-        self,
-        rules: str,
-        rows: Ints,
-        columns: dict[str, pa.Array],
-        regions: Bytes,
-        faults: dict[int, str],
-    ) -> list[Part]:
-        """Return the parts of rows whose own columns are read one by one."""
-        parts: dict[Rules, list[tuple[Rules, Rules, Ints]]] = {}
+        alike: dict[Rules, list[tuple[Rules, Rules, Ints]]] = {}
         for (*own, text), some in _by_texts(columns, (*OWN, REGIONS), rows):
             with _faults_of(some, faults):
                 said = own_rules(self.n_digits, tuple(own), self.drawing or "")
@@ -259,8 +241,8 @@ class RuleColumns:
                 shared = self._base(rules, said, has_regions=True) if regions.size else base
                 beyond = replace(whole.beyond(base), cages=whole.cages, marks=whole.marks)
                 shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
-                parts.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
-        return [_part_of(shared, said, regions) for shared, said in parts.items()]
+                alike.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
+        return parts + [_part_of(shared, each, regions) for shared, each in alike.items()]
 
 
 def _part_of(shared: Rules, said: list[tuple[Rules, Rules, Ints]], regions: Bytes) -> Part:

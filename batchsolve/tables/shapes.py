@@ -131,11 +131,6 @@ class Shape:
         if self.rules.names:
             raise ProblemError(NO_SYMMETRY)
 
-    @property
-    def key(self) -> tuple[str, tuple[str, ...]]:
-        """The rules that puzzles must share to be equal, and the columns that give them others."""
-        return self.problem.fingerprint, self.rules.names
-
     def grids(
         self,
         texts: Texts,

@@ -12,7 +12,7 @@ from hypothesis import given
 import batchsolve as bs
 from batchsolve.cli import app
 from batchsolve.engines import sat
-from batchsolve.runs.convert import WRITERS, converted
+from batchsolve.runs.convert import FORMS, converted
 
 
 def covers_of(problem):
@@ -103,7 +103,7 @@ def test_clues_leave_out_what_clashes_with_them(form, tmp_path):
     assert bs.count(again).count == bs.count(reading).count > 0
 
 
-@pytest.mark.parametrize("form", WRITERS)
+@pytest.mark.parametrize("form", FORMS)
 def test_the_command_writes_every_form(form, tmp_path):
     path = tmp_path / f"queens.{form}"
     run = CliRunner().invoke(app, ["convert", "queens:4", "-o", str(path)])

@@ -315,7 +315,7 @@ def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
 
 
 KILLED = """
-import batchsolve.cli, batchsolve.runs.count_file, batchsolve.runs.solve_file as solve_file
+import batchsolve.cli, batchsolve.runs.solve_file as solve_file
 from batchsolve.runs.journal import Journal
 import time
 solve_file.JOURNAL_SECONDS = 0

@@ -49,7 +49,7 @@ def test_good_measurements_are_not_doubted(made):
 def test_short_runs_are_no_speed_up(made, tmp_path):
     series = series_of(made, {1: [0.03], 2: [0.05], 4: [0.04], 8: [0.05]})
     assert is_too_short(series)
-    [doubt] = doubts(series)
+    [(_, doubt)] = doubts(series)
     assert "its runs end within 0.03 s, so that a speed-up would say nothing" in doubt
     assert fits(series) == []
     assert speedup_figure([series]) is None
@@ -69,7 +69,7 @@ def test_runs_of_an_engine_without_nodes_of_its_own_show_no_speed_up_once_one_is
     assert Series(whole).speedups()[2] == pytest.approx(2)
     series = Series([*whole[:-1], replace(whole[-1], complete=False)])
     assert series.speedups() == {}
-    [doubt] = doubts(series)
+    [(_, doubt)] = doubts(series)
     assert "nodes of the engine 'memo' do not show how much of the work it did" in doubt
     assert fits(series) == []
     assert speedup_figure([series]) is None
@@ -82,7 +82,7 @@ def test_runs_of_an_engine_without_nodes_of_its_own_show_no_speed_up_once_one_is
 
 def test_outliers_are_named(made):
     series = series_of(made, GOOD | {2: [2.0, 2.01, 2.02, 2.0, 5.0]})
-    [doubt] = doubts(series)
+    [(_, doubt)] = doubts(series)
     assert doubt.startswith("with 2 workers, 1 of 5 runs took much longer or shorter")
     assert "2.01 s: 5 s; measure again" in doubt
 
@@ -104,7 +104,7 @@ def test_times_that_are_near_or_few_are_no_outliers(walls, places):
 def test_processors_that_are_shared_are_noticed(made):
     found = list(doubts(series_of(made, GOOD, cpu_share=0.6)))
     assert len(found) == len(GOOD)
-    assert found[0].startswith("with 1 worker, tasks had processors for 60% of the time")
+    assert found[0][1].startswith("with 1 worker, tasks had processors for 60% of the time")
     elsewhere = series_of(made, GOOD, cpu_share=module.KNOWN_CPU / 2)
     assert list(doubts(elsewhere)) == []
 

@@ -30,6 +30,7 @@ from batchsolve.scaling.measure import (
     Plan,
     ScalingError,
     covered,
+    of_workers,
     read_workloads,
     run_plan,
 )
@@ -66,17 +67,15 @@ def test_counts_and_nodes_are_equal_in_all_runs(experiment):
 
 def test_tasks_add_up_to_their_run(experiment):
     for run, log in zip(experiment.runs, experiment.logs, strict=True):
-        assert sum(log.nodes) == run.nodes
-        split = np.flatnonzero(log.split)
-        assert sum(log.nodes[k] for k in split) == run.split_nodes
+        assert log["nodes"].sum() == run.nodes
+        assert log["nodes"][log["split"]].sum() == run.split_nodes
         if run.split_depth is not None:  # else the first nodes may be all
             assert (run.split_nodes > 0) == (run.split_depth != 0)
-        assert run.tasks == sum(number >= 0 for number in log.worker)
-        assert max(log.worker) < run.jobs
-        _, seconds, _ = log.of_workers()
-        assert run.busy == pytest.approx(seconds.sum())
-        by_workers = [n for n, w in zip(log.nodes, log.worker, strict=True) if w >= 0]
-        assert run.busy_nodes == sum(by_workers)
+        assert run.tasks == np.count_nonzero(log["worker"] >= 0)
+        assert max(log["worker"]) < run.jobs
+        mine = of_workers(log)
+        assert run.busy == pytest.approx(mine["seconds"].sum())
+        assert run.busy_nodes == mine["nodes"].sum()
         assert run.busy <= run.jobs * run.wall * 1.01
         assert run.idle_share == pytest.approx(1 - run.busy / (run.jobs * run.wall), abs=0.01)
         assert run.task_median <= run.task_p90 <= run.task_p99 <= run.task_max
@@ -89,7 +88,9 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
     write_experiment(tmp_path, experiment)
     again = read_experiment(str(tmp_path))
     assert again.runs == experiment.runs
-    assert [log.nodes for log in again.logs] == [log.nodes for log in experiment.logs]
+    assert [log["nodes"].tolist() for log in again.logs] == [
+        log["nodes"].tolist() for log in experiment.logs
+    ]
     assert again.about == experiment.about
     tasks = pq.read_table(tmp_path / "subproblems.parquet")
     assert tasks.column_names == [
@@ -437,7 +438,7 @@ def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
     assert [(run.run, run.repeat, run.jobs) for run in after.runs] == [
         (k, k // 2, 1 + k % 2) for k in range(10)
     ]
-    assert [sum(log.nodes) for log in after.logs] == [run.nodes for run in after.runs]
+    assert [log["nodes"].sum() for log in after.logs] == [run.nodes for run in after.runs]
 
 
 def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
