@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 
 from batchsolve.engines.branching import ENOUGH, handicaps_of
-from batchsolve.engines.contract import Outcome, Task, check_support, registered
+from batchsolve.engines.contract import (
+    Outcome,
+    Task,
+    check_support,
+    exact_counts,
+    registered,
+)
 from batchsolve.engines.item_order import entries_in_order, narrow_order
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.small import SmallProblems
@@ -311,9 +317,8 @@ def count_memoised(problem: ExactCover, task: Task) -> Outcome:
         if clash[k] < 0:
             counts[k], nodes[k], sizes[k] = _count_below(here, stack, known, budget)
             budget -= nodes[k]
-    fits = max(counts, default=0) < 2**63
     return Outcome(
-        np.array(counts, np.int64 if fits else object),
+        exact_counts(counts),
         np.array(nodes, np.int64),
         np.array(clash, np.int32),
         Stacks.empty(),
