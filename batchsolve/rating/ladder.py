@@ -15,7 +15,6 @@ from batchsolve.rating.board import (
     BOXES,
     CELL,
     CELLS,
-    COLUMNS,
     HOUSE,
     MISSING,
     N_CELLS,
@@ -37,7 +36,6 @@ from batchsolve.rating.techniques import (
     FISH,
     GUESS,
     HIDDEN,
-    HIDDEN_SET,
     IN_BOX,
     INVALID,
     KINDS,
@@ -337,7 +335,7 @@ def use(level, board, step):
         return naked_singles(board, step)
     if kind == LOCKED:
         return locked(board, step, which, direct)
-    if kind in (NAKED_SET, HIDDEN_SET, FISH):
+    if NAKED_SET <= kind <= FISH:
         return _use_sets(board, step, kind, which, direct)
     if kind == WING:
         return _wings(board, step, which)
