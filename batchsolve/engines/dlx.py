@@ -9,9 +9,6 @@ of those with the fewest, or the one that another branching rule chooses
 (`batchsolve.engines.branching`). The options of an item are tried in ascending order. Both depend
 on the partial cover alone, hence the tree does not depend on how it is cut into stacks, and its
 order is the lexicographic order of the stacks.
-
-With a `Recall`, the search counts equal subtrees once (`batchsolve.engines.memo`), and keeps no
-covers. Kernels are compiled twice, with one and without.
 """
 
 # compiled kernels are typed by their arguments
@@ -25,18 +22,14 @@ from batchsolve.engines import frame
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.intrinsics import borrowed
 from batchsolve.engines.links import (
-    Links,
     U,
-    W,
     choose,
     commit_others,
     cover,
-    flip,
     hand_back,
     links_at,
     links_of,
     links_of_each,
-    list_uncovered,
     name_choices,
     reselect,
     starts_of,
@@ -44,20 +37,18 @@ from batchsolve.engines.links import (
     uncover,
     undo,
 )
-from batchsolve.engines.recall import Recall, add, end_recalling, is_known, remember
 from batchsolve.kernels import helper, kernel
 from batchsolve.problems.small import SmallProblems
 from batchsolve.problems.stacks import Searchable
 
 
 @helper
-def _walk(links, recall, choice, position, bounds, stack, k, found):
+def _walk(links, choice, position, bounds, stack, k, found):
     """Continue the search from the state of the links until an event.
 
     Parameters
     ----------
     links : Links
-    recall : Recall or None
     choice : ndarray of uint32, shape (n_levels,)
         The node chosen on each level.
     position : Position
@@ -77,22 +68,16 @@ def _walk(links, recall, choice, position, bounds, stack, k, found):
     depth, allowed, most, _ = bounds
     down, right = links.down, links.right
     n_items = U(links.left.size - 1)
-    if recall is not None:
-        total = recall.totals[k]
     while True:
         if entered:
             # X2. [Enter level l.]
             if visited == allowed:
                 return frame.SPENT, frame.Position(level, False, visited, count)
-            if recall is not None:
-                recall.sizes[level] = 1.0
             if right[0] == 0:
                 visited += 1
                 count += 1
                 is_full = count == most
-                if recall is not None:
-                    add(total, W(1), W(0))
-                elif frame.has_room(found):
+                if frame.has_room(found):
                     is_full |= frame.append_cover(
                         found, stack, k, stack, 0, links.option, 0, choice, level
                     )
@@ -106,17 +91,12 @@ def _walk(links, recall, choice, position, bounds, stack, k, found):
                     visited += 1
                     entered = False
                 elif level == depth:
-                    if recall is not None:
-                        recall.sizes[level] = 0.0
                     return frame.DEEP, frame.Position(level, False, visited, count)
                 else:
+                    # X4. [Cover i.]
                     visited += 1
-                    if recall is not None:
-                        entered = not is_known(best, level, links, None, total, recall)
-                    if entered:
-                        # X4. [Cover i.]
-                        cover(i, links)
-                        choice[level] = down[i]
+                    cover(i, links)
+                    choice[level] = down[i]
         while True:
             if not entered:
                 # X8. [Leave level l.]
@@ -124,34 +104,26 @@ def _walk(links, recall, choice, position, bounds, stack, k, found):
                     return frame.DONE, frame.Position(level, False, visited, count)
                 level -= 1
                 # X6. [Try again.]
-                if recall is not None:
-                    recall.sizes[level] += recall.sizes[level + 1]
-                    flip(choice[level], links, recall.uncovered)
                 uncommit_others(choice[level], links)
                 choice[level] = down[choice[level]]
             # X5. [Try x_l.]
             if choice[level] > n_items:
                 commit_others(choice[level], links)
-                if recall is not None:
-                    flip(choice[level], links, recall.uncovered)
                 level += 1
                 entered = True
                 break
             # X7. [Backtrack.]
             uncover(choice[level], links)
             entered = False
-            if recall is not None:
-                remember(level, links, None, total, recall)
 
 
 @kernel
-def _search(links, starts, problem_of, recall, task):
+def _search(links, starts, problem_of, task):
     """Search below every stack of a task; return covers and the frontier.
 
     Stack `k` is of problem ``problem_of[k]``, whose links begin at `starts`.
     """
     links, starts, task = borrowed(links), borrowed(starts), borrowed(task)
-    recalled = borrowed(recall)
     stacks, clash = task.stacks, task.clash
     found, front = frame.no_covers(), frame.no_stacks()
     n_levels = 0
@@ -176,16 +148,12 @@ def _search(links, starts, problem_of, recall, task):
         clash[k], selected = reselect(selected, stack, own, covered)
         if clash[k] >= 0:
             continue
-        if recall is not None:
-            list_uncovered(own, covered, recall.uncovered)
         event, position = frame.COVER, frame.at_the_top()
         while event in (frame.COVER, frame.DEEP) and position.covers < bounds.most:
             if event == frame.COVER:
                 found = frame.with_room(task, k, n_primary, found)
-            if recall is not None:
-                recall.n_handed[0] = front.n
             lent, written = borrowed((choice, found))
-            event, position = _walk(own, recalled, lent, position, bounds, stack, k, written)
+            event, position = _walk(own, lent, position, bounds, stack, k, written)
             if event in (frame.DEEP, frame.SPENT):
                 name_choices(own, choice, position.level, choices)
                 front = frame.append(front, stacks, k, choices, position.level)
@@ -194,31 +162,18 @@ def _search(links, starts, problem_of, recall, task):
             front = hand_back(own, choice, position.level, stacks, k, choices, front)
         undo(own, choice, position.level)
         frame.end_stack(task, k, position)
-        if recall is not None:
-            end_recalling(k, position.level, recall)
     return found[:], front[:]
 
 
-def search(
-    problem: Searchable,
-    task: Task,
-    rule: str = "",
-    links: Links | None = None,
-    recall: Recall | None = None,
-) -> Outcome:
-    """Search a task under a branching rule; see `batchsolve.engines.contract`.
-
-    The links are those of the problem, unless others are given; with a `Recall`, its sums have the
-    counts.
-    """
+def search(problem: Searchable, task: Task, rule: str = "") -> Outcome:
+    """Search a task under a branching rule; see `batchsolve.engines.contract`."""
     if isinstance(problem, SmallProblems):
-        each, starts = links_of_each(problem.problems, rule)
+        links, starts = links_of_each(problem.problems, rule)
         places = problem.places_of(task.stacks.roots)
-        return frame.search_task(_search, (each, starts, places, None), task)
+        return frame.search_task(_search, (links, starts, places), task)
     if task.cheapest or problem.bounds is not None:
         from batchsolve.engines import bounded  # compiled when first needed
 
-        return bounded.search(problem, task, rule, links, recall)
+        return bounded.search(problem, task, rule)
     places = np.zeros(len(task.stacks), np.int64)
-    arrays = links or links_of(problem, rule), starts_of(problem), places, recall
-    return frame.search_task(_search, arrays, task)
+    return frame.search_task(_search, (links_of(problem, rule), starts_of(problem), places), task)

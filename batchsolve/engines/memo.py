@@ -14,6 +14,9 @@ The table is one array of a bounded size, which all threads of a process share. 
 machine can share one, too: a file that they map. Every run begins with an empty table.
 """
 
+# compiled kernels are typed by their arguments
+# mypy: disallow-untyped-defs=False
+
 from __future__ import annotations
 
 import os
@@ -26,7 +29,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from batchsolve.arrays import UInts, Words
-from batchsolve.engines import dlx, frame, stand_ins
+from batchsolve.engines import frame, stand_ins
 from batchsolve.engines.contract import (
     UNLIMITED,
     Capabilities,
@@ -37,14 +40,166 @@ from batchsolve.engines.contract import (
     registered,
 )
 from batchsolve.engines.item_order import narrow_order
-from batchsolve.engines.links import Links, links_of, words_of_key
-from batchsolve.engines.recall import BESIDE_KEY, Recall
+from batchsolve.engines.links import (
+    Links,
+    U,
+    W,
+    choose,
+    commit_others,
+    cover,
+    flip,
+    hand_back,
+    links_of,
+    list_uncovered,
+    name_choices,
+    reselect,
+    uncommit_others,
+    uncover,
+    undo,
+    words_of_key,
+    write_key,
+)
+from batchsolve.engines.recall import (
+    BESIDE_KEY,
+    MOST_SIZE,
+    Recall,
+    add,
+    difference,
+    end_recalling,
+    find,
+    store,
+)
 from batchsolve.errors import InputError
+from batchsolve.kernels import helper, kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Searchable
 
 MEGABYTE = 2**20
 MOST_MEGABYTES = 2**30
+
+
+@helper
+def _walk(links, recall, total, choice, position, bounds):
+    """Continue the search from the state of the links until an event.
+
+    Parameters
+    ----------
+    links : Links
+    recall : Recall
+    total : ndarray of uint64, shape (3,)
+        The sum of the stack; what is counted is added to it.
+    choice : ndarray of uint32, shape (n_levels,)
+        The node chosen on each level.
+    position : Position
+    bounds : Bounds
+
+    Returns
+    -------
+    int, Position
+        The event, never `COVER`; and where to go on.
+    """
+    level, entered, visited, _ = position
+    depth, allowed = bounds.depth, bounds.allowed
+    down, right = links.down, links.right
+    table, key, uncovered, sizes = recall.table, recall.key, recall.uncovered, recall.sizes
+    handed = recall.n_handed[0]
+    n_items = U(links.left.size - 1)
+    while True:
+        if entered:
+            # X2. [Enter level l.]
+            if visited == allowed:
+                return frame.SPENT, frame.Position(level, False, visited, 0)
+            sizes[level] = 1.0
+            if right[0] == 0:
+                visited += 1
+                add(total, W(1), W(0))
+                entered = False
+            else:
+                # X3. [Choose i.]
+                best, i = choose(links)
+                if best == 0:
+                    visited += 1
+                    entered = False
+                elif level == depth:
+                    sizes[level] = 0.0
+                    return frame.DEEP, frame.Position(level, False, visited, 0)
+                else:
+                    visited += 1
+                    recall.handed[level] = -1
+                    if best > 1:  # a node with one child is left to that child
+                        write_key(key, uncovered, links, recall.n_primary)
+                        is_known, low, high, size = find(key, table)
+                        if is_known:
+                            add(total, low, high)
+                            sizes[level] = float(size)
+                            entered = False
+                        else:
+                            recall.sums[level] = total
+                            recall.handed[level] = handed
+                    if entered:
+                        # X4. [Cover i.]
+                        cover(i, links)
+                        choice[level] = down[i]
+        while True:
+            if not entered:
+                # X8. [Leave level l.]
+                if level == 0:
+                    return frame.DONE, frame.Position(level, False, visited, 0)
+                level -= 1
+                sizes[level] += sizes[level + 1]
+                # X6. [Try again.]
+                flip(choice[level], links, uncovered)
+                uncommit_others(choice[level], links)
+                choice[level] = down[choice[level]]
+            # X5. [Try x_l.]
+            if choice[level] > n_items:
+                commit_others(choice[level], links)
+                flip(choice[level], links, uncovered)
+                level += 1
+                entered = True
+                break
+            # X7. [Backtrack.]
+            uncover(choice[level], links)
+            entered = False
+            if recall.handed[level] == handed:
+                low, high, beyond = difference(total, recall.sums[level])
+                if beyond == 0:
+                    write_key(key, uncovered, links, recall.n_primary)
+                    store(key, low, high, W(min(sizes[level], MOST_SIZE)), table)
+
+
+@kernel
+def _search(links, recall, task):
+    """Search below every stack of a task; return no covers and the frontier."""
+    stacks, clash = task.stacks, task.clash
+    found, front = frame.no_covers(), frame.no_stacks()
+    n_items = links.left.size - 1
+    covered = np.zeros(n_items + 1, np.uint32)
+    selected = stacks.options[:0]
+    choice = np.zeros(n_items + 1, np.uint32)
+    choices = frame.no_choices(n_items + 1)
+    for k in range(stacks.n):
+        bounds, front = frame.begin_stack(task, k, found, front)
+        if not frame.may_begin(bounds):
+            continue
+        # X1. [Initialize.]
+        clash[k], selected = reselect(selected, frame.stack_at(stacks, k), links, covered)
+        if clash[k] >= 0:
+            continue
+        list_uncovered(links, covered, recall.uncovered)
+        event, position = frame.DEEP, frame.at_the_top()
+        while event == frame.DEEP:
+            recall.n_handed[0] = front.n
+            event, position = _walk(links, recall, recall.totals[k], choice, position, bounds)
+            if event != frame.DONE:
+                name_choices(links, choice, position.level, choices)
+                front = frame.append(front, stacks, k, choices, position.level)
+        if frame.is_cut_short(event, bounds):
+            front = hand_back(links, choice, position.level, stacks, k, choices, front)
+        undo(links, choice, position.level)
+        frame.end_stack(task, k, position)
+        end_recalling(k, position.level, recall)
+    return found[:], front[:]
 
 
 _STAND_IN = Registered(
@@ -128,7 +283,13 @@ class MemoisedCounting:
             )
         with _shared_table(problem, self) as table:
             recall = _recall_of(problem, table, len(task.stacks))
-            outcome = dlx.search(problem, task, links=_links_in_order(problem), recall=recall)
+            links = _links_in_order(problem)
+            if problem.bounds is None:
+                outcome = frame.search_task(_search, (links, recall), task)
+            else:
+                from batchsolve.engines import bounded  # compiled when first needed
+
+                outcome = bounded.search(problem, task, links=links, recall=recall)
         sums = recall.totals.tolist()
         counts = exact_counts([low + (middle << 64) + (high << 128) for low, middle, high in sums])
         return replace(outcome, counts=counts, tree_nodes=recall.tree_nodes)

@@ -1,7 +1,7 @@
 """Counts of equal subtrees, as dancing links recall them: a table, the sums, and the keys.
 
-The walks of `batchsolve.engines.dlx` and `batchsolve.engines.bounded` count with a `Recall`, or
-find covers without one. Their kernels are compiled for either.
+The walks of `batchsolve.engines.memo` and, for items with bounds, of `batchsolve.engines.bounded`
+count with a `Recall`.
 
 * The *key* of a partial cover is compared as a whole: the hash only says where to look. Without
   bounds, it is the set of items that are left (`batchsolve.engines.links`). With bounds, it is the
@@ -44,14 +44,14 @@ from batchsolve.engines.intrinsics import (
     store_relaxed,
     store_release,
 )
-from batchsolve.engines.links import hash_of, write_key
+from batchsolve.engines.links import hash_of
 from batchsolve.kernels import helper, inlined
 
 W = uint64
 
 BESIDE_KEY = 4  # words of a row: its version before the key; a count of two and the size behind
 _WINDOW = 8  # rows in which a key may lie
-_MOST_SIZE = 2.0**63
+MOST_SIZE = 2.0**63
 
 
 class Recall(NamedTuple):
@@ -153,7 +153,7 @@ def add(total, low, high):
 
 
 @inlined
-def _difference(total, before):
+def difference(total, before):
     """Subtract a number of 192 bits from one that is no less; return the words."""
     low = total[0] - before[0]
     borrow = W(total[0] < before[0])
@@ -163,7 +163,7 @@ def _difference(total, before):
 
 
 @inlined
-def _write_key_with_bounds(links, usage, recall):
+def _write_key(links, usage, recall):
     """Write the key of a node with bounds; an item without options needs none."""
     key = recall.key
     for w in range(key.size):
@@ -183,15 +183,6 @@ def _write_key_with_bounds(links, usage, recall):
         if used < usage.most[i] and size > 0:
             need = usage.least[i] - min(used, usage.least[i])
             key[at + x] = W(need) << W(32) | W(min(usage.most[i] - used, size))
-
-
-@inlined
-def _write_key(links, usage, recall):
-    """Write the key of the current node."""
-    if usage is None:
-        write_key(recall.key, recall.uncovered, links, recall.n_primary)
-    else:
-        _write_key_with_bounds(links, usage, recall)
 
 
 @inlined
@@ -215,10 +206,10 @@ def is_known(branches, level, links, usage, total, recall):
 def remember(level, links, usage, total, recall):
     """Store the covers below a node that is to be left, unless some were handed back."""
     if recall.handed[level] == recall.n_handed[0]:
-        low, high, beyond = _difference(total, recall.sums[level])
+        low, high, beyond = difference(total, recall.sums[level])
         if beyond == 0:
             _write_key(links, usage, recall)
-            size = W(min(recall.sizes[level], _MOST_SIZE))
+            size = W(min(recall.sizes[level], MOST_SIZE))
             store(recall.key, low, high, size, recall.table)
 
 
