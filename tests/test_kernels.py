@@ -3,6 +3,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -313,3 +314,42 @@ def test_ctrl_c_is_heard_while_another_process_compiles(turns, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     for turn in turns:
         turn.end()
+
+
+@kernels.helper
+def half(number):
+    return number // 2
+
+
+@kernels.kernel
+def halves(number):
+    return half(number) + half(4) + half(True)
+
+
+def test_a_helper_is_compiled_once_for_all_constants():
+    assert halves(10) == 7
+    assert len(half.signatures) == 2  # of an integer and of a truth value
+
+
+@kernels.kernel
+def itself(number):
+    return number
+
+
+def test_whoever_asks_for_a_kernel_at_hand_waits_for_no_other_thread():
+    begun, ends = threading.Event(), threading.Event()
+
+    def compile_long():
+        with kernels._one_at_a_time():
+            begun.set()
+            ends.wait(60)
+
+    thread = threading.Thread(target=compile_long)
+    thread.start()
+    begun.wait()
+    with pytest.raises(kernels.NotAtHandError), kernels.at_hand():
+        itself(5)
+    assert thread.is_alive()
+    ends.set()
+    assert itself(5) == 5
+    thread.join()

@@ -110,9 +110,10 @@ def search(
         with suppress(TooLongError), measured():
             outcome = stand_in.search(problem, few)
             is_within = outcome.nodes.sum() < few.budget
-            is_whole = is_within and outcome.counts.sum() < task.room
-            if is_whole or (stand_in.in_turn and (is_within or few.budget == task.budget)):
-                return outcome
+            if is_within or few.budget == task.budget:
+                has_room = outcome.counts.sum() < task.room
+                if stand_in.in_turn or (has_room and (is_within or task.unordered)):
+                    return outcome
     if other and rehearsals.state_of(name) == "running":
         _REPLACED.add(name)
         return other.search(problem, task)

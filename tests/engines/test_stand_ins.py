@@ -132,6 +132,8 @@ def test_a_stand_in_ends_when_it_has_had_its_time(monkeypatch):
         (lanes._STAND_IN, {}, True),
         (lanes._STAND_IN, {"budget": 20}, False),  # lanes search several branches at once
         (lanes._STAND_IN, {"room": 9}, False),
+        (lanes._STAND_IN, {"budget": 20, "unordered": True}, True),  # rows, of a busy machine
+        (lanes._STAND_IN, {"room": 9, "unordered": True}, False),
         (registered("algorithm-x"), {"budget": 20}, True),
         (registered("algorithm-x"), {"room": 9}, True),
     ],
