@@ -90,11 +90,7 @@ class Tally:
         """True if the search of another stack may begin."""
         return self.is_open and self._budget > 0
 
-    def visit(self, n_nodes: int = 1) -> None:
-        """Count nodes other than covers."""
-        self.add(n_nodes, 0)
-
-    def add(self, n_nodes: int, n_covers: int) -> None:
+    def visit(self, n_nodes: int = 1, n_covers: int = 0) -> None:
         """Count nodes, some of which are covers."""
         self._nodes[self._k] += n_nodes
         self._budget -= n_nodes
@@ -109,7 +105,7 @@ class Tally:
         if self.keep > 0:
             self._covers.append(cover)
             self._cover_roots.append(self.root)
-        self.add(1, 1)
+        self.visit(1, 1)
 
     def clash(self, position: int) -> None:
         """Record the position at which the current stack clashes, or -1."""
@@ -184,10 +180,6 @@ class PartialCover(ABC):
     def deselect(self, o: int) -> None:
         """Take back the option that was added last."""
 
-    def cover(self, stack: list[int]) -> list[int]:
-        """Return the cover that a stack is, or leads to without a choice."""
-        return stack
-
     def go(self, stack: list[int]) -> None:
         """Go to the partial cover of a stack."""
         while self._stack != stack[: len(self._stack)]:
@@ -213,7 +205,7 @@ def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
         here.go(top)
         choices = here.choices()
         if choices is None:
-            tally.cover(here.cover(top))
+            tally.cover(top)
         elif choices and len(top) - len(stack) == tally.depth:
             tally.hand_back(top, weight)
         else:
