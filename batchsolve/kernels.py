@@ -45,7 +45,9 @@ AWAITS = os.environ.get("BATCHSOLVE_AWAIT_KERNELS", "0") not in ("", "0")
 LIGHT_SECONDS = 0.3 * (not AWAITS)  # of a kernel; compiling it takes as long or longer
 Light = Callable[..., Any]
 SAID_SECONDS = 1.0  # of a kernel; others are not said one by one
+LOOK_SECONDS = 0.001  # between two looks at a thread that may only load a kernel
 _ONE_AT_A_TIME = threading.RLock()
+_compiles = False  # whoever holds that lock; or else it looks for a kernel, or loads it
 _n_compiled = 0  # kernels that this process has compiled, or has waited for
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -96,13 +98,23 @@ def _dispatcher(function: Callable[..., Any], **how: Any) -> Any:
 
 @contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Wait until no other thread compiles; raise `NotAtHandError` in a block of `at_hand`."""
-    if not _ONE_AT_A_TIME.acquire(blocking=not _AT_HAND.get()):
-        raise NotAtHandError
+    """Wait until no other thread compiles or loads a kernel.
+
+    Raises
+    ------
+    NotAtHandError
+        In a block of `at_hand`, if one compiles.
+    """
+    global _compiles
+    while not _ONE_AT_A_TIME.acquire(timeout=LOOK_SECONDS if _AT_HAND.get() else -1):
+        if _compiles:
+            raise NotAtHandError
+    before = _compiles  # a kernel that is compiled may call one that is loaded
     try:
         with global_compiler_lock:
             yield
     finally:
+        _compiles = before
         _ONE_AT_A_TIME.release()
 
 
@@ -453,9 +465,10 @@ def at_hand() -> Iterator[None]:
 
 def _begin_to_compile() -> None:
     """Log once that the first call takes long; workers log nothing."""
-    global _n_compiled
+    global _compiles, _n_compiled
     if _AT_HAND.get():
         raise NotAtHandError
+    _compiles = True
     if _n_compiled == 0 and multiprocessing.parent_process() is None:
         LOG.warning(COMPILING)
     _n_compiled += 1

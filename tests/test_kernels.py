@@ -336,20 +336,26 @@ def itself(number):
     return number
 
 
-def test_whoever_asks_for_a_kernel_at_hand_waits_for_no_other_thread():
+@pytest.mark.parametrize("compiles", [True, False])
+def test_whoever_asks_for_a_kernel_at_hand_waits_for_no_thread_that_compiles(compiles):
+    """One that loads a kernel from disk is awaited: another thread may need the same."""
     begun, ends = threading.Event(), threading.Event()
 
-    def compile_long():
+    def work_long():
         with kernels._one_at_a_time():
+            kernels._compiles = compiles
             begun.set()
             ends.wait(60)
 
-    thread = threading.Thread(target=compile_long)
+    thread = threading.Thread(target=work_long)
     thread.start()
     begun.wait()
+    if not compiles:
+        threading.Timer(0.1, ends.set).start()
     with pytest.raises(kernels.NotAtHandError), kernels.at_hand():
-        itself(5)
-    assert thread.is_alive()
+        itself(5.0)  # is neither in this process nor on disk
+    assert ends.is_set() != compiles
     ends.set()
-    assert itself(5) == 5
     thread.join()
+    assert not kernels._compiles
+    assert itself(5) == 5

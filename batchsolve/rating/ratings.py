@@ -119,12 +119,7 @@ def ratings_of(
 def _levels_of(grids: npt.NDArray[np.uint8], uniqueness: bool) -> npt.NDArray[np.uint8]:
     """Return the level of each grid; NumPy finds those of singles before the ladder is compiled."""
     levels = np.full(len(grids), UNRATED, np.uint8)
-    try:
-        with at_hand():
-            _rehearse_ladder()
-    except NotAtHandError:
-        rehearsals.begin(RATING, _rehearse)
-        rehearsals.prefer(RATING)
+    if not compile_ahead():
         levels = levels_by_singles(grids)
         if (levels == UNRATED).any() or rehearsals.state_of(RATING) != "running":
             _rehearse_ladder()  # here, while the other process compiles the chains
@@ -132,6 +127,18 @@ def _levels_of(grids: npt.NDArray[np.uint8], uniqueness: bool) -> npt.NDArray[np
     if rest.size:
         levels[rest] = climbed(grids[rest], uniqueness)[1]
     return levels
+
+
+def compile_ahead() -> bool:
+    """Tell whether the ladder is at hand; if not, begin to compile the kernels elsewhere."""
+    try:
+        with at_hand():
+            _rehearse_ladder()
+    except NotAtHandError:
+        rehearsals.begin(RATING, _rehearse)
+        rehearsals.prefer(RATING)
+        return False
+    return True
 
 
 def _rehearse() -> None:
