@@ -106,16 +106,17 @@ def _one_at_a_time() -> Iterator[None]:
         In a block of `at_hand`, if one compiles.
     """
     global _compiles
-    while not _ONE_AT_A_TIME.acquire(timeout=LOOK_SECONDS if _AT_HAND.get() else -1):
-        if _compiles:
-            raise NotAtHandError
-    before = _compiles  # a kernel that is compiled may call one that is loaded
-    try:
-        with global_compiler_lock:
+    if _AT_HAND.get():
+        while not _ONE_AT_A_TIME.acquire(timeout=LOOK_SECONDS):
+            if _compiles:
+                raise NotAtHandError
+        _ONE_AT_A_TIME.release()  # numba's lock is taken first, as where numba calls a kernel
+    with global_compiler_lock, _ONE_AT_A_TIME:
+        before = _compiles  # a kernel that is compiled may call one that is loaded
+        try:
             yield
-    finally:
-        _compiles = before
-        _ONE_AT_A_TIME.release()
+        finally:
+            _compiles = before
 
 
 def light_kernel(function: Callable[..., Any]) -> Any:
