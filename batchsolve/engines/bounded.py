@@ -31,7 +31,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from batchsolve.engines import frame
 from batchsolve.engines.contract import Outcome, Task
@@ -40,6 +39,7 @@ from batchsolve.engines.links import (
     PURE,
     Links,
     U,
+    W,
     color,
     cover,
     enough,
@@ -51,17 +51,6 @@ from batchsolve.engines.links import (
     unhide,
     unpurify,
     with_handicap,
-)
-from batchsolve.engines.memo import (
-    Recall,
-    add_cover,
-    add_size,
-    add_sizes,
-    begin_to_recall,
-    end_recalling,
-    enter,
-    is_known,
-    remember,
 )
 from batchsolve.engines.priced import (
     begin_to_spend,
@@ -76,6 +65,7 @@ from batchsolve.engines.priced import (
     renumbered,
     spend,
 )
+from batchsolve.engines.recall import Recall, add, end_recalling, is_known, remember
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -400,12 +390,15 @@ def _walk(links, usage, prices, recall, path, position, bounds, stack, k, found)
     level, entered, visited, count = position
     depth, allowed, most, _ = bounds
     n_options = links.first.size
+    if recall is not None:
+        total = recall.totals[k]
     while True:
         if entered:
             # M2. [Enter level l.]
             if visited == allowed:
                 return frame.SPENT, frame.Position(level, False, visited, count)
-            enter(level, 1.0, recall)
+            if recall is not None:
+                recall.sizes[level] = 1.0
             # M3. [Choose i.]
             branches, i, cost = U(0), U(usage.total), np.int64(0)
             if usage.total == 0 or _drop_small(path, level, links, usage):
@@ -416,23 +409,25 @@ def _walk(links, usage, prices, recall, path, position, bounds, stack, k, found)
                 visited += 1
                 count += 1
                 is_full = count == most
-                if frame.has_room(found):
+                if recall is not None:
+                    add(total, W(1), W(0))
+                elif frame.has_room(found):
                     is_full |= append_cover(
                         found, stack, k, links.option, 0, path, level, n_options, prices
                     )
                 note_cover(level, prices)
-                add_cover(recall)
                 if is_full:
                     return frame.COVER, frame.Position(level, False, visited, count)
             elif level == depth:
-                enter(level, 0.0, recall)
+                if recall is not None:
+                    recall.sizes[level] = 0.0
                 return frame.DEEP, frame.Position(level, False, visited, count)
             else:
                 # M4, M5, M6. [Prepare to branch on i. Possibly tweak x_l. Try x_l.]
                 visited += 1
-                if not is_known(branches, level, links, usage, recall) and _branch(
-                    i, branches, path, level, links, usage, prices
-                ):
+                if recall is not None:
+                    entered = not is_known(branches, level, links, usage, total, recall)
+                if entered and _branch(i, branches, path, level, links, usage, prices):
                     level += 1
                     continue
         # M9, M7. [Leave level l. Try again.]
@@ -441,11 +436,13 @@ def _walk(links, usage, prices, recall, path, position, bounds, stack, k, found)
         while not entered:
             if level == 0:
                 return frame.DONE, frame.Position(level, False, visited, count)
-            add_size(level, recall)
+            if recall is not None:
+                recall.sizes[level - 1] += recall.sizes[level]
             entered = _branch_again(path, level - 1, links, usage, prices)
             if not entered:
                 level -= 1
-                remember(level, links, usage, recall)
+                if recall is not None:
+                    remember(level, links, usage, total, recall)
                 _restore(path, level, links)
 
 
@@ -560,14 +557,10 @@ def _deselect(stack, begin, links, usage, prices):
 
 
 @kernel
-def _search(links, usage, prices, recall, totals, sizes, task):
-    """Search below every stack of a task; return covers and the frontier.
-
-    If counts are recalled, they are written to `totals`, and the nodes of the tree that was
-    searched to `sizes`.
-    """
+def _search(links, usage, prices, recall, task):
+    """Search below every stack of a task; return covers and the frontier."""
     links, usage, task = borrowed(links), borrowed(usage), borrowed(task)
-    prices, recall = borrowed(prices), borrowed(recall)
+    prices, recalled = borrowed(prices), borrowed(recall)
     stacks, clash = task.stacks, task.clash
     found, front = frame.no_covers(), frame.no_stacks()
     n_options = links.first.size
@@ -603,11 +596,11 @@ def _search(links, usage, prices, recall, totals, sizes, task):
             if event == frame.COVER:
                 found = frame.with_room(task, k, n_levels, found)
             lent, written = borrowed((path, found))
-            begin_to_recall(k, front.n, totals, recall)
+            if recall is not None:
+                recall.n_handed[0] = front.n
             event, position = _walk(
-                links, usage, prices, recall, lent, position, bounds, stack, k, written
+                links, usage, prices, recalled, lent, position, bounds, stack, k, written
             )
-            end_recalling(k, totals, recall)
             if event in (frame.DEEP, frame.SPENT):
                 name_choices(links.option, 0, path, position.level, n_options, choices)
                 front = frame.append(front, stacks, k, choices, position.level)
@@ -616,32 +609,26 @@ def _search(links, usage, prices, recall, totals, sizes, task):
             front = _hand_back(path, position.level, links, stacks, k, choices, front)
         _undo(path, position.level, links, usage)
         frame.end_stack(task, k, position)
-        add_sizes(k, position.level, sizes, recall)
+        if recall is not None:
+            end_recalling(k, position.level, recall)
     return found[:], front[:]
 
 
-def count_with(
-    recall: Recall,
-    totals: npt.NDArray[np.uint64],
-    sizes: npt.NDArray[np.float64],
+def search(
     problem: ExactCover,
-    links: Links,
     task: Task,
+    rule: str = "",
+    links: Links | None = None,
+    recall: Recall | None = None,
 ) -> Outcome:
-    """Search a task of a problem with bounds for `batchsolve.engines.memo`."""
-    arrays = links, usage_of(problem), None, recall, totals, sizes
-    return frame.search_task(_search, arrays, task)
-
-
-def search(problem: ExactCover, task: Task, rule: str = "") -> Outcome:
     """Search a task of a problem with bounds, or for the cheapest covers, which takes no rule."""
     if not task.cheapest:
-        arrays: Any = links_of(problem, rule), usage_of(problem), None, None, None, None
+        arrays: Any = links or links_of(problem, rule), usage_of(problem), None, recall
         return frame.search_task(_search, arrays, task)
     by_cost, pricing = ranked(problem)
     prices = prices_of(problem, pricing, task)
     stacks = renumbered(task.stacks, pricing.rank)
-    arrays = links_of(by_cost), usage_of(by_cost), prices, None, None, None
+    arrays = links_of(by_cost), usage_of(by_cost), prices, None
     outcome = frame.search_task(_search, arrays, replace(task, stacks=stacks))
     return replace(
         outcome,

@@ -40,7 +40,7 @@ from batchsolve.engines.intrinsics import at_most, least_cell, trailing_zeros
 from batchsolve.engines.residual import any_leaves_more
 from batchsolve.engines.walk import Tally
 from batchsolve.kernels import kernel
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, fitting, held_by
 from batchsolve.problems.stacks import Stacks
 
 W = uint64
@@ -246,7 +246,11 @@ class Residual:
     def __init__(self, problem: ExactCover, stack: list[int]) -> None:
         clash = problem.clash_position(stack)
         self.chosen = stack[:clash] if clash >= 0 else stack
-        self.options, open_items = _left_by(self.chosen, problem)
+        held = held_by(problem, self.chosen)
+        is_left = fitting(problem, held)
+        is_left[self.chosen] = False
+        self.options = np.flatnonzero(is_left)
+        open_items = np.flatnonzero(held[: problem.n_primary] < 0)
         n, self._n_open = self.options.size, open_items.size
         words = n // 64 + 1
         self._number = np.full(problem.n_options + 1, n)  # n for others, which is never alive
@@ -321,7 +325,7 @@ class Residual:
             weights = np.divide.accumulate(np.append(1.0, children[:level])).tolist()
             if event in (frame.DEEP, frame.SPENT):
                 tally.hand_back(picked, weights[level])
-        tally.add(n_nodes, n_covers)
+        tally.visit(n_nodes, n_covers)
         if tally.wanted:
             left, levels = path[2:]
             for b in reversed(range(n_branches)):
@@ -343,22 +347,6 @@ class Residual:
         is_chosen[begins] = True
         options[begins], options[~is_chosen] = self.chosen, picked
         return Stacks(offsets, options, np.full(len(covers), root))
-
-
-def _left_by(
-    chosen: list[int], problem: ExactCover
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the options that clash with none of those chosen, and the primary items left."""
-    taken = np.full(problem.n_items, -1)  # item -> its colour, 0 if it has none, or -1 if open
-    entries = problem.entries_of(np.array(chosen, np.int64))[1]
-    taken[problem.indices[entries]] = 0 if problem.colors is None else problem.colors[entries]
-    given = taken[problem.indices]
-    clashes = given >= 0
-    if problem.colors is not None:
-        clashes &= (given == 0) | (given != problem.colors)
-    is_left = ~np.logical_or.reduceat(clashes, problem.indptr[:-1])
-    is_left[chosen] = False
-    return np.flatnonzero(is_left), np.flatnonzero(taken[: problem.n_primary] < 0)
 
 
 def _sets(

@@ -310,9 +310,9 @@ class RowEngines:
         return self
 
 
-@dataclass(frozen=True)
-class EnginesByShape:
-    """The engines for puzzles of several shapes; see `RowEngines`.
+@dataclass(frozen=True, kw_only=True)
+class EnginesByShape(RowEngines):
+    """The engines for puzzles of several shapes: those of most rows, and how others get theirs.
 
     Attributes
     ----------
@@ -321,8 +321,6 @@ class EnginesByShape:
     limit : int
     problem : GridProblem
         The problem of most rows.
-    main : RowEngines
-        The engines for it.
     has_fallback : bool
         True if large grids have a fallback engine; workers do not decide that.
     """
@@ -330,7 +328,6 @@ class EnginesByShape:
     wanted: str
     limit: int
     problem: GridProblem
-    main: RowEngines
     has_fallback: bool
 
     @classmethod
@@ -343,33 +340,26 @@ class EnginesByShape:
         if sizes_vary and not has_fallback:
             fallback = _fallback(name, limit)
             has_fallback = fallback is not None and _is_installed(fallback)
-        return cls(name, limit, problem, main, has_fallback)
-
-    @property
-    def engine(self) -> Engine:
-        """The engine for most rows."""
-        return self.main.engine
-
-    @property
-    def name(self) -> str:
-        """The names of the engines for most rows."""
-        return self.main.name
-
-    @property
-    def missing(self) -> str:
-        """How to install the fallback engine for most rows; empty if nothing is missing."""
-        return self.main.missing
+        return cls(
+            main.engine,
+            main.handover,
+            main.missing,
+            wanted=name,
+            limit=limit,
+            problem=problem,
+            has_fallback=has_fallback,
+        )
 
     @property
     def identity(self) -> str:
         """The engines in words, for a journal."""
-        is_for_others = self.has_fallback and self.main.handover is None
-        return self.main.identity + ", with the fallback engine for large grids" * is_for_others
+        is_for_others = self.has_fallback and self.handover is None
+        return super().identity + ", with the fallback engine for large grids" * is_for_others
 
     def of(self, problem: Searchable) -> RowEngines:
         """Return the engines for a grid; raises `InputError` as `engine_for_rows`."""
         if problem is self.problem:
-            return self.main
+            return self
         assert isinstance(problem, GridProblem)
         handover = _best_handover(self.wanted, problem, self.limit) if self.has_fallback else None
         return RowEngines(engine_for_rows(self.wanted, problem), handover)
@@ -397,11 +387,6 @@ def _fallback(name: str, limit: int) -> Registered | None:
     """Return the fallback engine for large grids, installed or not."""
     if name != AUTO or limit > MOST_WANTED:
         return None
-    return _takes_over()
-
-
-@cache
-def _takes_over() -> Registered | None:
     each = map(registered, engine_names())
     return next((e for e in each if e.capabilities.takes_over_grids_from is not None), None)
 

@@ -13,7 +13,7 @@ asked for, because that prepares its kernels for compiling.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -211,6 +211,13 @@ class Outcome:
     weights: npt.NDArray[np.float64]
     parents: npt.NDArray[np.int64]
     tree_nodes: npt.NDArray[np.float64] | None = None
+
+
+def exact_counts(
+    counts: Sequence[int],
+) -> npt.NDArray[np.int64] | npt.NDArray[np.object_]:
+    """Return counts as an array of int64, or of Python integers if one does not fit."""
+    return np.array(counts, np.int64 if max(counts, default=0) < 2**63 else object)
 
 
 class Engine(Protocol):

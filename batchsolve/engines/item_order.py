@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Ints
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, owners_of
 
 MOST_ITEMS = 4096  # whose neighbours take 16 MB, and which are ordered within a second
 
@@ -23,7 +23,7 @@ MOST_ITEMS = 4096  # whose neighbours take 16 MB, and which are ordered within a
 def _neighbours(problem: ExactCover) -> Bools:
     """Return for each two items whether an option has both."""
     near = np.zeros((problem.n_items, problem.n_items), np.bool_)
-    items, owner = problem.indices, np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
+    items, owner = problem.indices, owners_of(problem)
     for apart in range(1, int(np.diff(problem.indptr).max(initial=0))):
         pairs = np.flatnonzero(owner[apart:] == owner[:-apart])
         near[items[pairs], items[pairs + apart]] = True

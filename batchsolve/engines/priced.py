@@ -21,7 +21,7 @@ from batchsolve.engines.contract import Task
 from batchsolve.engines.frame import prepared
 from batchsolve.engines.links import U
 from batchsolve.kernels import helper, inlined, kernel
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, owners_of
 from batchsolve.problems.stacks import Stacks
 
 SWEEPS = 30  # over the items, to find taxes; 100 sweeps make the sum of taxes 1 % larger
@@ -85,7 +85,7 @@ class Pricing:
     def of(cls, problem: ExactCover) -> Pricing:
         """Return the pricing of a problem with costs."""
         assert problem.costs is not None
-        owner = np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
+        owner = owners_of(problem)
         n_primary = np.bincount(
             owner[problem.indices < problem.n_primary], minlength=problem.n_options
         )
@@ -140,10 +140,9 @@ def useless_options(problem: ExactCover) -> npt.NDArray[np.bool_]:
     is_useless: npt.NDArray[np.bool_] = np.zeros(n, np.bool_)
     if n * problem.n_entries > MOST_BYTES:
         return is_useless
-    owner = np.repeat(np.arange(n), np.diff(problem.indptr))
     order = np.argsort(problem.indices, kind="stable")
     ends = np.cumsum(np.bincount(problem.indices, minlength=problem.n_items))[:-1]
-    by_item = np.split(owner[order], ends) if problem.n_items else []
+    by_item = np.split(owners_of(problem)[order], ends) if problem.n_items else []
     bounds = np.ones((n_primary, 2), np.int64) if problem.bounds is None else problem.bounds
     excludes = np.ones(problem.n_items, np.bool_)
     excludes[:n_primary] = bounds[:, 1] == 1

@@ -32,13 +32,12 @@ import numpy.typing as npt
 
 from batchsolve.engines.contract import UNLIMITED, Outcome, Task, check_support, registered
 from batchsolve.engines.walk import Tally, search_batch
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of
 
 SOLVER = "glucose4"  # with proofs of uniqueness, the fastest of those that release the interpreter
 MOST_BLOCKED = 100  # covers below one stack before it is cut: blocking clauses slow the solver down
 SLICE = 1000  # conflicts in one call of the solver, a few hundredths of a second
 MOST_IN_PAIRS = 12  # options of an item up to which a clause for every two of them is best
-FREE = -1  # an item that is not covered
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:
@@ -152,11 +151,11 @@ class _Formula:
 
     def choices(self, stack: list[int]) -> list[int]:
         """Return the options of the branch item below a stack that is not a cover, ascending."""
-        problem, state = self._problem, _state_of(self._problem, stack)
-        item = np.flatnonzero(state[: problem.n_primary] == FREE)[0]
+        problem, held = self._problem, held_by(self._problem, stack)
+        item = np.flatnonzero(held[: problem.n_primary] < 0)[0]
         places = np.flatnonzero(problem.indices == item)
         options = np.searchsorted(problem.indptr, places, side="right") - 1
-        choices: list[int] = options[_fits(problem, state)[options]].tolist()
+        choices: list[int] = options[fitting(problem, held)[options]].tolist()
         return choices
 
     def covers(self, stack: list[int], known: list[list[int]], most: int) -> list[list[int]]:
@@ -214,25 +213,6 @@ class _Formula:
         self.spend(self._n_conflicts - before)
 
 
-def _state_of(problem: ExactCover, stack: list[int]) -> npt.NDArray[np.int64]:
-    """Return the colours that a stack gives to items: 0 is none, `FREE` an item not covered."""
-    is_in = np.zeros(problem.n_options, np.bool_)
-    is_in[stack] = True
-    entries = np.repeat(is_in, np.diff(problem.indptr))
-    state = np.full(problem.n_items, FREE, np.int64)
-    state[problem.indices[entries]] = 0 if problem.colors is None else problem.colors[entries]
-    return state
-
-
-def _fits(problem: ExactCover, state: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Tell for each option whether all its items are free, or have the colour that it gives."""
-    states = state[problem.indices]
-    fits = states == FREE
-    if problem.colors is not None:
-        fits |= (problem.colors > 0) & (states == problem.colors)
-    return np.logical_and.reduceat(fits, problem.indptr[:-1])
-
-
 class Left(NamedTuple):
     """The part of a problem that a stack leaves.
 
@@ -250,16 +230,16 @@ class Left(NamedTuple):
 
 def left_of(problem: ExactCover, stack: list[int]) -> Left:
     """Return the part of a problem that a stack leaves."""
-    items, state = problem.indices.astype(np.int64), _state_of(problem, stack)
-    owners = np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
+    items, held = problem.indices.astype(np.int64), held_by(problem, stack)
+    owners = owners_of(problem)
     first = np.minimum.reduceat(items, problem.indptr[:-1])
     # Options without primary items are in a cover only if the stack has them.
-    is_left = _fits(problem, state) & (first < problem.n_primary)
+    is_left = fitting(problem, held) & (first < problem.n_primary)
     is_left[stack] = False
     options = np.flatnonzero(is_left)
     number = np.zeros(problem.n_options, np.int64)
     number[options] = np.arange(1, options.size + 1)
-    kept = np.flatnonzero(is_left[owners] & (state[items] == FREE))
+    kept = np.flatnonzero(is_left[owners] & (held[items] < 0))
     kept = kept[np.argsort(items[kept], kind="stable")]
     return Left(
         options,
@@ -267,7 +247,7 @@ def left_of(problem: ExactCover, stack: list[int]) -> Left:
         number[owners[kept]],
         None if problem.colors is None else problem.colors[kept].astype(np.int64),
         np.bincount(items[kept], minlength=problem.n_items),
-        (state == FREE) & (np.arange(problem.n_items) < problem.n_primary),
+        (held < 0) & (np.arange(problem.n_items) < problem.n_primary),
     )
 
 

@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 
 from batchsolve.engines.branching import ENOUGH, handicaps_of
-from batchsolve.engines.contract import Outcome, Task, check_support, registered
+from batchsolve.engines.contract import (
+    Outcome,
+    Task,
+    check_support,
+    exact_counts,
+    registered,
+)
 from batchsolve.engines.item_order import entries_in_order, narrow_order
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.small import SmallProblems
@@ -84,11 +90,7 @@ class Tally:
         """True if the search of another stack may begin."""
         return self.is_open and self._budget > 0
 
-    def visit(self, n_nodes: int = 1) -> None:
-        """Count nodes other than covers."""
-        self.add(n_nodes, 0)
-
-    def add(self, n_nodes: int, n_covers: int) -> None:
+    def visit(self, n_nodes: int = 1, n_covers: int = 0) -> None:
         """Count nodes, some of which are covers."""
         self._nodes[self._k] += n_nodes
         self._budget -= n_nodes
@@ -103,7 +105,7 @@ class Tally:
         if self.keep > 0:
             self._covers.append(cover)
             self._cover_roots.append(self.root)
-        self.add(1, 1)
+        self.visit(1, 1)
 
     def clash(self, position: int) -> None:
         """Record the position at which the current stack clashes, or -1."""
@@ -178,10 +180,6 @@ class PartialCover(ABC):
     def deselect(self, o: int) -> None:
         """Take back the option that was added last."""
 
-    def cover(self, stack: list[int]) -> list[int]:
-        """Return the cover that a stack is, or leads to without a choice."""
-        return stack
-
     def go(self, stack: list[int]) -> None:
         """Go to the partial cover of a stack."""
         while self._stack != stack[: len(self._stack)]:
@@ -207,7 +205,7 @@ def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
         here.go(top)
         choices = here.choices()
         if choices is None:
-            tally.cover(here.cover(top))
+            tally.cover(top)
         elif choices and len(top) - len(stack) == tally.depth:
             tally.hand_back(top, weight)
         else:
@@ -311,9 +309,8 @@ def count_memoised(problem: ExactCover, task: Task) -> Outcome:
         if clash[k] < 0:
             counts[k], nodes[k], sizes[k] = _count_below(here, stack, known, budget)
             budget -= nodes[k]
-    fits = max(counts, default=0) < 2**63
     return Outcome(
-        np.array(counts, np.int64 if fits else object),
+        exact_counts(counts),
         np.array(nodes, np.int64),
         np.array(clash, np.int32),
         Stacks.empty(),

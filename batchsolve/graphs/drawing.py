@@ -25,7 +25,7 @@ from batchsolve.graphs.search import GraphSearch
 from batchsolve.graphs.solution_graph import SolutionGraph
 from batchsolve.interrupts import check_interrupt
 from batchsolve.kernels import NotAtHandError, at_hand
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, owners_of
 
 FIRST_TURN = 2**14  # nodes
 LONGEST_TURN = 2**20  # about a second
@@ -49,7 +49,7 @@ def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | Non
     colors = (
         np.zeros(items.size, np.int64) if problem.colors is None else problem.colors.astype(int)
     )
-    owner = np.repeat(np.arange(problem.n_options), np.diff(indptr))
+    owner = owners_of(problem)
     held = np.full(problem.n_items, -1)  # the colour that an item has; 0: covered; -1: neither
     chosen: list[int] = []
     following = sorted(set(map(int, stack)))

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Ints, UInts
+from batchsolve.arrays import Bools, Ints, UInts
 from batchsolve.errors import ProblemError, argument_errors, counted, quoted
 from batchsolve.problems.attributes import (
     MOST_COLORS,
@@ -501,8 +501,7 @@ class ExactCover:
                 raise ProblemError(f"{len(names)} {what} names for {length} {what}s")
 
     def _check_options(self) -> None:
-        owner = np.repeat(np.arange(self.n_options), np.diff(self.indptr))
-        key = np.sort(owner * max(self.n_items, 1) + self.indices.astype(np.int64))
+        key = np.sort(owners_of(self) * max(self.n_items, 1) + self.indices.astype(np.int64))
         twice = np.flatnonzero(key[1:] == key[:-1])
         if twice.size:
             o, i = divmod(int(key[twice[0]]), self.n_items)
@@ -531,6 +530,28 @@ class ExactCover:
         if not entries.any():
             return None
         return entries.astype(np.uint32)
+
+
+def owners_of(problem: ExactCover) -> Ints:
+    """Return the option of every entry."""
+    return np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
+
+
+def held_by(problem: ExactCover, stack: Sequence[int]) -> Ints:
+    """Return the colour that a stack gives to each item: 0 is none, -1 an item not covered."""
+    entries = problem.entries_of(np.array(stack, np.int64))[1]
+    held = np.full(problem.n_items, -1)
+    held[problem.indices[entries]] = 0 if problem.colors is None else problem.colors[entries]
+    return held
+
+
+def fitting(problem: ExactCover, held: Ints) -> Bools:
+    """Tell for each option whether its items are not covered, or have the colours that it gives."""
+    states = held[problem.indices]
+    fits = states < 0
+    if problem.colors is not None:
+        fits |= (problem.colors > 0) & (states == problem.colors)
+    return np.logical_and.reduceat(fits, problem.indptr[:-1])
 
 
 def check_kind(problem: object, kind: type[ExactCover]) -> None:

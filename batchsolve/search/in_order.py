@@ -29,10 +29,13 @@ class BlockTask:
     number : int
         The place of the block in the input.
     block : object
+    budget : int
+        Nodes within which the block is read and searched.
     """
 
     number: int
     block: Any
+    budget: int = UNLIMITED
     is_fresh: ClassVar[bool] = True
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[Any]:
@@ -40,14 +43,7 @@ class BlockTask:
         return [self]
 
 
-@dataclass(frozen=True, eq=False)
-class ReadTask(BlockTask):
-    """The task of reading a block and searching it within a budget of nodes."""
-
-    budget: int = UNLIMITED
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class WriteTask(BlockTask):
     """The task of writing a block, with the answers to its rows."""
 
@@ -69,12 +65,12 @@ class BlockGoal(Goal):
         """Number of blocks that are not returned yet."""
         return len(self._blocks)
 
-    def open(self, block: Any) -> ReadTask:
+    def open(self, block: Any) -> BlockTask:
         """Return the task that reads the next block of the input."""
         number = self._n_opened
         self._blocks[number] = block
         self._n_opened += 1
-        return ReadTask(number, block)
+        return BlockTask(number, block)
 
     def end_with(self, error: InputError) -> None:
         """Note that the next block of the input cannot be read; it is the last."""
@@ -212,7 +208,7 @@ class _Decisions(BlockGoal):
         self._found: dict[int, Result] = {}  # no decision yet
         self._n_decided = 0
 
-    def accept(self, piece: ReadTask | WriteTask, result: Result) -> list[Any]:
+    def accept(self, piece: BlockTask, result: Result) -> list[Any]:
         if isinstance(piece, WriteTask):
             return super().accept(piece, result)
         self._found[piece.number] = result
@@ -222,7 +218,8 @@ class _Decisions(BlockGoal):
             found, block = self._found.pop(number), self._blocks[number]
             self._n_decided += 1
             if found.error is None:
-                decided.append(WriteTask(number, block, self._decide(block, found.output)))
+                answers = self._decide(block, found.output)
+                decided.append(WriteTask(number, block, answers=answers))
             else:
                 self._results[number] = found
         return decided

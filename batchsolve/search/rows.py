@@ -22,7 +22,7 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.small import SmallProblems
 from batchsolve.problems.stacks import Group, Searchable
 from batchsolve.search import tree
-from batchsolve.search.in_order import BlockGoal, ReadTask, WriteTask, work_in_order
+from batchsolve.search.in_order import BlockGoal, BlockTask, WriteTask, work_in_order
 from batchsolve.search.open_rows import (
     OpenRows,
     counted_at_once,
@@ -80,7 +80,7 @@ class RowWork:
     keep: int = 1
     in_process: bool = True
 
-    def do(self, task: ReadTask | WriteTask | StackTask) -> Result:
+    def do(self, task: BlockTask | StackTask) -> Result:
         """Read and search a block, write it, or search stacks of it."""
         if isinstance(task, StackTask):
             if task.counter is not None:
@@ -172,11 +172,10 @@ class RowGoal(BlockGoal):
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
         """Return the wanted part of a piece, and its task: None if nothing is wanted."""
-        if isinstance(piece, ReadTask):
-            most = min(piece.budget, self._size * budget)
-            return piece, ReadTask(piece.number, piece.block, most)
         if isinstance(piece, WriteTask):
             return piece, piece
+        if isinstance(piece, BlockTask):
+            return piece, replace(piece, budget=min(piece.budget, self._size * budget))
         number = int(piece.ids[0])
         if number not in self._open:  # its rows were counted without it
             return piece, None
@@ -216,7 +215,7 @@ class RowGoal(BlockGoal):
                 return []
             self._open[number].lose(piece, reason)
             return self._with_written(number, [])
-        if isinstance(piece, ReadTask) and piece.budget > 0:
+        if not isinstance(piece, WriteTask) and piece.budget > 0:
             return [replace(piece, budget=0)]
         return super().lose(piece, reason)
 
@@ -225,7 +224,7 @@ class RowGoal(BlockGoal):
         if left or not self._open[number].is_settled:
             return left
         answers = self._open.pop(number).answers()
-        return [WriteTask(number, self._blocks[number], answers)]
+        return [WriteTask(number, self._blocks[number], answers=answers)]
 
 
 def search_rows(

@@ -11,7 +11,7 @@ from oracles import covers
 
 import batchsolve as bs
 from batchsolve.cli import app
-from batchsolve.engines import Task, get_engine, memo
+from batchsolve.engines import Task, get_engine, memo, recall
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count, solutions
@@ -129,16 +129,16 @@ def _hammer(table, n_keys, rounds, seed):
         key[0] = (x >> np.uint64(33)) % np.uint64(n_keys)
         key[1] = key[0] * np.uint64(7)
         low, high = key[0] * np.uint64(0x9E3779B97F4A7C15), ~key[0]
-        is_known, a, b, _ = memo._find(key, table)
+        is_known, a, b, _ = recall.find(key, table)
         found += is_known
         wrong += is_known and (a != low or b != high)
-        memo._store(key, low, high, x >> np.uint64(60), table)
+        recall.store(key, low, high, x >> np.uint64(60), table)
     return found, wrong
 
 
 @pytest.mark.parametrize("n_rows", [1, 3, 40])
 def test_no_race_makes_a_count_wrong(n_rows):
-    table = np.zeros((n_rows, 2 + memo._BESIDE_KEY), np.uint64)
+    table = np.zeros((n_rows, 2 + recall.BESIDE_KEY), np.uint64)
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda k: _hammer(table, 50, 300_000, k), range(1, 9)))
     # not every thread: if another is suspended while it writes a row, a thread may find nothing
@@ -148,7 +148,7 @@ def test_no_race_makes_a_count_wrong(n_rows):
 
 
 def test_a_row_that_is_being_written_is_passed_over():
-    table = np.zeros((1, 2 + memo._BESIDE_KEY), np.uint64)
+    table = np.zeros((1, 2 + recall.BESIDE_KEY), np.uint64)
     assert _hammer(table, 1, 3, 1) == (2, 0)
     table[0, 0] += 1  # a thread does this first when it writes
     before = table.copy()

@@ -38,7 +38,6 @@ from batchsolve.engines.frame import prepared
 from batchsolve.engines.lanes.form import form_of
 from batchsolve.engines.lanes.memory import (
     LaneOutput,
-    StackSums,
     TaskArrays,
     free,
     kind_of_lanes,
@@ -136,8 +135,11 @@ class SudokuLanes:
             task.unordered,
         )
         longest = int(np.diff(stacks.offsets).max(initial=0))
+        counts, nodes = np.zeros((2, len(stacks)), np.int64)
         written = LaneOutput(
-            StackSums.zeros(len(stacks)),
+            counts,
+            nodes,
+            np.full(len(stacks), -1, np.int32),
             room_for_covers(len(stacks) if task.keep else 0, grids.n_cells),
             room_for_frontier(longest, grids.n_cells),
             np.full(len(stacks) + 1024, -1),  # more than most tasks need

@@ -138,34 +138,22 @@ def diggers_of(form: Form, n_units: int, n_rows: int) -> Diggers:
     """Return memory for lanes."""
     kind, n = kind_of_lanes(len(form.shape.digits)), len(form.shape.lanes)
     n_cells, n_levels = form.shape.n_cells, form.shape.n_cells + 1
-    level, phase, row, n_filled = np.zeros((4, n), np.int64)
-    begin, end, stays, n_clues, target, place, without, nodes = np.zeros((8, n), np.int64)
+    names = "level phase row n_filled begin end stays n_clues target place without trial_nodes"
     return Diggers(
+        **{name: np.zeros(n, np.int64) for name in names.split()},
         grid=aligned(n * n_cells, kind),
         regions=aligned(n * n_cells * len(form.shape.free), kind),
         branch=aligned(n, kind),
         saved=np.empty((n_levels, n, n_cells), kind),
         rest=np.zeros((n_levels, n), kind),
         guessed=np.zeros((n_levels, n), np.uint16),
-        level=level,
-        phase=phase,
-        row=row,
         random=np.zeros(n, np.uint64),
         goes_back=np.zeros(n, np.bool_),
-        n_filled=n_filled,
         weight=np.zeros(n),
         weights=np.zeros(n),
         solution=np.zeros((n, n_cells), np.uint8),
         gone=np.zeros((n, n_cells), np.int32),
         order=np.zeros((n, n_units), np.int64),
-        begin=begin,
-        end=end,
-        stays=stays,
-        n_clues=n_clues,
-        target=target,
-        place=place,
-        without=without,
-        trial_nodes=nodes,
         n_blocked=np.zeros((n, n_units + 1), np.int64),
         own_rows=np.arange(n_rows),
         bits=np.array([2**n - 1, 0, 0, 2**n - 1, 0, 0], np.uint32),

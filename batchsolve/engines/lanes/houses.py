@@ -27,7 +27,14 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from batchsolve.engines.intrinsics import pointer_to
-from batchsolve.engines.lanes.vectors import Place, Vector, VectorArray, once_and_twice, single_of
+from batchsolve.engines.lanes.vectors import (
+    Emitter,
+    Place,
+    Vector,
+    VectorArray,
+    once_and_twice,
+    single_of,
+)
 from batchsolve.kernel_files import CHECKS_BOUNDS
 
 _INDEX = ir.IntType(64)
@@ -89,31 +96,14 @@ class FormData:
             cgutils.do_boundscheck(self._context, self._builder, place.value, end)
 
 
-class _Emitter:
-    """A writer of code over the grids of all lanes.
-
-    Parameters
-    ----------
-    builder
-        The builder that writes the code.
-    grid : VectorArray
-        The candidates of every cell.
-    other : VectorArray or None
-        The other argument of the step.
-    form : FormData
-    """
+class _HouseEmitter(Emitter):
+    """An emitter that reads the rules from a form."""
 
     def __init__(self, builder: Any, grid: VectorArray, other: Any, form: FormData) -> None:
-        self.builder, self._grid, self.other, self.form = builder, grid, other, form
+        super().__init__(builder, grid, other)
+        self.form = form
         self.n = form.count("digits")
-        self.none = grid[0] & 0
         self.all_digits = (1 << self.n) - 1
-
-    def variable(self, value: Vector) -> VectorArray:
-        """Return a variable with this value: place 0 of an array."""
-        array = VectorArray.on_stack(self.builder, self._grid.kind, 1)
-        array[0] = value
-        return array
 
     def loop(self, begin: Any, end: Any, write: Callable[[Place], None]) -> None:
         """Write code as a loop over the places from a begin to an end."""
@@ -121,7 +111,7 @@ class _Emitter:
             write(Place(self.builder, loop.index))
 
     def over(self, field: str, size: int, write: Callable[[Place], None]) -> None:
-        """Write a loop over the entries of an array, of `size` elements each."""
+        """Write a loop over the entries of an array, of `size` elements each, a rest aside."""
         n = self.builder.udiv(self.form.size(field), ir.Constant(_INDEX, size))
         self.loop(ir.Constant(_INDEX, 0), n, write)
 
@@ -131,14 +121,14 @@ class _Emitter:
 
     def __getitem__(self, cell: Place) -> Vector:
         self.form.check(cell, self.form.number("n_cells"))
-        return self._grid[cell]
+        return self.grid[cell]
 
     def __setitem__(self, cell: Place, candidates: Vector) -> None:
-        self._grid[cell] = candidates
+        self.grid[cell] = candidates
 
     def broadcast(self, number: Any) -> Vector:
         """Return a vector of copies of a number of 32 bits."""
-        kind = self._grid.kind
+        kind = self.grid.kind
         if number.type.width > kind.element.width:
             number = self.builder.trunc(number, kind.element)
         undefined = ir.Constant(kind, ir.Undefined)
@@ -147,23 +137,23 @@ class _Emitter:
         return Vector(self.builder, self.builder.shuffle_vector(one, undefined, places))
 
 
-class HousePass(_Emitter):
+class HousePass(_HouseEmitter):
     """A pass of propagation."""
 
     def emit(self) -> list[Any]:
         """Write the pass; return bits for the lanes that contradict, stay the same, are solved."""
-        self._wrong = self.variable(self.none)
-        self._lone = self.variable(self.none)  # digits with one place, in a cell with others
-        self._changed = self.variable(self.none)
+        self._wrong = self.zeros(1)
+        self._lone = self.zeros(1)  # digits with one place, in a cell with others
+        self._changed = self.zeros(1)
         self.over("houses", self.n, self._review_house)
         self.over("distinct", 2, self._review_distinct)
         self.over("related", 3, self._review_related)
-        self.loop(ir.Constant(_INDEX, 0), self._n_lists("meets", 3), self._review_meet)
+        self.over("meets", 3, self._review_meet)  # three begins each, and the last end
         if self.form.count("free"):
             self._review_regions()
             for first in (0, self.n):
                 self._review_lines(first)
-        is_open, empty = self.variable(self.none), self.variable(self.none)
+        is_open, empty = self.zeros(1), self.zeros(1)
 
         def look(cell: Place, x: Vector) -> None:
             is_open[0] |= x & (x - 1)
@@ -176,11 +166,6 @@ class HousePass(_Emitter):
         same &= ~bad
         solved = is_open[0].equals(0) & same
         return [bad.bits(), (same & ~solved).bits(), solved.bits()]
-
-    def _n_lists(self, field: str, each: int) -> Any:
-        """Return the number of entries, of `each` lists, whose begins are in a field."""
-        last = self.builder.sub(self.form.size(field), ir.Constant(_INDEX, 1))
-        return self.builder.udiv(last, ir.Constant(_INDEX, each))
 
     def _leave(self, cell: Place, before: Vector, left: Vector) -> None:
         self._changed[0] |= before & ~left
@@ -220,10 +205,6 @@ class HousePass(_Emitter):
                 allowed |= (given & (1 << digit)).equals(0).select(self.none, those)
             self._leave(cell, before, before & allowed)
 
-    def _lists_of(self, field: str, entry: Place, n: int = 1) -> list[Any]:
-        """Return the begins of the lists of an entry, and the end of the last."""
-        return [self.form.index_at(field, entry * n + k).value for k in range(n + 1)]
-
     # Regions that differ from lane to lane: `other` holds the region of every cell.
 
     def _by_region(self, value: Vector, region: Vector) -> list[Vector]:
@@ -237,15 +218,9 @@ class HousePass(_Emitter):
             chosen |= region.equals(r).select(value, self.none)
         return chosen
 
-    def _variables(self, n: int) -> VectorArray:
-        array = VectorArray.on_stack(self.builder, self._grid.kind, n)
-        for i in range(n):
-            array[i] = self.none
-        return array
-
     def _review_regions(self) -> None:
         """Look for naked and hidden singles in the regions."""
-        once, twice, naked = (self._variables(self.n) for _ in range(3))
+        once, twice, naked = (self.zeros(self.n) for _ in range(3))
 
         def collect(cell: Place, x: Vector) -> None:
             region = self.other[cell]
@@ -281,9 +256,8 @@ class HousePass(_Emitter):
         rest of the line; those in no other segment of its line go from the rest of the region.
         """
         n = self.n
-        segments = VectorArray.on_stack(self.builder, self._grid.kind, n * n)
-        lone = VectorArray.on_stack(self.builder, self._grid.kind, n * n)
-        once, twice, needed = (self._variables(n) for _ in range(3))
+        segments, lone = self.array(n * n), self.array(n * n)
+        once, twice, needed = (self.zeros(n) for _ in range(3))
 
         def cells_of(line: Place) -> list[Place]:
             return [self.form.index_at("houses", (line + first) * n + i) for i in range(n)]
@@ -317,8 +291,8 @@ class HousePass(_Emitter):
         self.loop(ir.Constant(_INDEX, 0), ir.Constant(_INDEX, n), restrict)
 
     def _review_meet(self, meet: Place) -> None:
-        begins = self._lists_of("meets", meet, 3)
-        unions = [self.variable(self.none) for _ in range(3)]
+        begins = [self.form.index_at("meets", meet * 3 + k).value for k in range(4)]
+        unions = [self.zeros(1) for _ in range(3)]
         for k, union in enumerate(unions):
 
             def collect(place: Place, union: VectorArray = union) -> None:
@@ -336,7 +310,7 @@ class HousePass(_Emitter):
             self.loop(begins[k], begins[k + 1], take_away)
 
 
-class HouseChoice(_Emitter):
+class HouseChoice(_HouseEmitter):
     """The choice of the branch cell of every grid: the first with the fewest candidates."""
 
     def emit(self) -> Any:
@@ -344,8 +318,9 @@ class HouseChoice(_Emitter):
 
         The branch cells go to the first vector of the other array.
         """
-        least, chosen = self.variable(self.none + 63), self.variable(self.none)
-        number, empty = self.variable(self.none), self.variable(self.none)
+        least, chosen = self.zeros(1), self.zeros(1)
+        number, empty = self.zeros(1), self.zeros(1)
+        least[0] = self.none + 63
 
         def look(cell: Place, x: Vector) -> None:
             size = x.popcount()

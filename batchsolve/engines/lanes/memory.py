@@ -65,19 +65,6 @@ class TaskArrays(NamedTuple):
     unordered: bool
 
 
-class StackSums(NamedTuple):
-    """The fields of an `Outcome` that have an entry per stack."""
-
-    counts: np.ndarray
-    nodes: np.ndarray
-    clash: np.ndarray
-
-    @classmethod
-    def zeros(cls, n: int) -> StackSums:
-        """Return the result of a search that has not begun."""
-        return cls(np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -1, np.int32))
-
-
 class Covers(NamedTuple):
     """Room for covers, each with the segment it is found in; for one cover more than origins.
 
@@ -136,7 +123,9 @@ class LaneOutput(NamedTuple):
     new number, and `following` has for every segment the next one below the same stack.
     """
 
-    result: StackSums
+    counts: np.ndarray  # this and the next two: stack -> as in `Outcome`
+    nodes: np.ndarray
+    clash: np.ndarray
     covers: Covers
     frontier: Frontier
     following: np.ndarray
@@ -150,7 +139,7 @@ class LaneOutput(NamedTuple):
             frontier = frontier.doubled()
         if left[SEGMENTS] == len(following):
             following = np.concatenate([following, np.full(len(following), -1)])
-        return LaneOutput(self.result, covers, frontier, following)
+        return self._replace(covers=covers, frontier=frontier, following=following)
 
 
 def aligned(n: int, kind: np.dtype) -> np.ndarray:
@@ -210,8 +199,11 @@ def _new_lanes(form: Form) -> Lanes:
     kind, width, n, n_regions = _shape(form)
     n_cells = form.shape.n_cells
     n_levels = n_cells + 1
-    whole, none = np.zeros(width, np.int64), np.empty(0)
+    of_lanes = ("level", "lowest", "stack", "end", "root", "segment", "to_keep")
+    of_task = ("want", "allowance", "is_split", "is_open", "bits", "left")
     return Lanes(
+        **{name: np.zeros(width, np.int64) for name in of_lanes},
+        **dict.fromkeys(of_task, np.empty(0)),
         grid=aligned(n, kind),
         regions=aligned(n_regions, kind),
         branch=aligned(width, kind),
@@ -219,19 +211,6 @@ def _new_lanes(form: Form) -> Lanes:
         rest=np.zeros((n_levels, width), kind),
         path=np.zeros((width, n_levels), np.uint32),
         weight=np.ones((n_levels, width)),
-        level=whole,
-        lowest=whole.copy(),
-        stack=whole.copy(),
-        end=whole.copy(),
-        root=whole.copy(),
-        segment=whole.copy(),
-        to_keep=whole.copy(),
-        want=none,
-        allowance=none,
-        is_split=none,
-        is_open=none,
-        bits=none,
-        left=none,
     )
 
 

@@ -6,7 +6,7 @@ The deductions are those of `passes` for grids with boxes, and of `houses` for o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,28 +23,8 @@ from batchsolve.problems.variant import Variant
 Sets = npt.NDArray[Any]  # of digits, a bit each
 
 
-class Passes(Protocol):
-    """The rules of grids.
-
-    Attributes
-    ----------
-    blank : ndarray, shape (n_cells,)
-        The candidates of the cells of a blank grid.
-    """
-
-    blank: Sets
-
-    def propagate(self, grid: Sets) -> tuple[Sets, Bools, Bools]:
-        """Make one pass; return the grids after it, those that are bad, and those unchanged."""
-        ...
-
-    def branch_cells(self, grid: Sets) -> Ints:
-        """Return the branch cell of each grid, which has one."""
-        ...
-
-
-def passes_of(problem: GridProblem) -> Passes:
-    """Return the rules of a problem."""
+def passes_of(problem: GridProblem) -> _Boxes | _Houses:
+    """Return the rules of a problem, and the candidates of its blank cells."""
     if isinstance(problem, Sudoku):
         return _Boxes(problem)
     assert isinstance(problem, Variant)
@@ -88,7 +68,7 @@ class _Boxes:
         return grid.reshape(self._columns, self._rows, self._rows, self._columns, -1)
 
     def propagate(self, grid: Sets) -> tuple[Sets, Bools, Bools]:
-        """See `Passes`."""
+        """Make one pass; return the grids after it, those that are bad, and those unchanged."""
         before = self._shaped(grid)
         naked = np.where(before & (before - 1) == 0, before, 0)
         in_segments = _any(naked, 3)
@@ -114,7 +94,7 @@ class _Boxes:
         return after, bad != 0, is_same
 
     def branch_cells(self, grid: Sets) -> Ints:
-        """See `Passes`; `batchsolve.engines.lanes.passes.BoxChoice` explains the choice."""
+        """Return the branch cell of each grid; see `batchsolve.engines.lanes.passes.BoxChoice`."""
         cells = self._shaped(grid)
         size = np.bitwise_count(cells)
         pairs = np.where(size == 2, cells, 0)
@@ -217,7 +197,7 @@ class _Houses:
         self._rows = _table(rows_of)
 
     def propagate(self, grid: Sets) -> tuple[Sets, Bools, Bools]:
-        """See `Passes`."""
+        """Make one pass; return the grids after it, those that are bad, and those unchanged."""
         naked = np.where(grid & (grid - 1) == 0, grid, 0)
         cells, singles = grid[self._houses], naked[self._houses]
         once, twice = _once_and_twice(cells, 1)
@@ -244,7 +224,7 @@ class _Houses:
         return after, bad != 0, is_same
 
     def branch_cells(self, grid: Sets) -> Ints:
-        """See `Passes`: the first cell with the fewest candidates."""
+        """Return the branch cell of each grid: the first with the fewest candidates."""
         size = np.bitwise_count(grid)
         return np.where(size > 1, size, 64).argmin(axis=0)
 

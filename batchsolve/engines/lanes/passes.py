@@ -33,6 +33,7 @@ from itertools import accumulate, product
 from typing import Any
 
 from batchsolve.engines.lanes.vectors import (
+    Emitter,
     Place,
     Vector,
     VectorArray,
@@ -119,37 +120,14 @@ class _Chute:
         return out
 
 
-class _Emitter:
-    """A writer of code over the grids of all lanes, for one shape of box.
-
-    Parameters
-    ----------
-    builder
-        The builder that writes the code.
-    grid : VectorArray
-        The candidates of every cell.
-    other : VectorArray or None
-        The other argument of the step.
-    rows, columns : int
-        The shape of a box.
-    """
+class _BoxEmitter(Emitter):
+    """An emitter for one shape of box, of `rows` and `columns`."""
 
     def __init__(
         self, builder: Any, grid: VectorArray, other: Any, rows: int, columns: int
     ) -> None:
-        self.builder, self.grid, self.other = builder, grid, other
+        super().__init__(builder, grid, other)
         self.rows, self.columns, self.n = rows, columns, rows * columns
-
-    def array(self, n: int) -> VectorArray:
-        """Return an array of n vectors."""
-        return VectorArray.on_stack(self.builder, self.grid.kind, n)
-
-    def zeros(self, n: int) -> VectorArray:
-        """Return an array of n vectors of zeros."""
-        array, none = self.array(n), self.grid[0] & 0
-        for i in range(n):
-            array[i] = none
-        return array
 
     def segments_of_band(self, band: Place) -> Iterator[tuple[int, int, list[tuple[int, Place]]]]:
         """Yield row and box within a band, and the columns and the cells where they meet."""
@@ -158,7 +136,7 @@ class _Emitter:
             yield i, k, [(x, band * (self.rows * self.n) + (i * self.n + x)) for x in columns]
 
 
-class BoxPass(_Emitter):
+class BoxPass(_BoxEmitter):
     """A pass of propagation."""
 
     def emit(self) -> list[Any]:
@@ -178,7 +156,7 @@ class BoxPass(_Emitter):
         return [bad.bits(), (same & ~bad & ~solved).bits(), solved.bits()]
 
     def _find_naked_singles(self, band: Place) -> None:
-        none = self.grid[0] & 0
+        none = self.none
         row, box = [none] * self.rows, [none] * self.rows
         for i, k, cells in self.segments_of_band(band):
             naked = [single_of(self.grid[cell]) for _, cell in cells]
@@ -243,7 +221,7 @@ class BoxPass(_Emitter):
                 self.grid[cell(y, i)] = left
 
 
-class BoxChoice(_Emitter):
+class BoxChoice(_BoxEmitter):
     """The choice of the branch cell of every grid.
 
     It is a cell with the fewest candidates, two or more. Of those, it is one whose candidates count
@@ -276,7 +254,7 @@ class BoxChoice(_Emitter):
         return int(2 ** (self.n - 1).bit_length())
 
     def _count(self, band: Place) -> None:
-        none = self.grid[0] & 0
+        none = self.none
         in_a_pair, in_two_pairs = [none] * self.rows, [none] * self.rows
         in_box = [[none] * 3 for _ in range(self.rows)]  # in one cell or more, in two, in three
         for i, k, cells in self.segments_of_band(band):
@@ -294,7 +272,7 @@ class BoxChoice(_Emitter):
             self.places_in_box[band * self.rows + i] = in_box[i][2]
 
     def _rank(self, band: Place) -> None:
-        none = self.grid[0] & 0
+        none = self.none
         size_unit = 2 ** (self.grid.kind.element.width - self.n.bit_length())
         largest = [none] * self.rows
         for i, k, cells in self.segments_of_band(band):

@@ -152,9 +152,9 @@ def _hand_back(w, task, frontier, lane, k, level):
 
 
 @inlined
-def _count_node(w, result, lane, k, one):
+def _count_node(w, out, lane, k, one):
     """Count a node, or with -1 uncount it."""
-    result.nodes[k] += one
+    out.nodes[k] += one
     w.allowance[w.root[lane]] -= one
     w.left[BUDGET] -= one
 
@@ -162,7 +162,7 @@ def _count_node(w, result, lane, k, one):
 @inlined
 def _count_cover(form, n, w, task, out, lane, k, level):
     """Count the cover of a lane, and write it if it is to be kept."""
-    out.result.counts[k] += 1
+    out.counts[k] += 1
     w.left[ROOM] -= 1
     w.want[w.root[lane]] -= 1
     if w.to_keep[lane] > 0:
@@ -187,13 +187,13 @@ def _guess(form, n, w, lane, level):
 @inlined
 def _leave_node(form, rules, entries, n, w, task, out, lane, k, level):
     """Deal with a node that is propagated; return the level at which the search goes on."""
-    bit, result = U(U(1) << lane), out.result
+    bit = U(U(1) << lane)
     hands_back = False
     if w.bits[BAD] & bit != 0:
         if level == 0:
-            result.clash[k] = _clash(form, rules, entries, task, k)
-            if result.clash[k] >= 0:
-                _count_node(w, result, lane, k, -1)
+            out.clash[k] = _clash(form, rules, entries, task, k)
+            if out.clash[k] >= 0:
+                _count_node(w, out, lane, k, -1)
     elif w.bits[SOLVED] & bit != 0:
         if is_filled(form, n, w.grid, lane):
             if w.left[ROOM] != 0 and w.want[w.root[lane]] != 0:
@@ -205,7 +205,7 @@ def _leave_node(form, rules, entries, n, w, task, out, lane, k, level):
     else:
         level = _guess(form, n, w, lane, level)
     if hands_back:
-        _count_node(w, result, lane, k, -1)
+        _count_node(w, out, lane, k, -1)
         _hand_back(w, task, out.frontier, lane, k, level)
     return level
 
@@ -320,7 +320,7 @@ def _enter_node(form, rules, entries, n, w, task, out, lane, level, is_saved):
     Returns `_ENTERED`, `_IDLE` if no node is left, or `_FULL` if the frontier is full.
     """
     n_digits = n_digits_of(form)
-    k, result, frontier = w.stack[lane], out.result, out.frontier
+    k, frontier = w.stack[lane], out.frontier
     while True:
         w.stack[lane], w.level[lane] = k, level
         if w.left[HANDED_BACK] == frontier.origins.size:
@@ -356,9 +356,9 @@ def _enter_node(form, rules, entries, n, w, task, out, lane, level, is_saved):
                     w.grid[U(cell) * n + lane] = w.saved[level - 1, lane, cell]
             w.grid[w.path[lane, level - 1] // n_digits * n + lane] = U(1) << digit
         elif not _fill(form, rules, n, w, lane, task, k):
-            result.clash[k] = _clash(form, rules, entries, task, k)
+            out.clash[k] = _clash(form, rules, entries, task, k)
             continue
-        _count_node(w, result, lane, k, 1)
+        _count_node(w, out, lane, k, 1)
         w.stack[lane], w.level[lane] = k, level
         return _ENTERED
 

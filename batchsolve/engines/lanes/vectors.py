@@ -166,6 +166,35 @@ class VectorArray:
         self._builder.store(vector.value, self._place(i), align=self._alignment)
 
 
+class Emitter:
+    """A writer of code over the grids of all lanes.
+
+    Parameters
+    ----------
+    builder
+        The builder that writes the code.
+    grid : VectorArray
+        The candidates of every cell.
+    other : VectorArray or None
+        The other argument of the step.
+    """
+
+    def __init__(self, builder: Any, grid: VectorArray, other: Any) -> None:
+        self.builder, self.grid, self.other = builder, grid, other
+        self.none = grid[0] & 0
+
+    def array(self, n: int) -> VectorArray:
+        """Return an array of n vectors."""
+        return VectorArray.on_stack(self.builder, self.grid.kind, n)
+
+    def zeros(self, n: int) -> VectorArray:
+        """Return an array of n vectors of zeros."""
+        array = self.array(n)
+        for i in range(n):
+            array[i] = self.none
+        return array
+
+
 def single_of(x: Vector) -> Vector:
     """Return the candidate of a cell that has no other, else nothing."""
     return (x & (x - 1)).equals(0).select(x, x & 0)
