@@ -116,7 +116,7 @@ class OfEveryBackend:
         grid = Plan(backends=(workers["backend"],), engines=("auto",), repeat=1, **where)
         ((run, log),) = run_plan([read_workloads("queens:9")[0]], grid)
         assert (run.count, run.nodes, run.jobs) == (N_QUEENS, N_NODES, 2)
-        assert sum(log.nodes) == N_NODES
+        assert log["nodes"].sum() == N_NODES
         assert run.master > 0
 
 

@@ -64,7 +64,8 @@ class Killer:
 
     def __call__(self, search):
         if self.killed is None and search.finished_share > 1 / 3:
-            self.killed = self.cluster.workers[0].pid
+            # the one killed last may be missing, if it took long to begin again
+            self.killed = next(each.pid for each in self.cluster.workers.values() if each.pid)
             os.kill(self.killed, signal.SIGKILL)
             assert not search.complete
 
