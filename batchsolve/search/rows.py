@@ -131,11 +131,12 @@ class RowWork:
             if n_nodes >= budget:
                 left += rows.apart(piece)
                 continue
-            begin = time.perf_counter()
+            begin, busy = time.perf_counter(), time.thread_time()
             most = min(budget - n_nodes, n * nodes_at_once(problem.n_entries))
             outcome = self._outcome_of(piece, engines.engine, rows, most)
             spent = time.perf_counter() - begin
-            n_nodes, seconds = n_nodes + int(outcome.nodes.sum()), seconds + spent
+            n_nodes += int(outcome.nodes.sum())
+            seconds += time.thread_time() - busy  # budgets stay, while another thread compiles
             left += rows.add(piece, outcome, spent)
         if rows.is_settled:
             return self._written(batch, rows.answers(), n_nodes, seconds)

@@ -38,7 +38,7 @@ class Result:
     output : object
         What the task has made, such as encoded rows or rendered covers; None if there is nothing.
     n_nodes, seconds : int, float
-        Nodes visited, and the time that took.
+        Nodes visited, and the time that took; for a block of rows, that of the processor.
     outcome : Outcome, optional
         The sums of each stack, and the frontier.
     n_covers : int
