@@ -326,7 +326,8 @@ def halves(number):
     return half(number) + half(4) + half(True)
 
 
-def test_a_helper_is_compiled_once_for_all_constants():
+def test_a_helper_is_compiled_once_for_all_constants(monkeypatch, tmp_path):
+    monkeypatch.setattr(kernel_files, "folders", lambda: [tmp_path])
     assert halves(10) == 7
     assert len(half.signatures) == 2  # of an integer and of a truth value
 

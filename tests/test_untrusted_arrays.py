@@ -253,7 +253,7 @@ def work_guarded():
 
 
 _KERNELS = """
-    memo._search dlx._search cells._walk bits._search search.search_on results._options
+    memo._search dlx._search cells._walk bits._search search.search_on
     residual.leaves_more blocks._record_end survey._survey notation._encode_symbols
     notation._encode_numbers notation._decode_symbols notation._decode_numbers grids._stacks_of
     grids._fill_grids sudoku._find_clashes canonical_grids._fill_table
