@@ -55,6 +55,23 @@ def test_a_run_is_resumed_on_another_backend(workers, tmp_path):
         assert run.search(jobs=2).count == len(grids())
 
 
+def test_a_client_that_fails_to_close_at_first_is_closed_again(workers, monkeypatch):
+    """It fails if it attempts to connect to a lost scheduler, and has just given up."""
+    connections = pytest.importorskip("distributed.core").ConnectionPool
+    close, failed = connections.close, []
+
+    async def fail_once(self):
+        if not failed:
+            failed.append(self)
+            raise RuntimeError("Cannot change state of expiring Timeout")
+        await close(self)
+
+    monkeypatch.setattr(connections, "close", fail_once)
+    with Pool(**workers) as pool:
+        assert by_root(pool.start(work(), tasks())) == right()
+    assert [each.status.name for each in failed] == ["closed"]
+
+
 class Killer:
     """Kills a worker process of a Dask cluster when a third of the tree is finished."""
 

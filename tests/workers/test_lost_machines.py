@@ -173,25 +173,6 @@ def test_a_dask_scheduler_lost_as_soon_as_it_answered_is_one_clear_error(monkeyp
             count(QUEENS, backend="dask", address=address)
 
 
-def test_a_dask_client_that_fails_to_close_at_first_is_closed_again(monkeypatch):
-    """It fails if the client attempts to connect to a lost scheduler, and has just given up."""
-    pool = pytest.importorskip("distributed.core").ConnectionPool
-    close, failed = pool.close, []
-
-    async def fail_once(self):
-        if not failed:
-            failed.append(self)
-            raise RuntimeError("Cannot change state of expiring Timeout")
-        await close(self)
-
-    with dask_cluster() as cluster, monkeypatch.context() as patched:
-        patched.setattr(pool, "close", fail_once)
-        result = count(QUEENS, backend="dask", address=cluster.scheduler_address, **HOW)
-        assert result.count == N_QUEENS
-        (once,) = failed
-        assert once.status.name == "closed"
-
-
 def test_a_dask_scheduler_begun_anew_is_one_clear_error(monkeypatch):
     """Its workers lack the problem, so all tasks from then on would fail."""
     pytest.importorskip("distributed")
