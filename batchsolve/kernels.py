@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache, partial
 from types import FrameType, FunctionType
@@ -47,7 +47,7 @@ Light = Callable[..., Any]
 SAID_SECONDS = 1.0  # of a kernel; others are not said one by one
 LOOK_SECONDS = 0.001  # between two looks at a thread that may only load a kernel
 _ONE_AT_A_TIME = threading.RLock()
-_compiles = False  # whoever holds that lock; or else it looks for a kernel, or loads it
+_compiles = False  # the thread that holds that lock; otherwise it looks for a kernel, or loads it
 _n_compiled = 0  # kernels that this process has compiled, or has waited for
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
@@ -321,14 +321,19 @@ def _raise_shape_error(_source: Any, _target: Any) -> None:
 
 
 @contextmanager
-def _shape_errors_without_text() -> Iterator[None]:
-    """Make a wrong shape in an assignment an error that names none: words take long to compile."""
-    before = getattr(arrayobj, "raise_with_shape_context", None)  # not public
-    vars(arrayobj)["raise_with_shape_context"] = _raise_shape_error
+def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Give an attribute of numba, which may not be public, another value in the block."""
+    before = getattr(owner, name, None)
+    setattr(owner, name, value)
     try:
         yield
     finally:
-        vars(arrayobj)["raise_with_shape_context"] = before
+        setattr(owner, name, before)
+
+
+def _shape_errors_without_text() -> AbstractContextManager[None]:
+    """Make a wrong shape in an assignment an error that names none: words take long to compile."""
+    return _replaced(arrayobj, "raise_with_shape_context", _raise_shape_error)
 
 
 @contextmanager
@@ -357,33 +362,25 @@ def _box_array(kind: Any, value: Any, c: Any) -> Any:
         del c.pyapi.unserialize
 
 
-@contextmanager
-def _overloads_as_helpers() -> Iterator[None]:
+def _overloads_as_helpers() -> AbstractContextManager[None]:
     """Compile the functions of numpy as helpers; numba would make machine code of each."""
     overloads: Any = getattr(templates, "_OverloadFunctionTemplate", None)  # not public
     before = getattr(overloads, "_get_jit_decorator", None)
     if before is None:
-        yield
-        return
+        return nullcontext()
 
     def decorator(self: Any) -> Any:
         return partial(before(self), pipeline_class=_HelperCompiler, no_cfunc_wrapper=True)
 
-    overloads._get_jit_decorator = decorator
-    try:
-        yield
-    finally:
-        overloads._get_jit_decorator = before
+    return _replaced(overloads, "_get_jit_decorator", decorator)
 
 
-@contextmanager
-def _call_types_once() -> Iterator[None]:
+def _call_types_once() -> AbstractContextManager[None]:
     """Find the types of each call of numba's own functions once; it would look them up again.
 
     Compiling takes a tenth less time.
     """
-    functions: Any = types.BaseFunction
-    before, found = functions.get_call_type, dict[Any, Any]()
+    before, found = types.BaseFunction.get_call_type, dict[Any, Any]()
 
     def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
         key = function, tuple(args), tuple(kws.items())
@@ -391,21 +388,15 @@ def _call_types_once() -> Iterator[None]:
             found[key] = before(function, context, args, kws)
         return found[key]
 
-    functions.get_call_type = get_call_type
-    try:
-        yield
-    finally:
-        functions.get_call_type = before
+    return _replaced(types.BaseFunction, "get_call_type", get_call_type)
 
 
-@contextmanager
-def _lifetimes_once() -> Iterator[None]:
+def _lifetimes_once() -> AbstractContextManager[None]:
     """Find the lifetimes of variables before code is written; numba would after each pass, too.
 
     Compiling takes a tenth less time.
     """
-    processor: Any = postproc.PostProcessor
-    before = processor.run
+    before = postproc.PostProcessor.run
 
     def run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
         code = self.func_ir
@@ -415,11 +406,7 @@ def _lifetimes_once() -> Iterator[None]:
             code.blocks = transforms.canonicalize_cfg(code.blocks)
             code.variable_lifetime = postproc.VariableLifetime(code.blocks)  # found if needed
 
-    processor.run = run
-    try:
-        yield
-    finally:
-        processor.run = before
+    return _replaced(postproc.PostProcessor, "run", run)
 
 
 @contextmanager

@@ -238,8 +238,7 @@ def _at_items(problem: ExactCover, items: Ints, given: UInts) -> tuple[ExactCove
     wide = np.setdiff1d(np.flatnonzero(bounds[:, 1] > 1), items)
     primary = np.concatenate([items[items < problem.n_primary], wide])
     rest = np.setdiff1d(np.arange(problem.n_items), primary)
-    sizes = np.diff(problem.indptr)[options]
-    kept = np.repeat(np.isin(np.arange(problem.n_options), options), np.diff(problem.indptr))
+    sizes, kept = problem.entries_of(options)
     indices, ends = problem.indices[kept], np.cumsum(sizes)
     lacks = ~np.isin(indices, primary)
     lone = np.flatnonzero(np.add.reduceat(lacks, ends - sizes) == sizes) if options.size else ends
