@@ -355,13 +355,14 @@ def _join(kind, source, places, house, board, room, n, limit):
 def _refute(board, room, n):
     """Find the candidates that the shortest proofs refute, if these are the easiest chains."""
     at, found = room.at, room.found
+    proofs, order, states = room.proofs, room.order, room.states
     for level in range(LEVELS[NISHIO, 0], GUESS):
         if found[-1, 0] <= level:
             return
         if KINDS[level, 0] == NISHIO:
             most = MOST[NISHIO, level]
             for k in range(n):
-                nodes = refute(board, at[k] // N, at[k] % N, most, room.proofs, room.order, room.states)
+                nodes = refute(board, at[k] // N, at[k] % N, most, proofs, order, states)
                 if nodes < UNKNOWN:
                     _find(found, k, LEVELS[NISHIO, nodes], nodes, 2 * k + 1, 2 * k)
 
