@@ -51,7 +51,8 @@ class LeanContext(CPUContext):
         if data is None:
             value = cgutils.create_constant_array(llvm.IntType(8), bytearray(content))
             data = cgutils.global_constant(builder, name, value)
-            data.align = self.get_abi_alignment(self.get_data_type(typ.dtype))
+        align = self.get_abi_alignment(self.get_data_type(typ.dtype))
+        data.align = max(data.align or 1, align)  # arrays of other types may have the same bytes
         model = self.data_model_manager[typ]
         kind = model.get_value_type()
         fields = [each(None) for each in kind.elements]
@@ -118,6 +119,11 @@ class _Status:
     def is_error(self) -> Any:
         """The function has raised an error."""
         return self._builder.not_(self.is_ok)
+
+    @property
+    def is_stop_iteration(self) -> Any:
+        """A generator has ended."""
+        return self._is("==", callconv.RETCODE_STOPIT)
 
 
 class LeanLower(Lower):
@@ -278,6 +284,9 @@ class LeanLower(Lower):
         call = guard(get_definition, self.func_ir, expr.value)
         is_range = self.typeof(expr.value.name) == types.range_state64_type
         if not is_range or not isinstance(call, ir.Expr) or call.op != "call":
+            return None
+        function = guard(get_definition, self.func_ir, call.func)
+        if getattr(function, "value", None) is not range:  # but a function that returns one
             return None
         if len(call.args) > 2 or call.kws or call.vararg:
             return None
