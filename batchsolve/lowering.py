@@ -188,10 +188,12 @@ class LeanLower(Lower):
             return []
         if not isinstance(kind.dtype, _SCALARS):
             return []
-        value, given = self.loadvar(index.name), self.typeof(index.name)
+        value = self.loadvar(index.name)
+        given: Any = self.typeof(index.name)
         found = [(value, given)]
         if isinstance(given, types.BaseTuple):
-            found = [(self._at(value, k), each) for k, each in enumerate(given.types)]
+            kinds: Any = given
+            found = [(self._at(value, k), each) for k, each in enumerate(kinds)]
         if len(found) > kind.ndim or not all(isinstance(each, types.Integer) for _, each in found):
             return []
         return found
