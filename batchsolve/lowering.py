@@ -153,13 +153,13 @@ class LeanLower(Lower):
 
     def lower_expr(self, resty: Any, expr: Any) -> Any:
         """Return the value of an expression."""
-        lean = {
-            "getiter": self._begin_of_range,
-            "iternext": self._next_of_range,
-            "pair_first": self._first_of_pair,
-            "pair_second": self._second_of_pair,
-        }.get(expr.op)
-        found = lean(expr) if lean else None
+        found = None
+        if expr.op == "getiter":
+            found = self._begin_of_range(expr)
+        elif expr.op == "iternext":
+            found = self._next_of_range(expr)
+        elif expr.op in ("pair_first", "pair_second") and not self._is_counted(expr.value.name):
+            found = self._at(self.loadvar(expr.value.name), int(expr.op == "pair_second"))
         return super().lower_expr(resty, expr) if found is None else found
 
     # ---- elements and rows of arrays ----------------------------------------------------------
@@ -194,10 +194,12 @@ class LeanLower(Lower):
             return []
         if not isinstance(kind.dtype, _SCALARS):
             return []
-        value, given = self.loadvar(index.name), self.typeof(index.name)
+        value = self.loadvar(index.name)
+        given: Any = self.typeof(index.name)
         found = [(value, given)]
         if isinstance(given, types.BaseTuple):
-            found = [(self._at(value, k), each) for k, each in enumerate(given.types)]
+            kinds: Any = given
+            found = [(self._at(value, k), each) for k, each in enumerate(kinds)]
         if len(found) > kind.ndim or not all(isinstance(each, types.Integer) for _, each in found):
             return []
         return found
@@ -294,13 +296,12 @@ class LeanLower(Lower):
         start, stop = self._at(state, 0), self._at(state, 1)
         left = builder.sub(stop, start)
         left = builder.select(builder.icmp_signed(">", left, _INTP(0)), left, _INTP(0))
+        at, n_left = cgutils.alloca_once(builder, _INTP), cgutils.alloca_once(builder, _INTP)
+        builder.store(start, at)
+        builder.store(left, n_left)
         kind = self.context.get_value_type(types.range_iter64_type)
         iterator = llvm.Constant(kind, llvm.Undefined)
-        for place, value in enumerate((start, stop, _INTP(1), left)):
-            if place in (0, 3):  # the next number, and how many are left
-                room = cgutils.alloca_once(builder, _INTP)
-                builder.store(value, room)
-                value = room
+        for place, value in enumerate((at, stop, _INTP(1), n_left)):
             iterator = builder.insert_value(iterator, value, place)
         return iterator
 
@@ -316,14 +317,3 @@ class LeanLower(Lower):
         pair = self.context.get_value_type(types.Pair(types.intp, types.boolean))
         found = builder.insert_value(llvm.Constant(pair, llvm.Undefined), number, 0)
         return builder.insert_value(found, builder.icmp_signed(">", n_left, _INTP(0)), 1)
-
-    def _first_of_pair(self, expr: Any) -> Any:
-        return self._of_pair(expr, 0)
-
-    def _second_of_pair(self, expr: Any) -> Any:
-        return self._of_pair(expr, 1)
-
-    def _of_pair(self, expr: Any, place: int) -> Any:
-        if self._is_counted(expr.value.name):
-            return None
-        return self._at(self.loadvar(expr.value.name), place)
