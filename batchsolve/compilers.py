@@ -17,6 +17,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
+from numba.core.errors import NumbaRuntimeError
 from numba.core.typed_passes import NativeLowering
 from numba.core.typing import templates
 from numba.np import arrayobj
@@ -80,8 +81,9 @@ class _PartCode(_HelperCode):
     """The code of a helper that is optimised in kernels."""
 
     def _optimize_final_module(self) -> None:
-        passes, timing = self._codegen._module_pass_manager(cost="cheap", opt=0)
-        passes.run(self._final_module, timing)
+        passes = self._codegen._module_pass_manager(cost="cheap", opt=0)
+        passes, *builder = passes if isinstance(passes, tuple) else [passes]  # by numba's version
+        passes.run(self._final_module, *builder)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -115,7 +117,6 @@ class _HelperLowering(_KernelLowering):
     def run_pass(self, state: Any) -> bool:
         """Write the code into a library of helpers."""
         context = state.targetctx
-        state.library = self._code(context.codegen(), state.func_id.func_qualname)
         kinds = [state.return_type]
         for each, signature in state.calltypes.items():
             if getattr(each, "op", "") == "call":
@@ -124,7 +125,15 @@ class _HelperLowering(_KernelLowering):
                 kinds.append(signature.args[-1])  # numba may copy what is assigned
         holds = any(context.data_model_manager[kind].contains_nrt_meminfo() for kind in kinds)
         if not (holds or any(isinstance(kind, types.List) for kind in state.typemap.values())):
-            state.targetctx = context.subtarget(enable_nrt=False)
+            try:
+                return self._write(state, context.subtarget(enable_nrt=False))
+            except NumbaRuntimeError:
+                pass  # numba makes something else, such as an error with variables
+        return self._write(state, context)
+
+    def _write(self, state: Any, context: Any) -> bool:
+        state.targetctx = context
+        state.library = self._code(context.codegen(), state.func_id.func_qualname)
         return bool(super().run_pass(state))
 
 
