@@ -126,8 +126,7 @@ def click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
     kind, note = get_args(hint)
     if type(None) in get_args(kind):
         [kind] = (each for each in get_args(kind) if each is not type(None))
-    parameter: click.Parameter = note(name, kind, default)
-    return parameter
+    return note(name, kind, default)
 
 
 @dataclass(frozen=True)
