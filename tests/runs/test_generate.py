@@ -293,8 +293,8 @@ batchsolve.cli.app()
 
 def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path):
     whole, out = tmp_path / "whole.parquet", tmp_path / "out.parquet"
-    bs.generate_file(whole, 1500, **SOME)
-    command = [sys.executable, "-u", "-c", SLOW, "generate", "-n", "1500", "--box", "2x2"]
+    bs.generate_file(whole, 600, **SOME)
+    command = [sys.executable, "-u", "-c", SLOW, "generate", "-n", "600", "--box", "2x2"]
     command += ["--seed", "5", "--minimal", "-o", str(out), "--resume", "--chunk", "10", "--quiet"]
     rng, kills = random.Random(1), 0
     for _ in range(50):

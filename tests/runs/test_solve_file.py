@@ -359,7 +359,7 @@ solve_file.FileRun._take = take_when_told
 batchsolve.cli.app()
 """
     command = [sys.executable, "-u", "-c", code, "solve", str(path), "-o", str(out), "--resume"]
-    command += ["--chunk", "200", "--quiet"]
+    command += ["--chunk", "300", "--quiet"]
     journal = f"{out}.partial.journal"
     rng, kills = random.Random(how), 0
     for _ in range(100):
