@@ -95,9 +95,7 @@ def _in_time(question: Callable[..., Any], asked: Asked) -> Any:
         return None
 
 
-def _summary(
-    asked: Asked, count: int, facts: dict[str, Any], begin: float, said: str = ""
-) -> int:
+def _summary(asked: Asked, count: int, facts: dict[str, Any], begin: float, said: str = "") -> int:
     """Print the summary of an answer about all solutions; return the exit code."""
     seconds = round(time.monotonic() - begin, 3)
     found = {"count": count, "complete": True, **facts, "seconds": seconds}

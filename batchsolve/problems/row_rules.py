@@ -82,8 +82,8 @@ class Given(NamedTuple):
         return both._replace(
             regions=self.regions,
             allowed=self.allowed,
-            pairs_of=both.pairs_of[::2],
-            cages_of=both.cages_of[::2],
+            pairs_of=both.pairs_of[::2].copy(),  # each layout of arrays has kernels of its own
+            cages_of=both.cages_of[::2].copy(),
         )
 
     def take(self, rows: Ints) -> Given:
