@@ -618,24 +618,19 @@ class PuzzleSettings:
         if self.lines is not None and self.constraints is not None:
             raise InputError("`lines` are drawn, and `constraints` gives them; leave out one")
         object.__setattr__(self, "unlike", tuple(paths_of("a file to compare with", self.unlike)))
-        for name, kind in (
-            ("clues", "clues are a pair such as (22, 26), fewest first"),
-            ("cages", "sizes of cages are a pair such as (2, 5), smallest first"),
-            ("line_cells", "sizes of lines are a pair such as (3, 5), smallest first"),
+        whole, every = (operator.index, 0), (float, float("-inf"))
+        for name, kind, (number, least) in (
+            ("clues", "clues are a pair such as (22, 26), fewest first", whole),
+            ("cages", "sizes of cages are a pair such as (2, 5), smallest first", whole),
+            ("line_cells", "sizes of lines are a pair such as (3, 5), smallest first", whole),
+            ("rating", "a rating is a pair such as (2.6, 4.4), the lower bound first", every),
         ):
             if (given := getattr(self, name)) is not None:
                 with argument_errors(kind, given):
-                    fewest, most = map(operator.index, given)
-                if not 0 <= fewest <= most:
+                    low, high = map(number, given)
+                if not least <= low <= high:
                     raise InputError(f"{kind}, not {given}")
-                object.__setattr__(self, name, (fewest, most))
-        if self.rating is not None:
-            kind = "a rating is a pair such as (2.6, 4.4), the lower bound first"
-            with argument_errors(kind, self.rating):
-                low, high = map(float, self.rating)
-            if not low <= high:
-                raise InputError(f"{kind}, not {self.rating}")
-            object.__setattr__(self, "rating", (low, high))
+                object.__setattr__(self, name, (low, high))
 
     @property
     def has_drawn_rules(self) -> bool:

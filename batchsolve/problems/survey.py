@@ -266,15 +266,14 @@ class Survey:
                 "every value has several kinds of blank cells, one of which may be a digit; say "
                 "which symbols are the digits with `alphabet`"
             )
-        scores = strict
-        most = max(scores.values(), default=0)
+        most = max(strict.values(), default=0)
         if most == 0:
             names = ", ".join(n.name for n in notations(n_digits)) or "numbers"
             raise InputError(
                 f"no value fits an alphabet for {n_digits}×{n_digits} grids ({names}); "
                 f"name yours with `alphabet`"
             )
-        best = [notation for notation, score in scores.items() if score == most]
+        best = [notation for notation, score in strict.items() if score == most]
         # a column of nothing but blanks fits every alphabet; any other has to leave one
         used = self._symbols_used(rows, best[0])
         all_blanks = set(self._blanks)
