@@ -7,7 +7,6 @@ counterpart in NumPy runs, or if it has none, Python itself while the arrays are
 
 from __future__ import annotations
 
-import gc
 import logging
 import multiprocessing
 import os
@@ -15,25 +14,26 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, partial
 from types import FrameType, FunctionType
 from typing import Any
 
 import numpy as np
-from numba import njit, types
-from numba.core import boxing, event, ir, postproc, pythonapi, transforms
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
-from numba.core.compiler_machinery import register_pass
 from numba.core.dispatcher import Dispatcher
-from numba.core.typed_passes import NativeLowering
-from numba.core.typing import templates
-from numba.np import arrayobj
 
-from batchsolve.errors import InputError
+from batchsolve.compilers import (
+    HelperCompiler,
+    KernelCompiler,
+    PartCompiler,
+    check_returned,
+    dispatcher,
+    helper_of,
+    parts_replaced,
+)
 from batchsolve.interrupts import check_interrupt
 from batchsolve.kernel_files import KernelFiles
 
@@ -49,12 +49,13 @@ LOOK_SECONDS = 0.001  # between two looks at a thread that may only load a kerne
 _ONE_AT_A_TIME = threading.RLock()
 _compiles = False  # the thread that holds that lock; otherwise it looks for a kernel, or loads it
 _n_compiled = 0  # kernels that this process has compiled, or has waited for
-_NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called; it runs without the interpreter's lock."""
-    compiled = _dispatcher(function, nogil=True)
+    compiled = dispatcher(
+        function, pipeline_class=KernelCompiler, nogil=True, no_cfunc_wrapper=True
+    )
     files = KernelFiles(function, _CTRL_C.pass_on, _begin_to_compile)
     compile_: Any = compiled.compile
 
@@ -62,12 +63,7 @@ def kernel(function: Callable[..., Any]) -> Any:
         with (
             _one_at_a_time(),
             _CTRL_C.between_passes(),
-            _arrays_without_python(),
-            _shape_errors_without_text(),
-            _overloads_as_helpers(),
-            _call_types_once(),
-            _lifetimes_once(),
-            _without_garbage_collection(),
+            parts_replaced(),
         ):
             begin, n_before = time.monotonic(), _n_compiled
             try:
@@ -76,23 +72,13 @@ def kernel(function: Callable[..., Any]) -> Any:
                 files.end_turn()
             if _n_compiled > n_before:
                 _say_how_long(function, time.monotonic() - begin)
-            _check_returned(compiled)
+            check_returned(compiled)
             result = list(compiled.overloads.values())[-1]
             for environment in result._find_referenced_environments():  # those of helpers, too
                 result.codegen.set_env(environment.env_name, environment)
             return entry
 
     vars(compiled).update(_cache=files, compile=compile_alone)
-    return compiled
-
-
-def _dispatcher(function: Callable[..., Any], **how: Any) -> Any:
-    """Return a function that numba compiles when it is called."""
-    compiled: Any = njit(**how)(function)
-    if not isinstance(compiled, Dispatcher):
-        raise InputError(
-            "NUMBA_DISABLE_JIT is set, and batchsolve searches with compiled kernels; unset it"
-        )
     return compiled
 
 
@@ -191,7 +177,7 @@ def _in_python(function: Any) -> Any:
 
 def helper(function: Callable[..., Any]) -> Any:
     """Compile a function as a part of every kernel that calls it; Python cannot call it."""
-    return _helper(function, _HelperCompiler)
+    return helper_of(function, HelperCompiler)
 
 
 def part(function: Callable[..., Any]) -> Any:
@@ -199,7 +185,7 @@ def part(function: Callable[..., Any]) -> Any:
 
     Compiling takes two thirds of the time. Kernels are slower if their innermost loops call parts.
     """
-    return _helper(function, _PartCompiler)
+    return helper_of(function, PartCompiler)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -208,230 +194,7 @@ def inlined(function: Callable[..., Any]) -> Any:
     LLVM inlines it. With ``inline="always"`` numba would, and would infer types anew at every call:
     a search then took twice as long to compile.
     """
-    return _helper(function, _HelperCompiler, forceinline=True)
-
-
-def _helper(function: Callable[..., Any], compiler: type[Compiler], **how: Any) -> Any:
-    """Compile a function for kernels, once for all constants that they pass.
-
-    Numba would compile it for each constant argument, and for the first value of each variable.
-    """
-    compiled = _dispatcher(function, pipeline_class=compiler, **_NOT_FOR_PYTHON, **how)
-    template = compiled.get_call_template
-
-    def template_without_constants(arguments: Any, named: Any) -> Any:
-        arguments = tuple(map(types.unliteral, arguments))
-        return template(arguments, {name: types.unliteral(each) for name, each in named.items()})
-
-    vars(compiled)["get_call_template"] = template_without_constants
-    return compiled
-
-
-class _HelperCode(JITCodeLibrary):
-    """The code of a helper, which becomes machine code in kernels alone.
-
-    Numba would make machine code of each helper, together with all those that it calls.
-    """
-
-    @property
-    def codegen(self) -> Any:
-        """The object to which numba gives the constants of a function: this one."""
-        return self
-
-    def set_env(self, env_name: str, env: Any) -> None:
-        """Do nothing; a kernel gets the constants of its helpers when it is compiled."""
-
-    def get_pointer_to_function(self, name: str) -> int:
-        """Return that there is no machine code."""
-        return 0
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
-
-
-class _PartCode(_HelperCode):
-    """The code of a helper that is optimised in kernels."""
-
-    def _optimize_final_module(self) -> None:
-        passes, timing = self._codegen._module_pass_manager(cost="cheap", opt=0)
-        passes.run(self._final_module, timing)
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _HelperLowering(NativeLowering):
-    """The pass that writes the code of a helper.
-
-    It leaves out the counts of the references to arrays, where the helper has no lists and neither
-    makes nor returns arrays: its caller holds them.
-    """
-
-    _name = "helper_lowering"
-    _code = _HelperCode
-
-    def run_pass(self, state: Any) -> bool:
-        """Write the code into a library of helpers."""
-        context = state.targetctx
-        state.library = self._code(context.codegen(), state.func_id.func_qualname)
-        kinds = [state.return_type]
-        for each, signature in state.calltypes.items():
-            if getattr(each, "op", "") == "call":
-                kinds.append(signature.return_type)
-            elif isinstance(each, ir.SetItem | ir.StaticSetItem):
-                kinds.append(signature.args[-1])  # numba may copy what is assigned
-        holds = any(context.data_model_manager[kind].contains_nrt_meminfo() for kind in kinds)
-        if not (holds or any(isinstance(kind, types.List) for kind in state.typemap.values())):
-            state.targetctx = context.subtarget(enable_nrt=False)
-        return bool(super().run_pass(state))
-
-
-@register_pass(mutates_CFG=True, analysis_only=False)
-class _PartLowering(_HelperLowering):
-    """The same for helpers that are optimised in kernels."""
-
-    _name = "part_lowering"
-    _code = _PartCode
-
-
-class _HelperCompiler(Compiler):
-    """The compiler of helpers."""
-
-    _lowering: type[NativeLowering] = _HelperLowering
-
-    def define_pipelines(self) -> Any:
-        """Return numba's passes, with that for helpers in its place."""
-        [passes] = super().define_pipelines()
-        passes.passes = [
-            (self._lowering if each is NativeLowering else each, text)
-            for each, text in passes.passes
-        ]
-        passes.finalize()
-        return [passes]
-
-
-class _PartCompiler(_HelperCompiler):
-    """The compiler of helpers that are optimised in kernels."""
-
-    _lowering = _PartLowering
-
-
-@helper
-def _raise_shape_error(_source: Any, _target: Any) -> None:
-    raise ValueError("an array does not fit where it is assigned")
-
-
-@contextmanager
-def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
-    """Give an attribute of numba, which may not be public, another value in the block."""
-    before = getattr(owner, name, None)
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, before)
-
-
-def _shape_errors_without_text() -> AbstractContextManager[None]:
-    """Make a wrong shape in an assignment an error that names none: words take long to compile."""
-    return _replaced(arrayobj, "raise_with_shape_context", _raise_shape_error)
-
-
-@contextmanager
-def _arrays_without_python() -> Iterator[None]:
-    """Make compiled functions return arrays without calling Python.
-
-    Numba unpickles the class of each array that it returns. That runs Python, which raises a Ctrl-C
-    that came meanwhile in the middle of making a result: it is lost, or the process crashes. Here
-    the class is a constant of the compiled function, as the array's dtype is in numba.
-    """
-    boxers = getattr(getattr(pythonapi, "_boxers", None), "functions", {})  # not public
-    before = boxers.get(types.Array)
-    boxers[types.Array] = _box_array
-    try:
-        yield
-    finally:
-        boxers[types.Array] = before
-
-
-def _box_array(kind: Any, value: Any, c: Any) -> Any:
-    array_class = c.env_manager.read_const(c.env_manager.add_const(kind.box_type))
-    c.pyapi.unserialize = lambda _: array_class
-    try:
-        return boxing.box_array(kind, value, c)
-    finally:
-        del c.pyapi.unserialize
-
-
-def _overloads_as_helpers() -> AbstractContextManager[None]:
-    """Compile the functions of numpy as helpers; numba would make machine code of each."""
-    overloads: Any = getattr(templates, "_OverloadFunctionTemplate", None)  # not public
-    before = getattr(overloads, "_get_jit_decorator", None)
-    if before is None:
-        return nullcontext()
-
-    def decorator(self: Any) -> Any:
-        return partial(before(self), pipeline_class=_HelperCompiler, no_cfunc_wrapper=True)
-
-    return _replaced(overloads, "_get_jit_decorator", decorator)
-
-
-def _call_types_once() -> AbstractContextManager[None]:
-    """Find the types of each call of numba's own functions once; it would look them up again.
-
-    Compiling takes a tenth less time.
-    """
-    before, found = types.BaseFunction.get_call_type, dict[Any, Any]()
-
-    def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
-        key = function, tuple(args), tuple(kws.items())
-        if key not in found:
-            found[key] = before(function, context, args, kws)
-        return found[key]
-
-    return _replaced(types.BaseFunction, "get_call_type", get_call_type)
-
-
-def _lifetimes_once() -> AbstractContextManager[None]:
-    """Find the lifetimes of variables before code is written; numba would after each pass, too.
-
-    Compiling takes a tenth less time.
-    """
-    before = postproc.PostProcessor.run
-
-    def run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-        code = self.func_ir
-        if emit_dels or code.is_generator:
-            before(self, emit_dels, extend_lifetimes)
-        else:
-            code.blocks = transforms.canonicalize_cfg(code.blocks)
-            code.variable_lifetime = postproc.VariableLifetime(code.blocks)  # found if needed
-
-    return _replaced(postproc.PostProcessor, "run", run)
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Collect no cycles while numba works: it makes many objects, and would take a tenth longer."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _check_returned(compiled: Any) -> None:
-    """Raise `TypeError` if a kernel returns a named tuple; return ``named[:]``, a plain one.
-
-    See `_arrays_without_python`.
-    """
-    waiting: list[Any] = [each.signature.return_type for each in compiled.overloads.values()]
-    while waiting:
-        kind = waiting.pop()
-        if isinstance(kind, types.BaseNamedTuple):
-            raise TypeError(f"{compiled.py_func.__qualname__} returns {kind}; return a plain tuple")
-        waiting += getattr(kind, "types", ())  # of a tuple
+    return helper_of(function, HelperCompiler, forceinline=True)
 
 
 class NotAtHandError(Exception):

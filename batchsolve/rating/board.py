@@ -39,11 +39,6 @@ CELL = np.argsort(HOUSE, axis=0, kind="stable").T.reshape(N_HOUSES, N)
 PLACE = np.stack([(CELL[HOUSE[cell]] == cell).argmax(axis=1) for cell in range(N_CELLS)])
 """The place of each cell in its three houses."""
 
-BLANK = np.full(SIZE, ALL, np.uint16)
-"""The board of a blank grid."""
-BLANK[DIGITS:N_OPEN] = 0
-BLANK[N_OPEN] = N_CELLS
-
 
 @inlined
 def first(bits):
@@ -97,9 +92,20 @@ def place(board, cell, digit):
 
 
 @part
+def copy(board, other):
+    """Set a board to another; numba's assignment takes ten times as much code."""
+    for k in range(SIZE):
+        board[k] = other[k]
+
+
+@part
 def begin(board, grid):
     """Set a board to a grid; return False if that has other digits than 0 to 9, or clashes."""
-    board[:] = BLANK
+    for k in range(DIGITS):
+        board[k] = ALL
+    for cell in range(N_CELLS):
+        board[DIGITS + cell] = 0
+    board[N_OPEN] = N_CELLS
     for cell in range(N_CELLS):
         if grid[cell] > N or (grid[cell] and not place(board, cell, np.intp(grid[cell]) - 1)):
             return False

@@ -70,6 +70,24 @@ CHAINS_OF_STEP = DIGITS_OF_STEP + 1
 """The place of the nodes of a step's chains, behind its cells and digits; 0 ends each chain."""
 CHAIN_STEP_SIZE = CHAINS_OF_STEP + 2 * MOST_NODES
 
+ROOM = np.dtype(
+    [
+        ("at", np.int64, N_CANDIDATES),  # the candidates: 9 · cell + digit
+        ("number", np.int64, (N_CELLS, N)),  # their numbers
+        ("weak", np.uint64, (2, N_CANDIDATES, WORDS)),  # their weak links
+        ("strong", np.uint64, (3, N_CANDIDATES, WORDS)),  # their strong links
+        ("reach", np.uint8, (4, N_CANDIDATES, N_CANDIDATES)),  # from on, then off, to on and to off
+        ("sets", np.uint64, (4, WORDS)),
+        ("found", np.int64, (N_CANDIDATES + 1, 4)),  # level, nodes, source, target; the least level
+        ("sums", np.uint16, (2, N_CANDIDATES)),  # the nodes of chains to off and to on
+        ("proofs", np.int64, N_CELLS),  # as of `refute`
+        ("order", np.int64, (N_CELLS + 1, N + 2)),
+        ("states", np.uint64, (N + 1, 6)),
+    ],
+    align=True,
+)
+"""The room that chains need."""
+
 _NODES = np.arange(MOST_NODES + 1)
 MOST = np.array([[_NODES[row <= level].max(initial=0) for level in range(GUESS)] for row in LEVELS])
 """The most nodes of a chain of each kind that each level has."""
@@ -238,14 +256,14 @@ def _follow(links, board, room, n, limit):
     limit : int
         Chains up to this level are as good as the easiest.
     """
-    at, number, weak, strong, reach, sets, found = room[:7]
-    weak, strong = weak[min(links, 1)], strong[links]
+    at, number, reach, found = room.at, room.number, room.reach, room.found
+    weak, strong = room.weak[min(links, 1)], room.strong[links]
     chain, cycle = CHAIN_OF[links], CYCLE_OF[links]
     for k in range(n):
         bound = min(max(limit, found[-1, 0]), GUESS - 1)
         most = max(MOST[chain, bound], MOST[cycle, bound]) - 1
-        _spread(k, True, weak, strong, most, reach[0, k], reach[1, k], sets, n)
-        _spread(k, False, weak, strong, most, reach[2, k], reach[3, k], sets, n)
+        _spread(k, True, weak, strong, most, reach[0, k], reach[1, k], room.sets, n)
+        _spread(k, False, weak, strong, most, reach[2, k], reach[3, k], room.sets, n)
         if links != Y_LINKS:
             for is_on in range(2):  # from off to on, and from on to off
                 nodes = np.intp(reach[2 - is_on, k, k]) + 1
@@ -268,7 +286,7 @@ def _follow(links, board, room, n, limit):
 @part
 def _cross(one, two, level, nodes, room, n, found):
     """Note the candidates that see both of two of their digit, one of which is on."""
-    weak = room[2]
+    weak = room.weak
     for word in range((n + 63) >> 6):
         bits = weak[0, one, word] & weak[0, two, word]
         while bits:
@@ -283,7 +301,7 @@ def _cross_all(one, two, cycle, nodes, room, n):
 
     The cycles lead from `one` on to `two` off, and back.
     """
-    at, _, _, _, reach, _, found = room[:7]
+    at, reach, found = room.at, room.reach, room.found
     level = LEVELS[cycle, nodes]
     for on in range(n):
         before, behind = np.intp(reach[2, two, on]), np.intp(reach[0, on, one])
@@ -311,7 +329,7 @@ def _join(kind, source, places, house, board, room, n, limit):
     places : int
         The digits of the cell, or the places of the digit in `house`.
     """
-    at, number, _, _, reach, _, found, sums = room[:8]
+    at, number, reach, found, sums = room.at, room.number, room.reach, room.found, room.sums
     for target in range(n):
         sums[0, target] = sums[1, target] = 0
     left = places
@@ -336,7 +354,8 @@ def _join(kind, source, places, house, board, room, n, limit):
 @part
 def _refute(board, room, n):
     """Find the candidates that the shortest proofs refute, if these are the easiest chains."""
-    at, found, proofs, order, states = room[0], room[6], room[8], room[9], room[10]
+    at, found = room.at, room.found
+    proofs, order, states = room.proofs, room.order, room.states
     for level in range(LEVELS[NISHIO, 0], GUESS):
         if found[-1, 0] <= level:
             return
@@ -354,8 +373,8 @@ def _find_chains(board, room, limit):
 
     Return the number of candidates.
     """
-    n = _link(board, room[0], room[1], room[2], room[3])
-    found = room[6]
+    n = _link(board, room.at, room.number, room.weak, room.strong)
+    found = room.found
     for k in range(len(found)):
         found[k, 0] = GUESS
     _follow(X_LINKS, board, room, n, limit)
@@ -385,10 +404,10 @@ def _find_chains(board, room, limit):
 @part
 def _trace(links, start, end, room, n, step, at_step):
     """Write the nodes of a least chain into a step; return the place behind them."""
-    at, _, weak, strong, reach, sets = room[:6]
-    weak, strong = weak[min(links, 1)], strong[links]
+    at, reach = room.at, room.reach
+    weak, strong = room.weak[min(links, 1)], room.strong[links]
     to_on, to_off = reach[0, start >> 1], reach[1, start >> 1]
-    _spread(start >> 1, start & 1 == 1, weak, strong, MOST_NODES, to_on, to_off, sets, n)
+    _spread(start >> 1, start & 1 == 1, weak, strong, MOST_NODES, to_on, to_off, room.sets, n)
     here, is_on = np.intp(end >> 1), end & 1 == 1
     left = np.intp(to_on[here]) if is_on else np.intp(to_off[here])
     behind = at_step + left + 1
@@ -409,9 +428,9 @@ def _trace(links, start, end, room, n, step, at_step):
 @part
 def _write_proofs(board, candidate, room, step):
     """Write the proofs that refute a candidate into a step: nodes on, and a last one off."""
-    proofs, order, at_step = room[8], room[9], CHAINS_OF_STEP
+    proofs, order, at_step = room.proofs, room.order, CHAINS_OF_STEP
     digit = candidate % N
-    refute(board, candidate // N, digit, MOST_NODES, proofs, order, room[10])
+    refute(board, candidate // N, digit, MOST_NODES, proofs, order, room.states)
     best = 0
     for cell in range(1, N_CELLS):
         nodes, least = proofs[cell], proofs[best]
@@ -441,15 +460,15 @@ def _explain(level, source, target, room, n, board, step):
     elif kind == Y_CYCLE:
         links = Y_LINKS
     if kind == NISHIO:
-        _write_proofs(board, room[0][source >> 1], room, step)
+        _write_proofs(board, room.at[source >> 1], room, step)
     elif kind in (CELL_CHAINS, REGION_CHAINS):
         places = board[source] if kind == CELL_CHAINS else board[PLACES + source]
         left = np.intp(places)
         while left:
             if kind == CELL_CHAINS:
-                k = room[1][source, first(left)]
+                k = room.number[source, first(left)]
             else:
-                k = room[1][CELL[source // N, first(left)], source % N]
+                k = room.number[CELL[source // N, first(left)], source % N]
             left &= left - 1
             at_step = _trace(links, 2 * k + 1, target, room, n, step, at_step) + 1
     else:
@@ -461,7 +480,7 @@ def _explain(level, source, target, room, n, board, step):
 @part
 def _use_chains(board, step, limit, room):
     """Use the easiest chains, and all others up to a level; return the level of the easiest."""
-    n, found = _find_chains(board, room, limit), room[6]
+    n, found = _find_chains(board, room, limit), room.found
     level = found[-1, 0]
     if level == GUESS:
         return level
@@ -474,7 +493,7 @@ def _use_chains(board, step, limit, room):
             fits = found[k, 1] == found[best, 1] and found[k, 0] == level
             fits &= found[k, 2] == found[best, 2] and found[k, 3] == found[best, 3]
         if fits:
-            remove(board, room[0][k] // N, room[0][k] % N)
+            remove(board, room.at[k] // N, room.at[k] % N)
     return level
 
 
@@ -491,23 +510,11 @@ def use_chains(boards, levels, rows, used, room, step):
     """
     for k in rows:
         hardest = 0 if levels[k] == NONE else np.intp(levels[k])
-        used[k] = _use_chains(boards[k], step, hardest, room)
+        used[k] = _use_chains(boards[k], step, hardest, room[0])
         if levels[k] == NONE or used[k] > levels[k]:
             levels[k] = used[k]
 
 
 def room_for_chains():
-    """Return the arrays that `use_chains` needs."""
-    return (
-        np.empty(N_CANDIDATES, np.int64),  # the candidates: 9 · cell + digit
-        np.zeros((N_CELLS, N), np.int64),  # their numbers
-        np.empty((2, N_CANDIDATES, WORDS), np.uint64),  # their weak links
-        np.empty((3, N_CANDIDATES, WORDS), np.uint64),  # their strong links
-        np.empty((4, N_CANDIDATES, N_CANDIDATES), np.uint8),  # from on, then off, to on and to off
-        np.empty((4, WORDS), np.uint64),
-        np.empty((N_CANDIDATES + 1, 4), np.int64),  # level, nodes, source, target; the least level
-        np.empty((2, N_CANDIDATES), np.uint16),  # the nodes of chains to off and to on
-        np.empty(N_CELLS, np.int64),  # as of `refute`
-        np.empty((N_CELLS + 1, N + 2), np.int64),
-        np.empty((N + 1, 6), np.uint64),
-    )
+    """Return the room that `use_chains` needs."""
+    return np.zeros(1, ROOM)

@@ -20,6 +20,7 @@ from batchsolve.rating.board import (
     SIZE,
     N,
     begin,
+    copy,
     count,
     first,
     is_single,
@@ -103,9 +104,10 @@ def _dead_ends(grid, boards, cells):
             n_dead += 1
         elif board[N_OPEN] == 0:
             n_solutions += 1
-            solved[:] = board
+            copy(solved, board)
         else:
-            boards[depth], cells[depth] = board, _fewest(board)
+            copy(boards[depth], board)
+            cells[depth] = _fewest(board)
             depth += 1
         while depth and boards[depth - 1, CELLS + cells[depth - 1]] == 0:
             depth -= 1
@@ -113,7 +115,7 @@ def _dead_ends(grid, boards, cells):
             return n_dead if n_solutions == 1 else -1
         above, cell = boards[depth - 1], cells[depth - 1]
         digit = first(np.intp(above[CELLS + cell]))
-        board[:] = above
+        copy(board, above)
         place(board, cell, digit)
         remove(above, cell, digit)
 
@@ -141,7 +143,8 @@ def _backdoor(grid, boards, cells):
                 continue
             cells[depth] = cell
             depth += 1
-            boards[depth], cells[depth] = board, cell
+            copy(boards[depth], board)
+            cells[depth] = cell
             place(boards[depth], cell, np.intp(boards[N_CELLS + 1, DIGITS + cell]) - 1)
             _settle(boards[depth])
     return -1
