@@ -24,6 +24,8 @@ from numba.np import arrayobj
 from batchsolve.errors import InputError
 from batchsolve.lowering import LeanContext, LeanLower
 
+_PARTS = ("getitem", "static_getitem", "getiter", "iternext")
+"""The expressions whose values are parts of arrays that are held."""
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -86,7 +88,11 @@ class _PartCode(_HelperCode):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _KernelLowering(NativeLowering):
-    """The pass that writes the code of a kernel."""
+    """The pass that writes the code of a kernel.
+
+    It leaves out the counts of the references to arrays, where the function has no lists and
+    neither makes nor returns arrays: its caller holds them.
+    """
 
     _name = "kernel_lowering"
 
@@ -97,35 +103,30 @@ class _KernelLowering(NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         """Write the code."""
-        state.targetctx = LeanContext.of(state.targetctx)
+        kinds = [state.return_type]
+        for each, signature in state.calltypes.items():
+            if isinstance(each, ir.SetItem | ir.StaticSetItem):
+                kinds.append(signature.args[-1])  # numba may copy what is assigned
+            elif getattr(each, "op", "") not in _PARTS:
+                kinds.append(signature.return_type)
+        models = state.targetctx.data_model_manager
+        counts = any(models[kind].contains_nrt_meminfo() for kind in kinds)
+        counts |= any(isinstance(kind, types.List) for kind in state.typemap.values())
+        state.targetctx = LeanContext.of(state.targetctx, counts)
         return bool(super().run_pass(state))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _HelperLowering(_KernelLowering):
-    """The pass that writes the code of a helper.
-
-    It leaves out the counts of the references to arrays, where the helper has no lists and neither
-    makes nor returns arrays: its caller holds them.
-    """
+    """The pass that writes the code of a helper."""
 
     _name = "helper_lowering"
     _code = _HelperCode
 
     def run_pass(self, state: Any) -> bool:
         """Write the code into a library of helpers."""
-        context = state.targetctx
-        state.library = self._code(context.codegen(), state.func_id.func_qualname)
-        kinds = [state.return_type]
-        for each, signature in state.calltypes.items():
-            if getattr(each, "op", "") == "call":
-                kinds.append(signature.return_type)
-            elif isinstance(each, ir.SetItem | ir.StaticSetItem):
-                kinds.append(signature.args[-1])  # numba may copy what is assigned
-        holds = any(context.data_model_manager[kind].contains_nrt_meminfo() for kind in kinds)
-        if not (holds or any(isinstance(kind, types.List) for kind in state.typemap.values())):
-            state.targetctx = context.subtarget(enable_nrt=False)
-        return bool(super().run_pass(state))
+        state.library = self._code(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().run_pass(state)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
