@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,10 @@ from numba.np import arrayobj
 from batchsolve.errors import InputError
 from batchsolve.lowering import LeanContext, LeanLower
 
+_PARTS = ("getitem", "static_getitem", "getiter", "iternext")
+"""The expressions whose values are parts of arrays that are held."""
+_COUNTED = (types.List, types.ListType, types.DictType, types.Set, types.UnicodeType)
+"""The types whose parts are made, or counted, where they are taken."""
 _NOT_FOR_PYTHON: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -88,7 +92,11 @@ class _PartCode(_HelperCode):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _KernelLowering(NativeLowering):
-    """The pass that writes the code of a kernel."""
+    """The pass that writes the code of a kernel.
+
+    It leaves out the counts of the references to arrays, where the function has no lists and
+    neither makes nor returns arrays: its caller holds them.
+    """
 
     _name = "kernel_lowering"
 
@@ -99,42 +107,35 @@ class _KernelLowering(NativeLowering):
 
     def run_pass(self, state: Any) -> bool:
         """Write the code."""
-        state.targetctx = LeanContext.of(state.targetctx)
+        kinds = [state.return_type]
+        for each, signature in state.calltypes.items():
+            if isinstance(each, ir.SetItem | ir.StaticSetItem):
+                kinds.append(signature.args[-1])  # numba may copy what is assigned
+            elif getattr(each, "op", "") not in _PARTS:
+                kinds.append(signature.return_type)
+        context, models = state.targetctx, state.targetctx.data_model_manager
+        counts = any(models[kind].contains_nrt_meminfo() for kind in kinds)
+        counts |= any(isinstance(kind, _COUNTED) for kind in state.typemap.values())
+        if not (counts or state.func_ir.is_generator):  # that outlives what it is given
+            with suppress(NumbaRuntimeError):  # numba makes something: an array by a mask, say
+                return self._write(state, LeanContext.of(context, counts=False))
+        return self._write(state, LeanContext.of(context, counts=True))
+
+    def _write(self, state: Any, context: LeanContext) -> bool:
+        state.targetctx = context
         return bool(super().run_pass(state))
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _HelperLowering(_KernelLowering):
-    """The pass that writes the code of a helper.
-
-    It leaves out the counts of the references to arrays, where the helper has no lists and neither
-    makes nor returns arrays: its caller holds them.
-    """
+    """The pass that writes the code of a helper."""
 
     _name = "helper_lowering"
     _code = _HelperCode
 
-    def run_pass(self, state: Any) -> bool:
-        """Write the code into a library of helpers."""
-        context = state.targetctx
-        kinds = [state.return_type]
-        for each, signature in state.calltypes.items():
-            if getattr(each, "op", "") == "call":
-                kinds.append(signature.return_type)
-            elif isinstance(each, ir.SetItem | ir.StaticSetItem):
-                kinds.append(signature.args[-1])  # numba may copy what is assigned
-        holds = any(context.data_model_manager[kind].contains_nrt_meminfo() for kind in kinds)
-        if not (holds or any(isinstance(kind, types.List) for kind in state.typemap.values())):
-            try:
-                return self._write(state, context.subtarget(enable_nrt=False))
-            except NumbaRuntimeError:
-                pass  # numba makes something else, such as an error with variables
-        return self._write(state, context)
-
-    def _write(self, state: Any, context: Any) -> bool:
-        state.targetctx = context
+    def _write(self, state: Any, context: LeanContext) -> bool:
         state.library = self._code(context.codegen(), state.func_id.func_qualname)
-        return bool(super().run_pass(state))
+        return super()._write(state, context)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

@@ -156,6 +156,25 @@ def argument_errors(rule: str, value: object) -> Iterator[None]:
 
 
 @contextmanager
+def prefixed(words: str, raised: type[BatchsolveError], *caught: type[Exception]) -> Iterator[None]:
+    """Raise errors of some kinds, by default of the kind raised, with words before their message.
+
+    Examples
+    --------
+    >>> with prefixed("column 'cages'", ProblemError):
+    ...     raise ProblemError("cage 'A' has no sum")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.ProblemError: column 'cages': cage 'A' has no sum
+    """
+    kinds = caught or (raised,)
+    try:
+        yield
+    except kinds as error:
+        raise raised(f"{words}: {error}") from error
+
+
+@contextmanager
 def disk_errors(path: str) -> Iterator[None]:
     """Turn errors in writing a file into an `OutputError`, except for a closed pipe."""
     try:

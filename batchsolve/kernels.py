@@ -53,7 +53,9 @@ _n_compiled = 0  # kernels that this process has compiled, or has waited for
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called; it runs without the interpreter's lock."""
-    compiled = dispatcher(function, pipeline_class=KernelCompiler, nogil=True)
+    compiled = dispatcher(
+        function, pipeline_class=KernelCompiler, nogil=True, no_cfunc_wrapper=True
+    )
     files = KernelFiles(function, _CTRL_C.pass_on, _begin_to_compile)
     compile_: Any = compiled.compile
 

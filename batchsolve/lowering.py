@@ -29,12 +29,16 @@ _SCALARS = (types.Integer, types.Boolean, types.Float)
 class LeanContext(CPUContext):
     """A context of numba whose calls and constant arrays are short."""
 
+    counted: LeanContext
+    """The same with counts of references, for the code that takes arguments from Python."""
+
     @classmethod
-    def of(cls, context: Any) -> Any:
-        """Return a copy of a context."""
+    def of(cls, context: Any, counts: bool) -> LeanContext:
+        """Return a context like another, with or without counts of references to arrays."""
         lean = copy.copy(context)
         lean.__class__ = cls
-        return lean
+        lean.counted = lean
+        return lean if counts else lean.subtarget(enable_nrt=False)
 
     @property
     def call_conv(self) -> Any:
@@ -132,6 +136,11 @@ class LeanLower(Lower):
     def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
         """Make room for a variable."""
         return cgutils.alloca_once(self.builder, lltype, name=name)
+
+    def create_cpython_wrapper(self, release_gil: bool = False) -> None:
+        """Write the function that Python calls."""
+        self.context = self.context.counted
+        super().create_cpython_wrapper(release_gil)
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
         """Store a variable; what it had before is not read, unless references to it are counted."""

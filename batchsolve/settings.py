@@ -56,14 +56,16 @@ MOST_LATENCY = 1_000_000
 """The upper bound of the seconds that a forecast adds to every task."""
 
 
-def setting(default: Any, what: str, *, least: float | None = None, metavar: str = "N") -> Any:
+def setting(
+    what: str, default: Any = None, *, least: float | None = None, metavar: str = "N"
+) -> Any:
     """Declare a field of a class of settings.
 
     Parameters
     ----------
-    default : object
     what : str
         The meaning, for the help of a command.
+    default : object
     least : float, optional
         The least value; the upper bound is `UNLIMITED`. Settings without it are not checked.
     metavar : str
@@ -350,23 +352,22 @@ class SearchSettings:
     batchsolve.errors.InputError: time_limit is more than 0 seconds, not 0
     """
 
-    limit: int | None = setting(None, "Stop after N solutions.", least=1)
-    node_limit: int | None = setting(None, "Stop after N nodes.", least=1)
-    time_limit: float | None = setting(None, "Stop after S seconds.", metavar="S")
+    limit: int | None = setting("Stop after N solutions.", least=1)
+    node_limit: int | None = setting("Stop after N nodes.", least=1)
+    time_limit: float | None = setting("Stop after S seconds.", metavar="S")
     split_depth: int | None = setting(
-        None,
         "Expand the tree to this depth first; by default deep enough for all workers.",
         least=0,
         metavar="D|auto",
     )
     budget: int | None = setting(
-        None, "Nodes a task may visit; by default set from the time that tasks take.", least=1
+        "Nodes a task may visit; by default set from the time that tasks take.", least=1
     )
-    engine: str = setting(AUTO, "The search engine; batchsolve engines lists them.", metavar="NAME")
+    engine: str = setting("The search engine; batchsolve engines lists them.", AUTO, metavar="NAME")
     branch: str = setting(
-        MRV,
         "Branch on the item with the fewest options (mrv), the first, or rather on one whose name "
         "begins with # (sharp) or is like ITEMS, a pattern such as 'r1c*'.",
+        MRV,
         metavar="mrv|first|sharp[:ITEMS]",
     )
 
@@ -440,56 +441,48 @@ class FileSettings:
     (2, 3)
     """
 
-    column: str | None = setting(
-        None, "Name of the puzzle column; found by default.", metavar="NAME"
-    )
+    column: str | None = setting("Name of the puzzle column; found by default.", metavar="NAME")
     solution_column: str | None = setting(
-        None, "Name of the column of given solutions; found by default.", metavar="NAME"
+        "Name of the column of given solutions; found by default.", metavar="NAME"
     )
     alphabet: str | None = setting(
-        None,
         "Symbols of the digits: 1-9A-G, 0-9A-F, A-P, … or numbers; one more in front is the blank.",
         metavar="A",
     )
     blank: str | None = setting(
-        None,
         "Characters of blank cells, such as ?x; by default those of .0*_- that are not digits.",
         metavar="C",
     )
     box: tuple[int, int] | None = setting(
-        None,
         "Rows and columns of a box, such as 2x3; by default from the size of each grid, or from a "
         "column box.",
         metavar="RxC",
     )
     rules: str | None = setting(
-        None,
         "Rules beyond rows, columns and boxes, such as x+antiknight; a column rules gives rows "
         "more.",
         metavar="NAMES",
     )
     regions: str | None = setting(
-        None,
         "File with the region of each cell, in place of boxes, a letter or number a cell; a column "
         "regions gives rows others.",
         metavar="FILE",
     )
     rule_columns: str | None = setting(
-        None,
         "Columns that give rows rules, such as cages,sums, or none; by default all of rules, "
         "regions, cages, sums, marks, pairs and constraints that hold text.",
         metavar="NAMES",
     )
     chunk: int | None = setting(
-        None, "Most rows a task reads; by default up to 1.75 MB of text.", least=1
+        "Most rows a task reads; by default up to 1.75 MB of text.", least=1
     )
-    filename: bool = setting(False, "Add a column with the file of each row.")
-    stats: bool = setting(False, "Add the columns nodes and seconds.")
+    filename: bool = setting("Add a column with the file of each row.", False)
+    stats: bool = setting("Add the columns nodes and seconds.", False)
     canonical: bool = setting(
-        False, "Add a column with the least puzzle that is the same up to symmetry (row-minlex)."
+        "Add a column with the least puzzle that is the same up to symmetry (row-minlex).", False
     )
-    stop_on_invalid: bool = setting(False, "Stop at the first invalid row.")
-    resume: bool = setting(False, "Go on from OUT.partial.")
+    stop_on_invalid: bool = setting("Stop at the first invalid row.", False)
+    resume: bool = setting("Go on from OUT.partial.", False)
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -551,60 +544,54 @@ class PuzzleSettings:
     batchsolve.errors.InputError: clues are a pair such as (22, 26), fewest first, not (30, 24)
     """
 
-    seed: int = setting(0, "Seed of the random numbers.")
+    seed: int = setting("Seed of the random numbers.", 0)
     clues: tuple[int, int] | None = setting(
-        None,
-        "Number of clues; by default as few as the order of removal leads to.",
-        metavar="A..B",
+        "Number of clues; by default as few as the order of removal leads to.", metavar="A..B"
     )
     rating: tuple[float, float] | None = setting(
-        None, "Rating of the puzzle, as of rate; A.. has no upper bound.", metavar="A..B"
+        "Rating of the puzzle, as of rate; A.. has no upper bound.", metavar="A..B"
     )
-    minimal: bool = setting(False, "No clue can be left out.")
+    minimal: bool = setting("No clue can be left out.", False)
     cages: tuple[int, int] | None = setting(
-        None, "Draw cages of A to B cells for each row, and give their sums.", metavar="A..B"
+        "Draw cages of A to B cells for each row, and give their sums.", metavar="A..B"
     )
     cage_layout: str | None = setting(
-        None, "File with the cage of each cell, or a dot; give their sums.", metavar="FILE"
+        "File with the cage of each cell, or a dot; give their sums.", metavar="FILE"
     )
     marks: str | None = setting(
-        None,
         "Give all marks of a kind: consecutive, dots, xv, greater or parity; several with + "
         "between them.",
         metavar="KIND",
     )
     lines: str | None = setting(
-        None,
         "Draw lines of a kind: thermo, whisper, renban or palindrome; several with + between them.",
         metavar="KIND",
     )
     line_cells: tuple[int, int] | None = setting(
-        None, "Number of cells of a line; 3..5 by default.", metavar="A..B"
+        "Number of cells of a line; 3..5 by default.", metavar="A..B"
     )
-    jigsaw: bool = setting(False, "Draw regions for each row, in place of boxes.")
+    jigsaw: bool = setting("Draw regions for each row, in place of boxes.", False)
     constraints: str | None = setting(
-        None,
         "File with rules of all rows, as in a column constraints: a constraint string, f-puzzles "
         "or SumoCue.",
         metavar="FILE",
     )
     pattern: str | None = setting(
-        None,
         "File with a character for each cell; clues stand only where it is none of .0_-.",
         metavar="FILE",
     )
     symmetry: str = setting(
-        "none", "Symmetry of the places of clues.", metavar="|".join(SYMMETRIES)
+        "Symmetry of the places of clues.", "none", metavar="|".join(SYMMETRIES)
     )
     weights: bool = setting(
-        False, "Add a column by which minimal puzzles stand for all that there are."
+        "Add a column by which minimal puzzles stand for all that there are.", False
     )
     unlike: tuple[str, ...] = setting(
-        (),
         "No puzzle is equal up to symmetry to one of FILE; can be given several times.",
+        (),
         metavar="FILE",
     )
-    node_limit: int = setting(1_000_000, "Nodes after which a row has failed.", least=1)
+    node_limit: int = setting("Nodes after which a row has failed.", 1_000_000, least=1)
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -631,24 +618,19 @@ class PuzzleSettings:
         if self.lines is not None and self.constraints is not None:
             raise InputError("`lines` are drawn, and `constraints` gives them; leave out one")
         object.__setattr__(self, "unlike", tuple(paths_of("a file to compare with", self.unlike)))
-        for name, kind in (
-            ("clues", "clues are a pair such as (22, 26), fewest first"),
-            ("cages", "sizes of cages are a pair such as (2, 5), smallest first"),
-            ("line_cells", "sizes of lines are a pair such as (3, 5), smallest first"),
+        whole, every = (operator.index, 0), (float, float("-inf"))
+        for name, kind, (number, least) in (
+            ("clues", "clues are a pair such as (22, 26), fewest first", whole),
+            ("cages", "sizes of cages are a pair such as (2, 5), smallest first", whole),
+            ("line_cells", "sizes of lines are a pair such as (3, 5), smallest first", whole),
+            ("rating", "a rating is a pair such as (2.6, 4.4), the lower bound first", every),
         ):
             if (given := getattr(self, name)) is not None:
                 with argument_errors(kind, given):
-                    fewest, most = map(operator.index, given)
-                if not 0 <= fewest <= most:
+                    low, high = map(number, given)
+                if not least <= low <= high:
                     raise InputError(f"{kind}, not {given}")
-                object.__setattr__(self, name, (fewest, most))
-        if self.rating is not None:
-            kind = "a rating is a pair such as (2.6, 4.4), the lower bound first"
-            with argument_errors(kind, self.rating):
-                low, high = map(float, self.rating)
-            if not low <= high:
-                raise InputError(f"{kind}, not {self.rating}")
-            object.__setattr__(self, "rating", (low, high))
+                object.__setattr__(self, name, (low, high))
 
     @property
     def has_drawn_rules(self) -> bool:

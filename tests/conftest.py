@@ -1,5 +1,6 @@
 import csv
 import gc
+import json
 import os
 import signal
 import threading
@@ -11,11 +12,14 @@ from pathlib import Path
 from weakref import WeakSet
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import settings, strategies as st
 
-from batchsolve import ExactCover, Sudoku, kernels
-from batchsolve.engines import stand_ins
+from batchsolve import ExactCover, Stacks, Sudoku, kernels
+from batchsolve.engines import Task, get_engine, stand_ins
 from batchsolve.search import tree
 
 # the same few examples in every run; HYPOTHESIS_PROFILE=thorough tries many others
@@ -125,10 +129,35 @@ def bounded_problems(draw):
     return changed(problem, bounds=bounds)
 
 
+def n_covers(problem, stack=()):
+    """Return the number of covers, as `dlx` finds it."""
+    task = Task.of(Stacks.from_lists([list(stack)]))
+    return int(get_engine("dlx").search(problem, task).counts[0])
+
+
 def rows_of_csv(path):
     """Return the rows of a CSV file, each as a dict."""
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
+
+
+def typed_rows(path, *texts):
+    """Return the rows of a CSV or Parquet file, each as a dict; these columns of CSV are texts."""
+    if not str(path).endswith(".csv"):
+        return pq.read_table(path).to_pylist()
+    kinds = dict.fromkeys(texts, pa.string())
+    how = pacsv.ConvertOptions(column_types=kinds, strings_can_be_null=True)
+    return pacsv.read_csv(path, convert_options=how).to_pylist()
+
+
+def write_table(table, path):
+    """Write a table as CSV, Parquet or JSON lines, as the name says."""
+    if path.suffix == ".csv":
+        pacsv.write_csv(table, path)
+    elif path.suffix == ".parquet":
+        pq.write_table(table, path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
 
 
 @cache

@@ -7,10 +7,9 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.cli import app
 
 GRID = "1.....2..3.....4"
 
@@ -152,7 +151,7 @@ def test_a_run_of_the_library_is_resumed_by_the_command(tmp_path):
     with bs.Run(tmp_path / "run", reading) as run:
         run.search(limit=1, jobs=1)
     command = ["count", str(tmp_path / "grid.txt"), "--run", str(tmp_path / "run"), "--resume"]
-    done = CliRunner().invoke(app, command)
+    done = invoke(*command)
     assert (done.exit_code, done.stdout) == (0, f"{bs.count(reading).count}\n")
 
 

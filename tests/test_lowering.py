@@ -159,6 +159,43 @@ def made(n):
     return np.arange(n)
 
 
+@helper
+def each_of(array):
+    for i in range(len(array)):
+        yield array[i]
+
+
+@kernel
+def from_a_generator(n):
+    total = 0
+    for x in each_of(made(n)):
+        made(n)[:] = 7
+        total = total * 3 + x
+    return total
+
+
+@kernel
+def chosen(a, places):
+    total = 0
+    for x in a[places]:
+        total = total * 3 + x
+    return total
+
+
+@kernel
+def letters(text):
+    total = 0
+    for letter in text:
+        if letter == "a":
+            total += 1
+    return total
+
+
+def test_what_kernels_make_is_held():
+    check(from_a_generator, 5)
+    check(chosen, np.arange(5), np.array([3, 1]))
+
+
 @kernel
 def arrays(n):
     kept = last = made(n)
@@ -171,13 +208,15 @@ def arrays(n):
     return kept, (last, kept)
 
 
-def test_references_to_arrays_are_counted():
+def test_references_are_counted():
     check(arrays, 5)
+    check(letters, "bad data")
     _nrt_python.memsys_enable_stats()
     try:
         before = rtsys.get_allocation_stats()
         for n in list(range(8)) * 20:
             outcome(arrays, [n])
+            letters("abc" * n)
         after = rtsys.get_allocation_stats()
     finally:
         _nrt_python.memsys_disable_stats()

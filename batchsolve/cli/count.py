@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from click import BadParameter, Choice
 
 from batchsolve.cli.commands import answered, command
-from batchsolve.cli.graphs import draw_to_file, print_distribution
+from batchsolve.cli.graphs import Asked, draw_to_file, print_distribution
 from batchsolve.cli.options import (
     HOW_WRITTEN,
     PROBLEM,
@@ -142,23 +142,24 @@ def count(
         raise InputError(f"--{unfit[0]} is for a table of counts; name it with -o")
     [problem] = problems
     megabytes = GRAPH_MEGABYTES if memo_size is None else memo_size
-    if asked := _given(questions):
+    asked = Asked(problem, search, puzzles, printing)
+    if about := _given(questions):
         whole = SearchSettings(engine=search.engine, time_limit=search.time_limit)
-        others = _given({**in_parts, **of_group}) or asked[1:] or resume or search != whole
+        others = _given({**in_parts, **of_group}) or about[1:] or resume or search != whole
         fits = {"--graph": memo, "--by": not memo and search.engine == AUTO, "--project": not memo}
-        if others or not fits[asked[0]]:
-            raise InputError(f"{asked[0]} goes with {_GOES_WITH[asked[0]]}")
+        if others or not fits[about[0]]:
+            raise InputError(f"{about[0]} goes with {_GOES_WITH[about[0]]}")
         if graph is not None:
-            return draw_to_file(problem, graph, megabytes, search, puzzles, printing)
+            return draw_to_file(asked, graph, megabytes)
         if by is not None:
-            return print_distribution(problem, by, megabytes, search, puzzles, printing)
-        return _count_projections(problem, project, search, workers, puzzles, printing)
+            return print_distribution(asked, by, megabytes)
+        return _count_projections(asked, project, workers)
     if resume and run is None:
         raise InputError("--resume needs --run DIR, the run to go on with")
     if len(_given(in_parts)) == 2:
         raise InputError("--stacks and --run do not go together; a part is one short search")
     group = up_to_symmetry, symmetries
-    return _count_one(problem, run, resume, stacks, group, search, workers, puzzles, printing)
+    return _count_one(asked, run, resume, stacks, group, workers)
 
 
 def _given(options: Mapping[str, object]) -> list[str]:
@@ -185,15 +186,12 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
 
 
 def _count_one(
-    problem: str,
+    asked: Asked,
     run: str | None,
     resume: bool,
     stacks: str | None,
     symmetries: tuple[bool, str | None],
-    search: SearchSettings,
     workers: WorkerOptions,
-    puzzles: FileSettings,
-    printing: Printing,
 ) -> int:
     """Count the solutions of a problem, of a part of it, or in a run."""
     from batchsolve.runs import count as counting
@@ -202,8 +200,9 @@ def _count_one(
     from batchsolve.runs.split import read_part, result_of_part
 
     header: dict[str, Any] = {}
-    with nothing_as_json(printing, workers), time_limited(search) as rest:
-        reading = read(problem, puzzles)
+    printing = asked.printing
+    with nothing_as_json(printing, workers), time_limited(asked.search) as rest:
+        reading = read(asked.problem, asked.puzzles)
         begin: Any = reading.stack
         if stacks is not None:
             begin, header = read_part(stacks, reading.problem)
@@ -223,19 +222,13 @@ def _count_one(
     return report(result, printing, **of_part)
 
 
-def _count_projections(
-    problem: str,
-    items: Sequence[str],
-    search: SearchSettings,
-    workers: WorkerOptions,
-    puzzles: FileSettings,
-    printing: Printing,
-) -> int:
+def _count_projections(asked: Asked, items: Sequence[str], workers: WorkerOptions) -> int:
     """Count the projections of the solutions of a problem."""
     from batchsolve.runs.projections import count_projections
 
-    with nothing_as_json(printing, workers), time_limited(search) as rest:
-        reading = read(problem, puzzles)
+    printing = asked.printing
+    with nothing_as_json(printing, workers), time_limited(asked.search) as rest:
+        reading = read(asked.problem, asked.puzzles)
         search = rest()
     how = {"engine": search.engine, "time_limit": search.time_limit}
     result = printing.rows_of(count_projections, workers, reading, items, **how)

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
@@ -39,78 +40,75 @@ Seed = Annotated[int, solution_option(metavar="N", help="Seed of the random numb
 Distinct = Annotated[bool, solution_option(help="Draw no solution twice.")]
 
 
-def draw_to_file(
-    problem: str,
-    path: str,
-    megabytes: int,
-    search: SearchSettings,
-    puzzles: FileSettings,
-    printing: Printing,
-) -> int:
+@dataclass(frozen=True)
+class Asked:
+    """A question about one problem: the limits of its search, and the form of the answer."""
+
+    problem: str
+    search: SearchSettings
+    puzzles: FileSettings
+    printing: Printing
+
+
+def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:
     """Draw the graph of a problem, write it to a file, and print its count."""
     from batchsolve.runs.graphs import solution_graph
 
     begin = time.monotonic()
     target_of(path)  # before the work is done
-    graph = _in_time(partial(solution_graph, memory=megabytes), problem, search, puzzles)
+    graph = _in_time(partial(solution_graph, memory=megabytes), asked)
     if graph is None:
-        return _out_of_time(search, {"graph": None, "nodes": 0}, printing)
+        return _out_of_time(asked, {"graph": None, "nodes": 0})
     with interrupts():
         _save(graph, path)
-    seconds = round(time.monotonic() - begin, 3)
-    if not printing.as_json:
+    if not asked.printing.as_json:
         print(graph.count)
-    facts = {"count": graph.count, "complete": True, "graph": path, "nodes": graph.n_nodes}
-    found, nodes = counted(graph.count, "solution"), counted(graph.n_nodes, "node")
-    said = f"{found}; {path}: a graph of {nodes}; {seconds:.1f} s"
-    printing.summary({**facts, "seconds": seconds}, said)
-    return 0
+    said = f"; {path}: a graph of {counted(graph.n_nodes, 'node')}"
+    return _summary(asked, graph.count, {"graph": path, "nodes": graph.n_nodes}, begin, said)
 
 
-def print_distribution(
-    problem: str,
-    by: str,
-    megabytes: int,
-    search: SearchSettings,
-    puzzles: FileSettings,
-    printing: Printing,
-) -> int:
+def print_distribution(asked: Asked, by: str, megabytes: int) -> int:
     """Print the number of solutions of each cost or size."""
     from batchsolve.runs.graphs import distribution
 
     begin = time.monotonic()
-    found = _in_time(partial(distribution, by=by, memory=megabytes), problem, search, puzzles)
+    found = _in_time(partial(distribution, by=by, memory=megabytes), asked)
     if found is None:
-        return _out_of_time(search, {"by": by, "distribution": []}, printing)
-    seconds, count = round(time.monotonic() - begin, 3), sum(found.values())
-    if not printing.as_json:
+        return _out_of_time(asked, {"by": by, "distribution": []})
+    if not asked.printing.as_json:
         rows = [(by, "solutions"), *found.items()]
         left, right = (max(len(str(row[k])) for row in rows) for k in (0, 1))
         for row in rows:
             print(f"{row[0]:>{left}}  {row[1]:>{right}}")
-    facts = {"count": count, "complete": True, "by": by, "distribution": [*found.items()]}
-    printing.summary(facts | {"seconds": seconds}, f"{counted(count, 'solution')}; {seconds:.1f} s")
-    return 0
+    facts = {"by": by, "distribution": [*found.items()]}
+    return _summary(asked, sum(found.values()), facts, begin)
 
 
-def _in_time(
-    question: Callable[..., Any], problem: str, search: SearchSettings, puzzles: FileSettings
-) -> Any:
+def _in_time(question: Callable[..., Any], asked: Asked) -> Any:
     """Return the answer of a function of all solutions; None if the time is up before it."""
     try:
-        with time_limited(search) as rest:
-            reading = read(problem, puzzles)
+        with time_limited(asked.search) as rest:
+            reading = read(asked.problem, asked.puzzles)
             with interrupts():
                 return question(reading, check=rest)
     except TimeIsUp:
         return None
 
 
-def _out_of_time(search: SearchSettings, facts: dict[str, object], printing: Printing) -> int:
+def _summary(asked: Asked, count: int, facts: dict[str, Any], begin: float, said: str = "") -> int:
+    """Print the summary of an answer about all solutions; return the exit code."""
+    seconds = round(time.monotonic() - begin, 3)
+    found = {"count": count, "complete": True, **facts, "seconds": seconds}
+    asked.printing.summary(found, f"{counted(count, 'solution')}{said}; {seconds:.1f} s")
+    return 0
+
+
+def _out_of_time(asked: Asked, facts: dict[str, Any]) -> int:
     """Say that a graph was not complete in time, so that nothing is known; return the exit code."""
-    said = f"not complete: the graph of all solutions takes more than {search.time_limit} s"
-    nothing = {"count": 0, "complete": False, **facts, "seconds": search.time_limit}
-    printing.summary(nothing, said)
+    seconds = asked.search.time_limit
+    said = f"not complete: the graph of all solutions takes more than {seconds} s"
+    nothing = {"count": 0, "complete": False, **facts, "seconds": seconds}
+    asked.printing.summary(nothing, said)
     return EXIT_INCOMPLETE
 
 

@@ -126,22 +126,20 @@ def click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
     kind, note = get_args(hint)
     if type(None) in get_args(kind):
         [kind] = (each for each in get_args(kind) if each is not type(None))
-    parameter: click.Parameter = note(name, kind, default)
-    return parameter
+    return note(name, kind, default)
 
 
 @dataclass(frozen=True)
 class WorkerOptions:
     """The workers of a search."""
 
-    jobs: int | None = setting(None, "Number of workers; by default one for each core.")
+    jobs: int | None = setting("Number of workers; by default one for each core.")
     backend: str = setting(
-        "threading",
         "The kind of workers: threads, processes (loky), or those of a cluster (dask, ray).",
+        "threading",
         metavar="threading|loky|dask|ray",
     )
     address: str | None = setting(
-        None,
         "The cluster of --backend dask (tcp://host:8786) or ray (host:6379); by default one is "
         "started on this machine.",
         metavar="ADDRESS",
@@ -152,8 +150,8 @@ class WorkerOptions:
 class Printing:
     """The form of facts and summaries, and all that a command prints beside its answer."""
 
-    as_json: bool = setting(False, "Print a line of JSON.")
-    quiet: bool = setting(False, "Print no progress and no summary, only errors.")
+    as_json: bool = setting("Print a line of JSON.", False)
+    quiet: bool = setting("Print no progress and no summary, only errors.", False)
 
     def facts(self, facts: Mapping[str, Any]) -> None:
         """Print facts, a line each or as JSON."""

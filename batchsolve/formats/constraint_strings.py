@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from batchsolve.errors import ProblemError, quoted
+from batchsolve.errors import ProblemError, prefixed, quoted
 from batchsolve.formats.grid_rules import GridRules
 from batchsolve.problems.rules import regions_of
 
@@ -44,10 +44,9 @@ def read_constraints(text: str, rules: GridRules) -> None:
     for name, words in each:
         if name not in _CONSTRAINTS:
             raise ProblemError(f"{quoted(name)} is a constraint that rules here cannot say")
-        try:
+        said = f"constraint {quoted('~'.join([name, *words]))}"
+        with prefixed(said, ProblemError, ValueError, IndexError):
             _CONSTRAINTS[name](rules, words)
-        except (ProblemError, ValueError, IndexError) as error:
-            raise ProblemError(f"constraint {quoted('~'.join([name, *words]))}: {error}") from error
 
 
 def _given(rules: GridRules, words: Words) -> None:

@@ -30,7 +30,7 @@ from batchsolve.problems.notation import (
 )
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.rules import n_regions
-from batchsolve.problems.survey import AmbiguousNotationError, Survey
+from batchsolve.problems.survey import MOST_PLAIN, Survey
 from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import checked_box, text_of
 
@@ -316,14 +316,7 @@ def _notation_with(symbols: str, n: int, blanks: str | None) -> Notation:
     """Return the notation of a grid with these symbols, of which each stands for a cell."""
     survey = Survey(blanks)
     survey.add(pa.array([symbols.ljust(n * n, symbols[-1])]))
-    try:
-        return survey.notation(n)
-    except AmbiguousNotationError:
-        raise
-    except InputError:
-        if n > 9:
-            raise
-        return usual_notation(n).with_blanks(blanks)  # its faults name the wrong symbol
+    return survey.notation_or_usual(n, most=MOST_PLAIN)
 
 
 def _line(rows: Sequence[Row], n: int, cell: int) -> int:

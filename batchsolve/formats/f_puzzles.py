@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from batchsolve.errors import ProblemError, quoted
+from batchsolve.errors import ProblemError, prefixed, quoted
 from batchsolve.formats.grid_rules import GridRules
 from batchsolve.problems.notation import default_box
 from batchsolve.problems.rules import regions_of
@@ -30,10 +30,8 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
     >>> rules.marks, rules.cages
     ([(1, 2)], [Cage(cells=(0, 2), total=3)])
     """
-    try:
+    with prefixed("no JSON", ProblemError, ValueError):
         puzzle = json.loads(text)
-    except ValueError as error:
-        raise ProblemError(f"no JSON: {error}") from error
     rules.check_is_square()
     if isinstance(puzzle, dict) and "cells" in puzzle and "grid" not in puzzle:
         raise ProblemError(
@@ -50,11 +48,10 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
             continue
         if name not in _RULES:
             raise ProblemError(f"{quoted(name)} is a constraint that rules here cannot say")
-        try:
+        malformed = LookupError, TypeError, ValueError, AttributeError
+        with prefixed(f"constraint {quoted(name)}", ProblemError, *malformed):
             for part in [value] if name == "grid" or value is True else value:
                 _RULES[name](rules, part)
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise ProblemError(f"constraint {quoted(name)}: {error}") from error
 
 
 def _grid(rules: GridRules, grid: Any) -> None:

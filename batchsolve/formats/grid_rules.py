@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise
 
-from batchsolve.errors import ProblemError, quoted
+from batchsolve.errors import ProblemError, prefixed, quoted
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.overlaps import Place, drawn_labels, drawn_lines, drawn_places
 from batchsolve.problems.rules import Cage, Cells, Rules, layout
@@ -237,19 +237,15 @@ def read_cages(labels: str, sums: str, rules: GridRules) -> None:
         if label not in cells:
             raise ProblemError(f"there is a sum for {quoted(label)}, but no such cage")
     for label, members in cells.items():
-        try:
+        with prefixed(f"cage {quoted(label)}", ProblemError):
             rules.cage(tuple(members), totals[label])
-        except ProblemError as error:
-            raise ProblemError(f"cage {quoted(label)}: {error}") from error
 
 
 def _sums(text: str) -> dict[str, int | None]:
     """Return the sum of each label."""
     if text.strip().startswith("{"):
-        try:
+        with prefixed("sums are not a JSON object", ProblemError, ValueError):
             pairs = json.loads(text, object_pairs_hook=list)
-        except ValueError as error:
-            raise ProblemError(f"sums are not a JSON object: {error}") from error
         pairs = [(label, "?" if value is None else str(value)) for label, value in pairs]
     else:
         pairs = [word.partition("=")[::2] for word in re.split(r"[\s,;]+", text.strip()) if word]

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
-from batchsolve.errors import InputError, ProblemError
+from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.polyominoes import Shape
 from batchsolve.problems.tilings import (
@@ -120,13 +120,9 @@ def read_tiling(text: str) -> ExactCover:
     return placements(cells, pieces, kind, fill=fill)
 
 
-@contextmanager
-def _at(line: int) -> Iterator[None]:
+def _at(line: int) -> AbstractContextManager[None]:
     """Name the line of a section in the errors of a block."""
-    try:
-        yield
-    except (InputError, ProblemError) as error:
-        raise InputError(f"line {line}: {error}") from error
+    return prefixed(f"line {line}", InputError, InputError, ProblemError)
 
 
 def _parts(text: str) -> Iterator[_Section]:

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from batchsolve.arrays import UInts
-from batchsolve.errors import InputError, first_line, named_errors
+from batchsolve.errors import InputError, first_line, named_errors, prefixed
 from batchsolve.json_records import SEAL, TEXT, Form, is_whole, list_of, parse, sealed, whole
 from batchsolve.problems.exact_cover import ExactCover, check_kind
 from batchsolve.whole_files import whole_file
@@ -104,12 +104,8 @@ def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
             "not a whole solution graph: lines of nodes, one with a full stop, and one that says "
             "which problem it belongs to; draw it again with count --memo --graph"
         )
-    try:
+    with prefixed("the line behind the full stop says nothing about a graph", InputError):
         about = parse(record[:-1], _FORM)
-    except InputError as error:
-        raise InputError(
-            f"the line behind the full stop says nothing about a graph: {error}"
-        ) from error
     if not is_whole(about, lines):
         raise InputError("the graph is damaged: its seal is not that of the file; draw it again")
     if about["problem"] != problem.fingerprint:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from itertools import combinations
 
-from batchsolve.errors import InputError, ProblemError
+from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import sudoku
 from batchsolve.problems.tilings import MOST_OPTIONS, tiling
@@ -289,10 +289,8 @@ def family(text: str) -> ExactCover:
         raise InputError(
             f"{text[:60]}: {sizes[:50]!r} is not a size; write {form}, such as {example}"
         )
-    try:
+    with prefixed(text, InputError, ProblemError):
         return build(*map(int, numbers))
-    except ProblemError as error:
-        raise InputError(f"{text}: {error}") from error
 
 
 def _check_order(n: int, n_options: Callable[[int], int]) -> None:

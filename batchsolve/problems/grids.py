@@ -25,7 +25,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import FINE, Notation, usual_notation
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.survey import AmbiguousNotationError, Survey
+from batchsolve.problems.survey import Survey
 from batchsolve.settings import text_of
 
 
@@ -356,9 +356,4 @@ class GridProblem(ExactCover, ABC):
             return Notation.from_name(alphabet, self.n_digits)
         survey = Survey()
         survey.add(pa.array([text]))
-        try:
-            return survey.notation(self.n_digits)
-        except AmbiguousNotationError:
-            raise
-        except InputError:
-            return usual_notation(self.n_digits)
+        return survey.notation_or_usual(self.n_digits)

@@ -490,10 +490,22 @@ def default_box(n_digits: int) -> tuple[int, int] | None:
 
 
 def buffers(column: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-    """Return the bytes and the offsets of a string array; a null is an empty value."""
+    """Return the bytes and the offsets of a string array; a null is an empty value.
+
+    Both are read-only: kernels would be compiled once more for arrays that can be written to.
+
+    Examples
+    --------
+    >>> texts, bounds = buffers(pa.array(["1.", None, "34"]))
+    >>> bounds.tolist(), texts.flags.writeable or bounds.flags.writeable
+    ([0, 2, 2, 4], False)
+    """
     _, offsets, data = column.buffers()
     first = column.offset
     if offsets is None or data is None:
-        return np.zeros(0, np.uint8), np.zeros(len(column) + 1, np.int32)
-    bounds = np.frombuffer(offsets, np.int32)[first : first + len(column) + 1]
-    return np.frombuffer(data, np.uint8), bounds
+        texts, bounds = np.zeros(0, np.uint8), np.zeros(len(column) + 1, np.int32)
+    else:
+        texts = np.frombuffer(data, np.uint8)
+        bounds = np.frombuffer(offsets, np.int32)[first : first + len(column) + 1]
+    texts.flags.writeable = bounds.flags.writeable = False
+    return texts, bounds

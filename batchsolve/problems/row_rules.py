@@ -82,8 +82,8 @@ class Given(NamedTuple):
         return both._replace(
             regions=self.regions,
             allowed=self.allowed,
-            pairs_of=both.pairs_of[::2],
-            cages_of=both.cages_of[::2],
+            pairs_of=both.pairs_of[::2].copy(),  # each layout of arrays has kernels of its own
+            cages_of=both.cages_of[::2].copy(),
         )
 
     def take(self, rows: Ints) -> Given:
@@ -176,7 +176,7 @@ def _runs(houses: tuple[Cells, ...]) -> Ints:
     return lengths
 
 
-def row_rules(shared: Rules, given: Given, follow: bool = True) -> RowRules:
+def row_rules(shared: Rules, given: Given) -> RowRules:
     """Return the rules of rows as searches take them.
 
     Parameters
@@ -184,8 +184,6 @@ def row_rules(shared: Rules, given: Given, follow: bool = True) -> RowRules:
     shared : Rules
         Their houses are those of all rows.
     given : Given
-    follow : bool
-        False leaves out cages that follow from others: they do not matter to who only checks.
 
     Raises
     ------
@@ -198,7 +196,7 @@ def row_rules(shared: Rules, given: Given, follow: bool = True) -> RowRules:
         sizes = np.diff(given.cells_of).tolist()
         wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
     ranges, sets = _set_table(n, wanted)
-    houses = shared.houses if follow and (given.totals != NO_SUM).any() else ()
+    houses = shared.houses if (given.totals != NO_SUM).any() else ()
     n_regions = n if houses and given.regions.size else 0
     n_more = 2 * LONGEST_RUN * (len(houses) + n_regions)  # cages of a row that follow, at most
     n_cages = len(given.totals) + n_rows * n_more

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError, ProblemError, counted, quoted
+from batchsolve.errors import InputError, ProblemError, counted, prefixed, quoted
 from batchsolve.json_records import (
     SEAL,
     TEXT,
@@ -224,21 +224,14 @@ class Stacks:
             If the text is damaged, or belongs to another problem.
         """
         first, _, rest = text.partition("\n")
-        try:
+        wanted = '{"batchsolve": "stacks", "version": 2, "problem": …}'
+        wanted = f"the header that `Stacks.to_jsonl` writes, {wanted}"
+        with prefixed(f"line 1: expected {wanted}", InputError):
             header = parse(first, _HEADER_FORM)
-        except InputError as error:
-            raise InputError(
-                "line 1: expected the header that `Stacks.to_jsonl` writes, "
-                f'{{"batchsolve": "stacks", "version": 2, "problem": …}}: {error}'
-            ) from error
         records = []
         for number, line in enumerate(rest.splitlines(), 2):
-            try:
+            with prefixed(f'line {number}: expected {{"root": …, "stack": […]}}', InputError):
                 records.append(parse(line, _STACK_FORM))
-            except InputError as error:
-                raise InputError(
-                    f'line {number}: expected {{"root": …, "stack": […]}}: {error}'
-                ) from error
         if not is_whole(header, rest):
             raise InputError(
                 "the stacks are damaged: the file was changed after it was written (the seal in "

@@ -35,6 +35,7 @@ from batchsolve.problems.notation import (
 
 _Kind = tuple[int, int, int]  # the numbers of characters and tokens, and the set of bytes
 _LONGEST_NUMBER = 3  # characters, because N is at most 255
+MOST_PLAIN = 9  # digits that all usual alphabets but that of letters have in common
 
 _IS_SEPARATOR = np.isin(np.arange(256), [32, 44, 59, 9])
 _SET_OF_BYTE = np.zeros((2, 256), np.uint64)  # without separators
@@ -265,15 +266,14 @@ class Survey:
                 "every value has several kinds of blank cells, one of which may be a digit; say "
                 "which symbols are the digits with `alphabet`"
             )
-        scores = strict
-        most = max(scores.values(), default=0)
+        most = max(strict.values(), default=0)
         if most == 0:
             names = ", ".join(n.name for n in notations(n_digits)) or "numbers"
             raise InputError(
                 f"no value fits an alphabet for {n_digits}×{n_digits} grids ({names}); "
                 f"name yours with `alphabet`"
             )
-        best = [notation for notation, score in scores.items() if score == most]
+        best = [notation for notation, score in strict.items() if score == most]
         # a column of nothing but blanks fits every alphabet; any other has to leave one
         used = self._symbols_used(rows, best[0])
         all_blanks = set(self._blanks)
@@ -284,6 +284,18 @@ class Survey:
                 raise AmbiguousNotationError([notation.name for notation in best])
         blanks = [b for b in self._blanks if b in used and b not in best[0].symbols]
         return replace(best[0], blank=(blanks or [self._named or "."])[0][0])
+
+    def notation_or_usual(self, n_digits: int, most: int = MOST_DIGITS) -> Notation:
+        """Return the notation that fits the values, or else the usual one for up to `most` digits.
+
+        The faults of the values in that one name the wrong symbol.
+        """
+        try:
+            return self.notation(n_digits)
+        except InputError as error:
+            if isinstance(error, AmbiguousNotationError) or n_digits > most:
+                raise
+        return usual_notation(n_digits).with_blanks(self._named)
 
     def prefers_numbers(self, n_digits: int) -> bool:
         """Return True if at least as many values are N² numbers as are N² characters."""
@@ -332,7 +344,7 @@ class Signs:
     def may_name_others(self) -> bool:
         """True if the alphabet is one for a size whose grids have several usual alphabets."""
         n = len(symbols_of(self.alphabet or ""))
-        return n > _MOST_PLAIN and default_box(n) is not None
+        return n > MOST_PLAIN and default_box(n) is not None
 
     def notation(self, survey: Survey, n_digits: int) -> Notation:
         """Return the notation of the grids of a size, given a survey of them.
@@ -364,7 +376,6 @@ class Signs:
 
 
 _NO_DIGITS = set(BLANKS) - {"0"}
-_MOST_PLAIN = 9  # digits that all usual alphabets but that of letters have in common
 
 
 @lru_cache(maxsize=1 << 16)
@@ -375,7 +386,7 @@ def _own_notation(signs: Signs, form: Form, used: int, separator: str = " ") -> 
     try:
         return signs.notation(survey, n)
     except InputError as error:
-        if isinstance(error, AmbiguousNotationError) or n > _MOST_PLAIN:
+        if isinstance(error, AmbiguousNotationError) or n > MOST_PLAIN:
             return error
         return usual_notation(n).with_blanks(signs.blanks)  # its faults name the wrong symbol
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError, ProblemError, counted, quoted
+from batchsolve.errors import InputError, ProblemError, counted, prefixed, quoted
 from batchsolve.problems.attributes import array_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.polyominoes import (
@@ -352,10 +352,8 @@ def _drawn(pieces: Mapping[str, Drawing]) -> dict[str, Shape]:
     found: dict[str, Shape] = {}
     for name, drawing in pieces.items():
         check_name(name)
-        try:
+        with prefixed(f"piece {name}", InputError):
             found[name] = piece_shape(drawing)
-        except InputError as error:
-            raise InputError(f"piece {name}: {error}") from error
     return found
 
 

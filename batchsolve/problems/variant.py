@@ -227,11 +227,11 @@ class Variant(GridProblem):
 
     def other_options(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
-        others = np.empty((len(grids), self.cover_size - self.n_cells), np.uint32)
         first = self.n_cells * self.n_digits
-        others[:, : self.n_marks] = first
-        find_digit_sets(self.own, grids, first + self.n_marks, others[:, self.n_marks :])
-        return others
+        marks = np.full((len(grids), self.n_marks), first, np.uint32)
+        sets = np.empty((len(grids), len(self.rules.cages)), np.uint32)
+        find_digit_sets(self.own, grids, first + self.n_marks, sets)
+        return np.concatenate([marks, sets], axis=1)
 
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1."""

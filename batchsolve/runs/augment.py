@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Unpack
 
 import pyarrow as pa
 
-from batchsolve.errors import counted, listed
+from batchsolve.errors import counted
 from batchsolve.runs.corpora import blocks_for
 from batchsolve.runs.destinations import RowTable
 from batchsolve.runs.progress import Progress, columns_taken
@@ -94,9 +94,7 @@ class AugmentSummary:
     @property
     def columns(self) -> str:
         """The columns of the input that were read, in words."""
-        taken = columns_taken(self.column, self.solution_column, self.rule_columns)
-        others = f"; copied as they are: grids in {listed(self.unread_columns)}"
-        return f"{taken}{others if self.unread_columns else ''}"
+        return columns_taken(self, "copied as they are")
 
     def __str__(self) -> str:
         parts = [counted(self.images, "image")]
@@ -229,10 +227,7 @@ def augment_file(
     workers, files = settings_of(augment_file, settings, FileSettings)
     how = SearchSettings(), files, Pool(**workers)
     own = {**drawing, "seed": str(drawing["seed"])}
-    summary: AugmentSummary = run_files(
-        AugmentRun, inputs, output, *how, on_progress=on_progress, own=own
-    )
-    return summary
+    return run_files(AugmentRun, inputs, output, *how, on_progress=on_progress, own=own)
 
 
 def _drawing(n: int, seed: int, original: bool) -> dict[str, Any]:

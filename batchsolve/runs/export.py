@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.arrays import UInts
-from batchsolve.errors import InputError, JournalError, ProblemError, listed, quoted
+from batchsolve.errors import InputError, JournalError, ProblemError, listed, prefixed, quoted
 from batchsolve.formats.render import GRIDS, LISTS
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
@@ -259,11 +259,9 @@ def found_covers(reading: Reading, path: str, limit: int) -> list[UInts]:
         for table in _found_tables(reading.problem, path, folder):
             for value in _values(table, reading.problem, name):
                 where = f"{name}: row {len(covers) + 1}"
-                try:
+                with prefixed(where, InputError, InputError, ProblemError):
                     covers.append(cover_of(value))
                     reading.problem.verify(covers[-1].tolist())
-                except (InputError, ProblemError) as error:
-                    raise InputError(f"{where}: {error}") from error
                 if len(covers) == limit:
                     return covers
     return covers

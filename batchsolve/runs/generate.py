@@ -126,8 +126,7 @@ def generate_file(
     workers, wanted, files = _checked(generate_file, settings)
     n = whole_number("n", n)
     how = output, SearchSettings(), files, Pool(**workers)
-    summary: Summary = run_files(GenerateRun, [], *how, on_progress=on_progress, n=n, wanted=wanted)
-    return summary
+    return run_files(GenerateRun, [], *how, on_progress=on_progress, n=n, wanted=wanted)
 
 
 def generate_table(

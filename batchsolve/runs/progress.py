@@ -83,9 +83,7 @@ class Summary:
     @property
     def columns(self) -> str:
         """The columns of the input that were read, in words."""
-        taken = columns_taken(self.column, self.solution_column, self.rule_columns)
-        others = f"; not read: grids in {listed(self.unread_columns)}"
-        return f"{taken}{others if self.unread_columns else ''}"
+        return columns_taken(self, "not read")
 
     def __str__(self) -> str:
         kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
@@ -103,18 +101,19 @@ def facts_of(summary: Any) -> dict[str, Any]:
     return facts | {name: round(facts[name], n) for name, n in decimals.items() if name in facts}
 
 
-def columns_taken(column: str, solution_column: str | None, rule_columns: list[str]) -> str:
-    """Return the columns that a run has read, in words.
+def columns_taken(totals: Any, but: str) -> str:
+    """Return the columns that a run has read, in words, and those with grids that it has not.
 
     Examples
     --------
-    >>> print(columns_taken("quiz", None, ["rules"]))
+    >>> print(columns_taken(Summary(column="quiz", rule_columns=["rules"]), "not read"))
     puzzle column 'quiz', no solution column, rules in rules
     """
-    given = solution_column
+    given, others = totals.solution_column, totals.unread_columns
     solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
-    rules = f", rules in {', '.join(rule_columns)}" if rule_columns else ""
-    return f"puzzle column {quoted(column)}, {solutions}{rules}"
+    rules = f", rules in {', '.join(totals.rule_columns)}" if totals.rule_columns else ""
+    unread = f"; {but}: grids in {listed(others)}" if others else ""
+    return f"puzzle column {quoted(totals.column)}, {solutions}{rules}{unread}"
 
 
 @dataclass(frozen=True)

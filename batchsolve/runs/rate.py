@@ -173,10 +173,7 @@ def rate_file(
     workers, files = settings_of(rate_file, settings, FileSettings)
     how = SearchSettings(limit=PROVES_UNIQUENESS), files, Pool(**workers)
     own = {"backdoor": bool(backdoor), "steps": bool(steps), "uniqueness": bool(uniqueness)}
-    summary: RateSummary = run_files(
-        RateRun, inputs, output, *how, on_progress=on_progress, own=own
-    )
-    return summary
+    return run_files(RateRun, inputs, output, *how, on_progress=on_progress, own=own)
 
 
 @dataclass

@@ -28,6 +28,7 @@ from batchsolve.errors import (
     listed,
     named_errors,
     not_but,
+    prefixed,
     quoted,
     shortened,
 )
@@ -252,10 +253,8 @@ def problem_and_stacks(
     else:
         lists = [option_numbers(stack) or clues]
     for one in lists:
-        try:
+        with prefixed(reading.name, ProblemError):
             reading.problem.check_stack(one)
-        except ProblemError as error:
-            raise ProblemError(f"{reading.name}: {error}") from error
         if not set(clues).issubset(one):
             raise InputError(
                 f"{reading.name}: a stack to begin with lacks some of its clues; add them "

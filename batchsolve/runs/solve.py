@@ -164,8 +164,7 @@ class BatchResult:
         """Return the solutions as text; None where none was found."""
         flat = self.solutions.reshape(-1, prod(self.solutions.shape[1:])).astype(np.uint8)
         solved = np.asarray(flat.any(axis=1))
-        texts: list[str | None] = self.notation.decode(flat[solved], solved).to_pylist()
-        return texts
+        return self.notation.decode(flat[solved], solved).to_pylist()
 
 
 def solve_batch(

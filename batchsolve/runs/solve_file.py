@@ -140,7 +140,7 @@ def solve_file(
     """
     workers, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
     how = search.of_rows(), files, Pool(**workers)
-    summary: Summary = run_files(FileRun, inputs, output, *how, on_progress=on_progress)
+    summary = run_files(FileRun, inputs, output, *how, on_progress=on_progress)
     if summary.advice:
         LOG.info("%s unfinished: %s", f"{summary.unfinished:,}", summary.advice)
     return summary
@@ -205,8 +205,7 @@ def count_file(
     """
     workers, *how = settings_of(count_file, settings, SearchSettings, FileSettings)
     pool = Pool(**workers)
-    summary: Summary = run_files(CountRun, inputs, output, *how, pool, on_progress=on_progress)
-    return summary
+    return run_files(CountRun, inputs, output, *how, pool, on_progress=on_progress)
 
 
 def run_files(

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from batchsolve.engines import Task, check_support, get_engine
-from batchsolve.errors import InputError, OutputError, disk_errors, named_errors
+from batchsolve.errors import InputError, OutputError, disk_errors, named_errors, prefixed
 from batchsolve.json_records import SEAL, TEXT, TRUTH, Form, check, is_whole, parse, sealed, whole
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -265,13 +265,9 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
 
 def _read_result(path: str) -> dict[str, Any]:
     text = _text_of(path)
-    try:
+    with prefixed(f"{path}: not a result of batchsolve count --stacks PART --json", InputError):
         result = parse(text, {**_RESULT, SEAL: TEXT})
         check(result, {"part": whole(0, result["of"] - 1)})
-    except InputError as error:
-        raise InputError(
-            f"{path}: not a result of batchsolve count --stacks PART --json: {error}"
-        ) from error
     if not is_whole({key: result[key] for key in (*_RESULT, SEAL)}):
         raise InputError(
             f"{path}: is damaged: its seal is not that of its numbers; count that part again"

@@ -116,5 +116,4 @@ def _descendants() -> list[Any]:
         return []
     import psutil
 
-    found: list[Any] = psutil.Process().children(recursive=True)
-    return found
+    return psutil.Process().children(recursive=True)

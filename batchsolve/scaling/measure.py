@@ -171,7 +171,7 @@ class Plan:
     backends: tuple[str, ...] = ("threading",)
     engines: tuple[str, ...] = (AUTO,)
     address: str | None = None
-    repeat: int = setting(3, "Runs of every combination.", least=1)
+    repeat: int = setting("Runs of every combination.", 3, least=1)
     budget: int | None = None
     time_limit: float | None = None
 

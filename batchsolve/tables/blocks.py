@@ -122,8 +122,7 @@ class Span:
                 with pq.ParquetFile(file) as parquet:
                     return parquet.read_row_groups(groups, use_threads=False).combine_chunks()
             file.seek(self.begin)
-            data: bytes = file.read(self.end - self.begin)
-            return data
+            return file.read(self.end - self.begin)
 
 
 def changed() -> InputError:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.arrays import Ints
-from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened
+from batchsolve.errors import InputError, ProblemError, counted, listed, prefixed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import BLANKS, Notation, default_box, symbols_of, usual_notation
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
@@ -446,7 +446,7 @@ class Corpus(Tables):
     ) -> dict[Form, Notation]:
         """Read the whole column in an extra pass to find the alphabets of some forms."""
         surveys = {form: Survey(self._blank) for form in doubts}
-        try:
+        with prefixed(f"column {quoted(self.column)}", InputError, AmbiguousNotationError):
             if self._is_read_once:
                 raise next(iter(doubts.values()))
             for block in self._blocks_from(Boundary(0, 0)):
@@ -455,8 +455,6 @@ class Corpus(Tables):
                 for form, survey in surveys.items():
                     survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
             return {form: signs.notation(survey, form.n_digits) for form, survey in surveys.items()}
-        except AmbiguousNotationError as error:
-            raise InputError(f"column {quoted(self.column)}: {error}") from error
 
     def _example(self) -> str:
         values = self._sample[self.column]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, prefixed
 from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
 from batchsolve.json_records import loads
 from batchsolve.problems.grids import without_minus_one
@@ -57,10 +57,8 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
 
 
 def _numpy_table(data: bytes) -> pa.Table:
-    try:
+    with prefixed("cannot be read as an array of NumPy", InputError, Exception):
         array = np.load(io.BytesIO(data), allow_pickle=False)
-    except Exception as error:
-        raise InputError(f"cannot be read as an array of NumPy: {error}") from error
     if array.ndim == 1 and array.dtype.kind in "US":
         return pa.table({"puzzle": pa.array(array.astype(str).tolist(), pa.string())})
     return pa.table({"puzzle": _as_text(array)})

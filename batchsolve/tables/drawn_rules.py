@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bytes, Shorts
-from batchsolve.errors import InputError, ProblemError
+from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.formats.grid_rules import PAIR_SIGNS, STRICT, GridRules
 from batchsolve.problems.random_layouts import Keys, Numbers, random_cages, random_regions
 from batchsolve.problems.random_lines import (
@@ -233,14 +233,12 @@ class DrawnRules:
 def _read_layout(text: str, n: int) -> tuple[npt.NDArray[np.int16], GridRules]:
     """Return the cage of every cell of a layout, or -1; and the cages as houses and groups."""
     rules = GridRules(n)
-    try:
+    with prefixed("a layout of cages", InputError, ProblemError):
         labels = rules.labels(text)
         numbers: dict[str, int] = {}
         cages = [-1 if x == "." else numbers.setdefault(x, len(numbers)) for x in labels]
         for cage in range(len(numbers)):
             rules.cage(tuple(cell for cell, c in enumerate(cages) if c == cage), None)
-    except ProblemError as error:
-        raise InputError(f"a layout of cages: {error}") from error
     return np.array(cages, np.int16), rules
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints
-from batchsolve.errors import InputError, ProblemError
+from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.formats.constraint_strings import read_constraints, read_sumocue
 from batchsolve.formats.f_puzzles import read_f_puzzle
 from batchsolve.formats.grid_rules import (
@@ -287,13 +287,9 @@ def _faults_of(rows: Ints, faults: dict[int, str]) -> Iterator[None]:
         faults |= dict.fromkeys(rows.tolist(), str(error))
 
 
-@contextmanager
-def _column_named(name: str) -> Iterator[None]:
+def _column_named(name: str) -> AbstractContextManager[None]:
     """Name a column in errors of its values."""
-    try:
-        yield
-    except ProblemError as error:
-        raise ProblemError(f"column {name!r}: {error}") from error
+    return prefixed(f"column {name!r}", ProblemError)
 
 
 @lru_cache(maxsize=4096)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import fields
 
 import pytest
-from click.testing import CliRunner
+from invoking import invoke
 
 from batchsolve.cli import app
 from batchsolve.cli.commands import all_commands
@@ -50,7 +50,7 @@ MEANT = {"limit": "2 proves uniqueness", "node_limit": "a row", "split_depth": "
 
 def shown(command):
     """Return the help of a command as one line."""
-    result = CliRunner().invoke(app, [command, "--help"])
+    result = invoke(command, "--help")
     assert result.exit_code == 0
     return " ".join(result.output.split())
 
@@ -67,7 +67,7 @@ def test_help_says_what_every_option_does(command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_stands_once_under_a_heading(command):
-    text = CliRunner().invoke(app, [command, "-h"], env={"COLUMNS": "80"}).output
+    text = invoke(command, "-h", env={"COLUMNS": "80"}).output
     assert max(map(len, text.splitlines())) <= 80
     sections = dict(re.findall(r"^(\w+):\n((?:  .*\n)+)", text, re.M))
     assert list(sections) == [heading for heading in HEADINGS if heading in sections]
@@ -80,7 +80,7 @@ def test_every_option_stands_once_under_a_heading(command):
 
 
 def test_the_list_of_commands_begins_with_solve_and_says_whole_sentences():
-    text = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).output
+    text = invoke("--help", env={"COLUMNS": "80"}).output
     listed = [line.split() for line in text.partition("Commands:\n")[2].splitlines() if line]
     assert [words[0] for words in listed[: len(COMMANDS)]] == list(COMMANDS)
     assert sorted(app.commands) == sorted(COMMANDS)
@@ -104,7 +104,7 @@ def test_examples_in_the_help_are_commands_with_options_that_there_are(command):
 
 
 def test_the_list_of_engines_begins_with_auto_and_says_what_each_takes():
-    lines = CliRunner().invoke(app, ["engines"]).output.splitlines()
+    lines = invoke("engines").output.splitlines()
     said = {line.split()[0]: line for line in lines}
     assert list(said) == ["auto", *engine_names()]
     takes_all = [name for name, line in said.items() if "any exact cover" in line]
@@ -200,7 +200,7 @@ def test_completion_that_cannot_be_installed_is_one_message(tmp_path):
 
 
 def test_a_command_that_there_is_not_is_answered_with_those_that_may_be_meant():
-    done = CliRunner().invoke(app, ["sole"])
+    done = invoke("sole")
     assert done.exit_code == 2
     assert "'solve'" in done.stderr
 
@@ -240,7 +240,7 @@ BOUNDS = [
 
 @pytest.mark.parametrize(("command", "name", "value", "bound"), BOUNDS)
 def test_values_out_of_bounds_are_refused(command, name, value, bound):
-    result = CliRunner().invoke(app, [*command, f"--{name}", value])
+    result = invoke(*command, f"--{name}", value)
     assert result.exit_code == 2
     assert f"batchsolve: {name.replace('-', '_')} is {bound}" in result.stderr
     assert f"not {value}" in result.stderr
@@ -256,7 +256,7 @@ def test_values_out_of_bounds_are_refused(command, name, value, bound):
     ],
 )
 def test_values_of_another_form_are_refused(name, value, why):
-    result = CliRunner().invoke(app, ["count", "queens:4", name, value])
+    result = invoke("count", "queens:4", name, value)
     assert result.exit_code == 2
     assert why in " ".join(result.stderr.split())
 
@@ -278,7 +278,7 @@ TOO_DEEP = f"depth is at most {2**62}, not {HUGE}"
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(arguments, why):
-    done = CliRunner().invoke(app, arguments)
+    done = invoke(*arguments)
     assert done.exit_code == 2
     assert why in " ".join(done.output.replace("│", " ").split())
 
@@ -527,7 +527,7 @@ def test_memory_that_runs_out_is_one_message(monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("batchsolve.runs.count.count", fail)
-    result = CliRunner().invoke(app, ["count", "queens:6"])
+    result = invoke("count", "queens:6")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "batchsolve: out of memory; give fewer --jobs, or more memory\n"
 
@@ -560,7 +560,7 @@ def test_control_characters_of_names_do_not_reach_the_terminal(
     monkeypatch.chdir(tmp_path)
     (tmp_path / f"{EVIL}.dlx").write_text(f"a b\n{EVIL}\n")
     (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
-    done = CliRunner().invoke(app, arguments)
+    done = invoke(*arguments)
     assert (done.exit_code, "n\\na\\x1b]0;b\\x07\\x9b2J\\u202e" in done.output) == (code, True)
     assert not set(done.output) & set(EVIL[3:]) - set("]0;b2J")
 
@@ -584,7 +584,7 @@ def test_a_drawing_is_escaped_on_a_terminal_only(tmp_path):
 
 def test_a_file_of_symmetries_that_is_not_there_is_named(tmp_path):
     missing = tmp_path / "none.json"
-    result = CliRunner().invoke(app, ["count", "queens:6", "--symmetries", str(missing)])
+    result = invoke("count", "queens:6", "--symmetries", missing)
     wanted = f"batchsolve: {missing}: No such file or directory\n"
     assert (result.exit_code, result.stderr) == (2, wanted)
 
@@ -604,26 +604,26 @@ def test_outputs_follow_links_and_spare_what_is_no_file(command, tmp_path):
 
     def run(out):
         words = OUTPUTS[command].format(grids=tmp_path / "grids.txt", out=out).split()
-        return words[-1], lambda: CliRunner().invoke(app, words)
+        return words[-1], lambda: invoke(*words)
 
-    pipe, invoke = run(tmp_path / "pipe")
+    pipe, write = run(tmp_path / "pipe")
     os.mkfifo(pipe)
-    result = invoke()
+    result = write()
     assert result.exit_code == 2
     assert "is a device or a pipe, not a file" in " ".join(result.stderr.split())
     assert stat.S_ISFIFO(os.stat(pipe).st_mode)
-    link, invoke = run(tmp_path / "link")
+    link, write = run(tmp_path / "link")
     target = tmp_path / f"target{os.path.splitext(link)[1]}"
     target.write_text("before")
     os.symlink(target, link)
-    assert invoke().exit_code == 0
+    assert write().exit_code == 0
     assert os.path.islink(link)
     assert target.read_text() != "before"
     assert not list(tmp_path.glob("*.partial*"))
 
 
 def test_no_column_is_named_where_each_row_is_a_file():
-    result = CliRunner().invoke(app, ["solve", "queens:4", "queens:3"])
+    result = invoke("solve", "queens:4", "queens:3")
     assert result.exit_code == 0
     assert "2 rows: 1 multiple, 1 unsolvable" in result.stderr
     assert "column" not in result.stderr

@@ -5,9 +5,8 @@ import sys
 import time
 
 import pytest
-from click.testing import CliRunner
+from invoking import invoke
 
-from batchsolve.cli import app
 from batchsolve.cli.terminal import Terminated, TimeIsUp, interrupts, time_limited
 from batchsolve.graphs.solution_graph import SolutionGraph
 from batchsolve.interrupts import check_interrupt
@@ -99,11 +98,11 @@ def test_an_interrupt_that_was_noted_ends_what_is_printed(tmp_path, monkeypatch)
         return sample(*arguments, **how)
 
     count = ["count", "queens:6", "--memo", "--graph", file, "-q"]
-    assert CliRunner().invoke(app, count).exit_code == 0
-    assert CliRunner().invoke(app, ["graph", "queens:6", file, "--sample", "1"]).exit_code == 0
+    assert invoke(*count).exit_code == 0
+    assert invoke("graph", "queens:6", file, "--sample", "1").exit_code == 0
     monkeypatch.setattr(SolutionGraph, "sample", interrupted)
     monkeypatch.setattr("batchsolve.cli.graphs.BLOCK", 2)
-    result = CliRunner().invoke(app, ["graph", "queens:6", file, "--sample", "10"])
+    result = invoke("graph", "queens:6", file, "--sample", "10")
     assert (result.exit_code, result.stdout.count("\n")) == (130, 2)
 
 

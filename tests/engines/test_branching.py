@@ -5,13 +5,12 @@ from itertools import cycle
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from conftest import bounded_problems, problems
 from hypothesis import given, strategies as st
+from invoking import invoke
 from oracles import bounded_covers, covers
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.engines import UNLIMITED, Task, get_engine
 from batchsolve.problems.families import family
 from batchsolve.problems.small import SmallProblems
@@ -173,7 +172,7 @@ def test_the_cheapest_have_no_rule():
 def test_a_run_keeps_its_rule(tmp_path):
     def count(*arguments):
         words = ["count", "queens:8", "--run", str(tmp_path / "run"), "--jobs", "1", *arguments]
-        return CliRunner().invoke(app, words)
+        return invoke(*words)
 
     assert count("--branch", "first", "--node-limit", "50", "--budget", "20").exit_code == 1
     other = count("--resume")

@@ -3,14 +3,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from conftest import coloured_problems, problems
 from hypothesis import given, strategies as st
+from invoking import invoke
 from numba import njit
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.engines import Task, get_engine, memo, recall
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
@@ -327,7 +326,7 @@ def test_other_engines_have_no_size():
 
 
 def cli(*arguments):
-    return CliRunner().invoke(app, ["count", *arguments, "--quiet", "--jobs", "1"])
+    return invoke("count", *arguments, "--quiet", "--jobs", "1")
 
 
 def test_the_command():

@@ -5,13 +5,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from conftest import coloured_problems, problems
 from hypothesis import given, strategies as st
+from invoking import invoke
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.engines import stand_ins
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.graphs import (
@@ -370,10 +369,6 @@ def test_graphillion_reads_the_same_sets(problem, tmp_path_factory):
 # ---- the commands ---------------------------------------------------------------------------
 
 
-def cli(*arguments):
-    return CliRunner().invoke(app, list(map(str, arguments)))
-
-
 def lines(result):
     assert result.exit_code == 0, result.stderr
     return [json.loads(line) for line in result.stdout.splitlines()]
@@ -381,38 +376,38 @@ def lines(result):
 
 def test_the_commands(tmp_path):
     path, kept = tmp_path / "tilings.zdd", tmp_path / "kept.zdd"
-    drawn = cli("count", "dominoes:4x4", "--memo", "--graph", path)
+    drawn = invoke("count", "dominoes:4x4", "--memo", "--graph", path)
     assert (drawn.exit_code, drawn.stdout) == (0, "36\n")
     assert "36 solutions; " in drawn.stderr
-    [facts] = lines(cli("count", "dominoes:4x4", "--memo", "--graph", path, "--json"))
+    [facts] = lines(invoke("count", "dominoes:4x4", "--memo", "--graph", path, "--json"))
     assert (facts["count"], facts["complete"]) == (36, True)
-    assert cli("graph", "dominoes:4x4", path).stdout == "36\n"
-    listed = lines(cli("graph", "dominoes:4x4", path, "--with", "r1c1 r1c2", "--list"))
+    assert invoke("graph", "dominoes:4x4", path).stdout == "36\n"
+    listed = lines(invoke("graph", "dominoes:4x4", path, "--with", "r1c1 r1c2", "--list"))
     assert all("r1c1 r1c2" in row["options"] for row in listed)
     assert len(listed) == 18
-    assert cli("graph", "dominoes:4x4", path, "--without", "0", "-o", kept).stdout == "18\n"
-    [facts] = lines(cli("graph", "dominoes:4x4", kept, "--json"))
+    assert invoke("graph", "dominoes:4x4", path, "--without", "0", "-o", kept).stdout == "18\n"
+    [facts] = lines(invoke("graph", "dominoes:4x4", kept, "--json"))
     assert facts["count"] == 18
-    assert len(lines(cli("graph", "dominoes:4x4", kept, "--sample", 5, "--distinct"))) == 5
+    assert len(lines(invoke("graph", "dominoes:4x4", kept, "--sample", 5, "--distinct"))) == 5
 
 
 @pytest.mark.parametrize("other", [["--up-to-symmetry"], ["--symmetries", "none.json"]])
 def test_a_graph_is_of_all_solutions(tmp_path, other):
-    drawn = cli("count", "queens:5", "--memo", "--graph", tmp_path / "queens.zdd", *other)
+    drawn = invoke("count", "queens:5", "--memo", "--graph", tmp_path / "queens.zdd", *other)
     assert (drawn.exit_code, drawn.stdout) == (2, "")
     assert "--graph goes with --memo, --memo-size and" in drawn.stderr
     assert not (tmp_path / "queens.zdd").exists()
 
 
 def test_the_command_sample(tmp_path):
-    grids = lines(cli("sample", "sudoku:2x2", "-n", 3, "--seed", 1))
+    grids = lines(invoke("sample", "sudoku:2x2", "-n", 3, "--seed", 1))
     assert [len(row["grid"]) for row in grids] == [16] * 3
     out = tmp_path / "out.jsonl"
-    said = cli("sample", "queens:6", "-n", 3, "--weighted", "-o", out)
+    said = invoke("sample", "queens:6", "-n", 3, "--weighted", "-o", out)
     assert (said.exit_code, said.stdout) == (0, "")
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert all(row["weight"] > 0 and len(row["options"]) == 6 for row in rows)
-    small = cli("sample", "latin:5", "--memory", 1)
+    small = invoke("sample", "latin:5", "--memory", 1)
     assert small.exit_code == 2
     assert "takes more than 1 megabyte" in small.stderr
     assert "--weighted" in small.stderr
@@ -435,7 +430,7 @@ def test_the_command_sample(tmp_path):
     ],
 )
 def test_wrong_usage(wrong, saved):
-    result = cli(*(saved if argument == "SAVED" else argument for argument in wrong))
+    result = invoke(*(saved if argument == "SAVED" else argument for argument in wrong))
     assert result.exit_code == 2
     assert "Traceback" not in result.output
 

@@ -4,18 +4,13 @@ import json
 from collections import Counter
 
 import pytest
-from click.testing import CliRunner
 from conftest import coloured_problems, problems
 from hypothesis import given, strategies as st
+from invoking import invoke
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.problems.families import family
-
-
-def cli(*arguments):
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 @given(problem=problems() | coloured_problems(), data=st.data(), ordered=st.booleans())
@@ -49,13 +44,13 @@ def test_known_distributions():
 def test_costs_of_covers_below_clues(tmp_path):
     path = tmp_path / "costs.dlx"
     path.write_text("a b c\na b |$25\na |$20\nb |$2\nc\n")
-    printed = cli("count", path, "--by", "cost")
+    printed = invoke("count", path, "--by", "cost")
     assert (printed.exit_code, printed.stdout) == (
         0,
         "cost  solutions\n  22          1\n  25          1\n",
     )
     assert "2 solutions; " in printed.stderr
-    facts = json.loads(cli("count", path, "--by", "options", "--json").stdout)
+    facts = json.loads(invoke("count", path, "--by", "options", "--json").stdout)
     assert (facts["count"], facts["distribution"]) == (2, [[2, 1], [3, 1]])
     assert bs.distribution(str(path), "cost", stack=[1]) == {22: 1}
 
@@ -74,7 +69,7 @@ def test_costs_of_covers_below_clues(tmp_path):
     ],
 )
 def test_wrong_usage(arguments, message):
-    refused = cli("count", *arguments)
+    refused = invoke("count", *arguments)
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert message in refused.stderr
 
@@ -82,13 +77,13 @@ def test_wrong_usage(arguments, message):
 @pytest.mark.parametrize("asked", [["--by", "options"], ["--memo", "--graph", "graph.zdd"]])
 def test_graphs_that_take_too_much_time(asked, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    late = cli("count", "latin:7", *asked, "--time-limit", 0.3)
+    late = invoke("count", "latin:7", *asked, "--time-limit", 0.3)
     assert (late.exit_code, late.stdout) == (1, "")
     assert "not complete: the graph of all solutions takes more than 0.3 s" in late.stderr
-    facts = json.loads(cli("count", "latin:7", *asked, "--time-limit", 0.3, "--json").stdout)
+    facts = json.loads(invoke("count", "latin:7", *asked, "--time-limit", 0.3, "--json").stdout)
     assert (facts["count"], facts["complete"]) == (0, False)
     assert not list(tmp_path.iterdir())
-    assert cli("count", "latin:4", *asked, "--time-limit", 60).exit_code == 0
+    assert invoke("count", "latin:4", *asked, "--time-limit", 60).exit_code == 0
 
 
 def test_sums_that_take_too_much_memory():

@@ -3,19 +3,14 @@
 import re
 
 import pytest
-from click.testing import CliRunner
+from invoking import invoke
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.pictures.heat import HOT
 from batchsolve.problems.families import family
 
 TOOLTIP = re.compile(r"<title>([\d,]+) of ([\d,]+) \(([\d.]+)%\)</title>([^<]*)")
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 def told(picture):
@@ -64,7 +59,7 @@ def test_cells_of_grids_show_candidates(tmp_path):
     assert picture.svg.count('class="bs-clue"') == 3
     forced = re.findall(r'class="bs-(?:clue|digit)"[^>]*>\d</text>', picture.svg)
     assert len(forced) == uses.count(len(found))
-    drawn = run("draw", path, "--heat", "-o", tmp_path / "heat.svg", "--json")
+    drawn = invoke("draw", path, "--heat", "-o", tmp_path / "heat.svg", "--json")
     assert drawn.exit_code == 0, drawn.stderr
     assert (tmp_path / "heat.svg").read_text() == picture.svg
 
@@ -79,7 +74,7 @@ def test_cells_of_grids_show_candidates(tmp_path):
     ],
 )
 def test_wrong_usage(arguments, message, tmp_path):
-    refused = run("draw", *arguments, "-o", tmp_path / "out.svg")
+    refused = invoke("draw", *arguments, "-o", tmp_path / "out.svg")
     assert refused.exit_code == 2
     assert message in refused.stderr
     assert not (tmp_path / "out.svg").exists()

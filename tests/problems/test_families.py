@@ -1,21 +1,16 @@
 import math
 
 import pytest
+from conftest import n_covers
 from oracles import covers
 
-from batchsolve import InputError, ProblemError, Stacks, Sudoku
-from batchsolve.engines import Task, get_engine
+from batchsolve import InputError, ProblemError, Sudoku
 from batchsolve.problems.families import (
     FAMILIES,
     family,
     pentominoes,
     queens,
 )
-
-
-def n_covers(problem, stack=()):
-    task = Task.of(Stacks.from_lists([list(stack)]))
-    return int(get_engine("dlx").search(problem, task).counts[0])
 
 
 @pytest.mark.parametrize(

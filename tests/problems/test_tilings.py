@@ -1,10 +1,10 @@
 import pytest
+from conftest import n_covers
 from hypothesis import given, strategies as st
 from oracles import tilings
 
 import batchsolve as bs
-from batchsolve import InputError, ProblemError, Stacks
-from batchsolve.engines import Task, get_engine
+from batchsolve import InputError, ProblemError
 from batchsolve.formats.tiling_files import read_tiling
 from batchsolve.problems.polyominoes import (
     FIXED,
@@ -41,11 +41,6 @@ X.
 ..
 X.
 """
-
-
-def n_covers(problem):
-    task = Task.of(Stacks.from_lists([[]]))
-    return int(get_engine("dlx").search(problem, task).counts[0])
 
 
 # Golomb, Polyominoes; OEIS A000105, A000988, A001168, A038119, A000162, A001931

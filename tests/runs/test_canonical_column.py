@@ -5,11 +5,10 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from conftest import interrupted_after, rows_of_csv
+from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.symmetry import canonical
 
 PUZZLES = ["1.....2..3.....4", "4000003001000002", "12" + "." * 14, "11" + "." * 14, "12", "." * 16]
@@ -86,7 +85,7 @@ def test_grids_that_are_too_large_are_refused_before_anything_is_written(tmp_pat
     (tmp_path / "in.txt").write_text(" ".join(["."] * 625) + "\n")
     out = tmp_path / "out.csv"
     arguments = ["solve", str(tmp_path / "in.txt"), "-o", str(out), "--canonical"]
-    result = CliRunner().invoke(app, arguments)
+    result = invoke(*arguments)
     assert result.exit_code == 2
     assert "grids of 25×25 with boxes of 5×5 have too many symmetries" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]

@@ -5,13 +5,12 @@ import random
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from conftest import changed, problems_with_costs
 from hypothesis import given, strategies as st
+from invoking import invoke
 from oracles import bounded_covers, cheapest_costs
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.engines.priced import Pricing, useless_options
 from batchsolve.formats.exact_cover_files import read_dlx, write_dlx
 from batchsolve.problems.families import family
@@ -145,8 +144,8 @@ def test_the_cheapest_are_exported_with_their_costs(tmp_path):
     path, run, output = tmp_path / "costs.dlx", tmp_path / "run", tmp_path / "best.jsonl"
     path.write_text(write_dlx(problem))
     command = ["enumerate", str(path), "--best", "20", "-o", str(run), "--quiet"]
-    assert CliRunner().invoke(app, command).exit_code == 0
-    assert CliRunner().invoke(app, ["export", str(run), "-o", str(output)]).exit_code == 0
+    assert invoke(*command).exit_code == 0
+    assert invoke("export", run, "-o", output).exit_code == 0
     names = [" ".join(map(problem.item_name, problem.option(o))) for o in range(problem.n_options)]
     assert [json.loads(line) for line in output.read_text().splitlines()] == [
         {"cost": cover.cost, "options": [names[o] for o in cover.options]}
@@ -170,7 +169,7 @@ def test_a_run_goes_on_from_limit_to_limit(tmp_path):
 def test_the_command_line_prints_the_cheapest(tmp_path):
     path = tmp_path / "costs.dlx"
     path.write_text("a b c\na b |$25\na |20\nb |$2\nc |1 |$2\nc\n")
-    printed = CliRunner().invoke(app, ["enumerate", str(path), "--best", "2", "-o", "-"])
+    printed = invoke("enumerate", path, "--best", "2", "-o", "-")
     assert printed.exit_code == 0
     assert [json.loads(line) for line in printed.stdout.splitlines()] == [
         {"cost": 22, "options": ["a", "b", "c"]},

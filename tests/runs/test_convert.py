@@ -5,12 +5,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from conftest import bounded_problems, problems, problems_with_costs
 from hypothesis import given
+from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.engines import sat
 from batchsolve.runs.convert import FORMS, converted
 
@@ -106,10 +105,10 @@ def test_clues_leave_out_what_clashes_with_them(form, tmp_path):
 @pytest.mark.parametrize("form", FORMS)
 def test_the_command_writes_every_form(form, tmp_path):
     path = tmp_path / f"queens.{form}"
-    run = CliRunner().invoke(app, ["convert", "queens:4", "-o", str(path)])
+    run = invoke("convert", "queens:4", "-o", path)
     assert (run.exit_code, run.output) == (0, "")
     assert path.read_bytes() == converted("queens:4", form)
-    printed = CliRunner().invoke(app, ["convert", "queens:4", "-o", f"{form}:-"])
+    printed = invoke("convert", "queens:4", "-o", f"{form}:-")
     assert printed.stdout_bytes == path.read_bytes()
 
 
@@ -125,9 +124,7 @@ def test_the_command_writes_every_form(form, tmp_path):
 def test_what_a_form_cannot_hold_is_an_error(options, output, message, tmp_path):
     problem = bs.ExactCover.from_options([["a"]], **options)
     (tmp_path / "a.json").write_bytes(converted(problem, "json"))
-    run = CliRunner().invoke(
-        app, ["convert", str(tmp_path / "a.json"), "-o", str(tmp_path / output)]
-    )
+    run = invoke("convert", tmp_path / "a.json", "-o", tmp_path / output)
     assert run.exit_code == 2
     assert message in run.stderr
     assert not (tmp_path / output).exists()

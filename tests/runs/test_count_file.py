@@ -9,14 +9,12 @@ import sys
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
-from conftest import interrupted_after
+from conftest import interrupted_after, typed_rows, write_table
+from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.engines import choice
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec
 from batchsolve.runs import solve_file
@@ -39,11 +37,7 @@ EASY = [f"{family}:{n}" for n in range(4, 8) for family in ("queens", "langford"
 
 def counts_in(path):
     """Return the rows of a table of counts, each as a dict, with counts as text."""
-    if str(path).endswith(".csv"):
-        kinds = dict.fromkeys(("count", "message", "engine", "name"), pa.string())
-        how = pacsv.ConvertOptions(column_types=kinds, strings_can_be_null=True)
-        return pacsv.read_csv(path, convert_options=how).to_pylist()
-    return pq.read_table(path).to_pylist()
+    return typed_rows(path, "count", "message", "engine", "name")
 
 
 def test_families_have_the_counts_that_are_known(tmp_path):
@@ -83,7 +77,7 @@ def folder(tmp_path_factory):
 
 def test_every_file_of_a_folder_is_a_row(folder, tmp_path):
     out = tmp_path / "counts.csv"
-    done = CliRunner().invoke(app, ["count", str(folder), "-o", str(out), "--json"])
+    done = invoke("count", folder, "-o", out, "--json")
     assert done.exit_code == 1
     assert json.loads(done.stdout)["invalid"] == 4
     rows = counts_in(out)
@@ -107,12 +101,12 @@ def test_every_file_of_a_folder_is_a_row(folder, tmp_path):
 
 def test_patterns_and_several_problems_print_a_table(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    two = CliRunner().invoke(app, ["count", "[bc].*", "--quiet", "-j", "1"])
+    two = invoke("count", "[bc].*", "--quiet", "-j", "1")
     assert (two.exit_code, two.stdout.splitlines()[1:]) == (
         0,
         ["b.ec,16,24,36,true,dlx,", "c.json,2,3,2,true,dlx,"],
     )
-    mixed = CliRunner().invoke(app, ["count", "c.json", "queens:5", "no.dlx", "--quiet"])
+    mixed = invoke("count", "c.json", "queens:5", "no.dlx", "--quiet")
     assert mixed.exit_code == 1
     first, second, third = mixed.stdout.splitlines()[1:]
     assert (first, second) == ("c.json,2,3,2,true,dlx,", "queens:5,28,25,10,true,dlx,")
@@ -165,7 +159,7 @@ def test_counts_beyond_64_bits_are_text(suffix, tmp_path):
 
 def test_the_option_memo_counts_every_row_with_it():
     words = ["count", "dominoes:16x16", "langford:4", "--memo", "--memo-size", "16", "--quiet"]
-    done = CliRunner().invoke(app, words)
+    done = invoke(*words)
     rows = [f"dominoes:16x16,256,480,{LARGE},true,memo:16,", "langford:4,12,18,2,true,memo:16,"]
     assert done.stdout.splitlines()[1:] == rows
 
@@ -222,12 +216,7 @@ TEXTS = ["queens:6", write_dlx(bs.family("langford:3")), "queens", "a b\na x\n",
 def test_tables_have_a_column_of_problems(suffix, tmp_path):
     path, out = tmp_path / f"in{suffix}", tmp_path / "out.parquet"
     table = pa.table({"id": list("vwxyz"), "problem": TEXTS, "count": list("12345")})
-    if suffix == ".csv":
-        pacsv.write_csv(table, path)
-    elif suffix == ".parquet":
-        pq.write_table(table, path)
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    write_table(table, path)
     summary = bs.count_file(path, out, chunk=2)
     rows = counts_in(out)
     assert [row["id"] for row in rows] == list("vwxyz")
@@ -298,7 +287,7 @@ def test_lists_of_problems_are_counted_in_python():
 )
 def test_options_that_do_not_suit(words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["count", *words])
+    done = invoke("count", *words)
     assert done.exit_code == 2
     assert message in done.stderr
     assert not os.listdir(tmp_path)

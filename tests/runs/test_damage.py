@@ -8,10 +8,9 @@ import sqlite3
 from contextlib import contextmanager
 
 import pytest
-from click.testing import CliRunner
+from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.errors import BatchsolveError
 from batchsolve.runs.export import export_run
 from batchsolve.runs.journal import VERSION
@@ -149,7 +148,7 @@ def test_an_export_of_a_journal_of_other_columns_is_refused_at_once(search, tmp_
     with sqlite3.connect(tmp_path / "run" / "journal.sqlite") as journal:
         journal.execute(change)
     journal.close()
-    done = CliRunner().invoke(app, ["export", str(tmp_path / "run"), "-o", f"{tmp_path}/out.csv"])
+    done = invoke("export", tmp_path / "run", "-o", f"{tmp_path}/out.csv")
     assert done.exit_code == 2
     assert "the journal is damaged" in done.stderr
     assert os.listdir(tmp_path) == ["run"]

@@ -8,13 +8,12 @@ import sys
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from conftest import rows_of_csv
 from hypothesis import given, settings, strategies as st
+from invoking import invoke
 from oracles import canonical_form
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.symmetry import canonical
 from batchsolve.tables.repeats import SeenKeys, grid_keys
 
@@ -98,7 +97,7 @@ def test_a_mark_says_where_the_same_puzzle_stands(tmp_path, monkeypatch):
     assert [row["first"] for row in rows_of_csv("out.csv")] == ["test.csv#3", "", "a.csv#2", "", ""]
     bs.dedupe(["a.csv", "b.csv"], "out.csv", mark=True, up_to_symmetry=True, chunk=1, jobs=2)
     assert [row["first"] for row in rows_of_csv("out.csv")] == ["", "", "a.csv#2", "", "a.csv#2"]
-    result = CliRunner().invoke(app, ["show", "a.csv#2"])
+    result = invoke("show", "a.csv#2")
     assert "clues: 4" in result.output
 
 
@@ -252,7 +251,7 @@ def test_folders_of_runs_that_were_killed_are_removed_by_the_next(tmp_path):
 
 
 def test_help_has_the_options_and_examples():
-    result = CliRunner().invoke(app, ["dedupe", "--help"])
+    result = invoke("dedupe", "--help")
     assert "--up-to-symmetry" in result.output
     assert "$ batchsolve dedupe train.csv --against test.csv -o clean.csv" in result.output
 

@@ -4,11 +4,10 @@ import json
 import re
 
 import pytest
-from click.testing import CliRunner
+from invoking import invoke
 
 import batchsolve as bs
 from batchsolve import InputError, OutputError, Stacks
-from batchsolve.cli import app
 from batchsolve.engines import Task, get_engine
 from batchsolve.runs.count import first_covers
 from batchsolve.runs.draw import MOST_CELLS, board_of, draw_all
@@ -16,10 +15,6 @@ from batchsolve.runs.export import export_run, found_covers
 from batchsolve.settings import SearchSettings
 
 GRID = "12" + "." * 14
-
-
-def run(*arguments, **how):
-    return CliRunner().invoke(app, [*map(str, arguments)], **how)
 
 
 def lists(covers):
@@ -190,29 +185,29 @@ def test_notebooks_show_empty_boards_and_counts():
 
 def test_the_command_draws_the_first_solutions(tmp_path):
     out = tmp_path / "out.html"
-    done = run("draw", "dominoes:4x4", "-o", out, "-n", 5, "--json")
+    done = invoke("draw", "dominoes:4x4", "-o", out, "-n", 5, "--json")
     assert done.exit_code == 0
     facts = json.loads(done.stdout)
     assert (facts["drawn"], facts["complete"], facts["output"]) == (5, True, str(out))
     reading = bs.read_problem("dominoes:4x4")
     covers = first_covers(reading.problem, limit=5).covers
     assert out.read_text() == draw_all(reading, covers, board_of(reading.problem)).html
-    printed = run("draw", "dominoes:4x4", "-o", "-", "--json")
+    printed = invoke("draw", "dominoes:4x4", "-o", "-", "--json")
     assert printed.stdout == draw_all(reading, covers[:1], board_of(reading.problem)).svg
     assert json.loads(printed.stderr)["drawn"] == 1
-    page = run("draw", "dominoes:4x4", "-o", "-", "--format", "html", "-q")
+    page = invoke("draw", "dominoes:4x4", "-o", "-", "--format", "html", "-q")
     assert page.stdout.count("<figure>") == 20
     assert page.stderr == ""
 
 
 def test_the_command_draws_what_was_found(tmp_path):
-    run("enumerate", "langford:7", "-o", tmp_path / "run", "-q")
-    lines = run("enumerate", "langford:7", "-o", "-", "-q").stdout
+    invoke("enumerate", "langford:7", "-o", tmp_path / "run", "-q")
+    lines = invoke("enumerate", "langford:7", "-o", "-", "-q").stdout
     (tmp_path / "lines.jsonl").write_text(lines)
     for place in ("run", "lines.jsonl"):
         out = tmp_path / "out.html"
         found = ("--found", tmp_path / place)
-        done = run("draw", "langford:7", *found, "-n", 100, "-o", out)
+        done = invoke("draw", "langford:7", *found, "-n", 100, "-o", out)
         assert done.exit_code == 0, done.stderr
         assert out.read_text().count("<figure>") == 52
         assert done.stderr == "52 solutions\n"
@@ -222,16 +217,16 @@ def test_the_command_says_so_if_the_run_is_not_complete(tmp_path):
     with bs.Run(tmp_path / "run", "langford:7", collect=True) as kept:
         kept.search(limit=3, jobs=1)
     found = ("draw", "langford:7", "--found", tmp_path / "run", "-o", tmp_path / "out.html")
-    done = run(*found)
+    done = invoke(*found)
     assert (done.exit_code, done.stderr) == (1, "3 solutions, not complete\n")
-    assert run(*found, "-n", 3).exit_code == 0
+    assert invoke(*found, "-n", 3).exit_code == 0
 
 
 def test_the_command_draws_boards_of_ones_own(tmp_path):
     (tmp_path / "my.tiling").write_text("board: 2x3\npieces any number: I2\n")
-    done = run("draw", tmp_path / "my.tiling", "-o", "-", "-n", 9)
+    done = invoke("draw", tmp_path / "my.tiling", "-o", "-", "-n", 9)
     assert len(re.findall('class="bs-piece"', done.stdout)) == 9
-    assert run("count", tmp_path / "my.tiling", "-q").stdout == "3\n"
+    assert invoke("count", tmp_path / "my.tiling", "-q").stdout == "3\n"
 
 
 def test_without_a_solution_nothing_is_drawn(tmp_path):
@@ -239,7 +234,7 @@ def test_without_a_solution_nothing_is_drawn(tmp_path):
         (("langford:2",), "0 solutions; 1 node; 0.0 s: nothing is drawn"),
         (("queens:20", "--node-limit", 3), "0 solutions, not complete"),
     ]:
-        done = run("draw", *arguments, "-o", tmp_path / "out.svg", "--engine", "dlx")
+        done = invoke("draw", *arguments, "-o", tmp_path / "out.svg", "--engine", "dlx")
         assert done.exit_code == 1
         assert said.partition(";")[0] in done.stderr
         assert "nothing is drawn" in done.stderr
@@ -263,13 +258,13 @@ def test_without_a_solution_nothing_is_drawn(tmp_path):
 )
 def test_what_the_command_refuses(arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = run("draw", *arguments)
+    done = invoke("draw", *arguments)
     assert done.exit_code == 2
     assert message in " ".join(done.stderr.split())
 
 
 def test_a_problem_without_places_is_refused_before_it_is_searched(tmp_path):
     (tmp_path / "p.ec").write_text("p ec 2\ns 1\ns 2\n")
-    done = run("draw", tmp_path / "p.ec", "-o", tmp_path / "out.svg")
+    done = invoke("draw", tmp_path / "p.ec", "-o", tmp_path / "out.svg")
     assert done.exit_code == 2
     assert "the problem cannot be drawn: it has no items called r1c1" in done.stderr

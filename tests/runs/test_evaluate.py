@@ -7,11 +7,10 @@ from math import sqrt
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, strategies as st
+from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.cli import app
 
 UNIQUE, SEVERAL, NONE = "1.....2..3.....4", "1.....2........4", "12..34....1...2."
 PROBLEM = bs.Sudoku(2, 2)
@@ -185,7 +184,7 @@ def test_the_command_prints_a_table_json_and_a_page(tmp_path):
     rows = [(UNIQUE, right, right, "1"), (UNIQUE, right[:-1] + "1", right, "2")]
     pacsv.write_csv(table_of(rows), path)
     command = ["evaluate", str(path), "--by", "level"]
-    said = CliRunner().invoke(app, [*command, "--html", str(page)])
+    said = invoke(*command, "--html", page)
     assert [line.split()[:3] for line in said.stdout.splitlines()] == [
         ["level", "rows", "right"],
         ["1", "1", "1"],
@@ -194,5 +193,5 @@ def test_the_command_prints_a_table_json_and_a_page(tmp_path):
     ]
     assert "truth: column 'solution', strata in 'level'" in said.stderr
     assert "row 2, level 2: 1 wrong cell" in page.read_text()
-    facts = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
+    facts = json.loads(invoke(*command, "--json").stdout)
     assert (facts["all"]["right"], facts["strata"]["2"]["clues_kept"]) == (1, 3)

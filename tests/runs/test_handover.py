@@ -5,10 +5,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from click.testing import CliRunner
+from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.engines.choice import engines_for_rows
 from batchsolve.settings import UNLIMITED
 
@@ -111,14 +110,14 @@ def test_a_run_is_resumed_by_the_same_engines(corpus, tmp_path, monkeypatch):
 
 def test_unfinished_rows_say_what_would_help(corpus, tmp_path, without_pysat):
     limited = ["solve", str(corpus), "-o", str(tmp_path / "out.csv"), "--node-limit", "20000"]
-    done = CliRunner().invoke(app, limited)
+    done = invoke(*limited)
     assert done.exit_code == 1
     assert "2 unfinished" in done.stderr
     assert (
         "rows of more than 4,096 nodes would go to the engine 'sat': "
         "pip install 'batchsolve[sat]'" in done.stderr
     )
-    named = CliRunner().invoke(app, [*limited, "--engine", "lanes"])
+    named = invoke(*limited, "--engine", "lanes")
     assert named.exit_code == 1
     assert "pip install" not in named.stderr
 

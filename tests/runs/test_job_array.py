@@ -7,10 +7,9 @@ from dataclasses import asdict
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
+from invoking import invoke
 
 from batchsolve import InputError
-from batchsolve.cli import app
 from batchsolve.engines import get_engine
 from batchsolve.problems.families import queens
 from batchsolve.runs import split as splitting
@@ -34,14 +33,6 @@ def array(tmp_path):
         results.append(tmp_path / f"{path.stem}.json")
         results[-1].write_text(json.dumps({**result, **result_of_part(header, result)}))
     return parts, results
-
-
-def invoke(*arguments):
-    """Run a command; fail unless it returns or exits by itself."""
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
 
 
 def with_field(record, path, text):

@@ -10,11 +10,9 @@ import sqlite3
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from conftest import rows_of_csv
 from cutting import small_blocks
-
-from batchsolve.cli import app
+from invoking import invoke
 
 S = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 P = "".join("." if (k * k // 5 + k) % 2 else digit for k, digit in enumerate(S))
@@ -56,7 +54,7 @@ def solve(tmp_path, monkeypatch):
         if data is not None:
             data = data.encode() if isinstance(data, str) else data
             (tmp_path / names[0]).write_bytes(data)
-        result = CliRunner().invoke(app, ["solve", *names, "-o", out, "-j", "1", *options])
+        result = invoke("solve", *names, "-o", out, "-j", "1", *options)
         error = result.exception
         assert error is None or isinstance(error, SystemExit), repr(error)
         return Done(result.exit_code, result.stderr, tmp_path / out)
@@ -436,7 +434,7 @@ def test_standard_input_of_every_kind(tmp_path):
     def read(data):
         (tmp_path / "in").write_bytes(data)
         with open(tmp_path / "in", "rb") as file:
-            return CliRunner().invoke(app, ["solve", "-", "--quiet"], input=file)
+            return invoke("solve", "-", "--quiet", input=file)
 
     for data in (
         f"puzzle\n{SMALL}\n".encode(),

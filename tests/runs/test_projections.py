@@ -4,18 +4,13 @@ import json
 from itertools import count
 
 import pytest
-from click.testing import CliRunner
 from conftest import bounded_problems, coloured_problems, problems
 from hypothesis import given, strategies as st
+from invoking import invoke
 from oracles import bounded_covers, covers
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.runs import projections
-
-
-def cli(*arguments):
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 def projected(problem, items, stack=()):
@@ -76,12 +71,12 @@ def test_many_blocks_of_candidates(backend, monkeypatch):
 
 
 def test_the_command(tmp_path):
-    printed = cli("count", "queens:6", "--project", "r1", "--project", "r2")
+    printed = invoke("count", "queens:6", "--project", "r1", "--project", "r2")
     assert (printed.exit_code, printed.stdout) == (0, "4\n")
     assert "4 projections of 20 candidates; " in printed.stderr
     grid = tmp_path / "grid.txt"
     grid.write_text("12..............")
-    facts = json.loads(cli("count", grid, "--project", "r1c*", "--json").stdout)
+    facts = json.loads(invoke("count", grid, "--project", "r1c*", "--json").stdout)
     assert (facts["count"], facts["complete"], facts["subproblems"]) == (2, True, 2)
 
 
@@ -94,7 +89,7 @@ def test_a_time_limit_leaves_the_projections_found_so_far(most, monkeypatch):
     assert (found.count, found.complete) == (28, True) or not found.complete
     assert found.count <= 28
     monkeypatch.undo()
-    printed = cli("count", "latin:7", "--project", "r*", "--time-limit", 0.1 * most)
+    printed = invoke("count", "latin:7", "--project", "r*", "--time-limit", 0.1 * most)
     assert printed.exit_code == 1
     assert "not complete" in printed.stderr or "the time limit was reached" in printed.stderr
 
@@ -113,7 +108,7 @@ def test_a_time_limit_leaves_the_projections_found_so_far(most, monkeypatch):
     ],
 )
 def test_wrong_usage(arguments, message):
-    refused = cli("count", *arguments)
+    refused = invoke("count", *arguments)
     assert (refused.exit_code, refused.stdout) == (2, "")
     assert message in refused.stderr
 

@@ -18,13 +18,12 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from conftest import interrupted_at_each_moment
 from cutting import small_blocks
 from hypothesis import given, strategies as st
+from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.runs import solve_file
 from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.reader import number_kinds, number_types, with_numbers
@@ -130,7 +129,7 @@ def test_the_column_of_given_solutions_can_be_named_and_is_said(tmp_path):
         assert summary.disagree == disagree
         command = ["solve", str(path), "-o", str(out)]
         command += ["--solution-column", named] if named else []
-        said = CliRunner().invoke(app, command).stderr
+        said = invoke(*command).stderr
         [unread] = {"prediction", "solution"} - {taken}
         assert summary.unread_columns == [unread]
         not_read = f"not read: grids in {unread!r}"
@@ -359,7 +358,7 @@ solve_file.FileRun._take = take_when_told
 batchsolve.cli.app()
 """
     command = [sys.executable, "-u", "-c", code, "solve", str(path), "-o", str(out), "--resume"]
-    command += ["--chunk", "200", "--quiet"]
+    command += ["--chunk", "300", "--quiet"]
     journal = f"{out}.partial.journal"
     rng, kills = random.Random(how), 0
     for _ in range(100):
@@ -558,7 +557,7 @@ def test_a_run_that_made_no_output_leaves_no_journal(corpus, tmp_path, monkeypat
 
 def test_json_summary(corpus, tmp_path):
     out = tmp_path / "out.csv"
-    done = CliRunner().invoke(app, ["solve", str(corpus), "-o", str(out), "--json"])
+    done = invoke("solve", corpus, "-o", out, "--json")
     facts = json.loads(done.stdout)
     names = "rows unique multiple solved unsolvable unfinished invalid disagree nodes seconds"
     names += " rows_per_second engine backend jobs column solution_column rule_columns"

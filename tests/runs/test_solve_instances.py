@@ -3,16 +3,14 @@
 import json
 
 import pyarrow as pa
-import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
-from conftest import coloured_problems, interrupted_after, problems
+from conftest import coloured_problems, interrupted_after, problems, typed_rows, write_table
 from hypothesis import given, strategies as st
+from invoking import invoke
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.formats.exact_cover_files import read_dlx, write_dlx, write_ec
 from batchsolve.runs.count import first_covers
 from batchsolve.search import rows as row_search
@@ -22,11 +20,9 @@ NAMES = ["queens:6", "langford:3", "edgecovers:4", "dominoes:4x4", "queens:3", "
 
 def rows_of(path):
     """Return the rows of a table of covers, each as a dict."""
+    rows = typed_rows(path, "cover", "status", "message", "engine")
     if not str(path).endswith(".csv"):
-        return pq.read_table(path).to_pylist()
-    kinds = dict.fromkeys(("cover", "status", "message", "engine"), pa.string())
-    how = pacsv.ConvertOptions(column_types=kinds, strings_can_be_null=True)
-    rows = pacsv.read_csv(path, convert_options=how).to_pylist()
+        return rows
     return [row | {"cover": row["cover"] and json.loads(row["cover"])} for row in rows]
 
 
@@ -103,9 +99,7 @@ def test_files_of_every_format_are_rows(tmp_path):
     (folder / "d.dlx").write_text("a b\na x\n")
     (folder / "e.txt").write_text("1.....2..3.....4\n")
     (folder / "f.tiling").write_text("board: 1x2\npieces: dominoes\n")
-    done = CliRunner().invoke(
-        app, ["solve", str(folder), "-o", str(tmp_path / "out.csv"), "--json"]
-    )
+    done = invoke("solve", folder, "-o", tmp_path / "out.csv", "--json")
     assert done.exit_code == 1
     assert json.loads(done.stdout)["invalid"] == 1
     rows = rows_of(tmp_path / "out.csv")
@@ -130,12 +124,7 @@ def test_tables_have_a_column_of_problems(suffix, tmp_path):
     path, out = tmp_path / f"in{suffix}", tmp_path / "out.parquet"
     texts = ["queens:6", write_dlx(bs.family("langford:3")), "queens", ""]
     table = pa.table({"id": list("wxyz"), "problem": texts})
-    if suffix == ".csv":
-        pacsv.write_csv(table, path)
-    elif suffix == ".parquet":
-        pq.write_table(table, path)
-    else:
-        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    write_table(table, path)
     bs.solve_file(path, out)
     rows = rows_of(out)
     assert [row["id"] for row in rows] == list("wxyz")

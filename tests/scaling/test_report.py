@@ -11,9 +11,8 @@ from itertools import pairwise
 import bench_engines
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from invoking import invoke
 
-from batchsolve.cli import app
 from batchsolve.scaling import drawing, plots
 from batchsolve.scaling.drawing import Style
 from batchsolve.scaling.experiment import read_experiment
@@ -51,7 +50,7 @@ class Page(HTMLParser):
 
 def scale(out, *more):
     arguments = ["scale", "queens:8", "-o", str(out), "--jobs", "1..3", "--repeat", "1", *more]
-    return CliRunner().invoke(app, arguments)
+    return invoke(*arguments)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -309,7 +308,7 @@ def test_names_of_problems_are_escaped(tmp_path):
     path = tmp_path / "a<b&c.txt"
     path.write_text("1.....2..3.....4\n")
     out = tmp_path / "out"
-    result = CliRunner().invoke(app, ["scale", str(path), "-o", str(out), "--repeat", "1"])
+    result = invoke("scale", path, "-o", out, "--repeat", "1")
     assert result.exit_code == 0, result.output
     assert "a<b&c.txt" in Page((out / "report.html").read_text()).text
     assert "a<b" not in (out / "report.html").read_text()

@@ -10,11 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, strategies as st
+from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.interrupts import asking
 from batchsolve.scaling.experiment import (
     Experiment,
@@ -153,7 +152,7 @@ def test_a_check_that_raises_ends_a_run_at_the_next_result(before, monkeypatch):
 def test_an_error_says_in_which_problem_it_is(tmp_path, monkeypatch):
     def message(*problems):
         out = str(tmp_path / "-".join(problems).replace("/", "-"))
-        result = CliRunner().invoke(app, ["scale", *problems, "--jobs", "1", "-o", out])
+        result = invoke("scale", *problems, "--jobs", "1", "-o", out)
         assert result.exit_code == 2
         return result.stderr
 
@@ -191,7 +190,7 @@ def test_scale_hears_an_interrupt_that_was_noted_in_its_first_search(tmp_path, m
 
     monkeypatch.setattr(dlx, "search", interrupted)
     command = ["scale", "queens:8", "--jobs", "1", "--engine", "dlx", "-o", str(tmp_path / "x")]
-    result = CliRunner().invoke(app, command)
+    result = invoke(*command)
     assert result.exit_code == 130
     assert "0 runs made so far; go on with --resume" in result.stderr
     assert len(calls) <= 2
@@ -245,7 +244,7 @@ def test_runs_that_are_stopped_are_compared_by_nodes():
 
 def test_a_run_that_visits_no_node_has_no_speed(tmp_path):
     command = ["scale", "queens:6", "-j", "1", "--time-limit", "1e-9", "-o", str(tmp_path / "x")]
-    done = CliRunner().invoke(app, command)
+    done = invoke(*command)
     assert done.exit_code == 2
     assert "before a node was visited" in done.stderr
 
@@ -378,15 +377,15 @@ def test_scale_and_report_hear_an_interrupt_that_was_noted_in_their_report(tmp_p
     monkeypatch.setattr("batchsolve.scaling.report.write_report", interrupted)
     home = str(tmp_path / "out")
     command = ["scale", "queens:6", "--jobs", "1", "--repeat", "1", "-o", home]
-    assert CliRunner().invoke(app, command).exit_code == 130
-    assert CliRunner().invoke(app, ["report", home]).exit_code == 130
+    assert invoke(*command).exit_code == 130
+    assert invoke("report", home).exit_code == 130
 
 
 def test_a_forecast_that_cannot_be_made_is_named_and_costs_nothing_else(tmp_path):
     home = tmp_path / "out"
     command = ["scale", "queens:9", "queens:3", "--engine", "dlx,memo", "--jobs", "1", "-q"]
     command += ["--repeat", "1", "--forecast-workers", "4", "-o", str(home)]
-    result = CliRunner().invoke(app, command)
+    result = invoke(*command)
     assert result.exit_code == 0
     why = {line.split(": no forecast: ")[0]: line for line in result.stderr.splitlines()}
     assert "has no tree of its own" in why["batchsolve: queens:9, memo, threading"]
@@ -399,8 +398,8 @@ def test_a_forecast_that_cannot_be_made_is_named_and_costs_nothing_else(tmp_path
 def test_a_report_says_that_weak_scaling_has_no_forecast(tmp_path):
     home = str(tmp_path / "out")
     command = ["scale", "queens:6", "--weak", "3", "--jobs", "1", "--repeat", "1", "-o", home]
-    assert CliRunner().invoke(app, command).exit_code == 0
-    result = CliRunner().invoke(app, ["report", home, "--forecast-workers", "4"])
+    assert invoke(*command).exit_code == 0
+    result = invoke("report", home, "--forecast-workers", "4")
     assert (result.exit_code, result.stdout) == (0, f"{home}/report.html\n")
     assert "no forecast: it needs runs of one problem" in result.stderr
 
@@ -420,19 +419,19 @@ def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
     monkeypatch.setattr("batchsolve.scaling.measure.run_plan", measure_some)
     home = tmp_path / "out"
     command = ["scale", "queens:6", "--jobs", "1,2", "--repeat", "5", "-o", str(home)]
-    result = CliRunner().invoke(app, command)
+    result = invoke(*command)
     assert result.exit_code == (130 if moment == "KeyboardInterrupt" else 2)
     assert "3 runs made so far; go on with --resume" in result.stderr
     before = read_experiment(str(home))
     assert len(before.runs) == 3
-    again = CliRunner().invoke(app, ["report", str(home)])
+    again = invoke("report", home)
     assert (again.exit_code, again.stdout) == (0, f"{home / 'report.html'}\n")
     assert "queens:6" in (home / "report.html").read_text()
     monkeypatch.setattr("batchsolve.scaling.measure.run_plan", run_plan)
-    assert "go on with --resume" in CliRunner().invoke(app, command).stderr
-    other = CliRunner().invoke(app, [*command, "--resume", "--budget", "77"])
+    assert "go on with --resume" in invoke(*command).stderr
+    other = invoke(*command, "--resume", "--budget", "77")
     assert (other.exit_code, other.stderr.count("budget = None, this one 77")) == (2, 1)
-    assert CliRunner().invoke(app, [*command, "--resume"]).exit_code == 0
+    assert invoke(*command, "--resume").exit_code == 0
     after = read_experiment(str(home))
     assert after.runs[:3] == before.runs
     assert [(run.run, run.repeat, run.jobs) for run in after.runs] == [
@@ -444,14 +443,14 @@ def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
 def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
     home = tmp_path / "out"
     command = ["scale", "queens:9", "--jobs", "1", "--repeat", "1", "-o", str(home)]
-    assert CliRunner().invoke(app, command).exit_code == 0
+    assert invoke(*command).exit_code == 0
     before = (home / "report.html").read_text()
-    assert CliRunner().invoke(app, ["report", str(home)]).exit_code == 0
+    assert invoke("report", home).exit_code == 0
     assert (home / "report.html").read_text() == before
-    result = CliRunner().invoke(app, ["report", str(home), "--forecast-workers", "64"])
+    result = invoke("report", home, "--forecast-workers", "64")
     assert result.exit_code == 0
     assert "64 workers" in (home / "report.html").read_text()
-    result = CliRunner().invoke(app, ["report", str(tmp_path)])
+    result = invoke("report", tmp_path)
     assert result.exit_code == 2
     assert "holds no experiment" in result.stderr
 
@@ -467,7 +466,7 @@ def measured(tmp_path_factory):
     """Return the command of an experiment of three runs, and its directory."""
     home = tmp_path_factory.mktemp("measured") / "out"
     command = ["scale", "queens:6", "--jobs", "1", "--repeat", "3", "-o", str(home)]
-    assert CliRunner().invoke(app, command).exit_code == 0
+    assert invoke(*command).exit_code == 0
     return command, home
 
 
@@ -506,7 +505,7 @@ def test_damage_is_one_line_that_names_the_file(measured, how, tmp_path):
     damage(home / name)
     left = {path.name: path.read_bytes() for path in home.iterdir()}
     for arguments in (["report", str(home)], [*command[:-1], str(home), "--resume"]):
-        result = CliRunner().invoke(app, arguments)
+        result = invoke(*arguments)
         assert (result.exit_code, result.stderr.count("\n")) == (2, 1), result.output
         assert result.stderr.startswith(f"batchsolve: {home / name}: is missing or damaged (")
         assert "put back a copy" in result.stderr
@@ -518,10 +517,10 @@ def test_runs_that_are_not_the_first_are_not_gone_on_with(measured, tmp_path):
     home = tmp_path / "out"
     shutil.copytree(intact, home)
     remade(home, "runs.csv", lambda lines: [*lines[:2], *lines[3:]])
-    result = CliRunner().invoke(app, [*command[:-1], str(home), "--resume"])
+    result = invoke(*command[:-1], home, "--resume")
     assert result.exit_code == 2
     assert f"{home / 'runs.csv'}: run 1 is missing" in result.stderr
-    assert CliRunner().invoke(app, ["report", str(home)]).exit_code == 0
+    assert invoke("report", home).exit_code == 0
 
 
 def test_where_and_when_is_known(experiment):
@@ -554,7 +553,7 @@ def test_where_and_when_is_known(experiment):
 )
 def test_wrong_usage_is_explained(arguments, message, tmp_path):
     out = tmp_path / "out"
-    result = CliRunner().invoke(app, ["scale", *arguments, "-o", str(out)])
+    result = invoke("scale", *arguments, "-o", out)
     assert result.exit_code == 2
     assert message in result.output
     assert not (out / "runs.csv").exists()
@@ -562,7 +561,7 @@ def test_wrong_usage_is_explained(arguments, message, tmp_path):
 
 def test_a_directory_whose_name_is_no_text_is_refused(tmp_path):
     out = os.fsdecode(os.fsencode(tmp_path / "out") + b"\xff")
-    result = CliRunner().invoke(app, ["scale", "queens:4", "-j", "1", "--repeat", "1", "-o", out])
+    result = invoke("scale", "queens:4", "-j", "1", "--repeat", "1", "-o", out)
     assert result.exit_code == 2
     assert "is not UTF-8; name another directory" in result.output
     assert os.listdir(tmp_path) == []

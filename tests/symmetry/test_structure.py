@@ -6,19 +6,14 @@ from math import factorial, prod
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from conftest import bounded_problems, problems, problems_with_costs
 from hypothesis import given, strategies as st
+from invoking import invoke
 from macmahon import macmahon
 from oracles import bounded_covers, covers, orbits
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.problems.families import family
-
-
-def invoke(*arguments):
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 def structure(problem, image):

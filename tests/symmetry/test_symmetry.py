@@ -4,18 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from conftest import bounded_problems, problems
 from hypothesis import given, strategies as st
+from invoking import invoke
 from oracles import bounded_covers, covers, orbits, orbits_by_burnside
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.problems.families import family
-
-
-def invoke(*arguments):
-    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
 @st.composite

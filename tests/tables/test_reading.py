@@ -11,14 +11,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from conftest import coloured_problems, problems, problems_with_costs
 from hypothesis import assume, given, strategies as st
+from invoking import invoke
 from oracles import bounded_covers, covers
 from scipy import sparse
 
 from batchsolve import ExactCover, InputError, Sudoku
-from batchsolve.cli import app
 from batchsolve.formats import packed
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import (
@@ -832,13 +831,13 @@ def test_npz_files_have_colours(save):
 
 def test_a_dlx_file_with_colours_is_counted_and_enumerated(save, tmp_path):
     path = save("toy.dlx", "p q r | x y\np q x y:A\np r x:A y\np x:B\nq x:A\nr y:B\n")
-    count = CliRunner().invoke(app, ["count", path, "--jobs", "1"])
+    count = invoke("count", path, "--jobs", "1")
     assert (count.exit_code, count.stdout) == (0, "1\n")
-    shown = CliRunner().invoke(app, ["show", path, "--json"])
+    shown = invoke("show", path, "--json")
     assert json.loads(shown.stdout)["colors"] == 2
     run = str(tmp_path / "run")
-    assert CliRunner().invoke(app, ["enumerate", path, "-o", run, "--jobs", "1"]).exit_code == 0
-    rows = CliRunner().invoke(app, ["export", run, "-o", str(tmp_path / "covers.jsonl")])
+    assert invoke("enumerate", path, "-o", run, "--jobs", "1").exit_code == 0
+    rows = invoke("export", run, "-o", tmp_path / "covers.jsonl")
     assert rows.exit_code == 0
     covers_found = json.loads((tmp_path / "covers.jsonl").read_text())
     assert covers_found == {"options": ["p r x:A y", "q x:A"]}
@@ -852,9 +851,9 @@ def test_a_dlx_file_with_bounds_is_counted_listed_and_resumed(backend, save, tmp
     expected = bounded_covers(read_problem(path).problem)
     run, workers = str(tmp_path / "run"), ["--jobs", "2", "--backend", backend]
     begun = ["enumerate", path, "-o", run, *workers, "--budget", "5"]
-    assert CliRunner().invoke(app, [*begun, "--node-limit", "60"]).exit_code == 1
-    assert CliRunner().invoke(app, [*begun, "--resume"]).exit_code == 0
-    rows = CliRunner().invoke(app, ["export", run, "-o", str(tmp_path / "covers.jsonl")])
+    assert invoke(*begun, "--node-limit", "60").exit_code == 1
+    assert invoke(*begun, "--resume").exit_code == 0
+    rows = invoke("export", run, "-o", tmp_path / "covers.jsonl")
     assert rows.exit_code == 0
     lines = (tmp_path / "covers.jsonl").read_text().splitlines()
     found = [frozenset(map(edges.index, json.loads(line)["options"])) for line in lines]

@@ -240,11 +240,8 @@ def test_a_column_of_boxes():
     ]
     assert "a 5×5 grid has no usual boxes" in solved[8]["message"]
     for k, box in ((0, (2, 3)), (1, (2, 3)), (2, (3, 2)), (3, (2, 3)), (7, (1, 5)), (9, (1, 4))):
-        wanted = bs.solve(rows[k][0], box=box, limit=1000)
-        assert (solved[k]["n_solutions"], solved[k]["status"]) == (
-            wanted.n_solutions or (0 if wanted.status != "invalid" else None),
-            wanted.status,
-        )
+        alone = bs.solve_table(table.slice(k, 1), engine="dlx", box=box, limit=1000).to_pylist()[0]
+        assert all(solved[k][name] == alone[name] for name in ("n_solutions", "status"))
     fixed = bs.solve_table(table, engine="dlx", box=(2, 3)).to_pylist()
     assert [row["status"] == "invalid" for row in fixed[:3]] == [False, False, True]
     assert "all rows have the same rules" in fixed[2]["message"]

@@ -18,13 +18,12 @@ from backends import (
     right,
     unused_port,
 )
-from click.testing import CliRunner
 from failing import Failing
+from invoking import invoke
 from rooted import by_root, pieces, scheduled, tasks, work
 from soak_jobs import dask_cluster
 
 import batchsolve as bs
-from batchsolve.cli import app
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.workers.pool import Done, Pool
@@ -214,9 +213,7 @@ def test_ports_of_a_dask_cluster_that_are_open_are_said(cluster, monkeypatch, is
     if is_open:
         monkeypatch.setattr("batchsolve.workers.dask.LOOPBACK", ())
     address = cluster.scheduler_address
-    done = CliRunner().invoke(
-        app, ["count", "queens:6", "--backend", "dask", "--scheduler", address, "--quiet"]
-    )
+    done = invoke("count", "queens:6", "--backend", "dask", "--scheduler", address, "--quiet")
     assert (done.exit_code, done.stdout) == (0, "4\n")
     said = f"batchsolve: {address}: whoever reaches its ports can run what they like"
     assert done.stderr.startswith(said) == is_open
