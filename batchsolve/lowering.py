@@ -23,6 +23,8 @@ from numba.np.arrayobj import load_item, store_item
 
 MOST_BYTES = 1_000_000  # of a constant array; numba may refer to larger ones
 _INTP = cgutils.intp_t
+_OWN: dict[bool, dict[Any, Any]] = {True: {}, False: {}}
+"""Functions of numba's that kernels call, with counts of references or not: not the user's."""
 _SCALARS = (types.Integer, types.Boolean, types.Float)
 
 
@@ -38,7 +40,10 @@ class LeanContext(CPUContext):
         lean = copy.copy(context)
         lean.__class__ = cls
         lean.counted = lean
-        return lean if counts else lean.subtarget(enable_nrt=False)
+        lean.cached_internal_func = _OWN[True]
+        if counts:
+            return lean
+        return lean.subtarget(enable_nrt=False, cached_internal_func=_OWN[False])
 
     @property
     def call_conv(self) -> Any:

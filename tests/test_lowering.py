@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from numba import njit
+from numba.core.registry import cpu_target
 from numba.core.runtime import _nrt_python, rtsys
 
 from batchsolve.kernels import _in_python, helper, kernel, part
@@ -221,3 +223,17 @@ def test_references_are_counted():
     finally:
         _nrt_python.memsys_disable_stats()
     assert after.alloc - before.alloc == after.free - before.free > 0
+
+
+@kernel
+def power(x, y):
+    return x**y  # by a function of numba's own
+
+
+def test_numba_of_the_user_gets_no_functions_that_were_compiled_for_kernels():
+    own = cpu_target.target_context.cached_internal_func
+    own.clear()  # it is found again when it is needed
+    assert power(3, 4) == 81
+    assert not own
+    assert njit(lambda x, y: x**y)(3, 4) == 81
+    assert own
