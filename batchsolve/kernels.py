@@ -43,6 +43,7 @@ LIGHT_SIZE = 50_000  # of all arrays; Python takes some hundredths of a second f
 AWAITS = os.environ.get("BATCHSOLVE_AWAIT_KERNELS", "0") not in ("", "0")
 """True if whatever needs a kernel waits for it: nothing stands in for it meanwhile."""
 LIGHT_SECONDS = 0.3 * (not AWAITS)  # of a kernel; compiling it takes as long or longer
+AGAIN_SECONDS = 0.1  # between two looks for a light kernel
 Light = Callable[..., Any]
 SAID_SECONDS = 1.0  # of a kernel; others are not said one by one
 LOOK_SECONDS = 0.001  # between two looks at a thread that may only load a kernel
@@ -135,18 +136,22 @@ class _Light:
         self._function, self._compile = compiled.py_func, compiled._compile_for_args
         self.counterpart = counterpart
         self._seconds = 0.0  # spent in Python
+        self._next_look = 0.0  # for the kernel on disk, which takes half a millisecond
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Return the function to call."""
         is_small = self.counterpart is not None or _size_of(arguments) <= LIGHT_SIZE
         if self._seconds >= LIGHT_SECONDS or not is_small:
             return self._compile(*arguments, **named)
+        if time.monotonic() < self._next_look:
+            return self._run
         begin = time.thread_time()
         try:
             with at_hand():
                 return self._compile(*arguments, **named)
         except NotAtHandError:
             self._seconds += time.thread_time() - begin
+            self._next_look = time.monotonic() + AGAIN_SECONDS
             return self._run
 
     def _run(self, *arguments: Any, **named: Any) -> Any:
