@@ -1,6 +1,6 @@
 """The compilers of kernels and helpers: numba's, with some of its parts replaced.
 
-What is replaced takes less time to compile, or lets Ctrl-C pass; the results are the same.
+The replacements take less time to compile, or let Ctrl-C pass; the results are the same.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ LOOK_SECONDS = 0.02  # between two looks at it
 DAY = 86_400.0
 MOST_DAYS = 60  # that a kernel is kept without being loaded
 _BEGUN = time.time()
-HOW = ("kernels.py", "compilers.py", "lowering.py")  # kernels are compiled
+COMPILERS = ("kernels.py", "compilers.py", "lowering.py")  # every kernel depends on them
 _SUFFIX = ".kernel"
 
 
@@ -200,7 +200,7 @@ def reached_by(function: Callable[..., Any]) -> tuple[set[Path], set[str]]:
     """
     package = function.__module__.partition(".")[0] + "."
     waiting: list[tuple[str, Any]] = [(function.__name__, function)]
-    files, constants, seen = {Path(__file__).with_name(name) for name in HOW}, set(), set()
+    files, constants, seen = {Path(__file__).with_name(name) for name in COMPILERS}, set(), set()
     while waiting:
         name, each = waiting.pop()
         each = _in_python(each)

@@ -61,11 +61,7 @@ def kernel(function: Callable[..., Any]) -> Any:
     compile_: Any = compiled.compile
 
     def compile_alone(signature: Any) -> Any:
-        with (
-            _one_at_a_time(),
-            _CTRL_C.between_passes(),
-            parts_replaced(),
-        ):
+        with _one_at_a_time(), _CTRL_C.between_passes(), parts_replaced():
             begin, n_before = time.monotonic(), _n_compiled
             try:
                 entry = compile_(signature)

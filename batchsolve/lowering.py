@@ -32,7 +32,7 @@ class LeanContext(CPUContext):
     """A context of numba whose calls and constant arrays are short."""
 
     counted: LeanContext
-    """The same with counts of references, for the code that takes arguments from Python."""
+    """The same with counts of references; code that takes arguments from Python needs them."""
 
     @classmethod
     def of(cls, context: Any, counts: bool) -> LeanContext:
@@ -94,8 +94,9 @@ class _Calls(callconv.CPUCallConv):
         result = cgutils.alloca_once(builder, self.get_return_type(resty).pointee)
         given = self._get_arg_packer(argtys).as_arguments(builder, args)
         code = builder.call(callee, [result, caller[1], *given])
-        status = _Status(builder, code, caller[1])
-        return status, self.context.get_returned_value(builder, resty, builder.load(result))
+        return _Status(builder, code), self.context.get_returned_value(
+            builder, resty, builder.load(result)
+        )
 
     def return_status_propagate(self, builder: Any, status: Any) -> None:
         """Return the error of a call."""
@@ -108,8 +109,8 @@ class _Calls(callconv.CPUCallConv):
 class _Status:
     """The status of a call; see `numba.core.callconv.Status`."""
 
-    def __init__(self, builder: Any, code: Any, excinfo: Any) -> None:
-        self._builder, self.code, self._excinfo = builder, code, excinfo
+    def __init__(self, builder: Any, code: Any) -> None:
+        self._builder, self.code = builder, code
 
     def _is(self, how: str, code: Any) -> Any:
         return self._builder.icmp_signed(how, self.code, code)
@@ -155,7 +156,7 @@ class LeanLower(Lower):
             self.builder.store(value, self.getvar(name))
 
     def delvar(self, name: str) -> None:
-        """Delete a variable, for which nothing is to be done unless references are counted."""
+        """Delete a variable; unless references to it are counted, nothing is to be done."""
         if self._is_counted(name):
             super().delvar(name)
         elif name not in self._blk_local_varmap:
@@ -232,7 +233,7 @@ class LeanLower(Lower):
         for axis in range(kind.ndim):
             length = self._at(shape, axis)
             if offset is not None:
-                offset = self._product(offset, length)
+                offset = self.builder.mul(offset, length)
             if axis < len(indices):
                 index = self._checked(indices[axis], length, axis)
                 offset = index if offset is None else self.builder.add(offset, index)
@@ -263,7 +264,7 @@ class LeanLower(Lower):
                 each = self._at(self._field(array, field, kind), len(indices) + axis)
                 rest = self.builder.insert_value(rest, each, axis)
                 if field == "shape":
-                    n_items = self._product(n_items, each)
+                    n_items = self.builder.mul(n_items, each)
             part = self._with_field(part, returned, field, rest)
         part = self._with_field(part, returned, "nitems", n_items)
         place = self._place(kind, array, indices)
@@ -286,25 +287,18 @@ class LeanLower(Lower):
             return value.constant[place]
         return self.builder.extract_value(value, place)
 
-    def _product(self, one: Any, two: Any) -> Any:
-        """Return the product of two lengths."""
-        both = [each.constant for each in (one, two) if isinstance(each, llvm.Constant)]
-        if len(both) == 2:
-            return _INTP(both[0] * both[1])
-        return one if two == _INTP(1) else two if one == _INTP(1) else self.builder.mul(one, two)
-
     # ---- loops over ranges --------------------------------------------------------------------
 
     def _begin_of_range(self, expr: Any) -> Any:
         """Return an iterator of a range whose step is one."""
+        if self.typeof(expr.value.name) != types.range_state64_type:
+            return None
         call = guard(get_definition, self.func_ir, expr.value)
-        is_range = self.typeof(expr.value.name) == types.range_state64_type
-        if not is_range or not isinstance(call, ir.Expr) or call.op != "call":
+        if not isinstance(call, ir.Expr) or call.op != "call":
             return None
         function = guard(get_definition, self.func_ir, call.func)
-        if getattr(function, "value", None) is not range:  # but a function that returns one
-            return None
-        if len(call.args) > 2 or call.kws or call.vararg:
+        is_range = getattr(function, "value", None) is range  # and no function that returns one
+        if not is_range or len(call.args) > 2 or call.kws or call.vararg:
             return None
         state, builder = self.loadvar(expr.value.name), self.builder
         start, stop = self._at(state, 0), self._at(state, 1)

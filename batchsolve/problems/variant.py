@@ -229,6 +229,7 @@ class Variant(GridProblem):
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
         first = self.n_cells * self.n_digits
         marks = np.full((len(grids), self.n_marks), first, np.uint32)
+        # an array of its own: each layout of arrays has kernels of its own
         sets = np.empty((len(grids), len(self.rules.cages)), np.uint32)
         find_digit_sets(self.own, grids, first + self.n_marks, sets)
         return np.concatenate([marks, sets], axis=1)
