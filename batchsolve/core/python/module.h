@@ -1,0 +1,10 @@
+// What each room of the core adds to the Python module.
+#pragma once
+
+#include "python/arrays.h"
+
+namespace batchsolve::python {
+
+void add_example(nb::module_& m);
+
+}  // namespace batchsolve::python
