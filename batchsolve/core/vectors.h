@@ -6,7 +6,9 @@
 #pragma once
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -41,6 +43,82 @@ inline Words popcount(Words x) {
     }
     return x;
 #endif
+}
+
+/// Return a bit for each lane of a mask, such as a comparison returns; lane 0 is the lowest.
+inline std::uint64_t bits(Vector<std::int8_t> mask) {
+#if defined(__AVX512BW__)
+    return _mm512_movepi8_mask(reinterpret_cast<__m512i>(mask));
+#elif defined(__AVX2__)
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(reinterpret_cast<__m256i>(mask)));
+#elif defined(__SSE2__)
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(reinterpret_cast<__m128i>(mask)));
+#else
+    std::uint64_t found = 0;
+    for (int k = 0; k < n_lanes<std::int8_t>; ++k) found |= std::uint64_t(mask[k] & 1) << k;
+    return found;
+#endif
+}
+
+inline std::uint64_t bits(Vector<std::int16_t> mask) {
+#if defined(__AVX512BW__)
+    return _mm512_movepi16_mask(reinterpret_cast<__m512i>(mask));
+#elif defined(__AVX2__)
+    const auto m = reinterpret_cast<__m256i>(mask);
+    const auto half = _mm_packs_epi16(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(half));
+#elif defined(__SSE2__)
+    const auto m = reinterpret_cast<__m128i>(mask);
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(m, _mm_setzero_si128())));
+#else
+    std::uint64_t found = 0;
+    for (int k = 0; k < n_lanes<std::int16_t>; ++k) found |= std::uint64_t(mask[k] & 1) << k;
+    return found;
+#endif
+}
+
+/// Return a bit for each lane: 1 if it is no larger than a bound.
+inline std::uint64_t at_most(Vector<std::uint8_t> x, std::uint8_t bound) {
+#if defined(__AVX512BW__)
+    return _mm512_cmple_epu8_mask(reinterpret_cast<__m512i>(x),
+                                  _mm512_set1_epi8(static_cast<char>(bound)));
+#else
+    return bits(x <= bound);
+#endif
+}
+
+inline std::uint64_t at_most(Vector<std::uint16_t> x, std::uint16_t bound) {
+#if defined(__AVX512BW__)
+    return _mm512_cmple_epu16_mask(reinterpret_cast<__m512i>(x),
+                                   _mm512_set1_epi16(static_cast<short>(bound)));
+#else
+    return bits(x <= bound);
+#endif
+}
+
+/// Return the smaller of each pair of lanes.
+template <class V>
+V lesser(V x, V y) {
+    return x < y ? x : y;
+}
+
+/// Return the lanes in another order: lane k of the result is lane k ^ distance.
+template <class T, int distance>
+Vector<T> exchanged(Vector<T> x) {
+    return [x]<std::size_t... k>(std::index_sequence<k...>) {
+        return __builtin_shufflevector(x, x, (k ^ distance)...);
+    }(std::make_index_sequence<n_lanes<T>>());
+}
+
+/// Return the smallest element.
+template <class T, int distance = n_lanes<T> / 2>
+T least(Vector<T> x) {
+    const Vector<T> smaller = lesser(x, exchanged<T, distance>(x));
+    if constexpr (distance == 1) {
+        return smaller[0];
+    } else {
+        return least<T, distance / 2>(smaller);
+    }
 }
 
 }  // namespace batchsolve
