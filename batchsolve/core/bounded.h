@@ -170,7 +170,7 @@ public:
         std::ranges::fill(key, 0);
         for (Item i = this->right_[0]; i != 0; i = this->right_[i]) {
             for (Index p = this->down_[i]; p != i; p = this->down_[p])
-                insert(key, this->option_[p]);
+                set_bit(key, this->option_[p]);
         }
         std::size_t at = key.size() - counted_.size();
         for (const Item i : counted_) {

@@ -33,7 +33,7 @@ public:
         const std::int32_t clash = Base::select(stack);
         std::ranges::fill(uncovered_, 0);
         for (Item i = 1; i <= this->n_items_; ++i) {
-            if (this->covered_[i] == 0 || this->color(i) != 0) insert(uncovered_, i);
+            if (this->covered_[i] == 0 || this->color(i) != 0) set_bit(uncovered_, i);
         }
         return clash;
     }
@@ -68,7 +68,7 @@ public:
         std::ranges::copy(uncovered_, key.begin());
         for (Item i = n_primary_ + 1; i <= this->n_items_; ++i) {
             if (this->size_[i] == 0) {
-                erase(key, i);
+                clear_bit(key, i);
             } else if (this->color(i) != 0) {
                 const Item k = i - n_primary_ - 1;
                 key[uncovered_.size() + k / 2] |= Word{this->color(i)} << (32 * (k % 2));

@@ -22,9 +22,9 @@ using Word = std::uint64_t;
 
 inline std::size_t words_for(std::size_t n_bits) { return (n_bits + 63) / 64; }
 
-inline void insert(std::span<Word> set, std::size_t x) { set[x / 64] |= Word{1} << x % 64; }
-inline void erase(std::span<Word> set, std::size_t x) { set[x / 64] &= ~(Word{1} << x % 64); }
-inline bool contains(std::span<const Word> set, std::size_t x) { return set[x / 64] >> x % 64 & 1; }
+inline void set_bit(std::span<Word> set, std::size_t x) { set[x / 64] |= Word{1} << x % 64; }
+inline void clear_bit(std::span<Word> set, std::size_t x) { set[x / 64] &= ~(Word{1} << x % 64); }
+inline bool has_bit(std::span<const Word> set, std::size_t x) { return set[x / 64] >> x % 64 & 1; }
 
 inline std::size_t size_of(std::span<const Word> set) {
     std::size_t n = 0;
@@ -55,24 +55,26 @@ public:
 
     /// Hold the items of a stack; return -1, or the position of an option that clashes.
     std::int32_t select(std::span<const Option> stack) {
-        std::ranges::fill(color_, open);
+        clear();
         for (std::size_t s = 0; s < stack.size(); ++s) {
             const auto before = stack.first(s);
             if (stack[s] >= problem_->n_options() || bars(stack[s]) ||
                 (adds_nothing(stack[s]) && std::ranges::find(before, stack[s]) != before.end())) {
                 return static_cast<std::int32_t>(s);
             }
-            hold(stack[s]);
+            hold(stack[s], [](Item) { return true; });
         }
         return -1;
     }
 
-    /// Hold all items of an option that are not open to it any more.
-    void hold(Option o) {
+    void clear() { std::ranges::fill(color_, open); }
+
+    /// Hold the items of an option for which `is_full` is true.
+    void hold(Option o, auto is_full) {
         const auto items = problem_->items_of(o);
         const auto colors = problem_->colors_of(o);
         for (std::size_t x = 0; x < items.size(); ++x) {
-            color_[items[x]] = colors.empty() ? 0 : colors[x];
+            if (is_full(items[x])) color_[items[x]] = colors.empty() ? 0 : colors[x];
         }
     }
 
@@ -196,7 +198,7 @@ private:
         for (std::size_t o = 0; o < r.options.size(); ++o) {
             for (const Item item : problem_->items_of(r.options[o])) {
                 const std::uint32_t i = number_[item];
-                insert(std::span(r.rows).subspan(i * r.words, r.words), o);
+                set_bit(std::span(r.rows).subspan(i * r.words, r.words), o);
                 if (i < r.items.size()) r.covers.push_back(i);
             }
             r.begins.push_back(static_cast<std::uint32_t>(r.covers.size()));
@@ -207,7 +209,7 @@ private:
         const auto conflicts = std::span(r.conflicts).subspan(o * r.words, r.words);
         const auto items = problem_->items_of(r.options[o]);
         const auto colors = problem_->colors_of(r.options[o]);
-        insert(conflicts, o);
+        set_bit(conflicts, o);
         for (std::size_t x = 0; x < items.size(); ++x) {
             if (!excludes(items[x])) continue;
             const auto row = r.row_of(number_[items[x]]);
@@ -215,7 +217,8 @@ private:
                 for (std::size_t w = 0; w < r.words; ++w) conflicts[w] |= row[w];
             } else {
                 for_each_bit(row, [&](std::size_t other) {
-                    if (color_in(r.options[other], items[x]) != colors[x]) insert(conflicts, other);
+                    if (color_in(r.options[other], items[x]) != colors[x])
+                        set_bit(conflicts, other);
                 });
             }
         }

@@ -83,7 +83,7 @@ public:
         std::ranges::copy(full_, cells(0).begin());
         for (std::size_t s = n_common_; s < stack.size(); ++s) {
             const std::uint32_t o = stack[s] < number_.size() ? number_[stack[s]] : Beginning::gone;
-            if (o == Beginning::gone || !contains(alive(0), o)) return static_cast<std::int32_t>(s);
+            if (o == Beginning::gone || !has_bit(alive(0), o)) return static_cast<std::int32_t>(s);
             take(o);
         }
         return -1;

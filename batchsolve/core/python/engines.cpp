@@ -111,6 +111,11 @@ void add_engines(nb::module_& m) {
                   return search_bounded(problem, handicaps_of(handicaps), task);
               });
           });
+    m.def("search_bounded_bits", [](const Problem& problem, const TaskArrays& arrays) {
+        return search(arrays, [&](const Task& task) { return search_bounded_bits(problem, task); });
+    });
+    m.attr("MOST_BOUNDED_OPTIONS") = most_bounded_options;
+    m.attr("MOST_BOUNDED_ITEMS") = most_bounded_items;
     m.def("search_cheapest", [](const Problem& problem, std::int64_t scale, Array<std::int64_t> net,
                                 Array<std::int64_t> share, Array<bool> is_useless,
                                 Array<std::int64_t> ceilings, std::size_t n_wanted,
