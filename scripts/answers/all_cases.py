@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from answers import exact_covers
+from answers import commands, exact_covers, grids, library
 from answers.cases import Case
 
-CHAPTERS = (exact_covers,)
+CHAPTERS = (exact_covers, grids, library, commands)
 
 
 def cases() -> Iterator[Case]:

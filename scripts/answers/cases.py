@@ -7,13 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from batchsolve import Stacks
 
 COLUMNS = (
-    *("counts", "nodes", "clash", "covers", "order"),
-    *("frontier", "weights", "parents", "tree_nodes", "bytes"),
+    *("counts", "nodes", "clash", "covers", "frontier", "weights", "parents", "tree_nodes"),
+    *("exit", "bytes"),
 )
 """The parts that an answer may have: the arrays of an `Outcome`, or the bytes of an output."""
 
@@ -47,7 +45,7 @@ def of_numbers(values: Any) -> str:
     Examples
     --------
     >>> of_numbers(np.array([4, 0])), of_numbers([1, 2, 3, 4])
-    ('4 0', '10~3b3b1a9f')
+    ('4 0', '10~3b3b1a')
     """
     numbers = [int(value) for value in values]
     if len(numbers) <= FEW and all(abs(number) < 10**12 for number in numbers):
@@ -83,6 +81,6 @@ def of_stacks(stacks: Stacks, *, by_root: bool = False, as_sets: bool = False) -
 
 
 def digest(data: str | bytes) -> str:
-    """Return the first seven hexadecimal digits of a sha256."""
+    """Return the first six hexadecimal digits of a sha256."""
     raw = data.encode() if isinstance(data, str) else data
-    return hashlib.sha256(raw).hexdigest()[:7]
+    return hashlib.sha256(raw).hexdigest()[:6]

@@ -5,7 +5,8 @@ Random problems come from Python's own generator, which gives the same numbers o
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from itertools import combinations
 from random import Random
 from typing import Any
@@ -157,7 +158,7 @@ def _sharp() -> ExactCover:
     return ExactCover.from_options(combinations(points, 2), points)
 
 
-ODD = {
+ODD: dict[str, Callable[[], ExactCover]] = {
     "no items": lambda: ExactCover([0], [], 0),
     "no options": lambda: ExactCover([0], [], 3),
     "no primary items": lambda: ExactCover([0, 1, 2], [0, 1], 2, 0),
@@ -172,12 +173,15 @@ ODD = {
         [0, 2, 4, 6, 7], [0, 2, 1, 2, 1, 2, 0], 3, 2, colors=[0, 1, 0, 0, 0, 1, 0]
     ),
     "sharp items": _sharp,
-    **{f"{n} options": (lambda n=n: _pairs(n)) for n in (63, 64, 65, 127, 128, 129, 300)},
-    **{f"a chain of {n}": (lambda n=n: _chain(n)) for n in (8, 63, 64, 65)},
+    **{f"{n} options": partial(_pairs, n) for n in (63, 64, 65, 127, 128, 129, 300)},
+    **{f"a chain of {n}": partial(_chain, n) for n in (8, 63, 64, 65)},
 }
 """Problems with odd shapes, and those where a set begins another word."""
 
-_KINDS = {"dominating": kinds.dominating_queens, "graphs": kinds.graphs}
+_KINDS: dict[str, Callable[..., ExactCover]] = {
+    "dominating": kinds.dominating_queens,
+    "graphs": kinds.graphs,
+}
 
 _TILINGS = {
     "tetrominoes 4x5 fixed": lambda: tiling("4x5", "tetrominoes", kind="fixed", use="at most once"),

@@ -13,10 +13,10 @@ from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
+
 from answers import warm
 from answers.cases import Answer, of_floats, of_numbers, of_stacks
-
-from batchsolve import Stacks
+from batchsolve import ExactCover, Stacks
 from batchsolve.engines import UNLIMITED, Engine, Outcome, Sharing, Task, get_engine, registered
 from batchsolve.engines.contract import new_run
 from batchsolve.problems.stacks import Searchable
@@ -34,7 +34,7 @@ MOST_ROUNDS = 100_000
 def prepared(name: str, problem: Searchable) -> Engine:
     """Return an engine that begins without knowledge from earlier searches."""
     engine = get_engine(name)
-    if isinstance(engine, Sharing):
+    if isinstance(engine, Sharing) and isinstance(problem, ExactCover):
         engine = engine.for_run(new_run(), "", problem)
     return engine
 
@@ -58,9 +58,12 @@ def recorded(engine: str, outcome: Outcome) -> Answer:
     if len(outcome.solutions):
         answer["covers"] = of_stacks(outcome.solutions, by_root=engine in WIDE)
     if len(outcome.frontier):
-        answer["frontier"] = of_stacks(outcome.frontier)
-        answer["weights"] = of_floats(outcome.weights)
-        answer["parents"] = of_numbers(outcome.parents)
+        order = np.arange(len(outcome.frontier))
+        if engine in WIDE:
+            order = np.argsort(outcome.frontier.roots, kind="stable")
+        answer["frontier"] = of_stacks(outcome.frontier.take(order))
+        answer["weights"] = of_floats(outcome.weights[order])
+        answer["parents"] = of_numbers(outcome.parents[order])
     if outcome.tree_nodes is not None:
         answer["tree_nodes"] = of_floats(outcome.tree_nodes)
     return answer

@@ -43,7 +43,10 @@ def text_of(answers: dict[Key, Answer]) -> str:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["engine", "case", *COLUMNS])
     for key in sorted(answers):
-        writer.writerow([*key, *(answers[key].get(part, "") for part in COLUMNS)])
+        parts = [answers[key].get(part, "") for part in COLUMNS]
+        while not parts[-1]:
+            parts.pop()
+        writer.writerow([*key, *parts])
     return file.getvalue()
 
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 from batchsolve import kernels
 from batchsolve.engines import Engine, Outcome, Task, stand_ins
 from batchsolve.problems.stacks import Searchable
-from batchsolve.search import tree
 
 kernels.LIGHT_SECONDS = stand_ins.MOST_SECONDS = 0.0
-tree.AWAITED_AFTER = 0
 
 
 def search(engine: Engine, problem: Searchable, task: Task) -> Outcome:
