@@ -7,6 +7,7 @@
     python scripts/record_answers.py --check --engine dlx   # only of this engine, or of generate …
     python scripts/record_answers.py --check --case queens  # only those with this in their name
     python scripts/record_answers.py --check --slowest 20   # and says which take longest
+    python scripts/record_answers.py --check --aloud        # names each case before it is answered
 
 An answer is recorded as numbers and digests of arrays; a difference names the case and the part. A
 search stops being the same when its counts, nodes, first covers or frontier change, so a table that
@@ -30,6 +31,7 @@ def main() -> int:
     parser.add_argument("--engine", help="Only this engine, command or part of the library.")
     parser.add_argument("--case", default="", help="Only cases with this text in their name.")
     parser.add_argument("--slowest", type=int, default=0, help="Name the N that take longest.")
+    parser.add_argument("--aloud", action="store_true", help="Name each case before its answer.")
     how = parser.parse_args()
     if (how.engine or how.case) and not how.check:
         parser.error("the table is written whole; --engine and --case go with --check")
@@ -40,7 +42,7 @@ def main() -> int:
     ]
     if not cases:
         parser.error("there is no such case")
-    return _check(cases, how.slowest) if how.check else _record(cases)
+    return _check(cases, how.slowest, how.aloud) if how.check else _record(cases)
 
 
 def _record(cases: list[Case]) -> int:
@@ -55,9 +57,11 @@ def _record(cases: list[Case]) -> int:
     return 0
 
 
-def _check(cases: list[Case], n_slowest: int) -> int:
+def _check(cases: list[Case], n_slowest: int, aloud: bool) -> int:
     recorded, n_different, seconds = table.read(), 0, list[tuple[float, str]]()
     for case in cases:
+        if aloud:
+            print(f"{case.engine}, {case.name}", flush=True)
         begin = time.perf_counter()
         found = list(table.differences([case], recorded))
         seconds.append((time.perf_counter() - begin, f"{case.engine}, {case.name}"))

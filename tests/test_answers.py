@@ -20,7 +20,8 @@ def recorded():
 @pytest.mark.parametrize("engine", BY_ENGINE)
 def test_answers_are_as_recorded(engine, recorded):
     different = list(table.differences(BY_ENGINE[engine], recorded))
-    assert not different, "\n".join(different)
+    if different:
+        pytest.fail("\n".join(different), pytrace=False)
 
 
 def test_all_answers_recorded_have_a_case(recorded):

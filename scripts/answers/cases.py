@@ -44,7 +44,7 @@ def of_numbers(values: Any) -> str:
 
     Examples
     --------
-    >>> of_numbers(np.array([4, 0])), of_numbers([1, 2, 3, 4])
+    >>> of_numbers([4, 0]), of_numbers([1, 2, 3, 4])
     ('4 0', '10~3b3b1a')
     """
     numbers = [int(value) for value in values]

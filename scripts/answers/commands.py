@@ -118,7 +118,7 @@ PRINTED = {
             "queens:10 --probes 40 --engine bits --json",
             "queens:11 --branch first --probes 40 --json",
         ),
-        "latin:5 --probes 5 --engine cells --json",
+        "langford:8 --probes 5 --engine cells --json",
     ),
 }
 DEDUPE = (

@@ -46,6 +46,7 @@ DATASET_ROWS = {
     **{"sudoku16": 12, "sudoku25": 3, "deep16": 3},
 }
 """Rows that are searched of each table in ``datasets/``."""
+WITH_FEW_COVERS = ("sudoku4", "sudoku6", "sudoku9", "hard9", "several", "sudoku16")
 
 
 class Rows(NamedTuple):
@@ -110,6 +111,8 @@ def _of_dataset(name: str, n: int) -> Iterator[Case]:
         some = partial(dataset_rows, name, few)
         yield _case(engine, f"{name}.csv: {few} rows", some, _fitting(engine, ROWS))
     yield Case("lanes", f"{name}.csv: pieces", partial(_in_pieces, "lanes", rows))
+    if name in WITH_FEW_COVERS:
+        yield Case("lanes", f"{name}.csv: all pieces", partial(_in_all_pieces, "lanes", rows))
 
 
 def _of_group(k: int) -> Iterator[Case]:
@@ -140,10 +143,17 @@ def _searched_whole(engine: str, rows: Callable[[], Rows]) -> Answer:
 
 
 def _in_pieces(engine: str, rows: Callable[[], Rows]) -> Answer:
-    """Search rows with budgets; lanes share these in no fixed way, so all must end."""
+    """Search rows with budgets in turn, up to a limit."""
     problem, stacks = rows()
     task = Task.of(stacks, limit=12, keep=UNLIMITED, room=200)
-    return to_the_end(engine, problem, task, (25, 160, 6), (UNLIMITED, 3, UNLIMITED))
+    return to_the_end(engine, problem, task, (25, 160, 6))
+
+
+def _in_all_pieces(engine: str, rows: Callable[[], Rows]) -> Answer:
+    """Search rows with budgets and depths in turn; a limit would end them in no fixed place."""
+    problem, stacks = rows()
+    task = Task.of(stacks, keep=UNLIMITED, room=200)
+    return to_the_end(engine, problem, task, (25, 160, 900), (UNLIMITED, 3, UNLIMITED))
 
 
 def _fitting(engine: str, way: dict[str, Any]) -> dict[str, Any]:

@@ -111,7 +111,7 @@ def _split(name: str, depth: int) -> Answer:
 
 
 def _count(name: str) -> Answer:
-    found = bs.count(problem_of(name), jobs=2)
+    found = bs.count(problem_of(name), jobs=2, engine="dlx")
     return {"counts": of_numbers([found.count]), "nodes": of_numbers([found.nodes])}
 
 
