@@ -86,6 +86,17 @@ private:
     std::vector<std::int64_t> spent_, due_;  // level -> cost above it; least cost of what is left
 };
 
+/// Take taxes off the net costs of options; return the sum of the taxes of a cover.
+///
+/// Item i is in options[ends[i]] .. options[ends[i + 1] - 1], and in fixed[i] options of each
+/// cover, 0 if their number is not fixed. The sum is a lower bound of all costs if no net cost is
+/// below 0. A sweep moves the tax on each item to where the bound grows most if the others stay as
+/// they are: between the two least net costs. That is coordinate ascent in the dual of the linear
+/// program. The last two sweeps end with net costs of 0 or more, one of them 0 for each item.
+std::int64_t take_taxes(std::span<const std::int64_t> options, std::span<const std::int64_t> ends,
+                        std::span<const std::int64_t> fixed, std::span<std::int64_t> net,
+                        std::int64_t highest, int n_sweeps);
+
 /// Costs do not matter.
 struct NoPrices {
     static constexpr bool matter = false;

@@ -125,6 +125,12 @@ void add_engines(nb::module_& m) {
         return search(arrays,
                       [&](const Task& task) { return search_cheapest(problem, pricing, task); });
     });
+    m.def("take_taxes",
+          [](Array<std::int64_t> options, Array<std::int64_t> ends, Array<std::int64_t> fixed,
+             Output<std::int64_t> net, std::int64_t highest, int n_sweeps) {
+              return take_taxes(span_of(options), span_of(ends), span_of(fixed), span_of(net),
+                                highest, n_sweeps);
+          });
     m.def("table_width", &table_width);
     m.def("count_by_memo", &count);
     m.attr("MOST_SPARSE_OPTIONS") = most_sparse_options;

@@ -34,7 +34,6 @@ from batchsolve.engines.contract import (
     check_support,
     registered,
 )
-from batchsolve.engines.frame import prepared
 from batchsolve.engines.lanes.form import form_of
 from batchsolve.engines.lanes.memory import (
     LaneOutput,
@@ -47,6 +46,7 @@ from batchsolve.engines.lanes.memory import (
 )
 from batchsolve.engines.lanes.results import outcome_of
 from batchsolve.engines.lanes.search import search_on
+from batchsolve.engines.prepared import prepared
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Searchable
 from batchsolve.problems.variant import Variant
@@ -54,22 +54,6 @@ from batchsolve.problems.variants import Variants
 from batchsolve.settings import UNLIMITED
 
 WIDTHS = (8, 16, 32)
-_STAND_IN = Registered(
-    "lanes",
-    Capabilities(
-        "the same tree in NumPy",
-        secondary_items=False,
-        sudoku_only=True,
-        rules=True,
-        least_box=2,
-        most_digits=32,
-    ),
-    "batchsolve.engines.lanes.in_numpy",
-    few_nodes=100_000,
-    in_turn=False,  # lanes search several branches at once
-)
-_BRIEF = replace(_STAND_IN, few_nodes=100)  # in a tenth of a second
-
 _FORMS = {width: prepared(partial(form_of, width=width)) for width in WIDTHS}
 
 
@@ -103,15 +87,6 @@ class SudokuLanes:
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         check_support(self, problem)
-        if isinstance(problem, Variants) or cast(GridProblem, problem).rules.cages:
-            return self.compiled(problem, task)
-        stand_in, meanwhile = _STAND_IN, ""
-        if self.meanwhile and not task.keep and task.limits.min(initial=UNLIMITED) == UNLIMITED:
-            stand_in, meanwhile = _BRIEF, self.meanwhile
-        return stand_ins.search(self.name, self.compiled, stand_in, problem, task, meanwhile)
-
-    def compiled(self, problem: Searchable, task: Task) -> Outcome:
-        """Search a task by the kernel, which may have to be compiled."""
         grids = cast(GridProblem, problem)
         width = self.width or best_width(grids.n_digits)
         form = _FORMS[width](grids)

@@ -25,7 +25,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import uint32, uint64
 
-from batchsolve.engines.frame import prepared
 from batchsolve.engines.intrinsics import borrowed, popcount
 from batchsolve.engines.lanes import best_width
 from batchsolve.engines.lanes.digging_memory import (
@@ -47,6 +46,7 @@ from batchsolve.engines.lanes.form import (
 )
 from batchsolve.engines.lanes.memory import BAD, BUSY, EVENTS, SOLVED
 from batchsolve.engines.lanes.steps import find_events, keep_vectors_aligned, lowest_bit
+from batchsolve.engines.prepared import prepared
 from batchsolve.kernels import inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
