@@ -391,6 +391,11 @@ _ENGINES = {
             branches=True,
         ),
         Registered(
+            "dancing-links",
+            Capabilities("dancing links over NumPy arrays, in Python", many=True),
+            "batchsolve.engines.dancing_links",
+        ),
+        Registered(
             "backtracking",
             Capabilities("Sudoku cell by cell, in Python", sudoku_only=True),
             "batchsolve.engines.walk",

@@ -104,7 +104,8 @@ class MemoisedCounting:
         with _shared_table(problem, self) as table:
             in_core, order = core_problem(problem), _narrow_order(problem)
             found, words, tree_nodes = native.count_by_memo(in_core, order, table, core_task(task))
-        numbers = words.reshape(len(task.stacks), -1).astype("<u8", copy=False)
+        n = len(task.stacks)
+        numbers = words.astype("<u8", copy=False).reshape(n, words.size // max(1, n))
         counts = exact_counts([int.from_bytes(each.tobytes(), "little") for each in numbers])
         return replace(outcome_of(found, task), counts=counts, tree_nodes=tree_nodes)
 
