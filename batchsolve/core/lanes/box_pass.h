@@ -44,11 +44,20 @@ struct AnyBox {
 /// What a pass finds in all units.
 template <class Lanes>
 struct Findings {
-    Lanes missing{};  // digits without a place
-    Lanes clash{};    // the only candidate of one cell, and possible in another
-    Lanes lone{};     // digits with one place, in a cell with other candidates
-    Lanes open{};     // digits with several places
-    Lanes changed{};  // candidates taken away
+    Lanes placed = ~Lanes{};   // digits with a place in every unit
+    Lanes settled = ~Lanes{};  // but those with one place in a unit, in a cell with others
+    Lanes clash{};             // the only candidate of one cell, and possible in another
+    Lanes open{};              // digits with several places
+    Lanes changed{};           // candidates taken away
+
+    /// Note what there is in a unit; return the digits with several places.
+    Lanes review(const Once<Lanes>& segments, Lanes in_one, Lanes naked) {
+        const Lanes several = segments.twice | in_one;
+        placed &= segments.once;
+        settled &= naked | several;
+        clash |= naked & several;
+        return several;
+    }
 };
 
 /// K lines that pass through K boxes: the rows of a band, or the columns of a stack.
@@ -57,68 +66,59 @@ class Chute {
 public:
     explicit Chute(int n) : n_(n) {}
 
-    void set_segment(int line, int box, Once<Lanes> cells) { segment_[line][box] = cells; }
+    void set_segment(int line, int box, const Once<Lanes>& cells) { segment_[line][box] = cells; }
 
-    /// Look at the units, all segments being set.
-    void collect() {
-        for (int i = 0; i < n_; ++i) {
-            lines_[i] = boxes_[i] = Unit{};
-            for (int k = 0; k < n_; ++k) {
-                lines_[i].add(segment_[i][k]);
-                boxes_[i].add(segment_[k][i]);
-            }
-        }
-    }
-
-    /// Note what is found in a unit with these naked singles; return digits with several places.
+    /// Look at a line with these naked singles, all segments being set; return the digits with
+    /// several places.
     Lanes review_line(int i, Lanes naked, Findings<Lanes>& found) const {
-        return lines_[i].review(naked, found);
+        Lanes in_one{};  // the digits with two places in a segment
+        for (int k = 0; k < n_; ++k) in_one |= segment_[i][k].twice;
+        return found.review(line(i), in_one, naked);
     }
     Lanes review_box(int k, Lanes naked, Findings<Lanes>& found) const {
-        return boxes_[k].review(naked, found);
+        Lanes in_one{};
+        for (int i = 0; i < n_; ++i) in_one |= segment_[i][k].twice;
+        return found.review(box(k), in_one, naked);
     }
 
     /// Find for every segment of `length` cells the digits that are needed elsewhere.
     void lock_out(int length) {
+        std::array<Lanes, most> in_two;  // digits of two segments of a box
+        for (int k = 0; k < n_; ++k) in_two[k] = box(k).twice;
         std::array<std::array<Lanes, most>, most> must;
         for (int i = 0; i < n_; ++i) {
+            const Lanes in_line = line(i).twice;
             for (int k = 0; k < n_; ++k) {
                 const Lanes once = segment_[i][k].once;
-                const Lanes needed = once & ~(lines_[i].in_two & boxes_[k].in_two);
+                const Lanes needed = once & ~(in_line & in_two[k]);
                 must[i][k] = has_size(once, length) ? once : needed;
                 out_[i][k] = has_size(needed, length) ? ~needed : Lanes{};
             }
         }
         for (int i = 0; i < n_; ++i) {
             for (int k = 0; k < n_; ++k) {
+                Lanes out = out_[i][k];
                 for (int j = 0; j < n_; ++j) {
-                    if (j != k) out_[i][k] |= must[i][j];
-                    if (j != i) out_[i][k] |= must[j][k];
+                    if (j != k) out |= must[i][j];
+                    if (j != i) out |= must[j][k];
                 }
+                out_[i][k] = out;
             }
         }
     }
     Lanes out(int line, int box) const { return out_[line][box]; }
 
 private:
-    struct Unit {
-        Lanes once{}, in_two{};  // the digits of one segment or more, and of two or more
-        Lanes in_one{};          // the digits with two places in a segment
-
-        void add(const Once<Lanes>& segment) {
-            in_two |= once & segment.once;
-            once |= segment.once;
-            in_one |= segment.twice;
-        }
-
-        Lanes review(Lanes naked, Findings<Lanes>& found) const {
-            const Lanes several = in_two | in_one;
-            found.missing |= ~once;
-            found.clash |= naked & several;
-            found.lone |= ~(naked | several);
-            return several;
-        }
-    };
+    Once<Lanes> line(int i) const {
+        Once<Lanes> all{};
+        for (int k = 0; k < n_; ++k) all.add(segment_[i][k].once);
+        return all;
+    }
+    Once<Lanes> box(int k) const {
+        Once<Lanes> all{};
+        for (int i = 0; i < n_; ++i) all.add(segment_[i][k].once);
+        return all;
+    }
 
     static auto has_size(Lanes digits, int size) {
         using Number = std::remove_cvref_t<decltype(digits[0])>;
@@ -127,7 +127,6 @@ private:
 
     const int n_;
     std::array<std::array<Once<Lanes>, most>, most> segment_;  // line, box
-    std::array<Unit, most> lines_, boxes_;
     std::array<std::array<Lanes, most>, most> out_;
 };
 
@@ -135,18 +134,20 @@ private:
 template <class Lanes, class Shape>
 class BoxPass {
 public:
-    BoxPass(std::span<Lanes> cells, Shape box) : cells_(cells), box_(box), n_(box.rows * box.columns) {}
+    BoxPass(std::span<Lanes> cells, Shape box)
+        : cells_(cells), box_(box), n_(box.rows * box.columns) {}
 
     Found run() {
+        Findings<Lanes> found;
         find_naked_singles();
-        for (int band = 0; band < box_.columns; ++band) review_band(band);
-        for (int stack = 0; stack < box_.rows; ++stack) review_stack(stack);
-        using Digits = std::remove_cvref_t<decltype(found_.open[0])>;
+        for (int band = 0; band < box_.columns; ++band) found = review_band(band, found);
+        for (int stack = 0; stack < box_.rows; ++stack) found = review_stack(stack, found);
+        using Digits = std::remove_cvref_t<decltype(found.open[0])>;
         const Digits all_digits = lowest_bits<Digits>(n_);
-        const auto same = found_.changed == 0;
-        const auto wrong = ((found_.missing & all_digits) | found_.clash) != 0;
-        const auto bad = wrong | (same & ((found_.lone & all_digits) != 0));
-        const auto solved = (found_.open == 0) & ~bad;
+        const auto same = found.changed == 0;
+        const auto wrong = ((~found.placed & all_digits) | found.clash) != 0;
+        const auto bad = wrong | (same & ((~found.settled & all_digits) != 0));
+        const auto solved = (found.open == 0) & ~bad;
         return {bits(bad), bits(same & ~bad & ~solved), bits(solved)};
     }
 
@@ -159,50 +160,50 @@ private:
         for (int band = 0; band < box_.columns; ++band) {
             const int first = band * box_.rows;
             for (int k = 0; k < box_.rows; ++k) in_box_[first + k] = Lanes{};
-            for (int y = first; y < first + box_.rows; ++y) {
-                row_[y] = Lanes{};
+            for (int i = 0; i < box_.rows; ++i) {
+                Lanes in_row{};
                 for (int k = 0; k < box_.rows; ++k) {
                     Lanes both{};
-                    for (int x = k * box_.columns; x < (k + 1) * box_.columns; ++x) {
-                        const Lanes naked = single_of(cells_[y * n_ + x]);
+                    for (int j = 0; j < box_.columns; ++j) {
+                        const int x = k * box_.columns + j;
+                        const Lanes naked = single_of(cells_[(first + i) * n_ + x]);
                         column_[x] |= naked;
                         both |= naked;
                     }
-                    row_[y] |= both;
+                    in_row |= both;
                     in_box_[first + k] |= both;
                 }
+                row_[first + i] = in_row;
             }
         }
     }
 
-    void review_band(int band) {
+    Findings<Lanes> review_band(int band, Findings<Lanes> found) {
         Chute<Lanes, Shape::most_rows> chute(box_.rows);
         const int first = band * box_.rows;
         for (int i = 0; i < box_.rows; ++i) {
             for (int k = 0; k < box_.rows; ++k) {
-                Once<Lanes> segment;
+                Once<Lanes> segment{};
                 const Lanes taken = row_[first + i] | in_box_[first + k];
-                for (int x = k * box_.columns; x < (k + 1) * box_.columns; ++x) {
+                for (int j = 0; j < box_.columns; ++j) {
+                    const int x = k * box_.columns + j;
                     Lanes& cell = cells_[(first + i) * n_ + x];
                     const Lanes here = cell;
                     Lanes left = here & ~(taken | column_[x]);
                     // nothing is left in naked singles, and in cells that contradict them
                     left = left == 0 ? here : left;
-                    found_.changed |= here ^ left;
+                    found.changed |= here ^ left;
                     cell = left;
                     segment.add(left);
                 }
                 chute.set_segment(i, k, segment);
             }
         }
-        chute.collect();
         std::array<Lanes, Shape::most_rows> in_row, in_box;
         for (int i = 0; i < box_.rows; ++i) {
-            in_row[i] = chute.review_line(i, row_[first + i], found_);
-            found_.open |= in_row[i];
-        }
-        for (int k = 0; k < box_.rows; ++k) {
-            in_box[k] = chute.review_box(k, in_box_[first + k], found_);
+            in_row[i] = chute.review_line(i, row_[first + i], found);
+            in_box[i] = chute.review_box(i, in_box_[first + i], found);
+            found.open |= in_row[i];
         }
         chute.lock_out(box_.columns);
         for (int i = 0; i < box_.rows; ++i) {
@@ -211,40 +212,42 @@ private:
                 several_[(first + i) * box_.rows + k] = in_row[i] & in_box[k];
             }
         }
+        return found;
     }
 
-    void review_stack(int stack) {
+    Findings<Lanes> review_stack(int stack, Findings<Lanes> found) {
         Chute<Lanes, Shape::most_columns> chute(box_.columns);
         const int first = stack * box_.columns;
         for (int i = 0; i < box_.columns; ++i) {
             for (int k = 0; k < box_.columns; ++k) {
-                Once<Lanes> segment;
-                for (int y = k * box_.rows; y < (k + 1) * box_.rows; ++y) {
+                Once<Lanes> segment{};
+                for (int j = 0; j < box_.rows; ++j) {
+                    const int y = k * box_.rows + j;
                     segment.add(cells_[y * n_ + first + i] & ~out_[y * box_.rows + stack]);
                 }
                 chute.set_segment(i, k, segment);
             }
         }
-        chute.collect();
         std::array<Lanes, Shape::most_columns> in_column;
         for (int i = 0; i < box_.columns; ++i) {
-            in_column[i] = chute.review_line(i, column_[first + i], found_);
+            in_column[i] = chute.review_line(i, column_[first + i], found);
         }
         chute.lock_out(box_.rows);
         for (int i = 0; i < box_.columns; ++i) {
             for (int k = 0; k < box_.columns; ++k) {
-                for (int y = k * box_.rows; y < (k + 1) * box_.rows; ++y) {
+                for (int j = 0; j < box_.rows; ++j) {
+                    const int y = k * box_.rows + j, segment = y * box_.rows + stack;
                     Lanes& cell = cells_[y * n_ + first + i];
                     const Lanes here = cell;
-                    const int segment = y * box_.rows + stack;
                     Lanes left = here & ~(out_[segment] | chute.out(i, k));
                     const Lanes hidden = left & ~(several_[segment] & in_column[i]);
                     left = hidden == 0 ? left : hidden;
-                    found_.changed |= here ^ left;
+                    found.changed |= here ^ left;
                     cell = left;
                 }
             }
         }
+        return found;
     }
 
     std::span<Lanes> cells_;
@@ -252,7 +255,6 @@ private:
     const int n_;
     Units row_, column_, in_box_;  // naked singles
     Segments out_, several_;       // of segments of rows: digits locked out; with several places
-    Findings<Lanes> found_;
 };
 
 /// The choice of the branch cell of every grid.
@@ -297,15 +299,17 @@ private:
 
     void count() {
         std::array<Once<Lanes>, Shape::most_digits> in_column;
-        for (int x = 0; x < n_; ++x) in_column[x] = {};
+        for (int x = 0; x < n_; ++x) in_column[x] = Once<Lanes>{};
         for (int band = 0; band < box_.columns; ++band) {
             std::array<Once<Lanes>, Shape::most_rows> places;
             std::array<Lanes, Shape::most_rows> third;
-            for (int k = 0; k < box_.rows; ++k) places[k] = {}, third[k] = Lanes{};
-            for (int y = band * box_.rows; y < (band + 1) * box_.rows; ++y) {
-                Once<Lanes> in_row;
+            for (int k = 0; k < box_.rows; ++k) places[k] = Once<Lanes>{}, third[k] = Lanes{};
+            for (int i = 0; i < box_.rows; ++i) {
+                const int y = band * box_.rows + i;
+                Once<Lanes> in_row{};
                 for (int k = 0; k < box_.rows; ++k) {
-                    for (int x = k * box_.columns; x < (k + 1) * box_.columns; ++x) {
+                    for (int j = 0; j < box_.columns; ++j) {
+                        const int x = k * box_.columns + j;
                         const Lanes here = cells_[y * n_ + x];
                         const Lanes pair = popcount(here) == 2 ? here : Lanes{};
                         in_row.add(pair);
@@ -327,7 +331,8 @@ private:
         Lanes largest{};
         for (int k = 0; k < box_.rows; ++k) {
             const Lanes in_box = places_in_box_[y / box_.rows * box_.rows + k];
-            for (int x = k * box_.columns; x < (k + 1) * box_.columns; ++x) {
+            for (int j = 0; j < box_.columns; ++j) {
+                const int x = k * box_.columns + j;
                 const Lanes here = cells_[y * n_ + x];
                 smallest = here < smallest ? here : smallest;
                 const Lanes counts = popcount(here & pairs_in_row_[y]) + popcount(here & in_box) +

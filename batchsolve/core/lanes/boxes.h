@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lanes/box_pass.h"
+#include "lanes/cells.h"
 #include "lanes/task.h"
 
 namespace batchsolve::lanes {
@@ -30,18 +31,15 @@ public:
     using Digits = T;
     static constexpr bool has_row_rules = false;
 
-    BoxGrids(int rows, int columns) : box_{rows, columns}, n_(rows * columns) {
+    BoxGrids(int rows, int columns)
+        : cells(rows * columns * rows * columns), box_{rows, columns}, n_(rows * columns) {
         if (rows < 2 || columns < 2 || rows > 16 || columns > 16 || n_ > 8 * int{sizeof(T)}) {
             throw std::invalid_argument("boxes have 2 rows and columns or more, and a bit a cell");
         }
         steps_ = box_steps(box_, T{});
-        cells_.resize(static_cast<std::size_t>(n_ * n_));
     }
 
     int n_digits() const { return n_; }
-    int n_cells() const { return n_ * n_; }
-    T at(int cell, int lane) const { return cells_[cell][lane]; }
-    void set(int cell, int lane, T digits) { cells_[cell][lane] = digits; }
 
     void follow(int, std::size_t) {}
     void follow_lane(int, int) {}
@@ -51,8 +49,10 @@ public:
     bool place(int lane, std::size_t, std::span<const Option> stack) {
         for (const Option o : stack) {
             const auto cell = o / static_cast<Option>(n_), digit = o % static_cast<Option>(n_);
-            if (cell >= cells_.size() || at(cell, lane) != lowest_bits<T>(n_)) return false;
-            set(cell, lane, static_cast<T>(1u << digit));
+            if (cell >= static_cast<Option>(n_ * n_)) return false;
+            T& here = cells.at(static_cast<int>(cell), lane);
+            if (here != lowest_bits<T>(n_)) return false;
+            here = static_cast<T>(1u << digit);
         }
         return true;
     }
@@ -74,22 +74,17 @@ public:
         return -1;
     }
 
-    Found propagate() { return steps_.propagate(cells_, box_); }
-    LaneBits choose() { return steps_.choose(cells_, box_, chosen_); }
-    int chosen(int lane) const { return chosen_[lane]; }
+    Found propagate() { return steps_.propagate(cells.vectors(), box_); }
+    LaneBits choose() { return steps_.choose(cells.vectors(), box_, chosen_); }
+    int chosen(int lane) const { return static_cast<int>(chosen_[lane]); }
     Settled settle(int) { return Settled::same; }
 
-    LaneBits full() const {
-        Vector<T> smallest = cells_[0];
-        for (const auto& here : cells_) smallest = here < smallest ? here : smallest;
-        return ~bits(smallest == 0);
-    }
+    Cells<T> cells;
 
 private:
     AnyBox box_;
     int n_;
     BoxSteps<T> steps_;
-    std::vector<Vector<T>> cells_;
     Vector<T> chosen_{};
 };
 

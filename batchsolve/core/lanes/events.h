@@ -44,7 +44,7 @@ Lanes single_of(Lanes x) {
 /// The digits that one or more, and that two or more, of some sets have.
 template <class Lanes>
 struct Once {
-    Lanes once{}, twice{};
+    Lanes once, twice;
 
     void add(Lanes x) {
         twice |= once & x;
@@ -52,22 +52,19 @@ struct Once {
     }
 };
 
-/// Grids that a search works on.
+/// Grids that a search works on; they have `Cells` as `cells`.
 template <class G>
 concept GridsInLanes = requires(G grids, const G& here, int lane, std::size_t place, int cell) {
-    typename G::Digits;                                 // a set of digits
-    { here.n_cells() } -> std::same_as<int>;            // of a grid
+    typename G::Digits;                               // a set of digits
     { here.n_digits() } -> std::same_as<int>;
-    { here.at(cell, lane) } -> std::same_as<typename G::Digits>;
-    grids.set(cell, lane, typename G::Digits{});
-    grids.follow(lane, place);                          // the rules of a row
-    grids.follow_lane(lane, lane);                      // those of another lane
+    { here.cells.full() } -> std::same_as<LaneBits>;  // lanes without an empty cell
+    grids.follow(lane, place);                        // the rules of a row
+    grids.follow_lane(lane, lane);                    // those of another lane
     { here.blank(place, cell) } -> std::same_as<typename G::Digits>;  // without a clue
-    { grids.propagate() } -> std::same_as<Found>;       // one pass
-    { grids.choose() } -> std::same_as<LaneBits>;       // branch cells; lanes with an empty cell
-    { here.chosen(lane) } -> std::same_as<int>;
-    { here.full() } -> std::same_as<LaneBits>;          // lanes without an empty cell
-    { grids.settle(lane) } -> std::same_as<Settled>;    // the rules of its row
+    { grids.propagate() } -> std::same_as<Found>;     // one pass
+    { grids.choose() } -> std::same_as<LaneBits>;     // branch cells; lanes with an empty cell
+    { here.chosen(lane) } -> std::same_as<int>;       // the branch cell
+    { grids.settle(lane) } -> std::same_as<Settled>;  // the rules of its row
 };
 
 /// Lanes that contradict themselves; that are solved, if they are full; those two and the lanes
@@ -96,7 +93,7 @@ public:
             events.all |= stuck;
         }
         if (stuck != 0) events.bad |= grids_.choose() & stuck;
-        if (events.solved != 0) events.full = grids_.full();
+        if (events.solved != 0) events.full = grids_.cells.full();
         settled_ &= ~events.all;
         return events;
     }

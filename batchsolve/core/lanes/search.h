@@ -33,6 +33,8 @@ public:
         : grids_(grids),
           propagation_(grids),
           task_(task),
+          n_cells_(grids.cells.size()),
+          n_digits_(grids.n_digits()),
           out_(task.stacks.size()),
           segments_(task.stacks.size()),
           budget_(task.budget),
@@ -79,10 +81,10 @@ private:
     static constexpr std::int64_t long_search = 64;
 
     struct Guess {
-        Digits rest;   // the candidates that are still to be tried
+        double share;  // of each branch in the tree of the stack
         int cell;
-        Option option;  // the one that is tried
-        double share;   // of each branch in the tree of the stack
+        int digit;    // the one that is tried
+        Digits rest;  // the candidates that are still to be tried
     };
 
     /// What a lane searches. Its level is the number of guesses.
@@ -94,7 +96,7 @@ private:
         std::int64_t to_keep = 0;  // covers that are still to be handed back
         std::size_t lowest = 0;    // a level below which nothing is still to be tried
         std::vector<Guess> guesses;
-        std::vector<Digits> saved;  // the grids before the guesses
+        std::vector<std::uint64_t> saved;  // the grids before the guesses
     };
 
     // ---- leaving a node -------------------------------------------------------------------------
@@ -140,7 +142,7 @@ private:
     void hand_back(const Lane& here) {
         const auto stack = task_.stacks[here.next - 1];
         out_.left_options.insert(out_.left_options.end(), stack.begin(), stack.end());
-        for (const Guess& guess : here.guesses) out_.left_options.push_back(guess.option);
+        for (const Guess& guess : here.guesses) out_.left_options.push_back(option(guess));
         out_.left_offsets.push_back(static_cast<std::int64_t>(out_.left_options.size()));
         out_.weights.push_back(here.guesses.empty() ? 1 : here.guesses.back().share);
         left_in_.push_back(here.segment);
@@ -164,8 +166,8 @@ private:
 
     void write_digits(int lane) {
         const auto begin = out_.digits.size();
-        out_.digits.resize(begin + static_cast<std::size_t>(grids_.n_cells()));
-        for (int cell = 0; cell < grids_.n_cells(); ++cell) {
+        out_.digits.resize(begin + static_cast<std::size_t>(n_cells_));
+        for (int cell = 0; cell < n_cells_; ++cell) {
             out_.digits[begin + cell] = static_cast<std::uint8_t>(digit(cell, lane) + 1);
         }
     }
@@ -173,47 +175,40 @@ private:
     /// Write the stack, the guesses, and the others in ascending order.
     void write_options(int lane) {
         const Lane& here = lanes_[lane];
-        const auto n_digits = static_cast<Option>(grids_.n_digits());
-        std::vector<bool> is_filled(static_cast<std::size_t>(grids_.n_cells()));
+        std::vector<bool> is_filled(static_cast<std::size_t>(n_cells_));
         const auto write = [&](Option o) {
-            if (o / n_digits >= is_filled.size()) return;  // the marks, or the digits of a cage
-            is_filled[o / n_digits] = true;
+            const auto cell = o / static_cast<Option>(n_digits_);
+            if (cell >= is_filled.size()) return;  // the marks, or the digits of a cage
+            is_filled[cell] = true;
             out_.options.push_back(o);
         };
         for (const Option o : task_.stacks[here.next - 1]) write(o);
-        for (const Guess& guess : here.guesses) write(guess.option);
-        for (int cell = 0; cell < grids_.n_cells(); ++cell) {
-            if (!is_filled[cell]) {
-                out_.options.push_back(static_cast<Option>(cell) * n_digits + digit(cell, lane));
-            }
+        for (const Guess& guess : here.guesses) write(option(guess));
+        for (int cell = 0; cell < n_cells_; ++cell) {
+            if (!is_filled[cell]) out_.options.push_back(option(cell, digit(cell, lane)));
         }
     }
 
-    Option digit(int cell, int lane) const {
-        return static_cast<Option>(std::countr_zero(grids_.at(cell, lane)));
+    int digit(int cell, int lane) const { return std::countr_zero(grids_.cells.at(cell, lane)); }
+    Option option(int cell, int digit) const {
+        return static_cast<Option>(cell * n_digits_ + digit);
     }
+    Option option(const Guess& guess) const { return option(guess.cell, guess.digit); }
 
     void guess(int lane) {
         Lane& here = lanes_[lane];
         const int cell = grids_.chosen(lane);
-        const Digits candidates = grids_.at(cell, lane);
+        const Digits candidates = grids_.cells.at(cell, lane);
         const double share = here.guesses.empty() ? 1 : here.guesses.back().share;
-        save(lane, here.guesses.size());
-        here.guesses.push_back({candidates, cell, 0, share / std::popcount(candidates)});
+        grids_.cells.save(lane, saved(here, here.guesses.size()));
+        here.guesses.push_back({share / std::popcount(candidates), cell, 0, candidates});
     }
 
-    void save(int lane, std::size_t level) {
-        auto& saved = lanes_[lane].saved;
-        const auto n = static_cast<std::size_t>(grids_.n_cells());
-        if (saved.size() < (level + 1) * n) saved.resize((level + 1) * n);
-        const auto before = std::span(saved).subspan(level * n, n);
-        for (int cell = 0; cell < grids_.n_cells(); ++cell) before[cell] = grids_.at(cell, lane);
-    }
-
-    void restore(int lane, std::size_t level) {
-        const auto n = static_cast<std::size_t>(grids_.n_cells());
-        const auto before = std::span(lanes_[lane].saved).subspan(level * n, n);
-        for (int cell = 0; cell < grids_.n_cells(); ++cell) grids_.set(cell, lane, before[cell]);
+    /// Return the place of the grid before the guess of a level.
+    std::span<std::uint64_t> saved(Lane& here, std::size_t level) const {
+        const auto n = static_cast<std::size_t>(grids_.cells.n_words());
+        if (here.saved.size() < (level + 1) * n) here.saved.resize((level + 1) * n);
+        return std::span(here.saved).subspan(level * n, n);
     }
 
     // ---- entering a node ------------------------------------------------------------------------
@@ -244,9 +239,8 @@ private:
             }
             if (!guesses.empty()) {
                 const Guess& guess = guesses.back();
-                if (!is_saved) restore(lane, guesses.size() - 1);
-                const auto digit = guess.option % static_cast<Option>(grids_.n_digits());
-                grids_.set(guess.cell, lane, static_cast<Digits>(1u << digit));
+                if (!is_saved) grids_.cells.restore(lane, saved(here, guesses.size() - 1));
+                grids_.cells.at(guess.cell, lane) = static_cast<Digits>(1u << guess.digit);
             } else if (!fill(lane)) {
                 continue;
             }
@@ -258,9 +252,8 @@ private:
     /// Tell whether enough covers of a root are found, and none before them can be left.
     bool is_done(const Lane& here) const { return want_[here.root] == 0 && !is_split_[here.root]; }
 
-    void take_branch(Guess& guess) {
-        guess.option = static_cast<Option>(guess.cell * grids_.n_digits() +
-                                           std::countr_zero(guess.rest));
+    static void take_branch(Guess& guess) {
+        guess.digit = std::countr_zero(guess.rest);
         guess.rest &= static_cast<Digits>(guess.rest - 1);
     }
 
@@ -287,8 +280,8 @@ private:
     bool fill(int lane) {
         const auto k = lanes_[lane].next - 1;
         grids_.follow(lane, k);
-        for (int cell = 0; cell < grids_.n_cells(); ++cell) {
-            grids_.set(cell, lane, grids_.blank(k, cell));
+        for (int cell = 0; cell < n_cells_; ++cell) {
+            grids_.cells.at(cell, lane) = grids_.blank(k, cell);
         }
         if (grids_.place(lane, k, task_.stacks[k])) return true;
         out_.clash[k] = grids_.clash(k, task_.stacks[k]);
@@ -352,9 +345,7 @@ private:
         to.guesses.assign(from.guesses.begin(), from.guesses.begin() + static_cast<long>(s) + 1);
         for (Guess& guess : to.guesses) guess.rest = 0;
         to.guesses[s].rest = taken;
-        const auto n = static_cast<std::size_t>(grids_.n_cells());
-        if (to.saved.size() < (s + 1) * n) to.saved.resize((s + 1) * n);
-        std::ranges::copy(std::span(from.saved).subspan(s * n, n), to.saved.begin() + static_cast<long>(s * n));
+        std::ranges::copy(saved(from, s), saved(to, s).begin());
         grids_.follow_lane(lane, donor);
         to.lowest = s;
         to.next = to.end = from.next;
@@ -384,7 +375,7 @@ private:
             first.push_back(k);
             out_.roots.push_back(root);
         }
-        const auto n = static_cast<std::size_t>(grids_.n_cells());
+        const auto n = static_cast<std::size_t>(n_cells_);
         take_rows(out_.digits, first, task_.unordered ? n : 0);
         take_rows(out_.options, first, task_.unordered ? 0 : n);
     }
@@ -422,6 +413,7 @@ private:
     Grids& grids_;
     Propagation<Grids> propagation_;
     const Task& task_;
+    const int n_cells_, n_digits_;
     Outcome out_;
     Segments segments_;
     std::vector<std::size_t> found_in_, left_in_;  // the segments of covers, and of the frontier

@@ -1,4 +1,5 @@
 #include "lanes/boxes.h"
+#include "lanes/lanes.h"
 #include "lanes/search.h"
 
 namespace batchsolve::lanes {

@@ -25,6 +25,24 @@ struct LanesTask {
     }
 };
 
+/// The rules of rows: the fields of `batchsolve.problems.row_rules.RowRules`, in order.
+struct RowArrays {
+    Array<std::uint8_t, 2> regions;
+    Array<std::uint64_t, 2> allowed;
+    Array<std::int64_t> pairs_of;
+    Array<std::uint16_t, 2> pairs;
+    Array<std::int64_t> cages_of, n_said, cells_of;
+    Array<std::uint16_t> cage_cells;
+    Array<std::int64_t, 2> sets_of;
+    Array<std::uint64_t> digit_sets;
+
+    lanes::RowRules rules() const {
+        return {span_of(regions),  span_of(allowed),    span_of(pairs_of), span_of(pairs),
+                span_of(cages_of), span_of(n_said),     span_of(cells_of), span_of(cage_cells),
+                span_of(sets_of),  span_of(digit_sets)};
+    }
+};
+
 nb::tuple packed(lanes::Outcome&& out) {
     return nb::make_tuple(to_python(std::move(out.counts)), to_python(std::move(out.nodes)),
                           to_python(std::move(out.clash)), to_python(std::move(out.digits)),
@@ -50,6 +68,25 @@ void add_lanes(nb::module_& m) {
         .def(nb::init<Array<std::int64_t>, Array<lanes::Option>, Array<std::int64_t>,
                       Array<std::int64_t>, Array<std::int64_t>, std::int64_t, std::int64_t,
                       std::int64_t, std::int64_t, bool, bool>());
+    nb::class_<lanes::Rules>(m, "GridRules")
+        .def("__init__",
+             [](lanes::Rules* place, int n_cells, int n_digits, Array<std::uint16_t> houses,
+                Array<std::uint16_t> distinct, Array<std::uint16_t> related,
+                Array<std::uint64_t> relations) {
+                 new (place) lanes::Rules(n_cells, n_digits, span_of(houses), span_of(distinct),
+                                          span_of(related), span_of(relations));
+             });
+    nb::class_<RowArrays>(m, "RowRules")
+        .def(nb::init<Array<std::uint8_t, 2>, Array<std::uint64_t, 2>, Array<std::int64_t>,
+                      Array<std::uint16_t, 2>, Array<std::int64_t>, Array<std::int64_t>,
+                      Array<std::int64_t>, Array<std::uint16_t>, Array<std::int64_t, 2>,
+                      Array<std::uint64_t>>());
+    m.def("search_houses", [](const lanes::Rules& rules, const RowArrays& own,
+                              Array<std::int64_t> rows, const LanesTask& arrays) {
+        const auto task = arrays.task();
+        return without_lock(
+            [&] { return lanes::search_houses(rules, own.rules(), span_of(rows), task); });
+    });
     m.def("search_boxes", [](int rows, int columns, const LanesTask& arrays) {
         const auto task = arrays.task();
         return without_lock([&] { return lanes::search_boxes(rows, columns, task); });
