@@ -47,8 +47,8 @@ public:
         Events events;
         events.all = all_lanes;
         LaneBits is_new = 0;  // lanes whose node is propagated, but not dealt with
+        bool has_guessed = false;  // since branches were last shared out
         while (true) {
-            bool has_guessed = false;
             while (events.all != 0) {
                 // events of one kind together, which branch prediction likes
                 const LaneBits bad = events.all & events.bad, solved = events.all & events.solved;
@@ -61,6 +61,7 @@ public:
             }
             if (has_guessed && busy_ != all_lanes && budget_ != 0 && room_ != 0) {
                 is_new = 0;
+                has_guessed = false;
                 events.all = share_out();
                 if (events.all != 0) continue;
             }
