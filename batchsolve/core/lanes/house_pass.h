@@ -26,24 +26,25 @@
 
 namespace batchsolve::lanes {
 
-template <class T>
+/// A pass; `digits` is their number if it is known when the code is compiled, else 0.
+template <class T, int digits = 0>
 class HousePass {
 public:
     using Lanes = Vector<T>;
 
     /// `regions` has the region of every cell, where regions differ from lane to lane.
     HousePass(const Rules& rules, std::span<Lanes> cells, std::span<const Lanes> regions)
-        : rules_(rules), cells_(cells), regions_(regions), n_(rules.n_digits) {}
+        : rules_(rules), cells_(cells), regions_(regions), n_(digits ? digits : rules.n_digits) {}
 
     Found run() {
-        for (const auto& house : rules_.houses) review_house(house);
+        for (std::size_t h = 0; h < rules_.n_houses(); ++h) review_house(rules_.house(h));
         for (const auto& [one, other] : rules_.distinct) review_distinct(one, other);
         for (const auto& pair : rules_.related) review_related(pair);
-        for (const auto& meet : rules_.meets) review_meet(meet);
+        for (std::size_t k = 0; k < rules_.n_meets(); ++k) review_meet(rules_.meet(k));
         if (!regions_.empty()) {
             review_regions();
-            review_lines(std::span(rules_.houses).first(n_));
-            review_lines(std::span(rules_.houses).subspan(n_, n_));
+            review_lines(0);
+            review_lines(n_);
         }
         Lanes open{}, smallest = cells_[0];
         for (const Lanes& here : cells_) {
@@ -58,25 +59,35 @@ public:
 
 private:
     using House = std::span<const std::uint16_t>;
-    static constexpr std::size_t most = 8 * sizeof(T);  // digits
+    static constexpr int most = digits ? digits : 8 * int{sizeof(T)};
 
-    void leave(int cell, Lanes left) {
-        changed_ |= cells_[cell] ^ left;
+    /// Leave candidates to a cell; return those that are taken away.
+    Lanes leave(int cell, Lanes left) {
+        const Lanes before = cells_[cell];
         cells_[cell] = left;
+        return before ^ left;
     }
 
     Lanes all_digits() const { return Lanes{} + lowest_bits<T>(n_); }
 
     void review_house(House house) {
+        std::array<Lanes, most> here;
         Once<Lanes> places{}, singles{};
-        for (const auto cell : house) {
-            places.add(cells_[cell]);
-            singles.add(single_of(cells_[cell]));
+        for (int i = 0; i < n_; ++i) {
+            here[i] = cells_[house[i]];
+            places.add(here[i]);
+            singles.add(single_of(here[i]));
         }
-        wrong_ |= (~places.once & all_digits()) | singles.twice;
         const Lanes lone = places.once & ~places.twice;
+        Lanes changed = changed_;
+        for (int i = 0; i < n_; ++i) {
+            const Lanes left = restricted(here[i], singles.once, lone);
+            changed |= here[i] ^ left;
+            cells_[house[i]] = left;
+        }
+        changed_ = changed;
         lone_ |= lone & ~singles.once;
-        for (const auto cell : house) leave(cell, restricted(cells_[cell], singles.once, lone));
+        wrong_ |= (~places.once & all_digits()) | singles.twice;
     }
 
     /// The candidates of a cell, without the naked singles of other cells, and by hidden singles.
@@ -87,15 +98,14 @@ private:
 
     void review_distinct(int one, int other) {
         const Lanes x = cells_[one], y = cells_[other];
-        leave(one, x & ~single_of(y));
-        leave(other, y & ~single_of(x));
+        changed_ |= leave(one, x & ~single_of(y)) | leave(other, y & ~single_of(x));
     }
 
     void review_related(const Related& pair) {
         const auto [one, other, relation] = pair;
         const Lanes x = cells_[one], y = cells_[other];
-        leave(other, y & allowed_by(x, rules_.left_to_other(relation)));
-        leave(one, x & allowed_by(y, rules_.left_to_one(relation)));
+        changed_ |= leave(other, y & allowed_by(x, rules_.left_to_other(relation)));
+        changed_ |= leave(one, x & allowed_by(y, rules_.left_to_one(relation)));
     }
 
     Lanes allowed_by(Lanes given, std::span<const std::uint32_t> digits_left) const {
@@ -109,8 +119,14 @@ private:
 
     void review_meet(const Meet& meet) {
         const Lanes shared = all_of(meet.shared), one = all_of(meet.one), other = all_of(meet.other);
-        for (const auto cell : meet.one) leave(cell, cells_[cell] & ~(shared & ~other));
-        for (const auto cell : meet.other) leave(cell, cells_[cell] & ~(shared & ~one));
+        changed_ |= take(meet.one, shared & ~other) | take(meet.other, shared & ~one);
+    }
+
+    /// Take digits from cells; return those that they had.
+    Lanes take(House cells, Lanes digits_taken) {
+        Lanes changed{};
+        for (const auto cell : cells) changed |= leave(cell, cells_[cell] & ~digits_taken);
+        return changed;
     }
 
     Lanes all_of(House cells) const {
@@ -154,7 +170,8 @@ private:
             lone_ |= lone[r] & ~taken[r];
         }
         for (int cell = 0; cell < n_ * n_; ++cell) {
-            leave(cell, restricted(cells_[cell], of_region(cell, taken), of_region(cell, lone)));
+            changed_ |= leave(
+                cell, restricted(cells_[cell], of_region(cell, taken), of_region(cell, lone)));
         }
     }
 
@@ -163,7 +180,7 @@ private:
     /// The part of a line in a region is a segment. Digits of a segment that are in no other
     /// segment of its region go from the rest of the line; those in no other segment of its line go
     /// from the rest of the region.
-    void review_lines(std::span<const std::vector<std::uint16_t>> lines) {
+    void review_lines(std::size_t first) {
         std::array<Regions, most> segments, lone;
         std::array<Once<Lanes>, most> regions;
         Regions needed;
@@ -172,7 +189,7 @@ private:
             Once<Lanes> all{};
             for (int r = 0; r < n_; ++r) {
                 Lanes segment{};
-                for (const auto cell : lines[line]) segment |= in_region(cell, r, cells_[cell]);
+                for (const auto cell : rules_.house(first + line)) segment |= in_region(cell, r, cells_[cell]);
                 segments[line][r] = segment;
                 all.add(segment);
             }
@@ -190,7 +207,9 @@ private:
                 const Lanes locked = segments[line][r] & ~regions[r].twice;
                 out[r] = (here & ~locked) | (needed[r] & ~lone[line][r]);
             }
-            for (const auto cell : lines[line]) leave(cell, cells_[cell] & ~of_region(cell, out));
+            for (const auto cell : rules_.house(first + line)) {
+                changed_ |= leave(cell, cells_[cell] & ~of_region(cell, out));
+            }
         }
     }
 

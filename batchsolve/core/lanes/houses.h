@@ -27,7 +27,7 @@ public:
         }
         if (own.has_regions()) {
             check_rules(rules.n_cells == rules.n_digits * rules.n_digits &&
-                            rules.houses.size() >= 2 * std::size_t(rules.n_digits),
+                            rules.n_houses() >= 2 * std::size_t(rules.n_digits),
                         "grids with regions are squares, with rows and columns");
             regions_.resize(static_cast<std::size_t>(rules.n_cells));
         }
@@ -80,7 +80,12 @@ public:
         return first_clash(rules_, own_, row_of(place), stack);
     }
 
-    Found propagate() { return HousePass<T>(rules_, cells.vectors(), regions_).run(); }
+    Found propagate() {
+        if constexpr (sizeof(T) == 2) {
+            if (n_digits() == 9) return HousePass<T, 9>(rules_, cells.vectors(), regions_).run();
+        }
+        return HousePass<T>(rules_, cells.vectors(), regions_).run();
+    }
 
     /// Choose the first cell with the fewest candidates, two or more.
     LaneBits choose() {

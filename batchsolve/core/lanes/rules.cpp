@@ -28,7 +28,7 @@ public:
     std::int32_t first() {
         place_options();
         check_marks();
-        for (const auto& house : rules_.houses) check_group(house);
+        for (std::size_t h = 0; h < rules_.n_houses(); ++h) check_group(rules_.house(h));
         if (own_.has_regions()) check_regions();
         for (const auto& [one, other] : rules_.distinct) check_group(std::array{one, other});
         for (const auto& pair : rules_.related) check_relation(pair);

@@ -24,7 +24,7 @@ struct Related {
 
 /// Two houses that share two cells or more.
 struct Meet {
-    std::vector<std::uint16_t> shared, one, other;  // the cells of both; of one house alone
+    std::span<const std::uint16_t> shared, one, other;  // the cells of both; of one house alone
 };
 
 /// The rules that all rows share, but for marks and cages.
@@ -33,7 +33,10 @@ public:
     Rules(int n_cells, int n_digits, std::span<const std::uint16_t> houses,
           std::span<const std::uint16_t> distinct, std::span<const std::uint16_t> related,
           std::span<const std::uint64_t> relations)
-        : n_cells(n_cells), n_digits(n_digits), relations_(relations.begin(), relations.end()) {
+        : n_cells(n_cells),
+          n_digits(n_digits),
+          houses_(houses.begin(), houses.end()),
+          relations_(relations.begin(), relations.end()) {
         const auto n = static_cast<std::size_t>(n_digits);
         check_rules(0 < n_digits && n_digits <= 32, "grids have up to 32 digits");
         check_rules(0 < n_cells && n_cells < 0x10000, "grids have up to 65,535 cells");
@@ -44,10 +47,6 @@ public:
         };
         check_cells(houses);
         check_cells(distinct);
-        for (std::size_t x = 0; x < houses.size(); x += n) {
-            const auto house = houses.subspan(x, n);
-            this->houses.emplace_back(house.begin(), house.end());
-        }
         for (std::size_t x = 0; x < distinct.size(); x += 2) {
             this->distinct.emplace_back(distinct[x], distinct[x + 1]);
         }
@@ -58,6 +57,15 @@ public:
         }
         find_meets();
     }
+
+    std::size_t n_houses() const { return houses_.size() / static_cast<std::size_t>(n_digits); }
+    std::span<const std::uint16_t> house(std::size_t h) const {
+        const auto n = static_cast<std::size_t>(n_digits);
+        return std::span(houses_).subspan(h * n, n);
+    }
+
+    std::size_t n_meets() const { return meets_.size() / 3; }
+    Meet meet(std::size_t k) const { return {part(3 * k), part(3 * k + 1), part(3 * k + 2)}; }
 
     std::size_t n_relations() const { return relations_.size() / (2 * std::size_t(n_digits)); }
 
@@ -72,27 +80,41 @@ public:
     }
 
     const int n_cells, n_digits;
-    std::vector<std::vector<std::uint16_t>> houses;                 // their cells
     std::vector<std::pair<std::uint16_t, std::uint16_t>> distinct;  // cells that no house has both
     std::vector<Related> related;
-    std::vector<Meet> meets;
 
 private:
     void find_meets() {
-        for (std::size_t h = 0; h < houses.size(); ++h) {
-            for (std::size_t g = h + 1; g < houses.size(); ++g) {
-                auto one = houses[h], other = houses[g];
+        for (std::size_t h = 0; h < n_houses(); ++h) {
+            for (std::size_t g = h + 1; g < n_houses(); ++g) {
+                std::vector<std::uint16_t> one(house(h).begin(), house(h).end());
+                std::vector<std::uint16_t> other(house(g).begin(), house(g).end());
                 std::ranges::sort(one), std::ranges::sort(other);
-                Meet meet;
-                std::ranges::set_intersection(one, other, std::back_inserter(meet.shared));
-                if (meet.shared.size() < 2 || meet.shared.size() == one.size()) continue;
-                std::ranges::set_difference(one, other, std::back_inserter(meet.one));
-                std::ranges::set_difference(other, one, std::back_inserter(meet.other));
-                meets.push_back(std::move(meet));
+                std::vector<std::uint16_t> shared;
+                std::ranges::set_intersection(one, other, std::back_inserter(shared));
+                if (shared.size() < 2 || shared.size() == one.size()) continue;
+                add_part(shared);
+                std::ranges::set_difference(one, other, std::back_inserter(parts_));
+                add_part({});
+                std::ranges::set_difference(other, one, std::back_inserter(parts_));
+                add_part({});
             }
         }
     }
 
+    void add_part(std::span<const std::uint16_t> cells) {
+        parts_.insert(parts_.end(), cells.begin(), cells.end());
+        meets_.push_back(parts_.size());
+    }
+
+    std::span<const std::uint16_t> part(std::size_t x) const {
+        const auto begin = x > 0 ? meets_[x - 1] : 0;
+        return std::span(parts_).subspan(begin, meets_[x] - begin);
+    }
+
+    std::vector<std::uint16_t> houses_;     // n_digits cells each
+    std::vector<std::size_t> meets_;        // the ends of three parts each in `parts_`
+    std::vector<std::uint16_t> parts_;
     std::vector<std::uint32_t> relations_;  // relation, direction, digit -> digits of the other
 };
 
