@@ -19,9 +19,8 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, cast
 
 from batchsolve.engines.contract import (
     MRV_TREE,
@@ -77,13 +76,6 @@ def engines_for(name: str, problem: ExactCover) -> list[Engine]:
     if len(engines) > 1 and _is_crowded(problem):
         engines.sort(key=lambda engine: not engine.capabilities.suits_crowded)
     return engines
-
-
-def in_any_tree(engine: Engine) -> Engine:
-    """Return an engine for a count; one for Sudoku counts in another tree until it is compiled."""
-    if not engine.capabilities.sudoku_only:
-        return engine
-    return replace(cast(Any, engine), meanwhile=registered("dlx").meanwhile)
 
 
 def _is_crowded(problem: ExactCover) -> bool:

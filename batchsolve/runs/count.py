@@ -22,7 +22,6 @@ from batchsolve.engines.choice import (
     counter_for,
     engine_for_cheapest,
     engines_for,
-    in_any_tree,
 )
 from batchsolve.engines.stand_ins import nodes_at_hand
 from batchsolve.errors import InputError, counted
@@ -40,7 +39,7 @@ from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.rows import search_rows
 from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
 from batchsolve.search.tree_goal import Totals, TreeGoal
-from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
+from batchsolve.settings import UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -368,8 +367,6 @@ def search_tree(
         collect, render = True, _forget
     goal = TreeGoal(problem, settings, begin, totals, keep, collect)
     engines, counter = engines_for(settings.engine, problem), counter_for(settings.engine, problem)
-    if settings.engine == AUTO and pool.in_process:
-        engines = list(map(in_any_tree, engines))
     return TreeSearch(goal, engines, pool, render, group, counter)
 
 

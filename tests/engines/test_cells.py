@@ -81,16 +81,13 @@ def test_large_trees():
     compare(many.problem, Task.of(Stacks.from_lists([many.stack]), budget=300_000))
 
 
-@pytest.mark.parametrize(("looks", "engine"), [(0, "lanes"), (20, "lanes"), (10**9, "cells")])
-def test_a_count_goes_on_with_the_engine_once_it_is_compiled(monkeypatch, tmp_path, looks, engine):
+@pytest.mark.parametrize("looks", [0, 20, 10**9])
+def test_a_count_goes_on_with_the_engine_once_it_is_compiled(monkeypatch, looks):
     states = chain(repeat("running", looks), repeat("over"))
     monkeypatch.setattr(rehearsals, "begin", lambda *_: None)
     monkeypatch.setattr(rehearsals, "state_of", lambda name: next(states))
     monkeypatch.setattr(stand_ins, "MOST_SECONDS", 60.0)
-    monkeypatch.setattr(stand_ins, "_REPLACED", {"lanes", "bits"})
-    (tmp_path / "grid.txt").write_text("123456" + "." * 30)
-    found = bs.count(str(tmp_path / "grid.txt"))
-    assert (found.count, found.engine) == (39_168, engine)  # 28,200,960 / 6!
+    monkeypatch.setattr(stand_ins, "_REPLACED", {"bits"})
     found = bs.count("pentominoes:3x20", engine="bits", budget=2_000)
     whole = Task.of(Stacks.from_lists([[]]))
     right = get_engine("dlx").compiled(family("pentominoes:3x20"), whole)

@@ -37,6 +37,7 @@ public:
           n_digits_(grids.n_digits()),
           out_(task.stacks.size()),
           segments_(task.stacks.size()),
+          is_any_order_(task.any_order && task.budget >= n_lanes * n_cells_),
           budget_(task.budget),
           room_(task.room),
           want_(task.limits.begin(), task.limits.end()),
@@ -294,7 +295,7 @@ private:
     /// Tell whether several lanes may search below the stacks of a root, of which k is the first.
     bool is_shared(std::size_t k) const {
         return task_.allowances[k] >= open_ended &&
-               (task_.limits[k] >= open_ended || task_.any_order);
+               (task_.limits[k] >= open_ended || is_any_order_);
     }
 
     /// Tell whether a lane may take over branches below the stacks of a root.
@@ -417,6 +418,9 @@ private:
     const int n_cells_, n_digits_;
     Outcome out_;
     Segments segments_;
+    /// Lanes that share a root go broad before one goes deep: a small budget would end there, with
+    /// a large frontier and no cover.
+    const bool is_any_order_;
     std::vector<std::size_t> found_in_, left_in_;  // the segments of covers, and of the frontier
     std::int64_t budget_, room_;                   // of the task, left
     std::vector<std::int64_t> want_, allowance_;   // of the root whose first stack it is, left

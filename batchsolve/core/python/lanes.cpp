@@ -43,8 +43,8 @@ struct RowArrays {
     }
 };
 
-/// The puzzles to make: the fields of `Wish` and `Made`, in order, around the keys and the rows.
-struct DigArrays {
+/// The fields of `batchsolve.engines.digging.Wish`, in order.
+struct WishArrays {
     Array<std::int64_t> begins;
     Array<std::uint16_t> cells, outside, free;
     std::int64_t fewest, most;
@@ -52,24 +52,29 @@ struct DigArrays {
     std::int64_t n_fills;
     bool is_single;
     std::int64_t row_nodes, trial_nodes, fill_nodes;
-    Array<std::uint64_t> keys;
-    Array<std::int64_t> rows;
+};
+
+/// The fields of `batchsolve.engines.digging.Made`, in order.
+struct MadeArrays {
     Output<std::uint8_t, 2> puzzles, solutions;
     Output<std::int64_t> attempts, nodes;
     Output<std::int64_t, 2> reasons;
-    Output<std::int64_t> n_fewest, n_most;
+    Output<std::int64_t> fewest, most;
     Output<double> weights;
-
-    lanes::Digs digs() const {
-        if (keys.size() != 2) throw std::invalid_argument("a run has two keys");
-        return {{span_of(begins), span_of(cells), span_of(outside), span_of(free), fewest, most,
-                 is_minimal, is_weighed, n_fills, is_single, row_nodes, trial_nodes, fill_nodes},
-                {keys.data()[0], keys.data()[1]},
-                span_of(rows),
-                {span_of(puzzles), span_of(solutions), span_of(attempts), span_of(nodes),
-                 span_of(reasons), span_of(n_fewest), span_of(n_most), span_of(weights)}};
-    }
 };
+
+lanes::Digs digs_of(const WishArrays& wish, const MadeArrays& made, Array<std::uint64_t> keys,
+                    Array<std::int64_t> rows) {
+    if (keys.size() != 2) throw std::invalid_argument("a run has two keys");
+    return {{span_of(wish.begins), span_of(wish.cells), span_of(wish.outside), span_of(wish.free),
+             wish.fewest, wish.most, wish.is_minimal, wish.is_weighed, wish.n_fills, wish.is_single,
+             wish.row_nodes, wish.trial_nodes, wish.fill_nodes},
+            {keys.data()[0], keys.data()[1]},
+            span_of(rows),
+            {span_of(made.puzzles), span_of(made.solutions), span_of(made.attempts),
+             span_of(made.nodes), span_of(made.reasons), span_of(made.fewest), span_of(made.most),
+             span_of(made.weights)}};
+}
 
 nb::tuple packed(lanes::Outcome&& out) {
     return nb::make_tuple(to_python(std::move(out.counts)), to_python(std::move(out.nodes)),
@@ -115,22 +120,28 @@ void add_lanes(nb::module_& m) {
         return without_lock(
             [&] { return lanes::search_houses(rules, own.rules(), span_of(rows), task); });
     });
-    using Bytes = Output<std::uint8_t, 2>;
-    using Ints = Output<std::int64_t>;
-    nb::class_<DigArrays>(m, "Digs")
+    nb::class_<WishArrays>(m, "Wish")
         .def(nb::init<Array<std::int64_t>, Array<std::uint16_t>, Array<std::uint16_t>,
                       Array<std::uint16_t>, std::int64_t, std::int64_t, bool, bool, std::int64_t,
-                      bool, std::int64_t, std::int64_t, std::int64_t, Array<std::uint64_t>,
-                      Array<std::int64_t>, Bytes, Bytes, Ints, Ints, Output<std::int64_t, 2>, Ints,
-                      Ints, Output<double>>());
-    m.def("dig_boxes", [](int rows, int columns, const DigArrays& arrays) {
-        const auto digs = arrays.digs();
+                      bool, std::int64_t, std::int64_t, std::int64_t>());
+    const auto in_place = nb::arg().noconvert();
+    using Bytes = Output<std::uint8_t, 2>;
+    using Ints = Output<std::int64_t>;
+    nb::class_<MadeArrays>(m, "Made")
+        .def(nb::init<Bytes, Bytes, Ints, Ints, Output<std::int64_t, 2>, Ints, Ints,
+                      Output<double>>(),
+             in_place, in_place, in_place, in_place, in_place, in_place, in_place, in_place);
+    m.def("dig_boxes", [](int rows, int columns, const WishArrays& wish, const MadeArrays& made,
+                          Array<std::uint64_t> keys, Array<std::int64_t> numbers) {
+        const auto digs = digs_of(wish, made, keys, numbers);
         const nb::gil_scoped_release without_lock;
         return lanes::dig_boxes(rows, columns, digs);
     });
     m.def("dig_houses", [](const lanes::Rules& rules, const RowArrays& own,
-                           Array<std::int64_t> own_rows, const DigArrays& arrays) {
-        const auto digs = arrays.digs();
+                           Array<std::int64_t> own_rows, const WishArrays& wish,
+                           const MadeArrays& made, Array<std::uint64_t> keys,
+                           Array<std::int64_t> numbers) {
+        const auto digs = digs_of(wish, made, keys, numbers);
         const nb::gil_scoped_release without_lock;
         return lanes::dig_houses(rules, own.rules(), span_of(own_rows), digs);
     });
