@@ -12,7 +12,6 @@ import pytest
 
 import batchsolve
 from batchsolve import kernels
-from batchsolve.engines.lanes.memory import Covers, Frontier
 from batchsolve.graphs.solution_graph import as_words
 from batchsolve.problems.rules import named, plain
 from batchsolve.splitmix import all_below, below
@@ -143,22 +142,6 @@ def symbols(rng):
     return numbers(rng, rng.choice([0, 1, 700])), begins, steps[: begins.size]
 
 
-def in_tree_order(rng):
-    n_stacks, n = 3, 8
-    following = np.full(n, -1, np.int64)
-    tops = [*range(n_stacks)]
-    for segment in range(n_stacks, n):
-        k = rng.integers(n_stacks)
-        following[tops[k]] = segment
-        tops[k] = segment
-    bounds, options = lists(rng)
-    n_left = bounds.size - 1
-    covers = Covers(np.zeros(0, np.uint16), np.zeros((0, 4), np.uint8), bounded(rng, 7, n))
-    frontier = Frontier(bounds, options, bounded(rng, n_left, n), rng.random(n_left))
-    left = np.array([0, 0, 0, 0, 5, n_left, n])
-    return covers, frontier, following, left, np.array([4, 4, 9]), int(rng.integers(0, 3))
-
-
 def least_of(rng):
     bounds, options = lists(rng, 6)
     images = np.array([rng.permutation(7) for _ in range(4)], np.uint32)
@@ -259,10 +242,6 @@ def images(rng):
 
 
 DRAW = {
-    "engines.lanes.results._in_tree_order": in_tree_order,
-    "engines.lanes.results._options": lambda rng: (
-        *(numbers(rng, (4, 3), np.uint16), bounded(rng, 5, 4)),
-    ),
     "formats.render._ascending": lists,
     "formats.render._frame": framed,
     "formats.render._gather_ranks": in_order,

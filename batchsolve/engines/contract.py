@@ -342,7 +342,6 @@ _ENGINES = {
                 suits_grids_from=4,
             ),
             "batchsolve.engines.lanes",
-            "SudokuLanes",
         ),
         Registered(
             "bits",

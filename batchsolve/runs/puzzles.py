@@ -1,6 +1,6 @@
 """Puzzles with one solution, made for the numbers of rows.
 
-Row ``i`` depends on the seed and on ``i`` alone: see `batchsolve.engines.lanes.digging`.
+Row ``i`` depends on the seed and on ``i`` alone: see `batchsolve.engines.digging`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints, Words
-from batchsolve.engines.lanes.digging import dig_rows
-from batchsolve.engines.lanes.digging_memory import KNOWN, RATED, Made, Wish
+from batchsolve.engines.digging import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.row_rules import Given

@@ -1,22 +1,22 @@
-"""`lanes` against `dlx` and `cells`, at every width and for many shapes of box.
+"""`lanes` against `dlx` and `cells`, at every level of processor and for many shapes of box.
 
 What holds for every engine is in test_engines.py.
 """
 
-import subprocess
-import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from conftest import hard_puzzles
 from hypothesis import given, strategies as st
-from llvmlite import ir
 
 from batchsolve import Stacks, Sudoku
-from batchsolve.engines import UNLIMITED, Task, get_engine
-from batchsolve.engines.lanes import WIDTHS, SudokuLanes, best_width
-from batchsolve.engines.lanes.vectors import align_stack
+from batchsolve.core import native
+from batchsolve.engines import UNLIMITED, Task, get_engine, lanes
 
 USUAL = Sudoku(3, 3)
 DLX, LANES = get_engine("dlx"), get_engine("lanes")
@@ -26,7 +26,34 @@ CELL = np.arange(81)
 UNITS = np.array([CELL // 9, 9 + CELL % 9, 18 + CELL // 27 * 3 + CELL % 9 // 3])
 IS_PEER = (UNITS[:, :, None] == UNITS[:, None, :]).any(axis=0)
 
-every_width = pytest.mark.parametrize("width", WIDTHS)
+
+@dataclass(frozen=True)
+class Level:
+    """The engine as it is compiled for a level of processor; vectors have another width on each."""
+
+    name: str
+    core: Any
+
+    def search(self, problem, task):
+        kept = lanes.native
+        lanes.native = self.core
+        try:
+            return LANES.search(problem, task)
+        finally:
+            lanes.native = kept
+
+
+def levels():
+    """Return the levels that are built and that the processor has."""
+    names, found = ["baseline", "avx2", "avx512"], []
+    for name in names[: 1 + names.index(native.best_level())]:
+        with suppress(ModuleNotFoundError):
+            found.append(Level(name, import_module(f"batchsolve.core._{name}")))
+    return found
+
+
+LEVELS = levels()
+every_level = pytest.mark.parametrize("level", LEVELS, ids=[level.name for level in LEVELS])
 
 
 def random_grids(n, seed, clues=(17, 81)):
@@ -57,14 +84,14 @@ def sets_of_covers(outcome, n):
     return found
 
 
-@every_width
+@every_level
 @pytest.mark.parametrize("limit", [1, 2, 7, 1000])
-def test_random_grids_agree_with_dancing_links(width, limit):
+def test_random_grids_agree_with_dancing_links(level, limit):
     n = 500 if limit < 1000 else 120
     hard = [guessing_grids(n // 10, seed=limit, spared=spared) for spared in range(2)]
     stacks = USUAL.stacks(np.concatenate([random_grids(n, seed=limit), *hard]))
     task = Task.of(stacks, limit=limit, keep=limit)
-    mine, theirs = SudokuLanes(width).search(USUAL, task), DLX.search(USUAL, task)
+    mine, theirs = level.search(USUAL, task), DLX.search(USUAL, task)
     assert mine.counts.tolist() == theirs.counts.tolist()
     assert mine.clash.tolist() == theirs.clash.tolist()
     assert len(mine.frontier) == 0
@@ -97,17 +124,16 @@ def test_a_hundred_thousand_grids_agree_with_dancing_links():
     assert all(np.count_nonzero(kind) > 1000 for kind in kinds)
 
 
-def test_every_width_gives_the_same():
+def test_every_level_gives_the_same():
     grids = [random_grids(1000, seed=1, clues=(20, 40)), guessing_grids(1000, seed=1)]
     stacks = USUAL.stacks(np.concatenate(grids))
     task = Task.of(stacks, limit=9, keep=3)
-    outcomes = [SudokuLanes(width).search(USUAL, task) for width in WIDTHS]
+    outcomes = [level.search(USUAL, task) for level in LEVELS]
     for outcome in outcomes[1:]:
         for field in ("counts", "nodes", "clash"):
             assert np.array_equal(getattr(outcome, field), getattr(outcomes[0], field))
         assert np.array_equal(outcome.solutions.options, outcomes[0].solutions.options)
         assert np.array_equal(outcome.solutions.roots, outcomes[0].solutions.roots)
-    assert best_width(9) in WIDTHS
 
 
 def guessing_grids(n, seed, spared=0):
@@ -134,7 +160,7 @@ def guessing_grids(n, seed, spared=0):
 
 def run_out(
     stacks,
-    width,
+    level,
     limit=UNLIMITED,
     budgets=(UNLIMITED,),
     depths=(UNLIMITED,),
@@ -159,7 +185,7 @@ def run_out(
                 keep=UNLIMITED,
                 room=room,
             )
-            outcome = SudokuLanes(width).search(USUAL, task)
+            outcome = level.search(USUAL, task)
             check_bounds(task, outcome)
             np.add.at(counts, part.roots, outcome.counts)
             np.add.at(nodes, part.roots, outcome.nodes)
@@ -191,7 +217,7 @@ def check_bounds(task, outcome):
 budgets = st.lists(st.integers(1, 200), min_size=1, max_size=4)
 
 
-@every_width
+@every_level
 @given(
     seed=st.integers(0, 2**20),
     budgets=budgets,
@@ -201,12 +227,12 @@ budgets = st.lists(st.integers(1, 200), min_size=1, max_size=4)
     n_pieces=st.integers(1, 3),
 )
 def test_batches_may_be_cut_into_any_pieces(
-    width, seed, budgets, depths, allowance, room, n_pieces
+    level, seed, budgets, depths, allowance, room, n_pieces
 ):
     stacks = USUAL.stacks(guessing_grids(10, seed, spared=seed % 2))
-    straight = run_out(stacks, width)
+    straight = run_out(stacks, level)
     depths = [*depths, UNLIMITED]
-    pieces = run_out(stacks, width, UNLIMITED, budgets, depths, allowance, room, n_pieces)
+    pieces = run_out(stacks, level, UNLIMITED, budgets, depths, allowance, room, n_pieces)
     assert pieces == straight
     expected = DLX.search(USUAL, Task.of(stacks, keep=UNLIMITED))
     assert straight[0] == expected.counts.tolist()
@@ -216,7 +242,7 @@ def test_batches_may_be_cut_into_any_pieces(
     assert found == sets_of_covers(expected, len(stacks))
 
 
-@every_width
+@every_level
 @given(
     seed=st.integers(0, 2**20),
     limit=st.integers(1, 40),
@@ -225,12 +251,12 @@ def test_batches_may_be_cut_into_any_pieces(
     room=st.integers(1, 30),
 )
 def test_limits_stop_at_the_same_node_however_often_a_search_is_interrupted(
-    width, seed, limit, budgets, allowance, room
+    level, seed, limit, budgets, allowance, room
 ):
     grids = np.concatenate([guessing_grids(6, seed), random_grids(6, seed, clues=(17, 30))])
     stacks = USUAL.stacks(grids)
-    straight = run_out(stacks, width, limit)
-    pieces = run_out(stacks, width, limit, budgets, allowance=allowance, room=room)
+    straight = run_out(stacks, level, limit)
+    pieces = run_out(stacks, level, limit, budgets, allowance=allowance, room=room)
     assert pieces == straight
     assert straight[0] == DLX.search(USUAL, Task.of(stacks, limit=limit)).counts.tolist()
 
@@ -264,12 +290,12 @@ def test_a_split_has_the_first_covers_in_the_same_order(seed, depth):
     assert np.all(shares <= 1 + 1e-9)
 
 
-@every_width
-def test_malformed_stacks_clash_and_are_not_searched(width):
+@every_level
+def test_malformed_stacks_clash_and_are_not_searched(level):
     good = USUAL.stack(SOLVED).tolist()
     stacks = [[0, 0], [0, 1], [0, 9], [0, 81], [0, 90], [729], [5, 2**32 - 1], [], good, [*good, 3]]
     task = Task.of(Stacks.from_lists(stacks), limit=1, keep=1)
-    outcome = SudokuLanes(width).search(USUAL, task)
+    outcome = level.search(USUAL, task)
     assert outcome.clash.tolist() == [1, 1, 1, 1, 1, 0, 1, -1, -1, 81]
     assert outcome.counts.tolist() == [0] * 7 + [1, 1, 0]
     assert np.array_equal(outcome.nodes > 0, outcome.clash < 0)
@@ -366,47 +392,47 @@ def sparse_grid(problem, n_blanks, seed):
     return problem.stacks(grid)
 
 
-@every_width
+@every_level
 @given(
     seed=st.integers(0, 2**20),
     n_blanks=st.integers(40, 58),
     budgets=st.lists(st.integers(1, 2000), min_size=1, max_size=3),
     room=st.sampled_from([1, 7, 1000, UNLIMITED]),
 )
-def test_one_grid_is_searched_by_all_lanes_as_by_one(width, seed, n_blanks, budgets, room):
+def test_one_grid_is_searched_by_all_lanes_as_by_one(level, seed, n_blanks, budgets, room):
     """A finite allowance keeps a root in one lane; then all covers come in tree order."""
     stack = sparse_grid(USUAL, n_blanks, seed)
-    alone = SudokuLanes(width).search(USUAL, Task.of(stack, allowance=3000, keep=UNLIMITED))
+    alone = level.search(USUAL, Task.of(stack, allowance=3000, keep=UNLIMITED))
     if len(alone.frontier):
         return
-    many = SudokuLanes(width).search(USUAL, Task.of(stack, keep=UNLIMITED))
+    many = level.search(USUAL, Task.of(stack, keep=UNLIMITED))
     assert (many.counts.tolist(), many.nodes.tolist()) == (
         alone.counts.tolist(),
         alone.nodes.tolist(),
     )
     assert [c.tolist() for c in many.solutions] == [c.tolist() for c in alone.solutions]
-    first = SudokuLanes(width).search(USUAL, Task.of(stack, keep=2)).solutions
+    first = level.search(USUAL, Task.of(stack, keep=2)).solutions
     assert [c.tolist() for c in first] == [c.tolist() for c in alone.solutions][:2]
-    counts, nodes, covers = run_out(stack, width, budgets=budgets, room=room)
+    counts, nodes, covers = run_out(stack, level, budgets=budgets, room=room)
     assert (counts, nodes) == (alone.counts.tolist(), alone.nodes.tolist())
     assert covers == sorted((0, tuple(c.tolist())) for c in alone.solutions)
 
 
-@every_width
+@every_level
 @given(
     seed=st.integers(0, 2**20),
     n_blanks=st.integers(45, 60),
     limit=st.integers(1, 30),
     budget=st.integers(50, 6000),
 )
-def test_in_any_order_nothing_before_the_last_cover_is_lost(width, seed, n_blanks, limit, budget):
+def test_in_any_order_nothing_before_the_last_cover_is_lost(level, seed, n_blanks, limit, budget):
     stacks = sparse_grid(USUAL, n_blanks, seed)
-    straight = SudokuLanes(width).search(USUAL, Task.of(stacks, limit=limit, keep=limit))
+    straight = level.search(USUAL, Task.of(stacks, limit=limit, keep=limit))
     expected = [c.tolist() for c in straight.solutions]
     found = []
     while len(stacks):
         task = Task.of(stacks, limit, budget=budget, keep=limit, any_order=True)
-        outcome = SudokuLanes(width).search(USUAL, task)
+        outcome = level.search(USUAL, task)
         assert outcome.counts.sum() <= limit
         covers = [c.tolist() for c in outcome.solutions]
         assert covers == sorted(covers)
@@ -417,25 +443,3 @@ def test_in_any_order_nothing_before_the_last_cover_is_lost(width, seed, n_blank
         wanted = [s for s in left if len(found) < limit or s < found[-1]]
         stacks = Stacks.from_lists(wanted, [0] * len(wanted))
     assert found == expected
-
-
-def test_the_compiled_search_is_found_again_on_disk():
-    code = (
-        "from batchsolve.engines import Task, get_engine; from batchsolve import Sudoku, Stacks;"
-        "from batchsolve.engines.lanes.search import search_on;"
-        "get_engine('lanes').search(Sudoku(3, 3), Task.of(Stacks.from_lists([[]]), limit=1));"
-        "print(*(sum(kind.values()) for kind in search_on.stats[1:]))"
-    )
-    runs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        for _ in range(2)
-    ]
-    assert runs[1].stdout.split() == ["1", "0"]
-
-
-def test_vectors_on_the_stack_are_aligned():
-    function = ir.Function(ir.Module(), ir.FunctionType(ir.VoidType(), []), "f")
-    builder = ir.IRBuilder(function.append_basic_block())
-    align_stack(builder)
-    builder.ret_void()
-    assert "alignstack(64)" in str(function)

@@ -11,8 +11,7 @@ from oracles import grids_by_rules
 
 import batchsolve as bs
 from batchsolve import Stacks
-from batchsolve.engines import Task, get_engine, stand_ins
-from batchsolve.engines.lanes import WIDTHS, SudokuLanes, in_numpy
+from batchsolve.engines import Task, get_engine
 from batchsolve.errors import ProblemError
 from batchsolve.problems.rules import NAMED, RELATIONS, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
@@ -21,8 +20,6 @@ from batchsolve.search.open_rows import search_each
 
 DLX, LANES, SAT = map(get_engine, ("dlx", "lanes", "sat"))
 BLANK = (0,) * 16
-
-a_width = st.just(WIDTHS[0])  # each is compiled; that of the machine is in other tests
 
 
 def grids_of(problem, engine, clues=None, **settings):
@@ -165,24 +162,20 @@ def test_random_rules_as_formulas(rules):
     assert grids_of(Variant(rules), SAT) == grids_by_rules(rules, BLANK)
 
 
-def test_grids_of_six_with_diagonals(monkeypatch):
-    """The first row is 1 to 6; each of its orders has as many grids.
-
-    `lanes` searches in NumPy: its kernels with rules are compiled for grids of 4 and of 9.
-    """
+def test_grids_of_six_with_diagonals():
+    """The first row is 1 to 6; each of its orders has as many grids."""
     rules = plain(2, 3) + named("x", 2, 3)
     first = (1, 2, 3, 4, 5, 6) + (0,) * 30
     grids = grids_by_rules(rules, first)
     problem = Variant(rules)
-    monkeypatch.setattr(stand_ins, "MOST_SECONDS", 60.0)
-    assert grids_of(problem, DLX, first) == grids == grids_of(problem, in_numpy, first)
+    assert grids_of(problem, DLX, first) == grids == grids_of(problem, LANES, first)
     assert bs.count(problem, engine="dlx", jobs=1).count == 720 * len(grids)
 
 
 @given(rules_of_four(), st.integers(1, 40), st.data())
 def test_frontiers_of_random_rules(rules, budget, data):
     """Searches that are cut up, by both engines in turn, find what one search finds."""
-    problem, engine = Variant(rules), SudokuLanes()
+    problem, engine = Variant(rules), LANES
     total = DLX.search(problem, Task.of(Stacks.from_lists([[]]))).counts.sum()
     found, left = 0, Stacks.from_lists([[]])
     while len(left):
@@ -218,13 +211,13 @@ def rows_of_four(draw):
     return Variants.of(shared, own, regions), grids
 
 
-@given(rows_of_four(), a_width)
-def test_rows_whose_rules_differ(rows, width):
+@given(rows_of_four())
+def test_rows_whose_rules_differ(rows):
     """Grids side by side, each with its rules, have the solutions of their own problems."""
     problem, grids = rows
     assert problem.cover_size == 16
     assert problem.at(np.empty(0, np.int64)).first_clashes(grids[:0]).size == 0
-    outcome = SudokuLanes(width).search(problem, Task.of(problem.stacks(grids), keep=1000))
+    outcome = LANES.search(problem, Task.of(problem.stacks(grids), keep=1000))
     found = [set() for _ in grids]
     for root, grid in zip(outcome.solutions.roots, problem.grids(outcome.solutions), strict=True):
         found[root].add(tuple(grid.tolist()))
@@ -244,14 +237,14 @@ def test_rows_whose_rules_differ(rows, width):
     )
 
 
-@given(rows_of_four(), st.integers(1, 40), a_width, st.data())
-def test_frontiers_of_rows_whose_rules_differ(rows, budget, width, data):
+@given(rows_of_four(), st.integers(1, 40), st.data())
+def test_frontiers_of_rows_whose_rules_differ(rows, budget, data):
     """Engines take over stacks of rows from one another, with the options of cages and marks."""
     problem, grids = rows
     left, total = problem.stacks(grids), np.zeros(len(grids), np.int64)
     whole = search_each(DLX, problem, Task.of(left)).counts
     while len(left):
-        engine = data.draw(st.sampled_from([DLX, SudokuLanes(width)]))
+        engine = data.draw(st.sampled_from([DLX, LANES]))
         outcome = search_each(engine, problem, Task.of(left, budget=budget))
         np.add.at(total, left.roots, outcome.counts)
         left, budget = outcome.frontier, budget * 2

@@ -5,4 +5,5 @@
 NB_MODULE(BATCHSOLVE_MODULE, m) {
     batchsolve::python::add_engines(m);
     batchsolve::python::add_example(m);
+    batchsolve::python::add_lanes(m);
 }

@@ -1,13 +1,16 @@
-"""The arrays that `batchsolve.engines.lanes.digging` reads and writes."""
+"""Puzzles dug out of solved grids, many side by side in SIMD lanes; see ``core/lanes/dig.h``."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from batchsolve.engines.lanes.form import Form
-from batchsolve.engines.lanes.memory import aligned, kind_of_lanes
+from batchsolve.core import native
+from batchsolve.engines.lanes import rules_of
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.sudoku import Sudoku
 
 # The reasons why an attempt fails: clues only where they may stand leave several solutions; the
 # number of clues; a clue that could be taken away, or the search for that was too long; no solved
@@ -61,39 +64,6 @@ class Wish(NamedTuple):
     fill_nodes: int
 
 
-class Diggers(NamedTuple):
-    """The working memory of n lanes."""
-
-    grid: np.ndarray  # n · cell + lane -> candidates
-    regions: np.ndarray  # n · cell + lane -> region, if regions differ from row to row
-    branch: np.ndarray  # lane -> its branch cell, where it is stuck
-    saved: np.ndarray  # level, lane, cell -> candidates before the guess of that level
-    rest: np.ndarray  # level, lane -> candidates of the branch cell that are still to be tried
-    guessed: np.ndarray  # level, lane -> that cell
-    level: np.ndarray  # lane -> number of guesses
-    phase: np.ndarray
-    row: np.ndarray  # lane -> the place of its row among those of the task
-    random: np.ndarray  # lane -> the state of its random numbers
-    goes_back: np.ndarray  # lane -> the fills of its row go back to the last guess
-    n_filled: np.ndarray  # lane -> grids filled in this attempt
-    weight: np.ndarray  # lane -> of the grid that it fills
-    weights: np.ndarray  # lane -> the sum over the grids filled before
-    solution: np.ndarray  # lane, cell -> digit, from 0
-    gone: np.ndarray  # lane, cell -> the place in the order at which its clue has gone; or `_STAYS`
-    order: np.ndarray  # lane, place -> unit
-    begin: np.ndarray  # lane -> the place of the first unit of the trial
-    end: np.ndarray  # lane -> the place after its last unit
-    stays: np.ndarray  # lane -> the unit at `end` stays if the trial succeeds
-    n_clues: np.ndarray  # lane -> clues, without those of the trial
-    target: np.ndarray  # lane -> the number of clues at which it stops
-    place: np.ndarray  # lane -> the place in the order at which it searches
-    without: np.ndarray  # lane -> the cell that holds another digit in its search, or -1
-    trial_nodes: np.ndarray  # lane -> nodes of the trial
-    n_blocked: np.ndarray  # lane, place -> clues that have to stay from that place on
-    own_rows: np.ndarray  # place of a row -> the row of `RowRules` whose rules hold
-    bits: np.ndarray  # one bit a lane: the sets of lanes that `Lanes.bits` has
-
-
 class Made(NamedTuple):
     """The puzzles of rows.
 
@@ -134,27 +104,33 @@ class Made(NamedTuple):
         return cls(puzzles, solutions, attempts, nodes, reasons, fewest, most, np.zeros(n))
 
 
-def diggers_of(form: Form, n_units: int, n_rows: int) -> Diggers:
-    """Return memory for lanes."""
-    kind, n = kind_of_lanes(len(form.shape.digits)), len(form.shape.lanes)
-    n_cells, n_levels = form.shape.n_cells, form.shape.n_cells + 1
-    names = "level phase row n_filled begin end stays n_clues target place without trial_nodes"
-    return Diggers(
-        **{name: np.zeros(n, np.int64) for name in names.split()},
-        grid=aligned(n * n_cells, kind),
-        regions=aligned(n * n_cells * len(form.shape.free), kind),
-        branch=aligned(n, kind),
-        saved=np.empty((n_levels, n, n_cells), kind),
-        rest=np.zeros((n_levels, n), kind),
-        guessed=np.zeros((n_levels, n), np.uint16),
-        random=np.zeros(n, np.uint64),
-        goes_back=np.zeros(n, np.bool_),
-        weight=np.zeros(n),
-        weights=np.zeros(n),
-        solution=np.zeros((n, n_cells), np.uint8),
-        gone=np.zeros((n, n_cells), np.int32),
-        order=np.zeros((n, n_units), np.int64),
-        n_blocked=np.zeros((n, n_units + 1), np.int64),
-        own_rows=np.arange(n_rows),
-        bits=np.array([2**n - 1, 0, 0, 2**n - 1, 0, 0], np.uint32),
-    )
+def dig_rows(
+    problem: GridProblem,
+    wish: Wish,
+    keys: npt.NDArray[np.uint64],
+    rows: npt.NDArray[np.int64],
+    made: Made,
+) -> int:
+    """Make the puzzles of some rows.
+
+    Parameters
+    ----------
+    problem : GridProblem
+        A `Sudoku`, a `Variant`, or the `Variants` of the rows.
+    wish : Wish
+    keys : ndarray of uint64, shape (2,)
+        The seed of the random numbers.
+    rows : ndarray of int64, shape (n,)
+        The numbers of the rows.
+    made : Made
+        Receives the puzzles.
+
+    Returns
+    -------
+    int
+        The place of the first row for which no puzzle was found, or n.
+    """
+    given = native.Wish(*wish), native.Made(*made), keys, rows
+    if isinstance(problem, Sudoku):
+        return int(native.dig_boxes(problem.box_rows, problem.box_columns, *given))
+    return int(native.dig_houses(*rules_of(problem, np.arange(len(rows))), *given))

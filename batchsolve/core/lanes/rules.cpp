@@ -1,0 +1,144 @@
+#include "lanes/rules.h"
+
+#include <array>
+
+namespace batchsolve::lanes {
+
+namespace {
+
+/// Return 1 if the marks of a row exclude a digit, else 0: the number of options that choose them.
+std::int64_t n_marks_of(const RowRules& own, int n_digits, std::size_t row) {
+    const auto all_digits = (std::uint64_t{1} << n_digits) - 1;
+    const auto marks = own.allowed.subspan(row * own.n_cells(), own.n_cells());
+    return std::ranges::any_of(marks, [&](auto digits) { return digits != all_digits; });
+}
+
+/// The digits of a stack, and the first clash among them.
+class Clash {
+public:
+    Clash(const Rules& rules, const RowRules& own, std::size_t row,
+          std::span<const std::uint32_t> stack)
+        : rules_(rules),
+          own_(own),
+          row_(row),
+          stack_(stack),
+          end_(static_cast<std::int64_t>(stack.size())),
+          position_(static_cast<std::size_t>(rules.n_cells + 1 + own.n_said[row]), -1) {}
+
+    std::int32_t first() {
+        place_options();
+        check_marks();
+        for (std::size_t h = 0; h < rules_.n_houses(); ++h) check_group(rules_.house(h));
+        if (own_.has_regions()) check_regions();
+        for (const auto& [one, other] : rules_.distinct) check_group(std::array{one, other});
+        for (const auto& pair : rules_.related) check_relation(pair);
+        for (auto x = own_.pairs_of[row_]; x < own_.pairs_of[row_ + 1]; ++x) {
+            check_relation(own_.pair(x));
+        }
+        for (std::int64_t k = 0; k < own_.n_said[row_]; ++k) check_cage(k);
+        return end_ < static_cast<std::int64_t>(stack_.size()) ? static_cast<std::int32_t>(end_) : -1;
+    }
+
+private:
+    Choice choice(std::int64_t position) const {
+        const auto n_places = std::int64_t{rules_.n_cells} * rules_.n_digits;
+        return choice_of(own_, rules_.n_digits, row_, stack_[position] - n_places);
+    }
+
+    /// Note the positions of options, up to one that does not exist or whose place is filled.
+    void place_options() {
+        for (std::int64_t x = 0; x < end_; ++x) {
+            std::int64_t place = stack_[x] / rules_.n_digits;
+            if (place >= rules_.n_cells) {
+                place = choice(x).place;
+                if (place >= 0) place += rules_.n_cells;
+            }
+            if (place < 0 || position_[place] >= 0) {
+                end_ = x;
+                return;
+            }
+            position_[place] = x;
+        }
+    }
+
+    bool is_filled(int cell) const { return position_[cell] >= 0; }
+    std::uint32_t digit(int cell) const {
+        return stack_[position_[cell]] % static_cast<std::uint32_t>(rules_.n_digits);
+    }
+    void clash(std::int64_t one, std::int64_t other) { end_ = std::min(end_, std::max(one, other)); }
+
+    void check_marks() {
+        const auto marks = position_[rules_.n_cells];
+        if (marks < 0) return;
+        for (int cell = 0; cell < rules_.n_cells; ++cell) {
+            const auto allowed = own_.allowed_in(row_, cell, ~0u);
+            if (is_filled(cell) && !(allowed >> digit(cell) & 1)) clash(position_[cell], marks);
+        }
+    }
+
+    void check_group(std::span<const std::uint16_t> cells) {
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            for (std::size_t j = 0; j < i && is_filled(cells[i]); ++j) {
+                if (is_filled(cells[j]) && digit(cells[i]) == digit(cells[j])) {
+                    clash(position_[cells[i]], position_[cells[j]]);
+                }
+            }
+        }
+    }
+
+    void check_regions() {
+        const auto n_cells = static_cast<std::size_t>(rules_.n_cells);
+        std::vector<std::vector<std::uint16_t>> cells(static_cast<std::size_t>(rules_.n_digits));
+        for (std::size_t cell = 0; cell < n_cells; ++cell) {
+            cells[own_.regions[row_ * n_cells + cell]].push_back(static_cast<std::uint16_t>(cell));
+        }
+        for (const auto& region : cells) check_group(region);
+    }
+
+    void check_relation(const Related& pair) {
+        const auto [one, other, relation] = pair;
+        if (!is_filled(one) || !is_filled(other)) return;
+        if (!(rules_.left_to_other(relation)[digit(one)] >> digit(other) & 1)) {
+            clash(position_[one], position_[other]);
+        }
+    }
+
+    void check_cage(std::int64_t k) {
+        const auto cells = own_.cells(own_.cages_of[row_] + k);
+        check_group(cells);
+        const auto chosen = position_[rules_.n_cells + 1 + k];
+        if (chosen < 0) return;
+        for (const auto cell : cells) {
+            if (is_filled(cell) && !(choice(chosen).digits >> digit(cell) & 1)) {
+                clash(position_[cell], chosen);
+            }
+        }
+    }
+
+    const Rules& rules_;
+    const RowRules& own_;
+    const std::size_t row_;
+    const std::span<const std::uint32_t> stack_;
+    std::int64_t end_;
+    std::vector<std::int64_t> position_;  // cell, marks, cage -> the position of what fills it
+};
+
+}  // namespace
+
+Choice choice_of(const RowRules& own, int n_digits, std::size_t row, std::int64_t option) {
+    option -= n_marks_of(own, n_digits, row);
+    if (option < 0) return {0, 0};
+    for (std::int64_t k = 0; k < own.n_said[row]; ++k) {
+        const auto sets = own.sets(own.cages_of[row] + k);
+        if (option < static_cast<std::int64_t>(sets.size())) return {1 + k, sets[option]};
+        option -= static_cast<std::int64_t>(sets.size());
+    }
+    return {-1, 0};
+}
+
+std::int32_t first_clash(const Rules& rules, const RowRules& own, std::size_t row,
+                         std::span<const std::uint32_t> stack) {
+    return Clash(rules, own, row, stack).first();
+}
+
+}  // namespace batchsolve::lanes

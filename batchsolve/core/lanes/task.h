@@ -1,0 +1,68 @@
+// A task of the engine `lanes`, and the outcome of its search; see `batchsolve.engines.contract`.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+namespace batchsolve::lanes {
+
+using Option = std::uint32_t;
+
+/// Partial covers, one behind the other; each descends from a root. Adjacent stacks of one root
+/// share its limit and its allowance. The constructor checks the offsets; engines check the
+/// options.
+class Stacks {
+public:
+    Stacks(std::span<const std::int64_t> offsets, std::span<const Option> options,
+           std::span<const std::int64_t> roots)
+        : offsets_(offsets), options_(options), roots_(roots) {
+        bool fit = offsets.size() == roots.size() + 1 && offsets.front() >= 0 &&
+                   offsets.back() <= static_cast<std::int64_t>(options.size());
+        for (std::size_t k = 0; fit && k < roots.size(); ++k) fit = offsets[k] <= offsets[k + 1];
+        if (!fit) throw std::invalid_argument("the arrays of the stacks do not fit together");
+    }
+
+    std::size_t size() const { return roots_.size(); }
+    std::span<const Option> operator[](std::size_t k) const {
+        return options_.subspan(static_cast<std::size_t>(offsets_[k]),
+                                static_cast<std::size_t>(offsets_[k + 1] - offsets_[k]));
+    }
+    std::int64_t root(std::size_t k) const { return roots_[k]; }
+    bool begins_root(std::size_t k) const { return k == 0 || roots_[k] != roots_[k - 1]; }
+
+private:
+    std::span<const std::int64_t> offsets_;
+    std::span<const Option> options_;
+    std::span<const std::int64_t> roots_;
+};
+
+struct Task {
+    Stacks stacks;
+    std::span<const std::int64_t> limits;      // covers of the stack's root that are wanted
+    std::span<const std::int64_t> allowances;  // nodes that the search of its root may visit
+    std::int64_t budget;                       // nodes that the task may visit
+    std::int64_t depth;                        // the level at which nodes are handed back
+    std::int64_t keep;                         // covers of each root to hand back
+    std::int64_t room;                         // covers that the task may find
+    bool any_order;                            // the stacks of a root may be searched so
+    bool unordered;                            // covers are written as digits
+};
+
+struct Outcome {
+    explicit Outcome(std::size_t n_stacks)
+        : counts(n_stacks), nodes(n_stacks), clash(n_stacks, -1) {}
+
+    std::vector<std::int64_t> counts, nodes;  // of each stack
+    std::vector<std::int32_t> clash;          // -1, or the position of an option that clashes
+    std::vector<std::uint8_t> digits;         // of covers, cell by cell, if they are unordered
+    std::vector<Option> options;              // of covers otherwise, one for each cell
+    std::vector<std::int64_t> roots;          // of covers
+    std::vector<std::int64_t> left_offsets{0};
+    std::vector<Option> left_options;   // the frontier: the stacks that are left to search
+    std::vector<std::int64_t> parents;  // the place in the task of the stack above each of them
+    std::vector<double> weights;        // the share of each in the tree of the stack above
+};
+
+}  // namespace batchsolve::lanes
