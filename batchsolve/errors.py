@@ -175,6 +175,29 @@ def prefixed(words: str, raised: type[BatchsolveError], *caught: type[Exception]
 
 
 @contextmanager
+def malformed(what: str) -> Iterator[None]:
+    """Make whatever a parser of one value raises a `ProblemError` that begins with `what`.
+
+    A value can be wrong in any way, so no list of exceptions would be complete. What Python says of
+    it, such as ``'NoneType' object is not subscriptable``, tells a user nothing.
+
+    Examples
+    --------
+    >>> with malformed("constraint 'Cage'"):
+    ...     [].pop()
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.ProblemError: constraint 'Cage' is malformed
+    """
+    try:
+        yield
+    except BatchsolveError as error:
+        raise ProblemError(f"{what}: {error}") from error
+    except Exception as error:
+        raise ProblemError(f"{what} is malformed") from error
+
+
+@contextmanager
 def disk_errors(path: str) -> Iterator[None]:
     """Turn errors in writing a file into an `OutputError`, except for a closed pipe."""
     try:

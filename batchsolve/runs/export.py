@@ -6,7 +6,6 @@ bounded memory (`batchsolve.runs.sorting`), encode the sorted rows and write the
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +20,7 @@ import pyarrow.parquet as pq
 from batchsolve.arrays import UInts
 from batchsolve.errors import InputError, JournalError, ProblemError, listed, prefixed, quoted
 from batchsolve.formats.render import GRIDS, LISTS
+from batchsolve.json_records import loads
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, usual_notation
@@ -330,7 +330,7 @@ def _cover_of_names(numbers: dict[str, int], unclear: set[str], value: object) -
     names = value
     if isinstance(value, str):
         try:
-            names = json.loads(value)
+            names = loads(value)
         except ValueError:
             names = None
     if not isinstance(names, list):
