@@ -1,4 +1,4 @@
-"""Files that appear when they are whole, and folders that no process leaves behind.
+"""Files that are read and that appear as a whole, and folders that no process leaves behind.
 
 The process that makes a folder holds a lock on it, which the system releases when the process ends,
 however that happens. It also removes folders of the same name whose lock is free.
@@ -7,15 +7,59 @@ however that happens. It also removes folders of the same name whose lock is fre
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from batchsolve.errors import OutputError
+from batchsolve.errors import InputError, OutputError
+
+MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
+_AT_ONCE = 1 << 20
+
+
+def opened(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file to be read to its end; raises `InputError` for a device, which may have none."""
+    file = open(path, "rb")  # noqa: SIM115
+    mode = os.fstat(file.fileno()).st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        file.close()
+        raise InputError("is a device, which may have no end; name a file, or pipe it to -")
+    return file
+
+
+def text_of(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file in UTF-8; see `opened`."""
+    with io.TextIOWrapper(opened(path), encoding="utf-8") as file:
+        return file.read()
+
+
+def content_of(stream: Any, what: str = "has") -> bytes:
+    """Return the content of a binary stream.
+
+    Raises
+    ------
+    InputError
+        If that is more than `MOST_BYTES`; the rest is not read.
+    """
+    content = bytearray()
+    while some := stream.read(_AT_ONCE):  # memory for that is taken before unpacking
+        content += some
+        check_size(len(content), what)
+    return bytes(content)
+
+
+def check_size(n_bytes: int, what: str) -> None:
+    """Raise `InputError` if a file has more bytes than are read as a whole."""
+    if n_bytes > MOST_BYTES:
+        raise InputError(
+            f"{what} more than {MOST_BYTES >> 20:,} MiB, the most that is read as one file"
+        )
 
 
 def followed(path: str) -> str:

@@ -10,10 +10,9 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,6 +47,7 @@ from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import FileSettings
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes, suffix_of
+from batchsolve.whole_files import content_of, opened
 
 MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
 
@@ -348,8 +348,9 @@ def _reading(problem: ExactCover, name: str) -> Reading:
 
 def _read_file(path: str, written: Mapping[str, Any], form: str = "") -> Reading:
     """Read the problem in a file; `written` says how a grid is: box, alphabet and blank."""
-    with named_errors(name_of(path)):
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    name, is_standard = name_of(path), path == "-"
+    with named_errors(name), nullcontext(sys.stdin.buffer) if is_standard else opened(path) as file:
+        data = content_of(file)
     return read_content(data, path, written, form)
 
 

@@ -37,6 +37,7 @@ from batchsolve.tables.blocks import (
 from batchsolve.tables.documents import read_document
 from batchsolve.tables.layouts import (
     BOM,
+    MOST_RECORD_BYTES,
     Layout,
     checked_table,
     delimited,
@@ -46,6 +47,7 @@ from batchsolve.tables.layouts import (
     text_layout,
 )
 from batchsolve.tables.places import exists, facts_of, is_address, open_to_read
+from batchsolve.whole_files import content_of, opened
 
 HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
 SKIP_BYTES = 1 << 20
@@ -122,7 +124,7 @@ def open_source(path: str) -> Source:
                 "not UTF-8 text (UTF-16, or a binary file); expected CSV, TSV, Parquet, JSON "
                 "lines or text"
             )
-        return TextSource.of(path, head, stream)
+        return TextSource.of(path, _with_first_line(head, stream), stream)
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,8 +355,9 @@ class Files:
         if not exists(path):
             return None, None
         try:
-            with named_errors(name_of(name)), open_to_read(path) as file:
-                return file.read(), None
+            open_file = open_to_read if is_address(path) else opened
+            with named_errors(name_of(name)), open_file(path) as file:
+                return content_of(file), None
         except InputError as error:
             return None, str(error)
 
@@ -439,6 +442,27 @@ def _open_stream(path: str) -> Any:
     compression = _compression(file.read(4))
     file.seek(0)
     return pa.CompressedInputStream(file, compression) if compression else file
+
+
+def _with_first_line(head: bytes, stream: Any) -> bytes:
+    """Return the beginning of a file, or more of it if its first line is longer.
+
+    Raises
+    ------
+    InputError
+        If that line has more than `MOST_RECORD_BYTES`.
+    """
+    parts, n_bytes = [head], len(head)
+    if n_bytes < HEAD_BYTES or any(end in head.lstrip() for end in (b"\n", b"\r")):
+        return head
+    while more := stream.read(SKIP_BYTES):
+        parts.append(more)
+        n_bytes += len(more)
+        if b"\n" in more:
+            break
+        if n_bytes > MOST_RECORD_BYTES:
+            raise InputError(f"its first line has more than {MOST_RECORD_BYTES >> 20} MB")
+    return b"".join(parts)
 
 
 def _is_wide(head: bytes) -> bool:
