@@ -16,6 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from batchsolve.arrays import Ints
 from batchsolve.errors import InputError, ProblemError, counted, listed, prefixed, quoted, shortened
@@ -179,7 +180,7 @@ class Corpus(Tables):
         """Names of columns with grids of the puzzles' size that are not read, by the first rows."""
         read, n = (self.column, self.solution_column, *COLUMNS), self.problem.n_digits
         others = [name for name in self.columns if name not in read and self._has_texts(name)]
-        surveys = ((name, self._grids(name, FEW_ROWS)) for name in others)
+        surveys = ((name, self._grids(name, FEW_ROWS, least=n * n)) for name in others)
         return [name for name, each in surveys if each and each.size() == n]
 
     def perhaps_numbers(self) -> list[str]:
@@ -249,11 +250,18 @@ class Corpus(Tables):
         grids = [name for name in named if self._grids(name)]
         return next(iter(grids or named), None)
 
-    def _grids(self, name: str, most_rows: int = SAMPLE_ROWS) -> Survey | None:
-        """Return a survey of a column if most of its values are grids of one size."""
+    def _grids(self, name: str, most_rows: int = SAMPLE_ROWS, least: int = 0) -> Survey | None:
+        """Return a survey of a column if most of its values are grids of one size.
+
+        Columns whose values all have fewer than `least` bytes are not surveyed.
+        """
         try:
             survey = Survey(self._blank)
-            survey.add(_texts(self._sample.slice(0, most_rows), name))
+            column = self._sample[name].slice(0, most_rows)  # a table would be cut column by column
+            texts = in_one_line(as_text(column, name))
+            if (pc.max(pc.binary_length(texts)).as_py() or 0) < least:
+                return None
+            survey.add(texts)
             size = survey.size()
             if size is None:
                 return None
