@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
-from batchsolve.errors import InputError, OutputError
+from batchsolve.errors import InputError, JournalError, OutputError
 
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
 _AT_ONCE = 1 << 20
@@ -59,6 +59,15 @@ def check_size(n_bytes: int, what: str) -> None:
     if n_bytes > MOST_BYTES:
         raise InputError(
             f"{what} more than {MOST_BYTES >> 20:,} MiB, the most that is read as one file"
+        )
+
+
+def check_is_no_link(path: str) -> None:
+    """Raise `JournalError` if a file or folder of a run is a link, behind which is another's."""
+    if os.path.islink(path):
+        raise JournalError(
+            f"{path}: is a link to {os.readlink(path)}; a run writes and removes only what is its "
+            f"own: put the file or folder there itself"
         )
 
 

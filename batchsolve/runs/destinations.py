@@ -28,7 +28,7 @@ from batchsolve.tables.outputs import FORMATS, Output, check_output, open_output
 from batchsolve.tables.packing import ROW_GROUP
 from batchsolve.tables.places import UNFINISHED, Folder, child, folder_at, is_address, local_path
 from batchsolve.tables.sources import suffix_of
-from batchsolve.whole_files import followed
+from batchsolve.whole_files import check_is_no_link, followed
 from batchsolve.workers.pool import Pool
 
 _PART = re.compile(r"part-\d{6,}\.parquet")
@@ -57,9 +57,12 @@ class RowTable(Protocol):
 
 def destination_of(path: str) -> OneFile | Parts:
     """Return the destination that a path names; addresses and folders get parts."""
-    if is_address(path) or path.endswith("/") or os.path.isdir(path):
+    if is_address(path):
         return Parts(path)
-    return OneFile(followed(path))  # OUT.partial lies beside the file that it replaces
+    target = followed(path.rstrip("/"))  # what a run keeps lies beside that
+    if path.endswith("/") or os.path.isdir(path):
+        return Parts(path if target == path.rstrip("/") else target + "/")
+    return OneFile(target)
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,7 @@ class OneFile:
         """
         if written is not None and not os.path.exists(self.kept):
             raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
+        check_is_no_link(self.kept)
         # with times, a block made twice can differ in length, so workers must not write in place
         placed = self.path != "-" and not table.has_times
         known = pool.numbers(NUMBERS) if placed else None

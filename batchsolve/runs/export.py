@@ -32,6 +32,7 @@ from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.outputs import check_output, folder_beside, whole_output
 from batchsolve.tables.sources import name_of, open_source
+from batchsolve.whole_files import check_is_no_link
 from batchsolve.workers.pool import Pool
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
@@ -133,6 +134,7 @@ class Solutions:
             return cls(directory, [], _table_of_cheapest(state.get(COVERS, [])))
         if kind != "enumerate":
             raise InputError(f"{directory}: a run that only counts has no solutions to export")
+        check_is_no_link(os.path.join(directory, SOLUTIONS))
         parts = [part for part in parts if part.rows]
         is_grid = about["settings"].get("alphabet") is not None  # only grids have one
         nothing = (GRIDS if is_grid else LISTS).empty_table()

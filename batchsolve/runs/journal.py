@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import struct
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,10 +26,13 @@ from batchsolve.errors import (
     OutputError,
     disk_errors,
     first_line,
+    quoted,
     shortened,
 )
+from batchsolve.whole_files import check_is_no_link
 
 VERSION = 7
+_NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
 _NUMBERS = struct.Struct("<qd")
 _COLUMNS = {"stacks": ("number", "options", "weight"), "parts": ("name", "rows", "checksum")}
 _SUMS = 2**64  # sums of checksums are kept modulo this
@@ -98,6 +102,7 @@ class Journal:
         mine = {"kind": kind, "version": VERSION, "settings": dict(settings)}
         if notes:
             mine["notes"] = dict(notes)
+        check_is_no_link(path)
         with disk_errors(path):  # names the cause, which SQLite's error does not
             open(path, "ab").close()
         self._file = _identity(path)
@@ -129,6 +134,7 @@ class Journal:
         """Open the journal of any run to inspect it; raises the same errors as `Journal`."""
         if not os.path.exists(path):
             raise JournalError(f"{path}: there is no journal")
+        check_is_no_link(path)
         journal = cls.__new__(cls)
         journal.path, journal._file = path, _identity(path)
         journal._db = _connected(path)
@@ -252,10 +258,14 @@ class Journal:
             )
         [(state, seal)] = self._db.execute("SELECT state, seal FROM progress").fetchall()
         self._stacks = {row[0]: _stack_checksum(*row) for row in self._rows_of("stacks")}
-        files = sum(map(_checksum, self._rows_of("parts")))
+        parts = list(self._rows_of("parts"))
+        files = sum(map(_checksum, parts))
         self._sums = sum(self._stacks.values()) % _SUMS, files % _SUMS
         if seal != f"{_checksum((self._about, state, *self._sums)):016x}":
             raise ValueError("its seal does not match its contents")
+        for name, *_ in parts:  # a seal can be made anew; nothing outside the folder is touched
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                raise ValueError(f"{quoted(name)} is not the name of a file of a run")
 
     def _rows_of(self, table: str) -> Iterator[tuple[Any, ...]]:
         rows = self._db.execute(f"SELECT * FROM {table}")

@@ -44,6 +44,7 @@ from batchsolve.search.tree_goal import Totals
 from batchsolve.settings import AUTO, MRV, SearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.places import sync_directory
+from batchsolve.whole_files import check_is_no_link
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
@@ -231,6 +232,7 @@ class Run:
         return search_tree(self._problem, begin, pool, settings, *how)
 
     def _make_directory(self, resume: bool) -> None:
+        check_is_no_link(os.path.join(self._directory, SOLUTIONS))
         with disk_errors(self._directory):
             if os.path.isdir(self._directory) and os.listdir(self._directory):
                 begun = os.path.exists(os.path.join(self._directory, JOURNAL))
