@@ -60,7 +60,7 @@ from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.inputs import Tables, open_all
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output
-from batchsolve.tables.places import exists, files_of, is_address
+from batchsolve.tables.places import ServerError, exists, files_of, is_address
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, suffix_of
 from batchsolve.workers.base import LOG
@@ -396,7 +396,7 @@ class FileRun:
         """Return advice after an error; a corrected input cannot be resumed, because it differs."""
         if isinstance(error, InvalidRowError):
             return "go on with `resume`, and without `stop_on_invalid`"
-        if isinstance(error, InputError):
+        if isinstance(error, InputError) and not isinstance(error, ServerError):
             left = f"{self.destination.kept} and {self.destination.journal}"
             return f"mend the input, and delete {left} or name another output, to begin again"
         return "go on with `resume`"

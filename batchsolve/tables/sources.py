@@ -46,7 +46,13 @@ from batchsolve.tables.layouts import (
     lines,
     text_layout,
 )
-from batchsolve.tables.places import exists, facts_of, is_address, open_to_read
+from batchsolve.tables.places import (
+    check_announced,
+    exists,
+    facts_of,
+    is_address,
+    open_to_read,
+)
 from batchsolve.whole_files import content_of, opened
 
 HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
@@ -168,6 +174,8 @@ class TextSource:
         standard_input = _StandardInput(head, stream) if path == "-" else None
         is_packed = isinstance(stream, pa.CompressedInputStream)
         length = None if path == "-" or is_packed else facts_of(path).size
+        if length is not None:
+            check_announced(path, length)
         return cls(path, layout, length, first + header, old_line_ends, standard_input)
 
     def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
