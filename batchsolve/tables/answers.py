@@ -84,7 +84,8 @@ def grid_column(kind: pa.DataType, notation: Notation, grids: Bytes, where: Bool
         leaf = leaf.value_type
     symbols = pa.array([notation.blank, *names])
     if not is_text(leaf):
-        symbols = pa.array(["-1" if "0" in names else "0", *names]).cast(leaf)
+        blank = {".": None, "-": "-1"}.get(notation.blank, "-1") if "0" in names else "0"
+        symbols = pa.array([blank, *names]).cast(leaf)
     digits = np.zeros((len(where), grids.shape[1]), np.uint8)
     digits[where] = grids
     column, n_rows = symbols.take(pa.array(digits.reshape(-1))), grids.shape[1]

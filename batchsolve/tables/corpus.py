@@ -309,9 +309,11 @@ class Corpus(Tables):
         main = replace(given, n_digits=size, box=usual, names=names)
         is_one = one_shape or given.known_digits is not None or self._has_one_size()
         others = self._other_forms(codes, needs_boxes and not has_boxes) if not is_one else []
-        is_for_others = any(signs.names(form.n_digits) for form in others)
+        usual_form = Form(size, survey.prefers_numbers(size))
+        is_for_others = any(signs.names(form.n_digits) for form in others if form != usual_form)
         is_for_others |= not is_one and signs.may_name_others
-        notation = self._notation(survey, size, signs, is_for_others)
+        first = survey.first_digit(size, self._solutions(codes, size))
+        notation = self._notation(survey, size, signs, is_for_others, first)
         if signs.names(size):
             signs = replace(signs, like=notation.symbols)
         elif alphabet and alphabet[0] not in BLANKS:
@@ -325,12 +327,20 @@ class Corpus(Tables):
         }
         return Shapes(shape, signs, is_one, has_boxes, needs_boxes, notations, solutions)
 
-    def _notation(self, survey: Survey, size: int, signs: Signs, is_for_others: bool) -> Notation:
-        """Return the notation of the grids of the most frequent size."""
-        if signs.alphabet is not None and (signs.names(size) or not is_for_others):
+    def _notation(
+        self, survey: Survey, size: int, signs: Signs, is_for_others: bool, first: int
+    ) -> Notation:
+        """Return the notation of the grids of the most frequent size; see `Survey.first_digit`."""
+        if signs.alphabet is not None and not (signs.names(size) or is_for_others):
             return Notation.from_name(signs.alphabet, size, self._blank)
+        if signs.names_letters(size) and survey.prefers_numbers(size) and not is_for_others:
+            raise InputError(
+                f"column {quoted(self.column)} holds grids of numbers, and the alphabet "
+                f"{quoted(signs.alphabet)} is one of letters; name numbers, 0-{size - 1} or "
+                f"1-{size}, or none: {self._example()}"
+            )
         try:
-            return survey.notation(size)
+            return signs.notation(survey, size, first)
         except AmbiguousNotationError as error:
             form = Form(size, False)
             return self._notations_of_whole_column({form: error}, signs)[form]
@@ -351,8 +361,10 @@ class Corpus(Tables):
         for form in others:
             survey = Survey(self._blank)
             survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
+            solutions = self._solutions(codes, form.n_digits, form.as_numbers)
+            first = survey.first_digit(form.n_digits, solutions)
             try:
-                found[form] = signs.notation(survey, form.n_digits)
+                found[form] = signs.notation(survey, form.n_digits, first)
             except AmbiguousNotationError as error:
                 doubts[form] = error
             except InputError:
@@ -363,16 +375,24 @@ class Corpus(Tables):
 
     def _solution_notation(self, codes: Ints, n_digits: int, notation: Notation) -> Notation:
         """Return the notation of given solutions: that of the puzzles, unless the form differs."""
+        survey = self._solutions(codes, n_digits, not notation.symbols)
+        if survey is not None and survey.prefers_numbers(n_digits) == bool(notation.symbols):
+            first = {"0": 0, "1": 1}.get(notation.names[0])
+            first = survey.first_digit(n_digits, survey) if first is None else first
+            with suppress(InputError):
+                return survey.notation(n_digits, first=first)
+        return notation
+
+    def _solutions(self, codes: Ints, n_digits: int, *as_numbers: bool) -> Survey | None:
+        """Return a survey of the solutions of the grids of a size, of one form or of both."""
         if self.solution_column is None:
-            return notation
+            return None
+        each = [Form(n_digits, kind).code for kind in as_numbers or (False, True)]
         survey = Survey(self._blank)
-        form = Form(n_digits, not notation.symbols)
         with suppress(InputError):
             column = _texts(self._sample, self.solution_column)
-            survey.add(column.take(pa.array(np.flatnonzero(codes == form.code))))
-            if survey.prefers_numbers(n_digits) == bool(notation.symbols):
-                return survey.notation(n_digits)
-        return notation
+            survey.add(column.take(pa.array(np.flatnonzero(np.isin(codes, each)))))
+        return survey
 
     def _drawn(self, given: RuleColumns) -> RuleColumns | None:
         """Return the rules of grids that overlap, if most of the first values are such grids.

@@ -52,14 +52,21 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     return one_chunk(column)
 
 
+_WHOLE = r"(^|[\s,;])([0-9]+)\.0?([\s,;]|$)", r"\1\2\3"
+_OF_LISTS = (r"\b(null|None|nan|NaN)\b", "."), _WHOLE, _WHOLE  # a match takes what is beside it
+"""Patterns of elements of lists, and what is read instead: blanks, and whole numbers."""
+
+
 def in_one_line(text: pa.Array) -> pa.Array:
     """Join the lines of every value, and drop the brackets and quotes of lists.
 
-    A grid in a quoted field can have one line per row, or be a list of JSON or Python.
+    A grid in a quoted field can have one line per row, or be a list of JSON, Python or NumPy.
     """
     data, _ = buffers(text)
     if np.any(data == ord("[")):
         bare = pc.replace_substring_regex(text, r"[\[\]\"']", " ")
+        for pattern, made in _OF_LISTS:
+            bare = pc.replace_substring_regex(bare, pattern, made)
         text = pc.if_else(pc.match_substring_regex(text, r"(?s)^\s*\[.*\]\s*$"), bare, text)
     if not np.any(data == ord("\n")):
         return text
@@ -69,16 +76,24 @@ def in_one_line(text: pa.Array) -> pa.Array:
     return pc.if_else(has_words, as_words, as_characters)
 
 
+def _of_fractions(values: pa.Array) -> pa.Array:
+    """Return floating-point numbers as texts, whole ones as such; NaN becomes null."""
+    values = pc.if_else(pc.is_nan(values), None, values)
+    is_whole = pc.and_(pc.equal(values, pc.trunc(values)), pc.less(pc.abs(values), 1e6))
+    whole = pc.if_else(is_whole, values, None).cast(pa.int32()).cast(pa.string())
+    return pc.if_else(pc.fill_null(is_whole, False), whole, values.cast(pa.string()))
+
+
 def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     """Return lists as texts with blanks between the elements; null elements become ``.``."""
     values, rows = one_chunk(column), np.arange(len(column))
     while is_list(values.type):
         rows = rows[pc.list_parent_indices(values)]
         values = pc.list_flatten(values)
-    if pa.types.is_integer(values.type):
+    if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
+        texts = _of_fractions(values.cast(pa.float64()))
+    elif pa.types.is_integer(values.type):
         texts = values.cast(pa.string())
-    elif pa.types.is_floating(values.type):
-        texts = pc.replace_substring_regex(values.cast(pa.string()), r"\.0$", "")
     else:
         texts = as_text(pa.chunked_array([values]), name)
     offsets = np.zeros(len(column) + 1, np.int32)
