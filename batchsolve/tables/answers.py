@@ -152,7 +152,7 @@ class AnswerTable:
     def _type_of(self, shape: Shape) -> pa.DataType:
         if self._as_digits:
             return pa.list_(pa.uint8(), shape.problem.n_cells)
-        kind = self.reader.input_schema.field(self.reader.column).type
+        kind = self.reader.schema.field(self.reader.column).type
         return grid_type(kind, shape.notation.n_digits)
 
     def _column(self, shape: Shape, grids: Bytes, where: Bools) -> pa.Array:
