@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from batchsolve.errors import ProblemError, prefixed, quoted
-from batchsolve.formats.grid_rules import GridRules
+from batchsolve.formats.grid_rules import GridRules, whole
 from batchsolve.problems.rules import regions_of
 
 Words = Sequence[str]
@@ -52,7 +52,7 @@ def read_constraints(text: str, rules: GridRules) -> None:
 def _given(rules: GridRules, words: Words) -> None:
     for word in words:
         name, *digits = word.split("_")
-        numbers = [int(digit) for digit in digits]
+        numbers = [whole(digit) for digit in digits]
         if not numbers or not all(1 <= d <= rules.n for d in numbers):
             raise ProblemError(f"{quoted(word)} names no digit of 1 to {rules.n}")
         rules.mark(rules.cell(name), numbers)
@@ -82,15 +82,15 @@ def _diagonal(rules: GridRules, words: Words) -> None:
 
 
 def _cage(rules: GridRules, words: Words) -> None:
-    rules.cage(rules.cells(words[1:], 1), int(words[0] or 0) or None)
+    rules.cage(rules.cells(words[1:], 1), whole(words[0] or 0) or None)
 
 
 def _sum(rules: GridRules, words: Words) -> None:
-    rules.sums.append((rules.cells(words[1:], 1), int(words[0])))
+    rules.sums.append((rules.cells(words[1:], 1), whole(words[0])))
 
 
 def _whisper(rules: GridRules, words: Words) -> None:
-    apart, cells = (int(words[0]), words[1:]) if words[0].isdigit() else (5, words)
+    apart, cells = (whole(words[0]), words[1:]) if words[0].isdecimal() else (5, words)
     rules.whisper(rules.cells(cells), apart)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from batchsolve.errors import ProblemError, prefixed, quoted
-from batchsolve.formats.grid_rules import GridRules
+from batchsolve.formats.grid_rules import GridRules, whole
 from batchsolve.problems.notation import default_box
 from batchsolve.problems.rules import regions_of
 
@@ -73,7 +73,7 @@ def _grid(rules: GridRules, grid: Any) -> None:
 
 
 def _cage(rules: GridRules, part: Part) -> None:
-    rules.cage(rules.cells(part["cells"], 1), int(part.get("value") or 0) or None)
+    rules.cage(rules.cells(part["cells"], 1), whole(part.get("value") or 0) or None)
 
 
 def _dots(relation: str, usual: str) -> Callable[[GridRules, Part], None]:
@@ -132,7 +132,7 @@ _RULES: dict[str, Callable[[GridRules, Any], None]] = {
     "palindrome": _lines(lambda rules, cells, part: rules.palindrome(cells)),
     "renban": _lines(lambda rules, cells, part: rules.renban(cells)),
     "whispers": _lines(
-        lambda rules, cells, part: rules.whisper(cells, int(part.get("value") or 5))
+        lambda rules, cells, part: rules.whisper(cells, whole(part.get("value") or 5))
     ),
     "negative": _negative,
 }
