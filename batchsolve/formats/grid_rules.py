@@ -269,7 +269,7 @@ def whole(value: object) -> int:
     (10, 10)
     """
     if isinstance(value, int | float) or re.fullmatch("[0-9]+", str(value)):
-        return int(value)  # type: ignore[call-overload, no-any-return]
+        return int(value)  # type: ignore[call-overload]
     raise ProblemError(f"{quoted(value)} is not a whole number, written with the digits 0 to 9")
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from batchsolve.engines.choice import EnginesByShape
 from batchsolve.engines.stand_ins import compile_ahead
-from batchsolve.errors import InputError, argument_errors, counted, listed, quoted
+from batchsolve.errors import InputError, argument_errors, counted, listed, printable, quoted
 from batchsolve.pictures.page import PAGE_STYLE, html_page
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.corpora import FilePlace, blocks_for
@@ -50,6 +50,7 @@ from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.places import files_of
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import TableSource
+from batchsolve.tables.texts import check_holds_texts
 from batchsolve.workers.pool import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
@@ -150,7 +151,7 @@ class Evaluation:
         return notes
 
     def __str__(self) -> str:
-        lines = self._table()
+        lines = [list(map(printable, line)) for line in self._table()]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join(
             "  ".join(
@@ -358,6 +359,8 @@ def _check_columns(corpus: Corpus, prediction: str, by: str | None) -> None:
     for name in (prediction, by):
         if name is not None:
             corpus.check_column(name)
+    kind = corpus.schema.field(prediction).type
+    check_holds_texts(kind, f"column {quoted(prediction)}", prediction)
     if prediction == corpus.column:
         raise InputError(
             f"column {quoted(prediction)} is taken as that of puzzles and of predictions; name two "
