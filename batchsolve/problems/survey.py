@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isqrt
@@ -244,14 +244,16 @@ class Survey:
         blanks = _mask(self._blanks)
         return any(used & blanks for _, _, used in self._kinds)
 
-    def first_digit(self, n_digits: int, solutions: Survey | None = None) -> int:
+    def first_digit(
+        self, n_digits: int, solutions: Callable[[], Survey | None] = lambda: None
+    ) -> int:
         """Return the digit that grids begin with: 0 if some have 0 and blanks, and none has N.
 
         Parameters
         ----------
         n_digits : int
-        solutions : Survey, optional
-            A survey of the solutions of these grids, which decides if the grids have neither.
+        solutions : callable, optional
+            Returns a survey of the solutions of these grids, which decides if they have neither.
 
         Examples
         --------
@@ -261,8 +263,8 @@ class Survey:
         0
         """
         ends = self.ends_of(n_digits)
-        if not (ends["blanks"] or ends["last"]) and solutions is not None:
-            ends = solutions.ends_of(n_digits)
+        if not (ends["blanks"] or ends["last"]) and (solved := solutions()) is not None:
+            ends = solved.ends_of(n_digits)
             ends["blanks"] = ends["whole"]
         is_named = self._named is not None and "0" in self._named
         return int(is_named or not ends["blanks"] or ends["last"] > 0)

@@ -185,9 +185,9 @@ def solve_batch(
     Parameters
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
-        Digits 1 .. N; blank cells hold 0, -1, None or NaN, or are masked. Or a list, an Arrow array, or a
-        series of pandas or polars with the puzzles as text. All have one size, because an array
-        holds the solutions; `solve_table` takes texts of different sizes.
+        Digits 1 .. N; blank cells hold 0, -1, None or NaN, or are masked. Or a list, an Arrow
+        array, or a series of pandas or polars with the puzzles as text. All have one size, because
+        an array holds the solutions; `solve_table` takes texts of different sizes.
     problem : GridProblem, or sequence of GridProblem, optional
         Their rules: a `Sudoku` or a `Variant`; by default Sudoku with the usual boxes for N. Or
         the rules of each grid of an array; equal ones are searched together.

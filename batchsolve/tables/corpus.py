@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import TypeVar
 
@@ -20,7 +21,14 @@ import pyarrow as pa
 from batchsolve.arrays import Ints
 from batchsolve.errors import InputError, ProblemError, counted, listed, prefixed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import BLANKS, Notation, default_box, symbols_of, usual_notation
+from batchsolve.problems.notation import (
+    BLANKS,
+    Notation,
+    default_box,
+    numbers,
+    symbols_of,
+    usual_notation,
+)
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import NO_FORM, AmbiguousNotationError, Form, Signs, Survey, forms
@@ -368,7 +376,7 @@ class Corpus(Tables):
         usual_form = Form(size, survey.prefers_numbers(size))
         is_for_others = any(signs.names(form.n_digits) for form in others if form != usual_form)
         is_for_others |= not is_one and signs.may_name_others
-        first = survey.first_digit(size, self._solutions(codes, size))
+        first = survey.first_digit(size, partial(self._solutions, codes, size))
         notation = self._notation(survey, size, signs, is_for_others, first)
         if signs.names(size):
             signs = replace(signs, like=notation.symbols)
@@ -389,6 +397,8 @@ class Corpus(Tables):
         """Return the notation of the grids of the most frequent size; see `Survey.first_digit`."""
         if signs.alphabet is not None and not (signs.names(size) or is_for_others):
             return Notation.from_name(signs.alphabet, size, self._blank)
+        if signs.alphabet == "numbers":
+            return numbers(size, first=first).with_blanks(self._blank)
         if signs.names_letters(size) and survey.prefers_numbers(size) and not is_for_others:
             raise InputError(
                 f"column {quoted(self.column)} holds grids of numbers, and the alphabet "
@@ -417,7 +427,7 @@ class Corpus(Tables):
         for form in others:
             survey = Survey(self._blank)
             survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
-            solutions = self._solutions(codes, form.n_digits, form.as_numbers)
+            solutions = partial(self._solutions, codes, *form)
             first = survey.first_digit(form.n_digits, solutions)
             try:
                 found[form] = signs.notation(survey, form.n_digits, first)
@@ -434,7 +444,7 @@ class Corpus(Tables):
         survey = self._solutions(codes, n_digits, not notation.symbols)
         if survey is not None and survey.prefers_numbers(n_digits) == bool(notation.symbols):
             first = {"0": 0, "1": 1}.get(notation.names[0])
-            first = survey.first_digit(n_digits, survey) if first is None else first
+            first = survey.first_digit(n_digits, lambda: survey) if first is None else first
             with suppress(InputError):
                 return survey.notation(n_digits, first=first)
         return notation

@@ -200,7 +200,7 @@ WRONG = [
     ({"constraints": ".Shape~9x9"}, "constraint 'Shape~9x9': the grids of the table are 4x4"),
     ({"constraints": ".Shape~4x4.Arrow~R1C1~R1C2"}, "'Arrow' is a constraint that rules here"),
     ({"constraints": ".Shape~4x4.Or.Thermo~R1C1~R1C2.End"}, "'Or' is a constraint that rules"),
-    ({"constraints": ".Shape~4x4.Cage~x~R1C1"}, "constraint 'Cage~x~R1C1': invalid literal"),
+    ({"constraints": ".Shape~4x4.Cage~x~R1C1"}, "'Cage~x~R1C1': 'x' is not a whole number"),
     ({"constraints": ".Shape~4x4.~R1C1_5"}, "'R1C1_5' names no digit of 1 to 4"),
     ({"constraints": ".Shape~4x4.~R1C1"}, "'R1C1' names no digit of 1 to 4"),
     ({"constraints": ".Shape~4x4.X~R1C1~R3C3"}, "none of the cells share an edge"),
