@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import islice
 
+from batchsolve.file_kinds import not_text
+
 MOST_SHOWN = 80  # characters of a name
 MOST_LISTED = 12  # names
 
@@ -117,10 +119,8 @@ def named_errors(name: str) -> Iterator[None]:
     except BatchsolveError as error:
         raise InputError(f"{name}: {error}") from error
     except UnicodeDecodeError as error:
-        byte = f"byte 0x{error.object[error.start]:02x}"
-        raise InputError(
-            f"{name}: not UTF-8 text ({byte}); convert it, for instance with iconv"
-        ) from error
+        byte = f" (byte 0x{error.object[error.start]:02x}); convert it, for instance with iconv"
+        raise InputError(f"{name}: {not_text(error.object, byte)}") from error
     except IsADirectoryError as error:
         raise InputError(f"{name}: is a directory; name a file in it") from error
     except Exception as error:

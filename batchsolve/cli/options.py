@@ -211,7 +211,7 @@ class Printing:
 def box_shape(text: str) -> tuple[int, int]:
     """Return the rows and columns of a box such as ``2x3``."""
     rows, _, columns = text.lower().partition("x")
-    if not (rows.isdecimal() and columns.isdecimal()):
+    if not (rows + columns).isascii() or not (rows.isdecimal() and columns.isdecimal()):
         raise BadParameter(f"{text!r} is not a box shape; write rows x columns, such as 3x3")
     return int(rows), int(columns)
 
@@ -234,7 +234,7 @@ def number_range(text: str) -> tuple[int, int]:
     """Return the bounds of a range such as ``22..26``, or twice a number."""
     fewest, dots, most = text.partition("..")
     most = most if dots else fewest
-    if not (fewest.isdecimal() and most.isdecimal()):
+    if not text.isascii() or not (fewest.isdecimal() and most.isdecimal()):
         raise BadParameter(f"{text!r} is not a range; write FEWEST..MOST, such as 22..26")
     return int(fewest), int(most)
 
@@ -252,7 +252,7 @@ def depth_or_auto(text: str) -> int | None:
     """Return a depth; None is automatic."""
     if text == "auto":
         return None
-    if not text.isdecimal():
+    if not (text.isascii() and text.isdecimal()):
         raise BadParameter(f"{text!r} is not a depth; write a number, or auto")
     return int(text)
 

@@ -99,7 +99,7 @@ def _sum(rules: GridRules, words: Words) -> None:
 
 
 def _whisper(rules: GridRules, words: Words) -> None:
-    apart, cells = (whole_number(words[0]), words[1:]) if words[0].isdigit() else (5, words)
+    apart, cells = (whole_number(words[0]), words[1:]) if words[0].isdecimal() else (5, words)
     rules.whisper(rules.cells(cells), apart)
 
 

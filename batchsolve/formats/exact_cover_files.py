@@ -24,7 +24,7 @@ MOST_ITEMS = 10_000_000  # a header can promise any number of items; each takes 
 JSON_FIELDS = ("options", "items", "secondary", "option_names", "colors", "bounds", "costs")
 
 _MOST_DIGITS = 18  # of a number that fits into 64 bits
-_BOUNDED = re.compile(r"(\d+)(?::(\d+))?\|([^|:]+)")
+_BOUNDED = re.compile(r"([0-9]+)(?::([0-9]+))?\|([^|:]+)")
 
 Line = tuple[int, list[str]]  # its number, from 1, and its words
 

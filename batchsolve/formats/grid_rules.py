@@ -108,10 +108,10 @@ class GridRules:
         ProblemError
             If the name is none, or the grid has no such cell.
         """
-        match = re.fullmatch(r"r(\d+|[a-z])c(\d+|[a-z])", name.strip().lower())
+        match = re.fullmatch(r"r([0-9]+|[a-z])c([0-9]+|[a-z])", name.strip().lower())
         if match is None:
             raise ProblemError(f"{quoted(name)} is not a cell; write R1C2 for row 1, column 2")
-        row, column = (int(part) if part.isdigit() else int(part, 36) for part in match.groups())
+        row, column = (int(part, 36 if part.isalpha() else 10) for part in match.groups())
         cell = self._cells.get((row - 1, column - 1))
         if cell is None:
             grid = "the layout" if self.drawing else f"a grid of {self.n}×{self.n}"
@@ -316,7 +316,7 @@ def read_marks(text: str, rules: GridRules) -> None:
             rules.mark(cell, digits)
 
 
-_CELL = r"r\d+c\d+"
+_CELL = r"r[0-9]+c[0-9]+"
 _SIGN = "[<>" + "".join(map(re.escape, PAIR_SIGNS))[1:] + "]"
 _CHAIN = re.compile(rf"[\s,;]*({'|'.join(STRICT)}|{_CELL}(?:\s*{_SIGN}\s*{_CELL})+)(?=[\s,;]|$)")
 

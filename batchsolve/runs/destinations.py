@@ -31,7 +31,7 @@ from batchsolve.tables.sources import suffix_of
 from batchsolve.whole_files import check_is_no_link, followed
 from batchsolve.workers.pool import Pool
 
-_PART = re.compile(r"part-\d{6,}\.parquet")
+_PART = re.compile(r"part-[0-9]{6,}\.parquet")
 
 
 class RowTable(Protocol):

@@ -48,7 +48,7 @@ from batchsolve.whole_files import check_is_no_link
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
-_PART_NAME = re.compile(r"\d{8,}\.parquet")  # no other files are ever removed
+_PART_NAME = re.compile(r"[0-9]{8,}\.parquet")  # no other files are ever removed
 SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file
 
 

@@ -292,7 +292,7 @@ class FileRun:
             else:
                 with self._journal(corpus, engines) as journal:
                     self._solve(corpus, table, engines, journal)
-        self.totals.column = corpus.column
+        self.totals.column = corpus.given_column
         self.totals.solution_column = corpus.solution_column
         self.totals.rule_columns = list(corpus.rule_columns)
         self.totals.unread_columns = list(corpus.unread_columns)

@@ -36,7 +36,7 @@ from batchsolve.problems.sudoku import Sudoku
 MOST_ENTRIES = 1 << 28  # symmetries times options: 1 GB
 _AXES = "lrcs"  # layers, rows and columns of a board; places of a line
 _PLACE = re.compile(
-    r"(?:s(?P<s>\d+)|(?:l(?P<l>\d+))?(?:r(?P<r>\d+))?(?:c(?P<c>\d+))?)(?P<rest>#.*)?"
+    r"(?:s(?P<s>[0-9]+)|(?:l(?P<l>[0-9]+))?(?:r(?P<r>[0-9]+))?(?:c(?P<c>[0-9]+))?)(?P<rest>#.*)?"
 )
 
 

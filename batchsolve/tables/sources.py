@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, named_errors, quoted, twice
+from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
     TASKS,
@@ -55,6 +56,7 @@ from batchsolve.tables.places import (
 )
 from batchsolve.whole_files import content_of, opened
 
+_FIRST_BYTES = 4096  # that tell the kind of a file
 HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
 SKIP_BYTES = 1 << 20
 BLOCKS_AT_LEAST = 32  # of a table, so that workers share it, unless the blocks would be small
@@ -125,11 +127,9 @@ def open_source(path: str) -> Source:
         table = read_document(suffix_of(path), head.removeprefix(BOM), lambda: head + stream.read())
         if table is not None:
             return TableSource(table, path)
-        if _is_wide(head):
-            raise InputError(
-                "not UTF-8 text (UTF-16, or a binary file); expected CSV, TSV, Parquet, JSON "
-                "lines or text"
-            )
+        if _is_wide(head) or (kind_of(head) and not _is_text(head)):
+            what = not_text(head, ", but a binary file")
+            raise InputError(f"{what}; expected CSV, TSV, Parquet, JSON lines or text")
         return TextSource.of(path, _with_first_line(head, stream), stream)
 
 
@@ -471,6 +471,14 @@ def _with_first_line(head: bytes, stream: Any) -> bytes:
         if n_bytes > MOST_RECORD_BYTES:
             raise InputError(f"its first line has more than {MOST_RECORD_BYTES >> 20} MB")
     return b"".join(parts)
+
+
+def _is_text(head: bytes) -> bool:
+    """Return True if the first bytes of a file are UTF-8 text without zero bytes."""
+    try:
+        return b"\0" not in head and bool(head[:_FIRST_BYTES].decode())
+    except UnicodeDecodeError as error:
+        return error.start >= _FIRST_BYTES - 3  # a character is cut
 
 
 def _is_wide(head: bytes) -> bool:

@@ -27,6 +27,28 @@ def written(path, rows):
     return str(path)
 
 
+@pytest.mark.parametrize("symmetry", [False, True])
+@pytest.mark.parametrize("form", [str, lambda text: " ".join(text)])
+def test_rows_that_share_only_the_solution_are_kept_and_counted(symmetry, form, tmp_path):
+    solution, other = "1243342143122134", "1234341223414123"
+    moved = solution.translate(str.maketrans("1234", "4321")) if symmetry else solution
+    clues = ["1.....2..3.....4", "12....2..3.....4", "124...2..3.....4"]
+    rows = [f"{PUZZLE},{solution}", *(f"{form(c)},{form(solution)}" for c in clues[1:])]
+    rows = ["puzzle,solution", *rows, f"{'.' * 16},{other}"]
+    (tmp_path / "train.csv").write_text("\n".join(rows))
+    test = PUZZLE.translate(str.maketrans("1234", "4321")) if symmetry else PUZZLE
+    (tmp_path / "test.csv").write_text(f"puzzle,answer\n{test},{moved}\n")
+    files = tmp_path / "train.csv", tmp_path / "out.csv"
+    how = {"against": [tmp_path / "test.csv"], "up_to_symmetry": symmetry}
+    summary = bs.dedupe(*files, **how)
+    assert (summary.known, summary.kept, summary.same_solution) == (1, 3, 2)
+    assert "; same solution, other clues: 2 (--column solution finds them)" in str(summary)
+    assert bs.dedupe(*files).same_solution == 0
+    (tmp_path / "test.csv").write_text(f"solution\n{moved}\n")
+    summary = bs.dedupe(*files, **how, column="solution")
+    assert (summary.known, summary.kept, summary.same_solution) == (3, 1, 0)
+
+
 def ids(path):
     return [int(row["id"]) for row in rows_of_csv(path)]
 

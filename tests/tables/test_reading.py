@@ -413,7 +413,7 @@ def test_missing_files_and_directories(tmp_path, save):
         "queens:x": "write queens:N",
         save("latin1.txt", "ok\nüber".encode("latin-1")): "line 2: not UTF-8 text",
         save("latin1.ec", "1 1\nü\nü".encode("latin-1")): "line 2: not UTF-8 text",
-        save("utf16.dlx", "a b\na b\n".encode("utf-16")): "line 1: not UTF-8 text",
+        save("utf16.dlx", "a b\na b\n".encode("utf-16")): "not UTF-8 text, but UTF-16 text",
         save("latin1.csv", "id,puzzle\nü,1".encode("latin-1")) + "#1": "not UTF-8 text",
     }.items():
         with pytest.raises(InputError, match=message):
@@ -680,7 +680,7 @@ BAD_FILES = [
     ("a.sets", "2 1\nx 1\n", "line 2: 'x' is not a whole number"),
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
-    ("a.txt", b"PK\3\4 broken", "not an .npz file"),
+    ("a.txt", b"PK\3\4 broken", "not UTF-8 text, but a zip archive"),
 ]
 
 
