@@ -188,8 +188,6 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
             code = run()
         with disk_errors("standard output"):
             sys.stdout.flush()
-        if rehearsals := sys.modules.get("batchsolve.rehearsals"):
-            rehearsals.let_go()
         return code
     except KeyboardInterrupt as error:
         how, code = "interrupted", EXIT_INTERRUPTED
@@ -209,6 +207,9 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
     except MemoryError:
         print("batchsolve: out of memory; give fewer --jobs, or more memory", file=sys.stderr)
         return EXIT_ERROR
+    finally:
+        if rehearsals := sys.modules.get("batchsolve.rehearsals"):
+            rehearsals.end_all()
 
 
 def _said(error: BaseException) -> str:
