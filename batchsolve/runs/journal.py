@@ -137,7 +137,7 @@ class Journal:
         """Open the journal of any run to inspect it; raises the same errors as `Journal`."""
         if not os.path.exists(path):
             raise JournalError(f"{path}: there is no journal")
-        return cls._reading(path, _connected(path))
+        return cls._reading(path, _identity(path), _connected(path))
 
     @classmethod
     def look_at(cls, path: str) -> Journal:
@@ -148,16 +148,15 @@ class Journal:
             except _InUseError as error:
                 in_use = error
             try:
-                return cls._reading(path, _copy_of(path))
+                return cls._reading(path, _identity(path), _copy_of(path))
             except (JournalError, sqlite3.Error, OSError):  # it was written to meanwhile
                 time.sleep(_LOOK_SECONDS)
         raise in_use
 
     @classmethod
-    def _reading(cls, path: str, db: sqlite3.Connection) -> Journal:
+    def _reading(cls, path: str, file: tuple[int, int], db: sqlite3.Connection) -> Journal:
         journal = cls.__new__(cls)
-        journal.path, journal._file = path, _identity(path)
-        journal._db = db
+        journal.path, journal._file, journal._db = path, file, db
         try:
             with journal._errors():
                 journal._check()

@@ -284,7 +284,8 @@ class FileRun:
         corpus, engines = self.begun()
         if engines:
             self.search = replace(self.search, engine=engines.name)
-        with self.pool as pool:  # before any file is made, because a cluster may be unreachable
+        # before a journal is made, because a cluster may be unreachable
+        with self.destination.held(), self.pool as pool:
             self.totals.jobs = pool.jobs
             table = self.table(corpus, pool)
             if self.output == "-":
