@@ -26,6 +26,7 @@ from batchsolve.errors import BatchsolveError, disk_errors, printable
 _OTHER_OPTIONS = {"stop_on_invalid": "--on-invalid stop"}
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 COLUMN = 24  # characters, of the flags in a help text
+MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a tenth of a second then
 
 # Command -> its module, in the order of the list of commands: rows, one problem, its runs, job
 # arrays, scaling.
@@ -50,6 +51,7 @@ class Commands(click.Group):
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run the program; print one message if the help or the version cannot be printed."""
+        sys.set_int_max_str_digits(MOST_DIGITS)
         try:
             return super().main(*args, **settings)
         except OSError as error:

@@ -6,8 +6,10 @@ import shutil
 import signal
 import subprocess
 import sys
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -144,17 +146,34 @@ def test_engines_of_one_tree_take_turns_in_a_hard_problem(monkeypatch):
     assert set(used) == {"dlx"}
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_counts_beyond_64_bits_are_text(suffix, tmp_path):
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", "/"])
+@pytest.mark.parametrize(("engine", "used"), [("memo:16", "memo:16"), ("auto", "memo:256")])
+def test_counts_of_any_size_are_written_in_full(suffix, engine, used, tmp_path):
     out = tmp_path / f"out{suffix}"
-    bs.count_file(["dominoes:16x16", "queens:6"], out, engine="memo:16")
-    rows = counts_in(out)
-    assert [row["count"] for row in rows] == [str(LARGE), "4"]
-    assert {row["engine"] for row in rows} == {"memo:16"}
-    if suffix == ".parquet":
-        assert pq.read_schema(out).field("count").type == pa.string()
-        bs.count_file(["queens:6"], out)
-        assert pq.read_schema(out).field("count").type == pa.int64()
+    pairs = tmp_path / "pairs.json"
+    pairs.write_text(json.dumps({"options": [[f"i{k}"] for k in range(15_000) for _ in "ab"]}))
+    problems = ["dominoes:16x16", "queens:6", *([pairs] if engine != "auto" else [])]
+    bs.count_file(problems, f"{tmp_path}/out{suffix}", engine=engine)
+    if suffix == ".jsonl":
+        rows = [json.loads(line, parse_int=Decimal) for line in out.read_text().splitlines()]
+        assert all(isinstance(row["count"], Decimal) for row in rows)
+    elif suffix in (".csv", ".tsv"):
+        rows = pd.read_csv(out, sep=None, engine="python", dtype=str).to_dict("records")
+    else:
+        rows = pq.read_table(out).to_pylist()
+    right = [LARGE, 4, 2**15_000]
+    assert [Decimal(row["count"]) for row in rows] == list(map(Decimal, right[: len(rows)]))
+    assert [row["engine"] for row in rows][:2] == [used, used if engine != "auto" else "dlx"]
+    assert all(row["message"] in (None, "") or row["message"] != row["message"] for row in rows)
+
+
+def test_a_count_of_many_digits_is_printed(tmp_path):
+    pairs = tmp_path / "pairs.json"
+    pairs.write_text(json.dumps({"options": [[f"i{k}"] for k in range(15_000) for _ in "ab"]}))
+    for words in (["--memo"], ["--memo", "--json"], ["--by", "options"]):
+        done = invoke("count", pairs, *words)
+        assert done.exit_code == 0
+        assert str(Decimal(2**15_000)) in done.stdout.replace(",", "")
 
 
 def test_the_option_memo_counts_every_row_with_it():
@@ -222,7 +241,7 @@ def test_tables_have_a_column_of_problems(suffix, tmp_path):
     assert [row["id"] for row in rows] == list("vwxyz")
     assert [row["given_count"] for row in rows] == list("12345")
     assert [row["problem"] or "" for row in rows] == TEXTS
-    assert [row["count"] for row in rows] == [4, 2, None, None, None]
+    assert [row["count"] for row in rows] == ["4", "2", None, None, None]
     whys = [row["message"] for row in rows[2:]]
     assert whys[0].startswith("problem: 'queens': 'queens' is not a size") or "size" in whys[0]
     assert whys[1].startswith("problem: line 2: ")
@@ -233,7 +252,8 @@ def test_tables_have_a_column_of_problems(suffix, tmp_path):
     with pytest.raises(bs.InputError, match="unknown column 'problem'; choose the column of prob"):
         bs.count_file(tmp_path / "named.parquet", out)
     bs.count_file(tmp_path / "named.parquet", tmp_path / "again.parquet", column="p")
-    assert [row["count"] for row in counts_in(tmp_path / "again.parquet")] == [4, 2, *[None] * 3]
+    again = counts_in(tmp_path / "again.parquet")
+    assert [row["count"] for row in again] == ["4", "2", *[None] * 3]
 
 
 def test_json_lines_may_have_the_fields_of_problems(tmp_path):

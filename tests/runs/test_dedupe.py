@@ -242,7 +242,7 @@ def test_folders_of_runs_that_were_killed_are_removed_by_the_next(tmp_path):
     ) as other:
         other.stdout.readline()
         assert len(list(tmp_path.glob(".out.csv.batchsolve/*/half"))) == 1  # its own
-        with pytest.raises(bs.OutputError, match="out.csv: is being written by another run"):
+        with pytest.raises(bs.OutputError, match=r"out\.csv: is being written by another run"):
             bs.dedupe(tmp_path / "in.txt", output)
         other.stdin.close()
     bs.dedupe(tmp_path / "in.txt", output)
