@@ -15,7 +15,7 @@ from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.instances import InstanceReader, Instances
 from batchsolve.runs.reading import Reading
-from batchsolve.settings import AUTO, UNLIMITED, SearchSettings
+from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.tables.answers import RowSums, with_new_columns
 from batchsolve.tables.layouts import DIGITS
 
@@ -84,8 +84,6 @@ class CountTable(_InstanceTable):
         super().__init__(reader, settings, stats, own)
         place = self.schema.get_field_index("count")
         self.schema = self.schema.set(place, pa.field("count", pa.string(), metadata=DIGITS))
-        # how far a row is when its counter is weighed, and so its engine, depends on time
-        self.has_times |= reader.engine.name == AUTO
 
     def rows(self, batch: Instances, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
