@@ -168,7 +168,7 @@ def _walk(links, recall, total, choice, position, bounds):
                 if difference(total, recall.sums[level], count):
                     write_key(key, uncovered, links, recall.n_primary)
                     store(key, count, W(min(sizes[level], MOST_SIZE)), table)
-                else:
+                elif level > 0:  # that of the stack itself is in its sum
                     recall.beyond[0] = 1
                     allowed = visited
 

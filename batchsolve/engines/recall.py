@@ -20,10 +20,10 @@ count with a `Recall`.
 * A count enters the table when nothing below its node was handed back. Covers counted below an
   interrupted node are in the sum of its stack; the others are left in the frontier.
 
-The sum of a stack has a word more than counts have. It cannot overflow: it grows by less than a
-count can a node, and no search visits 2**64 nodes. The count of a node is the difference of that
-sum on leaving and on entering. If that is too large for the words of a row, the search ends:
-whoever called it drops its results, and searches the task again with wider rows.
+The sum of a stack has a word more than a count. It cannot overflow: a node adds less than the words
+of a count can hold, and no search visits 2**64 nodes. The count of a node is the difference of that
+sum on leaving and on entering. If that of a node below the stack is too large for the words of a
+row, the search ends, and the caller drops its results and searches the task again with wider rows.
 """
 
 # compiled kernels are typed by their arguments
@@ -226,7 +226,7 @@ def remember(level, links, usage, total, recall):
             _write_key(links, usage, recall)
             size = W(min(recall.sizes[level], MOST_SIZE))
             store(recall.key, recall.covers, size, recall.table)
-        else:
+        elif level > 0:  # that of the stack itself is in its sum
             recall.beyond[0] = 1
 
 
