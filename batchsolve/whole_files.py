@@ -1,7 +1,8 @@
 """Files that are read and that appear as a whole, and folders that no process leaves behind.
 
-The process that makes a folder holds a lock on it, which the system releases when the process ends,
-however that happens. It also removes folders of the same name whose lock is free.
+A file has one writer at a time, whatever command that is: it holds a lock in a folder beside the
+file. The process that makes a folder in memory holds a lock on it. The system releases locks when
+the process ends, however that happens, and the next process removes folders whose lock is free.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
-from batchsolve.errors import InputError, JournalError, OutputError
+from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
 
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
 _AT_ONCE = 1 << 20
@@ -99,6 +100,30 @@ def target_of(path: str | os.PathLike[str]) -> str:
     return target
 
 
+def partial_path(path: str) -> str:
+    """Return the path of the rows of an unfinished run, which can be resumed."""
+    return path + ".partial"
+
+
+def whole_target_of(path: str | os.PathLike[str]) -> str:
+    """Return the result of `target_of` for a file that is written whole, not row by row.
+
+    Raises
+    ------
+    OutputError
+        If `target_of` does, or an interrupted run has left its rows: in the end it would replace
+        the file.
+    """
+    target = target_of(path)
+    kept = partial_path(target)
+    if left := [name for name in (kept, f"{kept}.journal") if os.path.exists(name)]:
+        raise OutputError(
+            f"{kept}: an interrupted run (of solve, for instance) left its rows there; go on with "
+            f"that run and `resume`, delete {' and '.join(left)}, or name another output"
+        )
+    return target
+
+
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file to be written, which gets its name when it is whole; else nothing is left of it.
@@ -108,20 +133,95 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     OSError
         If it cannot be written.
     OutputError
-        If `target_of` does.
+        If `folder_beside` does.
     """
-    target = target_of(path)
-    partial = f"{target}.partial"
+    target = whole_target_of(path)
+    with folder_beside(target) as folder:
+        unfinished = os.path.join(folder, os.path.basename(target))
+        try:
+            with open(unfinished, "wb") as file:
+                yield file
+            os.replace(unfinished, target)
+        except OSError as error:
+            if error.filename == unfinished:
+                error.filename = os.fspath(path)
+            raise
+
+
+@contextmanager
+def folder_beside(path: str) -> Iterator[str]:
+    """Be the only writer of a file; lend a folder beside it for what it is made of.
+
+    Raises
+    ------
+    OutputError
+        If `only_writer` or `whole_target_of` does.
+    """
+    with only_writer(path) as folder:
+        whole_target_of(path)
+        yield folder
+
+
+@contextmanager
+def only_writer(path: str) -> Iterator[str]:
+    """Hold the name of a file while it is written; lend a folder beside it.
+
+    The system releases the lock when the process ends, however that happens. The next writer
+    removes what is left in the folder. On file systems without locks, names in it still differ.
+
+    Raises
+    ------
+    OutputError
+        If another process or thread writes the file.
+    """
+    parent, name = os.path.split(path)
+    home = os.path.join(parent, f".{name}.batchsolve")
+    with disk_errors(path):
+        lock, is_locked = _locked(os.path.join(home, "lock"), path)
+    folder = None
     try:
-        with open(partial, "wb") as file:
-            yield file
-        os.replace(partial, target)
-    except BaseException as error:
-        if isinstance(error, OSError) and error.filename == partial:
-            error.filename = os.fspath(path)
-        if os.path.exists(partial):
-            os.remove(partial)
-        raise
+        if is_locked:
+            _remove_folders_in(home)
+        with disk_errors(path):
+            folder = tempfile.mkdtemp(dir=home)
+        yield folder
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(FileNotFoundError):  # without locks, another writer may have ended
+            os.remove(os.path.join(home, "lock"))
+        with suppress(OSError):  # or be there
+            os.rmdir(home)
+        os.close(lock)
+
+
+def _locked(name: str, path: str) -> tuple[int, bool]:
+    """Return the lock file of an output, open; and True unless the file system has no locks."""
+    while True:
+        with suppress(FileExistsError):
+            os.mkdir(os.path.dirname(name))
+        with suppress(FileNotFoundError):  # the last writer has just removed the folder
+            lock = os.open(name, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.samestat(os.fstat(lock), os.stat(name)):
+                    return lock, True
+            except BlockingIOError:
+                os.close(lock)
+                raise OutputError(
+                    f"{path}: is being written by another run; wait until it ends, or name "
+                    f"another output"
+                ) from None
+            except FileNotFoundError:
+                pass
+            except OSError:
+                return lock, False
+            os.close(lock)
+
+
+def _remove_folders_in(home: str) -> None:
+    for name in os.listdir(home):
+        shutil.rmtree(os.path.join(home, name), ignore_errors=True)  # the lock is no folder
 
 
 class HeldFolder:

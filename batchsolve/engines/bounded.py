@@ -39,7 +39,6 @@ from batchsolve.engines.links import (
     PURE,
     Links,
     U,
-    W,
     color,
     cover,
     enough,
@@ -65,7 +64,7 @@ from batchsolve.engines.priced import (
     renumbered,
     spend,
 )
-from batchsolve.engines.recall import Recall, add, end_recalling, is_known, remember
+from batchsolve.engines.recall import Recall, add_one, end_recalling, is_known, remember
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -410,7 +409,7 @@ def _walk(links, usage, prices, recall, path, position, bounds, stack, k, found)
                 count += 1
                 is_full = count == most
                 if recall is not None:
-                    add(total, W(1), W(0))
+                    add_one(total)
                 elif frame.has_room(found):
                     is_full |= append_cover(
                         found, stack, k, links.option, 0, path, level, n_options, prices
@@ -443,6 +442,8 @@ def _walk(links, usage, prices, recall, path, position, bounds, stack, k, found)
                 level -= 1
                 if recall is not None:
                     remember(level, links, usage, total, recall)
+                    if recall.beyond[0]:
+                        allowed = visited
                 _restore(path, level, links)
 
 
@@ -581,6 +582,8 @@ def _search(links, usage, prices, recall, task):
     for k in range(stacks.n):
         bounds, front = frame.begin_stack(task, k, found, front)
         if not frame.may_begin(bounds):
+            continue
+        if recall is not None and recall.beyond[0]:
             continue
         # M1. [Initialize.]
         stack = frame.stack_at(stacks, k)

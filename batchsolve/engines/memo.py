@@ -64,6 +64,7 @@ from batchsolve.engines.recall import (
     MOST_SIZE,
     Recall,
     add,
+    add_one,
     difference,
     end_recalling,
     find,
@@ -76,6 +77,7 @@ from batchsolve.problems.stacks import Searchable
 
 MEGABYTE = 2**20
 MOST_MEGABYTES = 2**30
+LEAST_WORDS = 2  # of a count in a row
 
 
 @helper
@@ -86,7 +88,7 @@ def _walk(links, recall, total, choice, position, bounds):
     ----------
     links : Links
     recall : Recall
-    total : ndarray of uint64, shape (3,)
+    total : ndarray of uint64
         The sum of the stack; what is counted is added to it.
     choice : ndarray of uint32, shape (n_levels,)
         The node chosen on each level.
@@ -102,6 +104,7 @@ def _walk(links, recall, total, choice, position, bounds):
     depth, allowed = bounds.depth, bounds.allowed
     down, right = links.down, links.right
     table, key, uncovered, sizes = recall.table, recall.key, recall.uncovered, recall.sizes
+    count = recall.covers
     handed = recall.n_handed[0]
     n_items = U(links.left.size - 1)
     while True:
@@ -112,7 +115,7 @@ def _walk(links, recall, total, choice, position, bounds):
             sizes[level] = 1.0
             if right[0] == 0:
                 visited += 1
-                add(total, W(1), W(0))
+                add_one(total)
                 entered = False
             else:
                 # X3. [Choose i.]
@@ -128,9 +131,9 @@ def _walk(links, recall, total, choice, position, bounds):
                     recall.handed[level] = -1
                     if best > 1:  # a node with one child is left to that child
                         write_key(key, uncovered, links, recall.n_primary)
-                        is_known, low, high, size = find(key, table)
+                        is_known, size = find(key, count, table)
                         if is_known:
-                            add(total, low, high)
+                            add(total, count)
                             sizes[level] = float(size)
                             entered = False
                         else:
@@ -162,10 +165,12 @@ def _walk(links, recall, total, choice, position, bounds):
             uncover(choice[level], links)
             entered = False
             if recall.handed[level] == handed:
-                low, high, beyond = difference(total, recall.sums[level])
-                if beyond == 0:
+                if difference(total, recall.sums[level], count):
                     write_key(key, uncovered, links, recall.n_primary)
-                    store(key, low, high, W(min(sizes[level], MOST_SIZE)), table)
+                    store(key, count, W(min(sizes[level], MOST_SIZE)), table)
+                elif level > 0:  # that of the stack itself is in its sum
+                    recall.beyond[0] = 1
+                    allowed = visited
 
 
 @kernel
@@ -180,7 +185,7 @@ def _search(links, recall, task):
     choices = frame.no_choices(n_items + 1)
     for k in range(stacks.n):
         bounds, front = frame.begin_stack(task, k, found, front)
-        if not frame.may_begin(bounds):
+        if not frame.may_begin(bounds) or recall.beyond[0]:
             continue
         # X1. [Initialize.]
         clash[k], selected = reselect(selected, frame.stack_at(stacks, k), links, covered)
@@ -245,26 +250,13 @@ class MemoisedCounting:
         return f"memo:{self.megabytes}"
 
     def for_run(self, run: str, folder: str, problem: ExactCover) -> MemoisedCounting:
-        """Return the engine with an empty table; see `Sharing`.
-
-        A file is reserved whole: a process is killed if it writes where the disk has no space.
-        """
+        """Return the engine with an empty table; see `Sharing`."""
         own = replace(self, run=run)
         if not folder:
             return own
-        n_rows, width = _shape_of_table(problem, self.megabytes)
         name = f"table-{run}-{problem.fingerprint[:16]}-{self.megabytes}"
-        file = os.path.join(folder, name)
-        if os.path.exists(file):
-            return replace(own, file=file)
-        try:
-            with open(file, "xb") as made:
-                os.posix_fallocate(made.fileno(), 0, 8 * n_rows * width)
-        except (OSError, AttributeError):  # a full disk, or a system that cannot reserve files
-            with suppress(OSError):
-                os.remove(file)
-            return own
-        return replace(own, file=file)
+        shape = _shape_of_table(problem, self.megabytes, LEAST_WORDS)
+        return replace(own, file=_reserved(os.path.join(folder, name), shape))
 
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
@@ -281,35 +273,56 @@ class MemoisedCounting:
                 f"the engine {self.name!r} only counts, and counts everything: for covers, or a "
                 f"limit on their number, leave it out"
             )
-        with _shared_table(problem, self) as table:
-            recall = _recall_of(problem, table, len(task.stacks))
-            links = _links_in_order(problem)
-            if problem.bounds is None:
-                outcome = frame.search_task(_search, (links, recall), task)
-            else:
-                from batchsolve.engines import bounded  # compiled when first needed
-
-                outcome = bounded.search(problem, task, links=links, recall=recall)
-        sums = recall.totals.tolist()
-        counts = exact_counts([low + (middle << 64) + (high << 128) for low, middle, high in sums])
+        words = _words_of_counts(problem)
+        while True:
+            n_words = words[0]
+            with _shared_table(problem, self, n_words) as table:
+                recall = _recall_of(problem, table, n_words, len(task.stacks))
+                outcome = _searched(problem, task, recall)
+            if not recall.beyond[0]:
+                break
+            words[0] = max(words[0], 2 * n_words)
+        sums = recall.totals.astype("<u8")
+        counts = exact_counts([int.from_bytes(each.tobytes(), "little") for each in sums])
         return replace(outcome, counts=counts, tree_nodes=recall.tree_nodes)
 
 
-def _recall_of(problem: ExactCover, table: Words, n_stacks: int) -> Recall:
+def _searched(problem: ExactCover, task: Task, recall: Recall) -> Outcome:
+    """Search a task by the kernel that the problem needs."""
+    links = _links_in_order(problem)
+    if problem.bounds is None:
+        return frame.search_task(_search, (links, recall), task)
+    from batchsolve.engines import bounded  # compiled when first needed
+
+    return bounded.search(problem, task, links=links, recall=recall)
+
+
+@frame.prepared
+def _words_of_counts(problem: ExactCover) -> list[int]:
+    """Return the words of a count in a row, one number; it grows when a count does not fit.
+
+    Few problems need more than the least, and wider rows are fewer.
+    """
+    return [LEAST_WORDS]
+
+
+def _recall_of(problem: ExactCover, table: Words, n_words: int, n_stacks: int) -> Recall:
     """Return the working memory for one search of a problem."""
-    words = table.shape[1] - BESIDE_KEY
+    n_key = table.shape[1] - BESIDE_KEY - n_words
     n_levels = max(problem.n_items, problem.n_options) + 2
     return Recall(
         table,
-        np.zeros(words, np.uint64),
+        np.zeros(n_key, np.uint64),
+        np.zeros(n_words, np.uint64),
         problem.n_primary,
-        np.zeros(words, np.uint64),
+        np.zeros(n_key, np.uint64),
         _counted(problem),
-        np.zeros((n_stacks, 3), np.uint64),
+        np.zeros((n_stacks, n_words + 1), np.uint64),
         np.zeros(n_stacks),
-        np.zeros((n_levels, 3), np.uint64),
+        np.zeros((n_levels, n_words + 1), np.uint64),
         np.zeros(n_levels),
         np.zeros(n_levels, np.int64),
+        np.zeros(1, np.int64),
         np.zeros(1, np.int64),
     )
 
@@ -335,13 +348,35 @@ def _links_in_order(problem: ExactCover) -> Links:
     return links_of(problem)._replace(left=left.copy(), right=right.copy())
 
 
-def _shape_of_table(problem: ExactCover, megabytes: int) -> tuple[int, int]:
+def _shape_of_table(problem: ExactCover, megabytes: int, n_words: int) -> tuple[int, int]:
     """Return the number of rows of a table of this size, and the words in a row."""
     if problem.bounds is None:
-        width = words_of_key(problem) + BESIDE_KEY
+        n_key = words_of_key(problem)
     else:
-        width = (problem.n_options + 63) // 64 + _counted(problem).size + BESIDE_KEY
+        n_key = (problem.n_options + 63) // 64 + _counted(problem).size
+    width = n_key + n_words + BESIDE_KEY
     return max(1, megabytes * MEGABYTE // (8 * width)), width
+
+
+def _reserved(file: str, shape: tuple[int, int]) -> str:
+    """Make the file of a table, unless it is there; return its name, or nothing if it cannot be.
+
+    A file is reserved whole: a process is killed if it writes where the disk has no space.
+    """
+    if os.path.exists(file):
+        return file
+    made = f"{file}.{os.getpid()}.{threading.get_ident()}"
+    try:
+        with open(made, "xb") as new:
+            os.posix_fallocate(new.fileno(), 0, 8 * shape[0] * shape[1])
+        with suppress(FileExistsError):  # another process was faster
+            os.link(made, file)
+    except (OSError, AttributeError):  # a full disk, or a system that cannot reserve files
+        return ""
+    finally:
+        with suppress(OSError):
+            os.remove(made)
+    return file
 
 
 def _new_table(shape: tuple[int, int], file: str) -> Words:
@@ -352,22 +387,26 @@ def _new_table(shape: tuple[int, int], file: str) -> Words:
     return np.zeros(shape, np.uint64)
 
 
-_Kind = tuple[str, int, str, str]  # fingerprint of the problem, number of rows, run, file
+_Kind = tuple[str, tuple[int, int], str, str]  # fingerprint of the problem, shape, run, file
 _TABLES: dict[_Kind, Words] = {}
 _USERS: Counter[_Kind] = Counter()  # the searches that use each table
 _TABLES_LOCK = threading.Lock()
 
 
 @contextmanager
-def _shared_table(problem: ExactCover, engine: MemoisedCounting) -> Iterator[Words]:
+def _shared_table(
+    problem: ExactCover, engine: MemoisedCounting, n_words: int = LEAST_WORDS
+) -> Iterator[Words]:
     """Lend the table of a problem to a search; others may use it at the same time.
 
     It keeps its rows until another problem or run needs a table as large, no search uses this one,
     and more tables are unused than used: workers that take turns with several problems keep them
     all.
     """
-    shape = _shape_of_table(problem, engine.megabytes)
-    kind = (problem.fingerprint, shape[0], engine.run, engine.file)
+    shape, file = _shape_of_table(problem, engine.megabytes, n_words), engine.file
+    if file and n_words > LEAST_WORDS:
+        file = _reserved(f"{file}-{n_words}", shape)
+    kind = (problem.fingerprint, shape, engine.run, file)
     with _TABLES_LOCK:
         unused = [
             each
@@ -381,7 +420,7 @@ def _shared_table(problem: ExactCover, engine: MemoisedCounting) -> Iterator[Wor
             _TABLES[kind] = _TABLES.pop(kind)  # the last one used is the last
         else:
             try:
-                _TABLES[kind] = _new_table(shape, engine.file)
+                _TABLES[kind] = _new_table(shape, file)
             except MemoryError as error:
                 raise InputError(
                     f"no memory for a table of {engine.megabytes} MB; name a size"

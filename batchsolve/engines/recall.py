@@ -6,9 +6,9 @@ count with a `Recall`.
 * The *key* of a partial cover is compared as a whole: the hash only says where to look. Without
   bounds, it is the set of items that are left (`batchsolve.engines.links`). With bounds, it is the
   options that are left, and how many more of them each item needs and may have.
-* A row of the *table* is a *version*, a key, a count of 128 bits, and the *size*, the nodes of the
-  whole subtree; version 0 marks an empty row. A key may lie in any row of a short window; when all
-  those are taken, the row of the least size gives way.
+* A row of the *table* is a *version*, a key, a count of some words, and the *size*, the nodes of
+  the whole subtree; version 0 marks an empty row. A key may lie in any row of a short window; when
+  all those are taken, the row of the least size gives way.
 * The sizes of subtrees, visited or looked up, add up to the size of the tree that was searched. So
   a short search tells how often subtrees repeat: `Outcome.tree_nodes` by `Outcome.nodes`.
 * No thread waits for a row. A thread that writes one makes its version odd first, and even again
@@ -20,9 +20,10 @@ count with a `Recall`.
 * A count enters the table when nothing below its node was handed back. Covers counted below an
   interrupted node are in the sum of its stack; the others are left in the frontier.
 
-The sum of a stack has 192 bits. It cannot overflow: it grows by less than 2**128 a node, and no
-search visits 2**64 nodes. The count of a node is the difference of that sum on leaving and on
-entering; one of more than 128 bits is not stored.
+The sum of a stack has a word more than a count. It cannot overflow: a node adds less than the words
+of a count can hold, and no search visits 2**64 nodes. The count of a node is the difference of that
+sum on leaving and on entering. If that of a node below the stack is too large for the words of a
+row, the search ends, and the caller drops its results and searches the task again with wider rows.
 """
 
 # compiled kernels are typed by their arguments
@@ -49,7 +50,7 @@ from batchsolve.kernels import helper, inlined
 
 W = uint64
 
-BESIDE_KEY = 4  # words of a row: its version before the key; a count of two and the size behind
+BESIDE_KEY = 2  # words of a row beside its key and its count: the version first, the size last
 _WINDOW = 8  # rows in which a key may lie
 MOST_SIZE = 2.0**63
 
@@ -59,15 +60,17 @@ class Recall(NamedTuple):
 
     table: np.ndarray
     key: np.ndarray  # room for a key
+    covers: np.ndarray  # room for a count of covers, lowest word first
     n_primary: int
     uncovered: np.ndarray  # the items not covered, a bit each; without bounds
     counted: np.ndarray  # the items that may be in several options; with bounds
-    totals: np.ndarray  # (stacks, 3): stack -> its sum, lowest word first
+    totals: np.ndarray  # (stacks, words of a count + 1): stack -> its sum, lowest word first
     tree_nodes: np.ndarray  # stack -> the nodes of the tree that was searched
-    sums: np.ndarray  # (levels, 3): level -> the sum on entering its node
+    sums: np.ndarray  # (levels, as many): level -> the sum on entering its node
     sizes: np.ndarray  # level -> the nodes of its node's subtree, as far as it was searched
     handed: np.ndarray  # level -> the stacks handed back by then; -1 if it was not looked up
     n_handed: np.ndarray  # one number: the stacks handed back so far
+    beyond: np.ndarray  # one number: 1 if a count had too many words, else 0
 
 
 @inlined
@@ -77,8 +80,8 @@ def _first_row(key, table):
 
 
 @inlined
-def find(key, table):
-    """Look a key up; return whether it was found, its count of two words, and its size.
+def find(key, count, table):
+    """Look a key up; return whether it was found, and its size. Its count is written to `count`.
 
     A row that another thread writes meanwhile is skipped.
     """
@@ -97,19 +100,20 @@ def find(key, table):
                 w += W(1)
             if w == words:
                 at += words
-                low, high = load_relaxed(flat, at), load_relaxed(flat, at + W(1))
-                size = load_relaxed(flat, at + W(2))
+                for c in range(W(count.size)):
+                    count[c] = load_relaxed(flat, at + c)
+                size = load_relaxed(flat, at + W(count.size))
                 fence_acquire()
                 if load_relaxed(flat, row * width) == version:
-                    return True, low, high, size
+                    return True, size
         row += W(1)
         if row == n_rows:
             row = W(0)
-    return False, W(0), W(0), W(0)
+    return False, W(0)
 
 
 @inlined
-def store(key, low, high, size, table):
+def store(key, count, size, table):
     """Write a count into the first empty row of its window, or over the one of least size.
 
     If another thread is writing that row, the count is not kept.
@@ -120,7 +124,7 @@ def store(key, low, high, size, table):
     place, least = row, ~W(0)
     for _ in range(_WINDOW):
         is_empty = load_relaxed(flat, row * width) == W(0)
-        kept = W(0) if is_empty else load_relaxed(flat, row * width + words + W(3))
+        kept = W(0) if is_empty else load_relaxed(flat, row * width + width - W(1))
         if kept < least:
             place, least = row, kept
         if is_empty:
@@ -134,32 +138,44 @@ def store(key, low, high, size, table):
         fence_release()
         for w in range(words):
             store_relaxed(flat, at + W(1) + w, key[w])
-        store_relaxed(flat, at + words + W(1), low)
-        store_relaxed(flat, at + words + W(2), high)
-        store_relaxed(flat, at + words + W(3), size)
+        for c in range(W(count.size)):
+            store_relaxed(flat, at + W(1) + words + c, count[c])
+        store_relaxed(flat, at + width - W(1), size)
         store_release(flat, at, version + W(2))
 
 
 @inlined
-def add(total, low, high):
-    """Add a number of 128 bits to a sum of 192."""
-    total[0] += low
-    carry = W(total[0] < low)
-    total[1] += high
-    carry_on = W(total[1] < high)
-    total[1] += carry
-    carry_on += W(total[1] < carry)
-    total[2] += carry_on
+def add_one(total):
+    """Add a cover to a sum."""
+    c = W(0)
+    total[c] += W(1)
+    while total[c] == W(0):
+        c += W(1)
+        total[c] += W(1)
 
 
 @inlined
-def difference(total, before):
-    """Subtract a number of 192 bits from one that is no less; return the words."""
-    low = total[0] - before[0]
-    borrow = W(total[0] < before[0])
-    middle = total[1] - before[1]
-    borrow_on = W(total[1] < before[1]) + W(middle < borrow)
-    return low, middle - borrow, total[2] - before[2] - borrow_on
+def add(total, count):
+    """Add a count to a sum, which has a word more."""
+    carry = W(0)
+    for c in range(W(count.size)):
+        low = total[c] + count[c]
+        carried = W(low < count[c])
+        total[c] = low + carry
+        carry = carried + W(total[c] < carry)
+    total[count.size] += carry
+
+
+@inlined
+def difference(total, before, count):
+    """Write a sum less an earlier one to `count`; tell whether it has room for that."""
+    borrow = W(0)
+    for c in range(W(count.size)):
+        low = total[c] - before[c]
+        borrowed = W(total[c] < before[c])
+        count[c] = low - borrow
+        borrow = borrowed + W(low < borrow)
+    return total[count.size] - before[count.size] == borrow
 
 
 @inlined
@@ -192,9 +208,9 @@ def is_known(branches, level, links, usage, total, recall):
     if branches == 1:  # a node with one child is left to that child
         return False
     _write_key(links, usage, recall)
-    found, low, high, size = find(recall.key, recall.table)
+    found, size = find(recall.key, recall.covers, recall.table)
     if found:
-        add(total, low, high)
+        add(total, recall.covers)
         recall.sizes[level] = float(size)
     else:
         recall.sums[level] = total
@@ -206,11 +222,12 @@ def is_known(branches, level, links, usage, total, recall):
 def remember(level, links, usage, total, recall):
     """Store the covers below a node that is to be left, unless some were handed back."""
     if recall.handed[level] == recall.n_handed[0]:
-        low, high, beyond = difference(total, recall.sums[level])
-        if beyond == 0:
+        if difference(total, recall.sums[level], recall.covers):
             _write_key(links, usage, recall)
             size = W(min(recall.sizes[level], MOST_SIZE))
-            store(recall.key, low, high, size, recall.table)
+            store(recall.key, recall.covers, size, recall.table)
+        elif level > 0:  # that of the stack itself is in its sum
+            recall.beyond[0] = 1
 
 
 @helper

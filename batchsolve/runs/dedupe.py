@@ -33,7 +33,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.outputs import Output, folder_beside, open_output, whole_output
+from batchsolve.tables.outputs import Output, open_output, whole_output
 from batchsolve.tables.places import files_of
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.repeats import (
@@ -45,6 +45,7 @@ from batchsolve.tables.repeats import (
     row_keys,
 )
 from batchsolve.tables.sources import suffix_of
+from batchsolve.whole_files import folder_beside
 from batchsolve.workers.pool import Pool
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
@@ -24,11 +25,11 @@ from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.checksums import Written, checksum_at, sums_of
 from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
-from batchsolve.tables.outputs import FORMATS, Output, check_output, open_output, partial_path
+from batchsolve.tables.outputs import FORMATS, Output, check_output, open_output
 from batchsolve.tables.packing import ROW_GROUP
 from batchsolve.tables.places import UNFINISHED, Folder, child, folder_at, is_address, local_path
 from batchsolve.tables.sources import suffix_of
-from batchsolve.whole_files import check_is_no_link, followed
+from batchsolve.whole_files import check_is_no_link, followed, only_writer, partial_path
 from batchsolve.workers.pool import Pool
 
 _PART = re.compile(r"part-[0-9]{6,}\.parquet")
@@ -109,6 +110,10 @@ class OneFile:
                 f"{self.kept}: is in the way, and has no journal ({self.journal}) to be resumed "
                 f"with; move it or delete it"
             )
+
+    def held(self) -> AbstractContextManager[Any]:
+        """Be the only run that writes there; raises `OutputError` if another does."""
+        return nullcontext() if self.path == "-" else only_writer(self.path)
 
     def is_finished(self) -> bool:
         """Return True if nothing is left to do once the last row is recorded."""
@@ -228,6 +233,10 @@ class Parts(Output):
                     f"with: its run has ended, or was begun elsewhere; delete {self.path} to begin "
                     f"again, or name another folder"
                 )
+
+    def held(self) -> AbstractContextManager[Any]:
+        """See `OneFile`; the journal is the lock."""
+        return nullcontext()
 
     def is_finished(self) -> bool:
         """See `OneFile`."""

@@ -30,9 +30,9 @@ from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
 from batchsolve.tables.checksums import checksum_at
 from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
-from batchsolve.tables.outputs import check_output, folder_beside, whole_output
+from batchsolve.tables.outputs import check_output, whole_output
 from batchsolve.tables.sources import name_of, open_source
-from batchsolve.whole_files import check_is_no_link
+from batchsolve.whole_files import check_is_no_link, folder_beside
 from batchsolve.workers.pool import Pool
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"

@@ -346,8 +346,11 @@ def _records_of(piece: Piece) -> list[tuple[int, bytes, float]]:
 
 
 def describe_run(directory: str) -> dict[str, Any]:
-    """Return the facts about a run: its settings, its sums, and its outstanding work."""
-    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
+    """Return the facts about a run: its settings, its sums, and its outstanding work.
+
+    Of a run that is going on, these are the facts of its last checkpoint.
+    """
+    with Journal.look_at(os.path.join(directory, JOURNAL)) as journal:
         state: dict[str, Any] = journal.state() or asdict(Totals())
         state.pop(COVERS, None)
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()

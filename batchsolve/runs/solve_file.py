@@ -169,9 +169,9 @@ def count_file(
     output : str or path
         As of `solve_file`. It holds the ``name`` of each file, or all input columns but the fields
         of problems; then ``items``, ``options``, ``count``, ``complete``, ``engine`` and
-        ``message``. Counts are integers of 64 bits; a larger one is in the message. If the engine
-        is ``memo``, they are text of any length. ``auto`` is named by its first engine. A problem
-        that cannot be read is a row with a message.
+        ``message``. Counts have any size: JSON has them as numbers, Parquet as text. ``auto`` is
+        named by its first engine, or by ``memo`` if that took over. A problem that cannot be read
+        is a row with a message.
     on_progress : callable or True, optional
         As of `solve_file`.
     **settings
@@ -284,7 +284,8 @@ class FileRun:
         corpus, engines = self.begun()
         if engines:
             self.search = replace(self.search, engine=engines.name)
-        with self.pool as pool:  # before any file is made, because a cluster may be unreachable
+        # before a journal is made, because a cluster may be unreachable
+        with self.destination.held(), self.pool as pool:
             self.totals.jobs = pool.jobs
             table = self.table(corpus, pool)
             if self.output == "-":

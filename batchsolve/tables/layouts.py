@@ -23,6 +23,7 @@ from batchsolve.errors import InputError, first_line, quoted
 from batchsolve.json_records import loads
 
 JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
+DIGITS = {b"digits": b"1"}  # marks columns of integers of any size, which Arrow has only as text
 BOM = b"\xef\xbb\xbf"
 MOST_RECORD_BYTES = 64 << 20
 _CSV_LIMIT = threading.Lock()

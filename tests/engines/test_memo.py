@@ -120,24 +120,24 @@ def test_perfect_matchings(n, expected):
 @njit(nogil=True)
 def _hammer(table, n_keys, rounds, seed):
     """Store and look up keys whose counts follow from them; count those found, and those wrong."""
-    key = np.zeros(2, np.uint64)
+    key, count, result = np.zeros(2, np.uint64), np.zeros(2, np.uint64), np.zeros(2, np.uint64)
     found = wrong = 0
     x = np.uint64(seed)
     for _ in range(rounds):
         x = x * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
         key[0] = (x >> np.uint64(33)) % np.uint64(n_keys)
         key[1] = key[0] * np.uint64(7)
-        low, high = key[0] * np.uint64(0x9E3779B97F4A7C15), ~key[0]
-        is_known, a, b, _ = recall.find(key, table)
+        count[0], count[1] = key[0] * np.uint64(0x9E3779B97F4A7C15), ~key[0]
+        is_known, _ = recall.find(key, result, table)
         found += is_known
-        wrong += is_known and (a != low or b != high)
-        recall.store(key, low, high, x >> np.uint64(60), table)
+        wrong += is_known and (result[0] != count[0] or result[1] != count[1])
+        recall.store(key, count, x >> np.uint64(60), table)
     return found, wrong
 
 
 @pytest.mark.parametrize("n_rows", [1, 3, 40])
 def test_no_race_makes_a_count_wrong(n_rows):
-    table = np.zeros((n_rows, 2 + recall.BESIDE_KEY), np.uint64)
+    table = np.zeros((n_rows, 4 + recall.BESIDE_KEY), np.uint64)
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda k: _hammer(table, 50, 300_000, k), range(1, 9)))
     # not every thread: if another is suspended while it writes a row, a thread may find nothing
@@ -147,7 +147,7 @@ def test_no_race_makes_a_count_wrong(n_rows):
 
 
 def test_a_row_that_is_being_written_is_passed_over():
-    table = np.zeros((1, 2 + recall.BESIDE_KEY), np.uint64)
+    table = np.zeros((1, 4 + recall.BESIDE_KEY), np.uint64)
     assert _hammer(table, 1, 3, 1) == (2, 0)
     table[0, 0] += 1  # a thread does this first when it writes
     before = table.copy()
@@ -234,6 +234,58 @@ def test_an_engine_whose_file_cannot_be_made_has_a_table_of_its_own(tmp_path, mo
 def test_counts_of_any_size_are_exact(n, answers, chosen):
     result = count(copies(n, [[0]] * answers), engine="memo:1", jobs=1, **chosen)
     assert (result.count, result.complete) == (answers**n, True)
+
+
+@pytest.mark.parametrize("bits", [127, 128, 150, 160, 1000])
+@pytest.mark.parametrize("bounds", [None, {(0, 0): (1, 2)}], ids=["", "bounds"])
+def test_counts_of_any_size_are_stored(bits, bounds):
+    problem = copies(bits, [[0], [0]])
+    factor = 1
+    if bounds:  # three choices for one item, by the kernel that knows bounds
+        options = [[each] for each in range(bits) for _ in "ab"]
+        problem, factor = bs.ExactCover.from_options(options, bounds={0: (1, 2)}), 3 / 2
+    outcome = get_engine("memo:8").search(problem, Task.of(WHOLE))
+    assert outcome.counts.tolist() == [int(factor * 2) * 2 ** (bits - 1)]
+    assert outcome.nodes[0] <= 4 * bits  # two children each, the second looked up
+    assert not len(outcome.frontier)
+
+
+def test_counts_of_many_words_are_exact_in_every_way(tmp_path):
+    board = family("dominoes:4x150")
+    right = sum(bs.distribution(board, by="options").values())
+    assert right > 2**200
+    few = {"budget": 500}
+    for how in ({"jobs": 1}, {"jobs": 2, **few}, {"jobs": 2, "backend": "loky", **few}):
+        memo._TABLES.clear()
+        result = count(board, engine="memo:8", **how)
+        assert (result.count, result.complete) == (right, True)
+    assert count(board).count == right  # auto goes over to it
+    with runs.Run(tmp_path / "run", board, engine="memo:8") as run:
+        run.search(node_limit=3000, **few)
+        assert run.search(**few).count == right
+
+
+def test_rows_are_as_wide_as_counts_of_a_problem_have_been():
+    small, large = family("dominoes:6x6"), copies(150, [[0], [0]])
+    nodes = []
+    for _ in range(2):
+        memo._TABLES.clear()
+        nodes.append(get_engine("memo:8").search(small, Task.of(WHOLE)).nodes[0])
+        [table] = memo._TABLES.values()
+        assert table.shape[1] == 1 + 2 + recall.BESIDE_KEY
+        get_engine("memo:8").search(large, Task.of(WHOLE))
+        shapes = {kind[1] for kind in memo._TABLES}
+        assert max(width for _, width in shapes) == 3 + 4 + recall.BESIDE_KEY
+    assert nodes[0] == nodes[1]
+
+
+def test_processes_share_a_table_of_wider_rows(tmp_path):
+    problem = copies(150, [[0], [0]])
+    engine = get_engine("memo:1").for_run("r", str(tmp_path), problem)
+    assert engine.search(problem, Task.of(WHOLE)).counts.tolist() == [2**150]
+    assert {str(path) for path in tmp_path.iterdir()} == {engine.file, f"{engine.file}-4"}
+    memo._TABLES.clear()
+    assert engine.search(problem, Task.of(WHOLE)).nodes.tolist() == [1]  # found in the file
 
 
 @pytest.mark.usefixtures("few_rows")

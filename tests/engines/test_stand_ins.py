@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
@@ -239,48 +240,37 @@ def test_a_rehearsal_that_cannot_begin_is_over():
     assert rehearsals.state_of("odd") == "over"
 
 
-def rehearsal(folder, last):
-    """Start a rehearsal that takes three seconds, and end its input."""
-    sleep = f"import time; time.sleep(3); open({str(folder / 'marker')!r}, 'w')"
-    it = subprocess.Popen(
-        [sys.executable, "-c", rehearsals.PROGRAM],
-        stdin=subprocess.PIPE,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
-    )
-    for each in (sys.path, "three/seconds", 0, 0.0, partial(exec, sleep)):
-        it.stdin.write(pickle.dumps(each))
-    it.stdin.write(last)
-    it.stdin.close()
-    return it
+def test_a_rehearsal_ends_with_the_process_that_asked(tmp_path):
+    marker, program = tmp_path / "marker", [sys.executable, "-c", rehearsals.PROGRAM]
+    sleep = f"import time; time.sleep(3); open({str(marker)!r}, 'w')"
+    with subprocess.Popen(program, stdin=subprocess.PIPE) as it:
+        for each in (sys.path, 0, 0.0, partial(exec, sleep)):
+            it.stdin.write(pickle.dumps(each))
+        it.stdin.close()
+        assert it.wait(60) == 1
+    assert not marker.exists()
 
 
-@pytest.mark.parametrize(("last", "code"), [(b"", 1), (rehearsals.GO_ON, 0)])
-def test_a_rehearsal_ends_with_the_process_that_asked_unless_let_go(tmp_path, last, code):
-    assert rehearsal(tmp_path, last).wait(60) == code
-    assert (tmp_path / "marker").exists() == (code == 0)
-
-
-def test_one_rehearsal_of_a_name_goes_on_alone(tmp_path):
-    several = [rehearsal(tmp_path, rehearsals.GO_ON) for _ in range(3)]
-    assert sorted(it.wait(60) for it in several) == [0, 1, 1]
-
-
-LET_GO = """
-import sys
+COMMAND = """
+import sys, time
 from functools import partial
 from batchsolve import rehearsals
-rehearsals.begin("short", partial(exec, f"import time; time.sleep(2); open({sys.argv[1]!r}, 'w')"))
-rehearsals.let_go()
+from batchsolve.cli.commands import app
+rehearsals.begin("sleep", partial(time.sleep, 60))
+try:
+    app(sys.argv[1:])
+finally:
+    process = rehearsals._PROCESSES["sleep"]
+    print(process.wait(10))
 """
 
 
-def test_a_rehearsal_that_was_let_go_outlives_the_process_that_asked(tmp_path):
-    marker = tmp_path / "marker"
-    subprocess.run([sys.executable, "-c", LET_GO, str(marker)], check=True)
-    end = time.monotonic() + 60
-    while not marker.exists() and time.monotonic() < end:
-        time.sleep(0.05)
-    assert marker.exists()
+@pytest.mark.parametrize(("problem", "code"), [("queens:6", 0), ("queens:x", 2)])
+def test_a_command_ends_its_rehearsals(problem, code):
+    command = [sys.executable, "-c", COMMAND, "show", problem]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == code
+    assert done.stdout.splitlines()[-1] == str(-signal.SIGKILL)
 
 
 FORKED = """

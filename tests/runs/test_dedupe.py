@@ -241,7 +241,7 @@ def test_a_table_of_keys_grows():
 
 KILLED = """
 import os, signal, sys
-from batchsolve.tables.outputs import folder_beside
+from batchsolve.whole_files import folder_beside
 
 with folder_beside(sys.argv[1]) as folder:
     open(folder + "/half", "w").close()
@@ -255,18 +255,17 @@ with folder_beside(sys.argv[1]) as folder:
 def test_folders_of_runs_that_were_killed_are_removed_by_the_next(tmp_path):
     (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
     output, of_a_user = tmp_path / "out.csv", tmp_path / ".out.csv.batchsolve-mine"
+    of_a_user.mkdir()
     command = [sys.executable, "-c", KILLED, output]
+    subprocess.run([*command, "kill"], check=False)
+    assert len(list(tmp_path.glob(".out.csv.batchsolve/*/half"))) == 1
     with subprocess.Popen(
         [*command, "hold"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         other.stdout.readline()
-        (in_use,) = tmp_path.glob(".out.csv.*")
-        subprocess.run([*command, "kill"], check=False)
-        assert len(list(tmp_path.glob(".out.csv.*"))) == 2
-        of_a_user.mkdir()
-        bs.dedupe(tmp_path / "in.txt", output)
-        assert set(tmp_path.glob(".*")) == {in_use, of_a_user}
-        assert (in_use / "half").exists()
+        assert len(list(tmp_path.glob(".out.csv.batchsolve/*/half"))) == 1  # its own
+        with pytest.raises(bs.OutputError, match=r"out\.csv: is being written by another run"):
+            bs.dedupe(tmp_path / "in.txt", output)
         other.stdin.close()
     bs.dedupe(tmp_path / "in.txt", output)
     assert set(tmp_path.iterdir()) == {tmp_path / "in.txt", output, of_a_user}

@@ -43,11 +43,12 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for, header_for
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.layouts import JSON_TEXT, RowsError
-from batchsolve.tables.outputs import open_output, partial_path
+from batchsolve.tables.outputs import open_output
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.rule_columns import RuleColumns
 from batchsolve.tables.shapes import Grids, Shape, Shapes
 from batchsolve.tables.texts import as_text
+from batchsolve.whole_files import partial_path
 
 P, S = "1.....2..3.....4", "1243342143122134"
 NAMED = {"column": "puzzle", "box": (2, 2), "alphabet": "1-4"}
