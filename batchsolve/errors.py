@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import islice
 
+from batchsolve.file_kinds import not_text
+
 MOST_SHOWN = 80  # characters of a name
 MOST_LISTED = 12  # names
 
@@ -117,10 +119,8 @@ def named_errors(name: str) -> Iterator[None]:
     except BatchsolveError as error:
         raise InputError(f"{name}: {error}") from error
     except UnicodeDecodeError as error:
-        byte = f"byte 0x{error.object[error.start]:02x}"
-        raise InputError(
-            f"{name}: not UTF-8 text ({byte}); convert it, for instance with iconv"
-        ) from error
+        byte = f" (byte 0x{error.object[error.start]:02x}); convert it, for instance with iconv"
+        raise InputError(f"{name}: {not_text(error.object, byte)}") from error
     except IsADirectoryError as error:
         raise InputError(f"{name}: is a directory; name a file in it") from error
     except Exception as error:
@@ -172,6 +172,29 @@ def prefixed(words: str, raised: type[BatchsolveError], *caught: type[Exception]
         yield
     except kinds as error:
         raise raised(f"{words}: {error}") from error
+
+
+@contextmanager
+def malformed(what: str) -> Iterator[None]:
+    """Make whatever a parser of one value raises a `ProblemError` that begins with `what`.
+
+    A value can be wrong in any way, so no list of exceptions would be complete. What Python says of
+    it, such as ``'NoneType' object is not subscriptable``, tells a user nothing.
+
+    Examples
+    --------
+    >>> with malformed("constraint 'Cage'"):
+    ...     [].pop()
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.ProblemError: constraint 'Cage' is malformed
+    """
+    try:
+        yield
+    except BatchsolveError as error:
+        raise ProblemError(f"{what}: {error}") from error
+    except Exception as error:
+        raise ProblemError(f"{what} is malformed") from error
 
 
 @contextmanager

@@ -11,12 +11,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, quoted, twice
 
 SEAL = "seal"  # the field that holds it
 SEAL_BYTES = 8
+MOST_NESTED = 100  # lists and objects in one another
 MOST_DIGITS = 4000  # of a number; Python refuses to write more than 4,300 of them
 
+_TOO_DEEP = f"nested more than {MOST_NESTED} deep"
 
 Kind = tuple[str, Callable[[Any], bool]]
 """A description of the values of a field, for messages, and a function that knows them."""
@@ -45,27 +47,57 @@ TEXT: Kind = "a text", lambda value: isinstance(value, str)
 TRUTH: Kind = "true or false", lambda value: isinstance(value, bool)
 
 
-def loads(text: str, make: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
-    """Parse JSON, all of whose texts can be written as UTF-8.
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of an object of JSON; of two with one name, Python would lose the first."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        name = twice(name for name, _ in pairs)
+        raise ValueError(f"an object has two fields {quoted(name)}; name each once")
+    return fields
 
-    Parameters
-    ----------
-    text : str
-    make : callable, optional
-        Makes an object of its pairs of name and value; by default a dict.
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_each_once)
+
+
+def loads(text: str) -> Any:
+    """Parse JSON whose objects name each field once, and whose texts can be written as UTF-8.
 
     Raises
     ------
     ValueError
-        If it is not JSON, or has half of a surrogate pair in a text.
+        If it is not such JSON, or is nested more than `MOST_NESTED` deep: Python's own limit
+        depends on the calls around, which differ between workers.
+
+    Examples
+    --------
+    >>> loads('{"a": 1, "a": 2}')
+    Traceback (most recent call last):
+        ...
+    ValueError: an object has two fields 'a'; name each once
     """
-    value = json.loads(text, object_pairs_hook=make)
+    try:
+        value = _DECODER.decode(text)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    if text.count("[") + text.count("{") > MOST_NESTED and _is_deep(value):
+        raise ValueError(_TOO_DEEP)
     if "\\u" in text:
         try:
             json.dumps(value, ensure_ascii=False).encode()
         except UnicodeEncodeError:
             raise ValueError("half of a surrogate pair") from None
     return value
+
+
+def _is_deep(value: Any) -> bool:
+    """Return True if lists and objects are nested more than `MOST_NESTED` deep."""
+    level = [value]
+    for _ in range(MOST_NESTED):
+        inner = (one.values() if isinstance(one, dict) else one for one in level)
+        level = [each for some in inner for each in some if isinstance(each, list | dict)]
+        if not level:
+            return False
+    return True
 
 
 def parse(text: str, form: Form) -> dict[str, Any]:

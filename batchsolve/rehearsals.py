@@ -2,13 +2,11 @@
 
 The process that asks for one can go on meanwhile: with slower code, or with kernels that it has.
 The result is dropped; the kernels are found on disk. The process that asked is never a worker. When
-it ends, so does the other, unless it was let go: our commands do that, because short ones, however
-many, would otherwise never get their kernels.
+it ends, so does the other.
 """
 
 from __future__ import annotations
 
-import fcntl
 import multiprocessing
 import os
 import pickle
@@ -21,16 +19,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from batchsolve import kernel_files, kernels
+from batchsolve import kernels
 
 PROGRAM = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer); "
     "from batchsolve.rehearsals import rehearse; rehearse()"
 )
 LOOK_SECONDS = 0.2  # between two looks at a process
-ALONE_SECONDS = 120.0  # that a process that was let go may go on alone
 LOWEST_PRIORITY = 19
-GO_ON = b"go on"
 
 _BEGINS = threading.Lock()
 _PROCESSES: dict[str, subprocess.Popen[bytes] | None] = {}  # by name; None if it cannot be started
@@ -48,7 +44,7 @@ def begin(name: str, call: Callable[[], Any], niceness: int = 0, delay: float = 
         is_python = Path(sys.executable or "").name.startswith("python")  # and no other program
         if is_python and multiprocessing.parent_process() is None and not kernels.AWAITS:
             with suppress(Exception):  # a problem of the caller's own, no memory, no threads, …
-                message = b"".join(map(pickle.dumps, (sys.path, name, niceness, delay, call)))
+                message = b"".join(map(pickle.dumps, (sys.path, niceness, delay, call)))
                 process = _started(message)
         _PROCESSES[name] = process
 
@@ -117,20 +113,17 @@ def end(name: str) -> None:
         process.kill()
 
 
-def let_go() -> None:
-    """Let the rehearsals that are running go on when this process has ended."""
-    for process in _PROCESSES.values():
-        if process is not None and process.stdin is not None:
-            with suppress(OSError, ValueError):  # it has ended
-                process.stdin.write(GO_ON)
-                process.stdin.flush()
+def end_all() -> None:
+    """End all rehearsals that are still running, as a command that has ended leaves nothing."""
+    for name in list(_PROCESSES):
+        end(name)
 
 
 def rehearse() -> None:
     """Make the call that comes from standard input."""
-    name, niceness, delay, call = (pickle.load(sys.stdin.buffer) for _ in range(4))
+    niceness, delay, call = (pickle.load(sys.stdin.buffer) for _ in range(3))
     _be_nice(os.getpid(), niceness)
-    threading.Thread(target=_end_after_input, args=(name,), daemon=True).start()
+    threading.Thread(target=_end_after_input, daemon=True).start()
     time.sleep(delay)
     try:
         call()
@@ -140,21 +133,7 @@ def rehearse() -> None:
         os._exit(0)  # at a usual end, Python aborts: the thread still reads
 
 
-def _end_after_input(name: str) -> None:
-    """End with the process that asked; if that has let go, some time later.
-
-    Of each name, one goes on alone: the others of many commands would only wait for its kernels.
-    """
-    if sys.stdin.buffer.read() == GO_ON and _is_first(name):
-        _be_nice(os.getpid(), LOWEST_PRIORITY)
-        time.sleep(ALONE_SECONDS)
+def _end_after_input() -> None:
+    """End with the process that asked."""
+    sys.stdin.buffer.read()
     os._exit(1)
-
-
-def _is_first(name: str) -> bool:
-    """Tell whether this process is the first of that name, and where it can keep kernels."""
-    with suppress(OSError):
-        lock = kernel_files.open_lock(f"{name.replace(os.sep, '-')}.rehearsal")
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False

@@ -446,7 +446,8 @@ class FileSettings:
         "Name of the column of given solutions; found by default.", metavar="NAME"
     )
     alphabet: str | None = setting(
-        "Symbols of the digits: 1-9A-G, 0-9A-F, A-P, … or numbers; one more in front is the blank.",
+        "Symbols of the digits: 0-8, 1-9A-G, A-P, 0-15, … or numbers; one more in front is the "
+        "blank.",
         metavar="A",
     )
     blank: str | None = setting(

@@ -1,21 +1,75 @@
-"""Files that appear when they are whole, and folders that no process leaves behind.
+"""Files that are read and that appear as a whole, and folders that no process leaves behind.
 
-The process that makes a folder holds a lock on it, which the system releases when the process ends,
-however that happens. It also removes folders of the same name whose lock is free.
+A file has one writer at a time, whatever command that is: it holds a lock in a folder beside the
+file. The process that makes a folder in memory holds a lock on it. The system releases locks when
+the process ends, however that happens, and the next process removes folders whose lock is free.
 """
 
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from batchsolve.errors import OutputError
+from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
+
+MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
+_AT_ONCE = 1 << 20
+
+
+def opened(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file to be read to its end; raises `InputError` for a device, which may have none."""
+    file = open(path, "rb")  # noqa: SIM115
+    mode = os.fstat(file.fileno()).st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        file.close()
+        raise InputError("is a device, which may have no end; name a file, or pipe it to -")
+    return file
+
+
+def text_of(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file in UTF-8; see `opened`."""
+    with io.TextIOWrapper(opened(path), encoding="utf-8") as file:
+        return file.read()
+
+
+def content_of(stream: Any, what: str = "has") -> bytes:
+    """Return the content of a binary stream.
+
+    Raises
+    ------
+    InputError
+        If that is more than `MOST_BYTES`; the rest is not read.
+    """
+    content = bytearray()
+    while some := stream.read(_AT_ONCE):  # memory for that is taken before unpacking
+        content += some
+        check_size(len(content), what)
+    return bytes(content)
+
+
+def check_size(n_bytes: int, what: str) -> None:
+    """Raise `InputError` if a file has more bytes than are read as a whole."""
+    if n_bytes > MOST_BYTES:
+        raise InputError(
+            f"{what} more than {MOST_BYTES >> 20:,} MiB, the most that is read as one file"
+        )
+
+
+def check_is_no_link(path: str) -> None:
+    """Raise `JournalError` if a file or folder of a run is a link, behind which is another's."""
+    if os.path.islink(path):
+        raise JournalError(
+            f"{path}: is a link to {os.readlink(path)}; a run writes and removes only what is its "
+            f"own: put the file or folder there itself"
+        )
 
 
 def followed(path: str) -> str:
@@ -46,6 +100,30 @@ def target_of(path: str | os.PathLike[str]) -> str:
     return target
 
 
+def partial_path(path: str) -> str:
+    """Return the path of the rows of an unfinished run, which can be resumed."""
+    return path + ".partial"
+
+
+def whole_target_of(path: str | os.PathLike[str]) -> str:
+    """Return the result of `target_of` for a file that is written whole, not row by row.
+
+    Raises
+    ------
+    OutputError
+        If `target_of` does, or an interrupted run has left its rows: in the end it would replace
+        the file.
+    """
+    target = target_of(path)
+    kept = partial_path(target)
+    if left := [name for name in (kept, f"{kept}.journal") if os.path.exists(name)]:
+        raise OutputError(
+            f"{kept}: an interrupted run (of solve, for instance) left its rows there; go on with "
+            f"that run and `resume`, delete {' and '.join(left)}, or name another output"
+        )
+    return target
+
+
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file to be written, which gets its name when it is whole; else nothing is left of it.
@@ -55,20 +133,95 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     OSError
         If it cannot be written.
     OutputError
-        If `target_of` does.
+        If `folder_beside` does.
     """
-    target = target_of(path)
-    partial = f"{target}.partial"
+    target = whole_target_of(path)
+    with folder_beside(target) as folder:
+        unfinished = os.path.join(folder, os.path.basename(target))
+        try:
+            with open(unfinished, "wb") as file:
+                yield file
+            os.replace(unfinished, target)
+        except OSError as error:
+            if error.filename == unfinished:
+                error.filename = os.fspath(path)
+            raise
+
+
+@contextmanager
+def folder_beside(path: str) -> Iterator[str]:
+    """Be the only writer of a file; lend a folder beside it for what it is made of.
+
+    Raises
+    ------
+    OutputError
+        If `only_writer` or `whole_target_of` does.
+    """
+    with only_writer(path) as folder:
+        whole_target_of(path)
+        yield folder
+
+
+@contextmanager
+def only_writer(path: str) -> Iterator[str]:
+    """Hold the name of a file while it is written; lend a folder beside it.
+
+    The system releases the lock when the process ends, however that happens. The next writer
+    removes what is left in the folder. On file systems without locks, names in it still differ.
+
+    Raises
+    ------
+    OutputError
+        If another process or thread writes the file.
+    """
+    parent, name = os.path.split(path)
+    home = os.path.join(parent, f".{name}.batchsolve")
+    with disk_errors(path):
+        lock, is_locked = _locked(os.path.join(home, "lock"), path)
+    folder = None
     try:
-        with open(partial, "wb") as file:
-            yield file
-        os.replace(partial, target)
-    except BaseException as error:
-        if isinstance(error, OSError) and error.filename == partial:
-            error.filename = os.fspath(path)
-        if os.path.exists(partial):
-            os.remove(partial)
-        raise
+        if is_locked:
+            _remove_folders_in(home)
+        with disk_errors(path):
+            folder = tempfile.mkdtemp(dir=home)
+        yield folder
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(FileNotFoundError):  # without locks, another writer may have ended
+            os.remove(os.path.join(home, "lock"))
+        with suppress(OSError):  # or be there
+            os.rmdir(home)
+        os.close(lock)
+
+
+def _locked(name: str, path: str) -> tuple[int, bool]:
+    """Return the lock file of an output, open; and True unless the file system has no locks."""
+    while True:
+        with suppress(FileExistsError):
+            os.mkdir(os.path.dirname(name))
+        with suppress(FileNotFoundError):  # the last writer has just removed the folder
+            lock = os.open(name, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if os.path.samestat(os.fstat(lock), os.stat(name)):
+                    return lock, True
+            except BlockingIOError:
+                os.close(lock)
+                raise OutputError(
+                    f"{path}: is being written by another run; wait until it ends, or name "
+                    f"another output"
+                ) from None
+            except FileNotFoundError:
+                pass
+            except OSError:
+                return lock, False
+            os.close(lock)
+
+
+def _remove_folders_in(home: str) -> None:
+    for name in os.listdir(home):
+        shutil.rmtree(os.path.join(home, name), ignore_errors=True)  # the lock is no folder
 
 
 class HeldFolder:

@@ -146,7 +146,9 @@ WRONG = {
     "name, not a BytesIO: solve_file takes names": lambda: bs.solve_file(io.BytesIO(), "out.csv"),
     "output needs a name, not a BytesIO": lambda: bs.solve_file("in.csv", io.BytesIO()),
     "name, not a DataFrame: solve_table": lambda: bs.solve_file(pd.DataFrame(), "out.csv"),
-    "whole numbers, not float64; .*astype": lambda: bs.solve_batch(np.zeros((1, 16))),
+    "whole numbers; those of an array of float64 are not all .*astype": lambda: bs.solve_batch(
+        np.full((1, 16), 0.5)
+    ),
     "box is a pair, such as \\(2, 3\\), not 2": lambda: bs.solve(GRID, box=2),
     "box is a pair, such as \\(2, 3\\), not '2x2'": lambda: bs.solve_file("a", "b", box="2x2"),
     "a box has 1 row and column or more, not \\(0, 2\\)": lambda: bs.solve(GRID, box=(0, 2)),
@@ -208,7 +210,7 @@ def test_minus_one_is_a_blank_of_arrays():
     assert bs.solve_batch(grid).text() == ["1243342143122134"]
     with pytest.raises(bs.InputError, match=r"0 or -1 is a blank"):
         bs.solve_batch(np.full((1, 16), -2))
-    with pytest.raises(bs.InputError, match="0 and -1, but no 4"):  # digits that begin at 0
+    with pytest.raises(bs.InputError, match="0 and blanks, but no 4"):  # digits that begin at 0
         bs.solve_batch(np.where(grid < 0, -1, grid - 1))
 
 

@@ -255,9 +255,16 @@ DRAW = {
     "graphs.solution_graph._reachable": lambda rng: (*graph(rng)[1:], 1),
     "problems.grids._fill_grids": filled,
     "problems.grids._stacks_of": lambda rng: (numbers(rng, (3, 9)), int(rng.integers(256))),
-    "problems.notation._decode_numbers": lambda rng: (numbers(rng, (3, 9)), 32, 46),
+    "problems.notation._decode_numbers": lambda rng: (
+        numbers(rng, (3, 9)),
+        int(rng.integers(2)),
+        32,
+        46,
+    ),
     "problems.notation._decode_symbols": symbols,
-    "problems.notation._encode_numbers": lambda rng: encoded(rng, int(rng.choice([4, 255]))),
+    "problems.notation._encode_numbers": lambda rng: encoded(
+        rng, int(rng.integers(2)), int(rng.choice([4, 255]))
+    ),
     "problems.notation._encode_symbols": encoded,
     "problems.notation.trim": lambda rng: (numbers(rng, 9, high=33), 0, 9),
     "problems.stacks.gather": gathered,

@@ -26,6 +26,7 @@ from batchsolve.errors import BatchsolveError, disk_errors, printable
 _OTHER_OPTIONS = {"stop_on_invalid": "--on-invalid stop"}
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 COLUMN = 24  # characters, of the flags in a help text
+MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a tenth of a second then
 
 # Command -> its module, in the order of the list of commands: rows, one problem, its runs, job
 # arrays, scaling.
@@ -50,6 +51,7 @@ class Commands(click.Group):
 
     def main(self, *args: Any, **settings: Any) -> Any:
         """Run the program; print one message if the help or the version cannot be printed."""
+        sys.set_int_max_str_digits(MOST_DIGITS)
         try:
             return super().main(*args, **settings)
         except OSError as error:
@@ -101,6 +103,15 @@ def all_commands() -> dict[str, click.Command]:
 class _Command(click.Command):
     """A command whose help has its arguments and options under headings."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse a second value of an option that takes one; click would ignore the first."""
+        if not ctx.resilient_parsing:  # parsing is resilient while a word is completed
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+            single = [o for o in given if isinstance(o, click.Option) and takes_one_value(o)]
+            if again := next((o for k, o in enumerate(single) if o in single[:k]), None):
+                raise click.UsageError(f"{again.opts[0]} takes one value; give it once", ctx)
+        return super().parse_args(ctx, args)
+
     def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write nothing: `format_options` writes them."""
 
@@ -110,6 +121,11 @@ class _Command(click.Command):
             records = filter(None, (each.get_help_record(ctx) for each in parameters))
             with formatter.section(heading):
                 formatter.write_dl([(f"{flags:{COLUMN}}", what) for flags, what in records], COLUMN)
+
+
+def takes_one_value(option: click.Option) -> bool:
+    """Tell whether a second value of an option would replace the first; a flag has none."""
+    return not (option.is_flag or option.multiple or option.count)
 
 
 Function = Callable[..., int]
@@ -188,8 +204,6 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
             code = run()
         with disk_errors("standard output"):
             sys.stdout.flush()
-        if rehearsals := sys.modules.get("batchsolve.rehearsals"):
-            rehearsals.let_go()
         return code
     except KeyboardInterrupt as error:
         how, code = "interrupted", EXIT_INTERRUPTED
@@ -209,6 +223,9 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
     except MemoryError:
         print("batchsolve: out of memory; give fewer --jobs, or more memory", file=sys.stderr)
         return EXIT_ERROR
+    finally:
+        if rehearsals := sys.modules.get("batchsolve.rehearsals"):
+            rehearsals.end_all()
 
 
 def _said(error: BaseException) -> str:

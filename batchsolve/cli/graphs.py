@@ -26,7 +26,7 @@ from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.errors import InputError, counted, disk_errors, listed, quoted
 from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import GRAPH_MEGABYTES, FileSettings, SearchSettings
-from batchsolve.whole_files import target_of, whole_file
+from batchsolve.whole_files import whole_file, whole_target_of
 
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph
@@ -55,7 +55,7 @@ def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:
     from batchsolve.runs.graphs import solution_graph
 
     begin = time.monotonic()
-    target_of(path)  # before the work is done
+    whole_target_of(path)  # before the work is done
     graph = _in_time(partial(solution_graph, memory=megabytes), asked)
     if graph is None:
         return _out_of_time(asked, {"graph": None, "nodes": 0})
@@ -163,7 +163,7 @@ def graph(
     from batchsolve.graphs.solution_graph import SolutionGraph
 
     if output is not None:
-        target_of(output)  # before the work is done
+        whole_target_of(output)  # before the work is done
     if list_ and sample is not None:
         raise InputError("--list and --sample do not go together")
     if printing.as_json and (list_ or sample is not None):

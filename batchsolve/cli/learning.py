@@ -190,10 +190,10 @@ def evaluate(
     wrong in every cell.
     """
     from batchsolve.runs.evaluate import evaluate as evaluation_of
-    from batchsolve.whole_files import target_of
+    from batchsolve.whole_files import whole_target_of
 
     if html is not None:
-        target_of(html)  # before the work is done
+        whole_target_of(html)  # before the work is done
     columns = {"prediction": prediction, "truth": truth, "by": by, "bins": bins or ()}
     evaluation = printing.rows_of(evaluation_of, workers, inputs, **columns, files=files)
     if html is not None:

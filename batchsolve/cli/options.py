@@ -23,16 +23,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
 from click import BadParameter
 
 from batchsolve.cli.terminal import interrupts
-from batchsolve.errors import printable
+from batchsolve.errors import InputError, printable
 from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import SYMMETRIES, FileSettings, PuzzleSettings, SearchSettings, setting
+from batchsolve.whole_files import text_of
 
 Note = Callable[[str, Any, Any], click.Parameter]
 """The declaration of a parameter: it makes click's of a name, a type and a default."""
@@ -211,7 +211,7 @@ class Printing:
 def box_shape(text: str) -> tuple[int, int]:
     """Return the rows and columns of a box such as ``2x3``."""
     rows, _, columns = text.lower().partition("x")
-    if not (rows.isdecimal() and columns.isdecimal()):
+    if not (rows + columns).isascii() or not (rows.isdecimal() and columns.isdecimal()):
         raise BadParameter(f"{text!r} is not a box shape; write rows x columns, such as 3x3")
     return int(rows), int(columns)
 
@@ -221,9 +221,10 @@ def text_of_file(what: str) -> Callable[[str], str]:
 
     def read(name: str) -> str:
         try:
-            return Path(name).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "is not UTF-8 text"
+            return text_of(name)
+        except (OSError, UnicodeDecodeError, InputError) as error:
+            not_text = isinstance(error, UnicodeDecodeError)
+            why = "is not UTF-8 text" if not_text else getattr(error, "strerror", None) or error
             raise BadParameter(f"{name}: {why}; name a file with {what}") from error
 
     return read
@@ -233,7 +234,7 @@ def number_range(text: str) -> tuple[int, int]:
     """Return the bounds of a range such as ``22..26``, or twice a number."""
     fewest, dots, most = text.partition("..")
     most = most if dots else fewest
-    if not (fewest.isdecimal() and most.isdecimal()):
+    if not text.isascii() or not (fewest.isdecimal() and most.isdecimal()):
         raise BadParameter(f"{text!r} is not a range; write FEWEST..MOST, such as 22..26")
     return int(fewest), int(most)
 
@@ -251,7 +252,7 @@ def depth_or_auto(text: str) -> int | None:
     """Return a depth; None is automatic."""
     if text == "auto":
         return None
-    if not text.isdecimal():
+    if not (text.isascii() and text.isdecimal()):
         raise BadParameter(f"{text!r} is not a depth; write a number, or auto")
     return int(text)
 

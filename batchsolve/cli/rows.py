@@ -104,7 +104,7 @@ def solve(
 
     files = replace(files, stop_on_invalid=on_invalid == "stop")
     summary = printing.rows_of(solve_file, workers, inputs, output, search=search, files=files)
-    columns = [summary.columns] if summary.column else []  # files of problems have none
+    columns = [summary.columns] if summary.column != "" else []  # files of problems have none
     code = answered(summary, printing, *columns, output=output)
     if summary.advice:
         printing.note(f"{summary.unfinished:,} unfinished: {summary.advice}")

@@ -28,6 +28,7 @@ from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.errors import InputError, counted, named_errors, printable
 from batchsolve.settings import SearchSettings
+from batchsolve.whole_files import text_of
 
 if TYPE_CHECKING:
     from batchsolve.runs.count import Count
@@ -67,8 +68,8 @@ def group_of(reading: Reading, found: bool, path: str | None) -> bool | Symmetri
     if path == "structure":
         group = structure_symmetries(reading.problem, reading.stack)
     else:
-        with named_errors(path), open(path, encoding="utf-8") as file:
-            group = Symmetries.generated(reading.problem, read_generators(file.read()))
+        with named_errors(path):
+            group = Symmetries.generated(reading.problem, read_generators(text_of(path)))
     return group.joined(symmetries(reading.problem)) if found else group
 
 

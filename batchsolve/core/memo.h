@@ -33,8 +33,9 @@ inline std::size_t words_of_counts(const Problem& problem) {
     }
     std::vector<double> bits(problem.n_primary);
     for (Item i = 0; i < problem.n_primary; ++i) {
-        const double most = problem.bounds.empty() ? 1 : problem.bounds[i].most;
-        bits[i] = std::min(sizes[i], most * std::log2(sizes[i] + 1));
+        bits[i] = problem.bounds.empty()
+                      ? std::log2(std::max(sizes[i], 1.0))
+                      : std::min(sizes[i], problem.bounds[i].most * std::log2(sizes[i] + 1));
     }
     if (problem.bounds.empty()) {
         std::ranges::sort(bits, std::greater());

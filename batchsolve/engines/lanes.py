@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from batchsolve.core import native
 from batchsolve.engines.contract import Outcome, Task, check_support, registered
-from batchsolve.engines.frame import prepared
+from batchsolve.engines.prepared import prepared
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.stacks import Searchable, Stacks

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from batchsolve.errors import ProblemError, prefixed, quoted
-from batchsolve.formats.grid_rules import GridRules
+from batchsolve.errors import ProblemError, malformed, quoted
+from batchsolve.formats.grid_rules import GridRules, whole_number
 from batchsolve.problems.rules import regions_of
 
 Words = Sequence[str]
@@ -44,15 +44,14 @@ def read_constraints(text: str, rules: GridRules) -> None:
     for name, words in each:
         if name not in _CONSTRAINTS:
             raise ProblemError(f"{quoted(name)} is a constraint that rules here cannot say")
-        said = f"constraint {quoted('~'.join([name, *words]))}"
-        with prefixed(said, ProblemError, ValueError, IndexError):
+        with malformed(f"constraint {quoted('~'.join([name, *words]))}"):
             _CONSTRAINTS[name](rules, words)
 
 
 def _given(rules: GridRules, words: Words) -> None:
     for word in words:
         name, *digits = word.split("_")
-        numbers = [int(digit) for digit in digits]
+        numbers = list(map(whole_number, digits))
         if not numbers or not all(1 <= d <= rules.n for d in numbers):
             raise ProblemError(f"{quoted(word)} names no digit of 1 to {rules.n}")
         rules.mark(rules.cell(name), numbers)
@@ -67,39 +66,57 @@ def _shape(rules: GridRules, words: Words) -> None:
 
 def _jigsaw(rules: GridRules, words: Words) -> None:
     rules.check_is_square()
-    if len(set(words[-1])) > 1:
-        rules.houses += regions_of(words[-1], rules.n)
+    labels = words[-1]
+    if set(labels) != {labels[0]} or len(labels) != rules.n**2:  # one label alone says no regions
+        rules.houses += regions_of(labels, rules.n)
+
+
+def _check_is_alone(words: Words) -> None:
+    if words:
+        raise ProblemError(f"nothing follows its name, but {quoted('~'.join(words))} does")
 
 
 def _no_boxes(rules: GridRules, words: Words) -> None:
+    _check_is_alone(words)
     rules.has_boxes = False
 
 
 def _diagonal(rules: GridRules, words: Words) -> None:
-    if words[0] not in ("1", "-1"):
+    if words not in (["1"], ["-1"]):
         raise ProblemError("a diagonal is 1 or -1")
-    rules.diagonal(falls=words[0] == "-1")
+    rules.diagonal(falls=words == ["-1"])
 
 
 def _cage(rules: GridRules, words: Words) -> None:
-    rules.cage(rules.cells(words[1:], 1), int(words[0] or 0) or None)
+    total, *names = words
+    if not total:
+        raise ProblemError("a cage has no sum; 0 means any sum")
+    rules.cage(rules.cells(names, 1), whole_number(total) or None)
 
 
 def _sum(rules: GridRules, words: Words) -> None:
-    rules.sums.append((rules.cells(words[1:], 1), int(words[0])))
+    rules.sums.append((rules.cells(words[1:], 1), whole_number(words[0])))
 
 
 def _whisper(rules: GridRules, words: Words) -> None:
-    apart, cells = (int(words[0]), words[1:]) if words[0].isdigit() else (5, words)
+    apart, cells = (whole_number(words[0]), words[1:]) if words[0].isdecimal() else (5, words)
     rules.whisper(rules.cells(cells), apart)
 
 
 def _named(name: str) -> Callable[[GridRules, Words], None]:
-    return lambda rules, words: rules.names.append(name)
+    def read(rules: GridRules, words: Words) -> None:
+        _check_is_alone(words)
+        rules.names.append(name)
+
+    return read
 
 
 def _strict(word: str) -> Callable[[GridRules, Words], None]:
-    return lambda rules, words: rules.strict.append(word)
+    def read(rules: GridRules, words: Words) -> None:
+        _check_is_alone(words)
+        rules.strict.append(word)
+
+    return read
 
 
 def _beside(relation: str) -> Callable[[GridRules, Words], None]:
@@ -150,12 +167,14 @@ def read_sumocue(text: str, rules: GridRules) -> None:
     The letter ``d`` stands for diagonals; cells of sum 0 are in no cage.
     """
     rules.check_is_square()
-    shape, diagonals, kind, *numbers = text.strip().rstrip(":").split(":")
-    n = rules.n
-    if kind != "k" or diagonals not in ("", "d") or shape != "3x3" or n != 9:
+    n, words = rules.n, text.strip().rstrip(":").split(":")
+    beginning, numbers = words[:3], words[3:]
+    if beginning not in (["3x3", "", "k"], ["3x3", "d", "k"]) or n != 9:
         raise ProblemError(f"{quoted(text)} is not a killer of 9×9: that begins with 3x3::k:")
-    if len(numbers) != n * n or not all(re.fullmatch("[0-9]{1,6}", x) for x in numbers):
+    if len(numbers) != n * n:
         raise ProblemError(f"a killer has {n * n} numbers, not {len(numbers)}")
+    if wrong := [number for number in numbers if not re.fullmatch("[0-9]{1,6}", number)]:
+        raise ProblemError(f"{quoted(wrong[0])} is not a number of a killer, 256 · sum + cage")
     cages: dict[int, list[int]] = {}
     for cell, number in enumerate(map(int, numbers)):
         if number >= 256:
@@ -164,5 +183,5 @@ def read_sumocue(text: str, rules: GridRules) -> None:
         raise ProblemError("a cage has two sums")
     for number, cells in cages.items():
         rules.cage(tuple(cells), number // 256)
-    if diagonals:
+    if beginning[1]:
         rules.names.append("x")

@@ -30,7 +30,7 @@ from batchsolve.problems.notation import (
 )
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.rules import n_regions
-from batchsolve.problems.survey import MOST_PLAIN, Survey
+from batchsolve.problems.survey import MOST_PLAIN, Signs, Survey
 from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import checked_box, text_of
 
@@ -298,14 +298,18 @@ def _notation(
     cells: Sequence[str], are_words: bool, n: int, alphabet: str | None, blanks: str | None
 ) -> tuple[Notation, str]:
     """Choose the notation of one grid; return it, and the cells as text in that notation."""
+    n_letters = sum(len(cell) == 1 and cell.isalpha() for cell in cells)
+    n_long = sum(len(cell) > 1 for cell in cells)
+    are_numbers = are_words and (n_long > n_letters or (n > 9 and n_letters == 0))
+    survey, text = Survey(blanks), " ".join(cells)
+    survey.add(pa.array([text]))
     if alphabet is not None:
         notation = Notation.from_name(alphabet, n, blanks)
-        return notation, ("" if notation.symbols else " ").join(cells)
-    if are_words:
-        n_letters = sum(len(cell) == 1 and cell.isalpha() for cell in cells)
-        n_long = sum(len(cell) > 1 for cell in cells)
-        if n_long > n_letters or (n > 9 and n_letters == 0):
-            return numbers(n).with_blanks(blanks), " ".join(cells)
+        if notation.symbols and are_words and n_long > n_letters:
+            return Signs(alphabet, blanks).notation(survey, n), text
+        return notation, "".join(cells) if notation.symbols else text
+    if are_numbers:
+        return numbers(n, first=survey.first_digit(n)).with_blanks(blanks), text
     # the caller reports cells that no alphabet has
     symbols = {c if len(c) == 1 and c.isascii() else "." for c in {*cells}}
     return _notation_with("".join(sorted(symbols)), n, blanks), "".join(cells)

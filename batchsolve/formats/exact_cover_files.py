@@ -24,7 +24,7 @@ MOST_ITEMS = 10_000_000  # a header can promise any number of items; each takes 
 JSON_FIELDS = ("options", "items", "secondary", "option_names", "colors", "bounds", "costs")
 
 _MOST_DIGITS = 18  # of a number that fits into 64 bits
-_BOUNDED = re.compile(r"(\d+)(?::(\d+))?\|([^|:]+)")
+_BOUNDED = re.compile(r"([0-9]+)(?::([0-9]+))?\|([^|:]+)")
 
 Line = tuple[int, list[str]]  # its number, from 1, and its words
 
@@ -141,7 +141,7 @@ def read_json(text: str) -> ExactCover:
     ExactCover(n_items=3, n_primary=2, n_options=2)
     """
     try:
-        fields = loads(text, _each_once)
+        fields = loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"line {error.lineno}: not JSON ({error.msg})") from error
     except Exception as error:  # too deep; a number too long; too large; a name twice
@@ -443,16 +443,6 @@ def _option(words: Sequence[str], number: int, n_items: int) -> list[int]:
         if item in items[:k]:
             raise InputError(f"line {number}: the option names item {item} twice")
     return [item - 1 for item in items]
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of an object of JSON; of two with one name, Python would lose the first."""
-    fields: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in fields:
-            raise ValueError(f"an object has two fields {quoted(name)}; name each once")
-        fields[name] = value
-    return fields
 
 
 def _names(values: Any, what: str) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from batchsolve.errors import ProblemError, prefixed, quoted
-from batchsolve.formats.grid_rules import GridRules
+from batchsolve.errors import ProblemError, malformed, prefixed, quoted
+from batchsolve.formats.grid_rules import GridRules, whole_number
+from batchsolve.json_records import loads
 from batchsolve.problems.notation import default_box
 from batchsolve.problems.rules import regions_of
 
@@ -24,6 +24,7 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
 
     Examples
     --------
+    >>> import json
     >>> rules, grid = GridRules(2), [[{}, {"value": 2, "given": True}], [{}, {}]]
     >>> cages = [{"cells": ["R1C1", "R2C1"], "value": "3"}]
     >>> read_f_puzzle(json.dumps({"size": 2, "grid": grid, "killercage": cages}), rules)
@@ -31,7 +32,7 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
     ([(1, 2)], [Cage(cells=(0, 2), total=3)])
     """
     with prefixed("no JSON", ProblemError, ValueError):
-        puzzle = json.loads(text)
+        puzzle = loads(text)
     rules.check_is_square()
     if isinstance(puzzle, dict) and "cells" in puzzle and "grid" not in puzzle:
         raise ProblemError(
@@ -48,8 +49,7 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
             continue
         if name not in _RULES:
             raise ProblemError(f"{quoted(name)} is a constraint that rules here cannot say")
-        malformed = LookupError, TypeError, ValueError, AttributeError
-        with prefixed(f"constraint {quoted(name)}", ProblemError, *malformed):
+        with malformed(f"constraint {quoted(name)}"):
             for part in [value] if name == "grid" or value is True else value:
                 _RULES[name](rules, part)
 
@@ -57,11 +57,13 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
 def _grid(rules: GridRules, grid: Any) -> None:
     """Read given digits, marks, and regions: a number a cell, by default that of its box."""
     n = rules.n
+    if [len(row) for row in grid] != n * [n]:
+        raise ProblemError(f"it is not {n} rows of {n} cells, as the size says")
     cells = [cell for row in grid for cell in row]
     for k, cell in enumerate(cells):
         digits = [cell["value"]] if cell.get("given") else cell.get("givenPencilMarks")
         if digits:
-            if not all(1 <= d <= n for d in digits):
+            if not all(type(d) is int and 1 <= d <= n for d in digits):
                 raise ProblemError(f"{quoted(digits)} in row {k // n + 1}, column {k % n + 1}")
             rules.mark(k, digits)
     if any("region" in cell for cell in cells):
@@ -73,7 +75,9 @@ def _grid(rules: GridRules, grid: Any) -> None:
 
 
 def _cage(rules: GridRules, part: Part) -> None:
-    rules.cage(rules.cells(part["cells"], 1), int(part.get("value") or 0) or None)
+    cells, total = rules.cells(part["cells"], 1), part.get("value")
+    # f-puzzles leaves the value out, or empty, where cells only differ
+    rules.cage(cells, None if total in (None, "") else whole_number(total) or None)
 
 
 def _dots(relation: str, usual: str) -> Callable[[GridRules, Part], None]:
@@ -132,7 +136,7 @@ _RULES: dict[str, Callable[[GridRules, Any], None]] = {
     "palindrome": _lines(lambda rules, cells, part: rules.palindrome(cells)),
     "renban": _lines(lambda rules, cells, part: rules.renban(cells)),
     "whispers": _lines(
-        lambda rules, cells, part: rules.whisper(cells, int(part.get("value") or 5))
+        lambda rules, cells, part: rules.whisper(cells, whole_number(part.get("value") or 5))
     ),
     "negative": _negative,
 }

@@ -14,14 +14,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from batchsolve.errors import InputError, quoted
+from batchsolve.errors import InputError, prefixed, quoted
 from batchsolve.json_records import loads
 from batchsolve.problems.overlaps import LAYOUTS
 
 Lines = Sequence[Sequence[str]]
 Columns = dict[str, str]
 
+_EXPECTED = "expected an object with a name, and data: an object of puzzles, each with problem"
 _BEGINNING = re.compile(
     rb'\s*\{(?:[^{}\[\]]*,)?\s*"data"\s*:\s*\{\s*"[^"]*"\s*:\s*\{\s*"problem"\s*:\s*"'
 )
@@ -48,26 +50,32 @@ def read_grid_document(data: bytes) -> dict[str, list[str]]:
     >>> read_grid_document(json.dumps({"name": "EvenOddSudoku", "data": puzzles}).encode())
     {'id': ['a'], 'puzzle': ['1...'], 'marks': ['.e..'], 'solution': ['']}
     """
-    try:
-        document = loads(data.decode("utf-8-sig"))
-        name, puzzles = document["name"], document["data"]
-        texts = {key: (str(one["problem"]), str(one["solution"])) for key, one in puzzles.items()}
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(
-            f"is not a document of puzzles ({error}); expected an object with a name, and data: an "
-            f"object of puzzles, each with problem and solution"
-        ) from error
+    text = data.decode("utf-8-sig")
+    with prefixed(f"is not a document of puzzles; {_EXPECTED}", InputError, ValueError):
+        document = loads(text)
+    if not isinstance(document, dict) or not isinstance(document.get("data"), dict):
+        raise InputError(f"is not a document of puzzles; {_EXPECTED}")
+    name, puzzles = document.get("name"), document["data"]
     if not isinstance(name, str) or name not in _KINDS:
         raise InputError(
             f"holds puzzles of the kind {quoted(name)}, whose rules cannot be said here; kinds "
             f"that can: {', '.join(_KINDS)}"
         )
     rows = [
-        {"id": key, **_KINDS[name](*_size_and_lines(problem)), "solution": _solved(name, solution)}
-        for key, (problem, solution) in texts.items()
+        {
+            "id": key,
+            **_KINDS[name](*_size_and_lines(_text(one, "problem"))),
+            "solution": _solved(name, _text(one, "solution")),
+        }
+        for key, one in puzzles.items()
     ]
     names = list(dict.fromkeys(column for row in rows for column in row if column != "solution"))
     return {column: [row.get(column, "") for row in rows] for column in (*names, "solution")}
+
+
+def _text(puzzle: Any, field: str) -> str:
+    """Return a field of a puzzle of a document; empty if it is missing."""
+    return str(puzzle[field]) if isinstance(puzzle, dict) and field in puzzle else ""
 
 
 def _size_and_lines(text: str) -> tuple[int, Lines]:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from functools import cached_property
 from itertools import combinations, pairwise
 
 from batchsolve.errors import ProblemError, prefixed, quoted
+from batchsolve.json_records import loads
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.overlaps import Place, drawn_labels, drawn_lines, drawn_places
 from batchsolve.problems.rules import Cage, Cells, Rules, layout
@@ -108,10 +108,10 @@ class GridRules:
         ProblemError
             If the name is none, or the grid has no such cell.
         """
-        match = re.fullmatch(r"r(\d+|[a-z])c(\d+|[a-z])", name.strip().lower())
+        match = re.fullmatch(r"r([0-9]+|[a-z])c([0-9]+|[a-z])", name.strip().lower())
         if match is None:
             raise ProblemError(f"{quoted(name)} is not a cell; write R1C2 for row 1, column 2")
-        row, column = (int(part) if part.isdigit() else int(part, 36) for part in match.groups())
+        row, column = (int(part, 36 if part.isalpha() else 10) for part in match.groups())
         cell = self._cells.get((row - 1, column - 1))
         if cell is None:
             grid = "the layout" if self.drawing else f"a grid of {self.n}×{self.n}"
@@ -209,6 +209,20 @@ class GridRules:
         return base + Rules(self.n, base.places, houses, groups, tuple(pairs), tuple(cages), marks)
 
 
+def whole_number(value: object) -> int:
+    """Return the whole number that a text, or a value of JSON, says.
+
+    Raises
+    ------
+    ProblemError
+        If it says none, or one that no sum of digits is.
+    """
+    text = str(value).strip()
+    if isinstance(value, float | bool) or not re.fullmatch("[0-9]{1,9}", text):
+        raise ProblemError(f"{quoted(value)} is not a whole number of 1 to 9 digits")
+    return int(text)
+
+
 def read_cages(labels: str, sums: str, rules: GridRules) -> None:
     """Read cages: a label a cell, a dot for none; and the sum of each label.
 
@@ -245,8 +259,8 @@ def _sums(text: str) -> dict[str, int | None]:
     """Return the sum of each label."""
     if text.strip().startswith("{"):
         with prefixed("sums are not a JSON object", ProblemError, ValueError):
-            pairs = json.loads(text, object_pairs_hook=list)
-        pairs = [(label, "?" if value is None else str(value)) for label, value in pairs]
+            fields = loads(text)
+        pairs = [(label, "?" if value is None else str(value)) for label, value in fields.items()]
     else:
         pairs = [word.partition("=")[::2] for word in re.split(r"[\s,;]+", text.strip()) if word]
     found: dict[str, int | None] = {}
@@ -302,7 +316,7 @@ def read_marks(text: str, rules: GridRules) -> None:
             rules.mark(cell, digits)
 
 
-_CELL = r"r\d+c\d+"
+_CELL = r"r[0-9]+c[0-9]+"
 _SIGN = "[<>" + "".join(map(re.escape, PAIR_SIGNS))[1:] + "]"
 _CHAIN = re.compile(rf"[\s,;]*({'|'.join(STRICT)}|{_CELL}(?:\s*{_SIGN}\s*{_CELL})+)(?=[\s,;]|$)")
 

@@ -13,9 +13,8 @@ import pyarrow as pa
 from batchsolve.errors import InputError, quoted
 from batchsolve.formats.exact_cover_files import check_number_of_items
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.whole_files import check_size, content_of
 
-MOST_UNPACKED = 1 << 30  # bytes; the search of such a problem takes tens of gigabytes
-_AT_ONCE = 1 << 20
 _OPTIONAL = ("colors", "bounds", "costs")  # arrays
 
 
@@ -25,14 +24,10 @@ def unpacked(data: bytes, compression: str) -> bytes:
     Raises
     ------
     InputError
-        If that is more than `MOST_UNPACKED` bytes; the rest is not unpacked.
+        If that is more than `MOST_BYTES`; the rest is not unpacked.
     """
-    content = bytearray()
     with pa.input_stream(pa.py_buffer(data), compression=compression) as stream:
-        while some := stream.read(_AT_ONCE):  # memory for that is taken before unpacking
-            content += some
-            _check_size(len(content))
-    return bytes(content)
+        return content_of(stream, "unpacks to")
 
 
 def _arrays_of(data: bytes) -> dict[str, npt.NDArray[Any]]:
@@ -41,12 +36,12 @@ def _arrays_of(data: bytes) -> dict[str, npt.NDArray[Any]]:
     Raises
     ------
     InputError
-        If it is damaged, or its arrays have more than `MOST_UNPACKED` bytes. The size comes from
+        If it is damaged, or its arrays have more than `MOST_BYTES`. The size comes from
         the directory of the file, before arrays are unpacked.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            _check_size(sum(member.file_size for member in archive.infolist()))
+            check_size(sum(member.file_size for member in archive.infolist()), "unpacks to")
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             return {name: np.asarray(file[name]) for name in file.files}
     except InputError:
@@ -112,10 +107,3 @@ def _integers(array: npt.NDArray[Any], name: str, length: int) -> list[int]:
         expected = "one whole number" if length == 1 else f"{length} whole numbers"
         raise InputError(f"the array {name!r} must hold {expected}")
     return [int(number) for number in array.reshape(-1)]
-
-
-def _check_size(n_bytes: int) -> None:
-    if n_bytes > MOST_UNPACKED:
-        raise InputError(
-            f"unpacks to more than {MOST_UNPACKED >> 20:,} MiB, the most that is read as one file"
-        )

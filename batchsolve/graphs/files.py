@@ -24,7 +24,7 @@ from batchsolve.arrays import UInts
 from batchsolve.errors import InputError, first_line, named_errors, prefixed
 from batchsolve.json_records import SEAL, TEXT, Form, is_whole, list_of, parse, sealed, whole
 from batchsolve.problems.exact_cover import ExactCover, check_kind
-from batchsolve.whole_files import whole_file
+from batchsolve.whole_files import opened, whole_file
 
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph
@@ -85,7 +85,7 @@ def read_graph(path: str | os.PathLike[str], problem: ExactCover) -> SolutionGra
     """Read a graph; see `SolutionGraph.load`."""
     check_kind(problem, ExactCover)
     name = os.fspath(path)
-    with open(path, "rb") as file:
+    with prefixed(name, InputError), opened(path) as file:
         data = file.read()
     with named_errors(name):
         return _parse(data, problem)

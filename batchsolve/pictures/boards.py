@@ -47,9 +47,9 @@ _FIRST_HUE = 250.0  # degrees; a blue
 # lightness and chroma; hues beside each other on the circle begin with different ones
 _SHADES = ((0.83, 0.11), (0.67, 0.14), (0.92, 0.06), (0.75, 0.08), (0.87, 0.03), (0.62, 0.08))
 
-_CELL = re.compile(r"(?:l(\d{1,9}))?r(\d{1,9})c(\d{1,9})")
-_PLACE = re.compile(r"s(\d{1,9})")
-_LINE = re.compile(r"([rc])(\d{1,9})")
+_CELL = re.compile(r"(?:l([0-9]{1,9}))?r([0-9]{1,9})c([0-9]{1,9})")
+_PLACE = re.compile(r"s([0-9]{1,9})")
+_LINE = re.compile(r"([rc])([0-9]{1,9})")
 
 
 CELLS, PLACES, SQUARES = "cells", "places", "squares"

@@ -11,6 +11,7 @@ options as indices.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -25,8 +26,10 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import FINE, Notation, usual_notation
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.survey import Survey
+from batchsolve.problems.survey import Signs, Survey
 from batchsolve.settings import text_of
+
+_MOST_EXACT = 1 << 53  # of integers that floating-point numbers hold
 
 
 def _stacks_at_once(grids: Any, n_digits: int) -> tuple[Any, Any]:
@@ -74,18 +77,42 @@ def _fill_grids(offsets, options, cells, digits, grids):
 
 
 def as_grids_array(grids: Any) -> npt.NDArray[Any]:
-    """Return grids as an array; masked cells are blank.
+    """Return grids as an array; masked cells, None and NaN become -1, which is a blank.
+
+    Whole numbers may be floating-point ones.
 
     Examples
     --------
     >>> grid = np.ma.array([1, 2, 2, 1], mask=[0, 1, 0, 0])
     >>> as_grids_array(grid).tolist(), as_grids_array([grid]).tolist()
-    ([1, 0, 2, 1], [[1, 0, 2, 1]])
+    ([1, -1, 2, 1], [[1, -1, 2, 1]])
+    >>> as_grids_array([1.0, float("nan")]).tolist(), as_grids_array([1, None]).tolist()
+    ([1, -1], [1, -1])
     """
     with argument_errors("grids are an array, or lists of equal length", grids):
         if isinstance(grids, list | tuple) and any(map(np.ma.isMaskedArray, grids)):
             grids = [as_grids_array(grid) for grid in grids]
-        return np.asarray(grids.filled(0) if np.ma.isMaskedArray(grids) else grids)
+        if np.ma.is_masked(grids):
+            kind = np.float64 if grids.dtype.kind == "f" else np.int64
+            grids = grids.astype(kind).filled(-1) if grids.dtype.kind in "uif" else grids.filled(-1)
+        array = np.asarray(grids)
+    return as_whole(array)
+
+
+def as_whole(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array of whole numbers as one of integers, with -1 for None and NaN.
+
+    Other arrays are returned unchanged.
+    """
+    fractions = array
+    if array.dtype == object:
+        with suppress(TypeError, ValueError, OverflowError):
+            fractions = array.astype(np.float64)
+    if fractions.dtype.kind != "f":
+        return array
+    fractions = np.where(np.isnan(fractions), -1, fractions)
+    is_whole = (np.abs(fractions) < _MOST_EXACT).all() and (fractions == np.trunc(fractions)).all()
+    return fractions.astype(np.int64) if is_whole else array
 
 
 def without_minus_one(array: npt.NDArray[Any], n_digits: int) -> npt.NDArray[Any]:
@@ -106,8 +133,8 @@ def without_minus_one(array: npt.NDArray[Any], n_digits: int) -> npt.NDArray[Any
         return array
     if array.max() < n_digits and (array == 0).any():
         raise InputError(
-            f"grids hold 0 and -1, but no {n_digits}: do the digits begin at 0? then add 1 to all "
-            f"cells"
+            f"grids hold 0 and blanks, but no {n_digits}: do the digits begin at 0? then add 1 to "
+            f"all cells"
         )
     return np.where(is_blank, 0, array)
 
@@ -241,8 +268,8 @@ class GridProblem(ExactCover, ABC):
             raise InputError(f"grids must have shape (n, {n_cells}), not {array.shape}{texts}")
         if array.dtype.kind not in "iu":
             raise InputError(
-                f"grids must hold whole numbers, not {array.dtype}; round them if need be, and "
-                f"convert them: grids.astype('uint8')"
+                f"grids must hold whole numbers; those of an array of {array.dtype} are not all "
+                f"whole; round them if need be, and convert them: grids.astype('uint8')"
             )
         array = without_minus_one(array, n)
         if array.size and not 0 <= array.min() <= array.max() <= n:
@@ -352,8 +379,9 @@ class GridProblem(ExactCover, ABC):
 
     def notation_of(self, text: str, alphabet: str | None = None) -> Notation:
         """Return the notation of a grid: the named alphabet, or one that fits."""
-        if alphabet is not None:
-            return Notation.from_name(alphabet, self.n_digits)
-        survey = Survey()
+        n, survey = self.n_digits, Survey()
         survey.add(pa.array([text]))
-        return survey.notation_or_usual(self.n_digits)
+        if alphabet is None:
+            return survey.notation_or_usual(n)
+        named = Notation.from_name(alphabet, n)
+        return Signs(alphabet).notation(survey, n) if survey.prefers_numbers(n) else named

@@ -29,7 +29,8 @@ MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
 
 FINE, WRONG_LENGTH = -1, -2
 """Values in an array of faults; others are the wrong cell, or a fault that `explain` knows."""
-_TWO_BLANKS = -3
+TWO_BLANKS = -3
+"""The fault of a grid with 0 and another blank, but no largest digit: digits seem to begin at 0."""
 _BAD = 255
 _AT_ONCE = 4096  # digits that stay in the fastest cache until all of their steps are added
 
@@ -47,6 +48,12 @@ def trimmed(data: Any, offsets: Any) -> tuple[Any, Any]:
     while (steps := is_space[ends - 1] & (begins < ends)).any():
         ends -= steps
     return begins, ends
+
+
+def sums(counted: Any, begins: Any, ends: Any) -> Any:
+    """Return the sum of each part of an array; it is 0 where a part ends before it begins."""
+    sums = np.append(0, np.cumsum(counted, dtype=np.int64))
+    return sums[ends] - sums[np.minimum(begins, ends)]
 
 
 @light_kernel
@@ -87,12 +94,13 @@ def _encode_symbols(data, offsets, table, grids, faults):
 
 
 @light_kernel
-def _encode_numbers(data, offsets, n_digits, table, grids, faults):
+def _encode_numbers(data, offsets, first_digit, n_digits, table, grids, faults):
     n_cells = grids.shape[1]
+    before, last = first_digit - 1, first_digit + n_digits - 1
     for k in range(faults.size):
         begin, end = trim(data, offsets[k], offsets[k + 1])
         cell, x = 0, begin
-        has_zero, has_minus_one, most = False, False, 0
+        has_zero, has_blank, most = False, False, 0
         while x < end:
             first = x
             number, numeric = 0, True
@@ -108,20 +116,21 @@ def _encode_numbers(data, offsets, n_digits, table, grids, faults):
                 if not numeric:
                     c = data[first]
                     minus_one = size == 2 and c == 45 and data[first + 1] == 49
-                    has_minus_one |= minus_one
-                    number = 0 if minus_one or (size == 1 and table[c] == 0) else 100_000
+                    is_blank = minus_one or (size == 1 and table[c] == 0)
+                    has_blank |= is_blank
+                    number = before if is_blank else 100_000
                 has_zero |= numeric and number == 0
                 most = max(most, number)
-                if number > n_digits and faults[k] == FINE:
+                if number > last and faults[k] == FINE:
                     faults[k] = cell
                 if cell < n_cells:
-                    grids[k, cell] = number if number <= n_digits else 0
+                    grids[k, cell] = number - before if number <= last else 0
                 cell += 1
             x += 1
         if cell != n_cells:
             faults[k] = WRONG_LENGTH
-        elif has_zero and has_minus_one and most < n_digits:
-            faults[k] = _TWO_BLANKS  # the digits seem to begin at 0
+        elif before == 0 and has_zero and has_blank and most < n_digits:
+            faults[k] = TWO_BLANKS
 
 
 @helper
@@ -160,7 +169,7 @@ def _decode_symbols(digits, begins, steps):
 
 
 @light_kernel
-def _decode_numbers(grids, separator, blank):
+def _decode_numbers(grids, first_digit, separator, blank):
     n, n_cells = grids.shape
     data = np.empty(n * n_cells * 4, np.uint8)
     offsets = np.zeros(n + 1, np.int32)
@@ -170,11 +179,11 @@ def _decode_numbers(grids, separator, blank):
             if cell > 0:
                 data[x] = separator
                 x += 1
-            digit = grids[k, cell]
-            if digit == 0:
+            if grids[k, cell] == 0:
                 data[x] = blank
                 x += 1
                 continue
+            digit = np.int64(grids[k, cell]) + first_digit - 1
             if digit >= 100:
                 data[x] = 48 + digit // 100
                 x += 1
@@ -207,6 +216,10 @@ class Notation:
         The symbols of blank cells in input; among numbers, 0 and -1 are blank, too.
     drawing : str
         For grids that overlap: lines with ``#`` outside; empty for N × N cells.
+    first : int
+        The first digit of numbers, 0 or 1.
+    is_certain : bool
+        True if a user named the digits, or 0 as a blank; else a grid of `TWO_BLANKS` is malformed.
     """
 
     n_digits: int
@@ -216,6 +229,8 @@ class Notation:
     blank: str = "."
     blanks: str = BLANKS
     drawing: str = ""
+    first: int = 1
+    is_certain: bool = False
 
     @classmethod
     def from_name(cls, name: str, n_digits: int, blanks: str | None = None) -> Notation:
@@ -224,7 +239,8 @@ class Notation:
         Parameters
         ----------
         name : str
-            With N + 1 symbols, the first one is that of blank cells.
+            With N + 1 symbols, the first one is that of blank cells. ``0-15`` and ``1-16`` are
+            numbers.
         n_digits : int
         blanks : str, optional
             The symbols of blank cells in input; the first is that of output.
@@ -236,6 +252,9 @@ class Notation:
         """
         if name == "numbers":
             return numbers(n_digits).with_blanks(blanks)
+        if is_range(name, n_digits):
+            named = numbers(n_digits, first=int(name[0]))
+            return replace(named, is_certain=True).with_blanks(blanks)
         symbols = symbols_of(name)
         if len(symbols) == n_digits + 1 and blanks is None:
             blanks, symbols = symbols[0], symbols[1:]
@@ -246,7 +265,7 @@ class Notation:
                 f"alphabet {name!r} has the symbols {symbols!r}; {n_digits} different ones are "
                 f"needed, such as {choices}"
             )
-        return cls(n_digits, name, symbols).with_blanks(blanks)
+        return cls(n_digits, name, symbols, is_certain=True).with_blanks(blanks)
 
     def with_blanks(self, blanks: str | None) -> Notation:
         """Return the notation with other blanks, or unchanged for None.
@@ -259,15 +278,22 @@ class Notation:
         if blanks is None:
             return self
         check_blanks(blanks)
-        symbols = self.symbols or "123456789"
+        symbols = self.symbols or "0123456789"[self.first :]
         if both := sorted(set(blanks) & {*symbols.upper(), *symbols.lower()}):
             raise InputError(f"blank {both[0]!r} is also a digit; name another, or the alphabet")
-        return replace(self, blank=blanks[0], blanks=blanks)
+        is_certain = self.is_certain or "0" in blanks
+        return replace(self, blank=blanks[0], blanks=blanks, is_certain=is_certain)
+
+    @property
+    def begins_at_zero(self) -> bool:
+        """True if 0 is the first digit."""
+        return self.symbols.startswith("0") or self.first == 0
 
     @property
     def names(self) -> list[str]:
         """The texts of the digits 1 .. N."""
-        return list(self.symbols) or [str(digit) for digit in range(1, self.n_digits + 1)]
+        numbers = range(self.first, self.first + self.n_digits)
+        return list(self.symbols) or list(map(str, numbers))
 
     @cached_property
     def table(self) -> npt.NDArray[np.uint8]:
@@ -340,8 +366,13 @@ class Notation:
         faults = np.full(n, FINE, np.int32)
         if self.symbols:
             _encode_symbols(data, offsets, self.table, grids, faults)
+            if self.symbols[0] == "1" and not self.is_certain:
+                faults[self._has_two_blanks(data, offsets, grids) & (faults == FINE)] = TWO_BLANKS
         else:
-            _encode_numbers(data, offsets, self.n_digits, self.table, grids, faults)
+            numbered = self.first, self.n_digits
+            _encode_numbers(data, offsets, *numbered, self.table, grids, faults)
+            if self.is_certain:
+                faults[faults == TWO_BLANKS] = FINE
         if self.drawing:
             misplaced = (grids > self.n_digits) == self._is_cell
             found = misplaced.any(axis=1) & (faults == FINE)
@@ -351,6 +382,21 @@ class Notation:
         if malformed.any():
             grids[malformed] = 0
         return grids, faults
+
+    def _has_two_blanks(
+        self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32], grids: Any
+    ) -> Any:
+        """Return True for each text with 0 and another blank whose grid lacks the largest digit."""
+        data = data[offsets[0] : offsets[-1]]
+        # most columns have one kind of blanks: then two looks at the least and the largest byte do
+        if not data.size or (data.min() >= 48 and data.max() < 95) or not (data == 48).any():
+            return np.zeros(len(grids), np.bool_)
+        others = np.zeros(256, np.bool_)
+        others[list(self.blanks.encode())] = True
+        others[48] = False
+        bounds = offsets.astype(np.int64) - offsets[0]
+        zeros, blanks = (sums(each, bounds[:-1], bounds[1:]) for each in (data == 48, others[data]))
+        return (zeros > 0) & (blanks > 0) & ~(grids == self.n_digits).any(axis=1)
 
     def placed(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """Return grids with N + 1 for each character outside, in their drawing."""
@@ -377,8 +423,11 @@ class Notation:
             if length == 0:
                 return f"no grid; a {rows}×{columns} grid has {rows * columns} {what}"
             return f"{length} {what}; a {rows}×{columns} grid has {rows * columns}"
-        if fault == _TWO_BLANKS:
-            return f"0 and -1, but no {n}: do the digits begin at 0? then add 1 to all numbers"
+        if fault == TWO_BLANKS:
+            return (
+                f"0 and blanks, but no {self.names[-1]}: do the digits begin at 0? then name the "
+                f"alphabet {from_zero(n, as_numbers=not self.symbols).name}"
+            )
         where = f"row {fault // columns + 1}, column {fault % columns + 1}"
         if not self.symbols:
             return f"{where}: {tokens[fault]!r} is not a number from 1 to {n}, nor a blank"
@@ -420,7 +469,7 @@ class Notation:
         """Return the bytes of grids as text, and their offsets."""
         grids = self.placed(grids)
         if not self.symbols:
-            return _decode_numbers(grids, ord(self.separator), ord(self.blank))
+            return _decode_numbers(grids, self.first, ord(self.separator), ord(self.blank))
         data = _decode_symbols(np.ascontiguousarray(grids).reshape(-1), *self.shifts)
         return data, np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1])
 
@@ -444,6 +493,17 @@ def symbols_of(name: str) -> str:
     return symbols
 
 
+def is_range(name: str, n_digits: int) -> bool:
+    """Return True for a range of N numbers, some of which have two characters or more.
+
+    Examples
+    --------
+    >>> is_range("0-15", 16), is_range("1-16", 16), is_range("0-8", 9), is_range("0-9", 10)
+    (True, True, False, False)
+    """
+    return name in (f"0-{n_digits - 1}", f"1-{n_digits}") and len(name) > 3
+
+
 def check_blanks(blanks: str) -> None:
     """Raise `InputError` for blanks that cannot stand for a cell."""
     taken = set(string.whitespace + ",;|")
@@ -455,9 +515,27 @@ def check_blanks(blanks: str) -> None:
         )
 
 
-def numbers(n_digits: int, separator: str = " ") -> Notation:
-    """Return the notation of N² separated numbers."""
-    return Notation(n_digits, "numbers", "", separator)
+def numbers(n_digits: int, separator: str = " ", first: int = 1) -> Notation:
+    """Return the notation of N² separated numbers, the first of which is 0 or 1."""
+    if first:
+        return Notation(n_digits, "numbers", "", separator)
+    name, blanks = f"0-{n_digits - 1}", BLANKS.replace("0", "")
+    return Notation(n_digits, name, "", separator, blanks=blanks, first=0)
+
+
+def from_zero(n_digits: int, as_numbers: bool = False) -> Notation:
+    """Return the notation whose first digit is 0, of characters if there are enough.
+
+    Examples
+    --------
+    >>> [from_zero(9).name, from_zero(16).name, from_zero(16, as_numbers=True).name]
+    ['0-8', '0-9A-F', '0-15']
+    """
+    symbols = (string.digits + string.ascii_uppercase)[:n_digits]
+    if as_numbers or len(symbols) < n_digits:
+        return numbers(n_digits, first=0)
+    name = f"0-{symbols[-1]}" if n_digits <= 10 else f"0-9A-{symbols[-1]}".removesuffix("-A")
+    return Notation(n_digits, name, symbols, blanks=BLANKS.replace("0", ""))
 
 
 def notations(n_digits: int) -> list[Notation]:

@@ -24,6 +24,8 @@ MOST_DIGITS = 64  # a set of digits is a word
 MOST_SETS = 1_000_000
 """The largest number of sets of digits that may be looked at for a cage."""
 
+MOST_SUM = 10**9 - 1  # of the digits of a cage, far above those that digits have
+
 
 def _at_least_apart(d: int) -> Callable[[int, int], bool]:
     return lambda a, b: abs(a - b) >= d
@@ -221,7 +223,7 @@ class Rules:
         return replace(self, **left)
 
     def checked(self) -> Rules:
-        """Return these rules; raise `ProblemError` if a rule names a cell that is not there."""
+        """Return these rules; raise `ProblemError` if a rule cannot be one of this grid."""
         n = self.n_digits
         if n > MOST_DIGITS:
             raise ProblemError(f"rules are for {MOST_DIGITS} digits or fewer, not {n}")
@@ -230,6 +232,9 @@ class Rules:
         named = [*(cell for some in many for cell in some), *(cell for cell, _ in self.marks)]
         named += [cell for a, b, _ in self.pairs for cell in (a, b)]
         _check_cells(named, self.n_cells)
+        for cage in self.cages:
+            if not 0 <= cage.total <= MOST_SUM:
+                raise ProblemError(f"a sum is 0 to {MOST_SUM:,}, not {quoted(cage.total)}")
         for group in (*self.groups, *(cage.cells for cage in self.cages)):
             if len(set(group)) != len(group) or not 1 <= len(group) <= n:
                 raise ProblemError(

@@ -5,8 +5,9 @@ The kernels take bytes and offsets that Arrow has checked.
 
 from __future__ import annotations
 
+import string
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isqrt
@@ -21,12 +22,16 @@ from batchsolve.kernels import with_counterpart
 from batchsolve.problems.notation import (
     BLANKS,
     MOST_DIGITS,
+    TWO_BLANKS,
     Notation,
     buffers,
     check_blanks,
     default_box,
+    from_zero,
+    is_range,
     notations,
     numbers,
+    sums,
     symbols_of,
     trim,
     trimmed,
@@ -44,21 +49,15 @@ _SET_OF_BYTE[1, 64:] = np.uint64(1) << np.minimum(np.arange(64, 256) - 64, 63).a
 _SET_OF_BYTE[:, _IS_SEPARATOR] = 0
 
 
-def _sums(counted: Any, begins: Any, ends: Any) -> Any:
-    """Return the sum of each part of an array; it is 0 where a part ends before it begins."""
-    sums = np.append(0, np.cumsum(counted, dtype=np.int64))
-    return sums[ends] - sums[np.minimum(begins, ends)]
-
-
 def _tokens(data: Any, begins: Any, ends: Any) -> tuple[Any, Any]:
     """Return the number of tokens of each value, and whether it has separators."""
     is_separator = _IS_SEPARATOR[data]
     is_first = ~is_separator
     is_first[1:] &= is_separator[:-1]
-    n_separators = _sums(is_separator, begins, ends)
+    n_separators = sums(is_separator, begins, ends)
     some = begins < ends
     n_tokens = np.zeros(begins.size, np.int64)
-    n_tokens[some] = _sums(is_first, begins[some] + 1, ends[some]) + ~is_separator[begins[some]]
+    n_tokens[some] = sums(is_first, begins[some] + 1, ends[some]) + ~is_separator[begins[some]]
     return n_tokens, n_separators > 0
 
 
@@ -76,7 +75,7 @@ def _survey_at_once(data: Any, offsets: Any) -> Any:
     ends_long = ~_IS_SEPARATOR[data]  # the fourth or a later byte of a token
     for k in range(_LONGEST_NUMBER):
         ends_long[k + 1 :] &= ~_IS_SEPARATOR[data][: -k - 1]
-    facts[:, 4] = _sums(ends_long, begins + _LONGEST_NUMBER, ends) > 0
+    facts[:, 4] = sums(ends_long, begins + _LONGEST_NUMBER, ends) > 0
     return facts
 
 
@@ -198,6 +197,7 @@ class Survey:
         self._blanks = BLANKS if blanks is None else blanks
         self._kinds: Counter[_Kind] = Counter()
         self._separators: Counter[str] = Counter()
+        self._ends: Counter[tuple[int, str]] = Counter()  # of N² numbers, by N; see `ends_of`
 
     def add(self, column: pa.Array) -> None:
         """Add the values of a string array."""
@@ -208,6 +208,21 @@ class Survey:
         if separated.size:
             text = column[int(separated[0])].as_py()
             self._separators[next((c for c in ",;\t" if c in text), " ")] += separated.size
+            self._add_ends(column, separated, facts[separated, 1])
+
+    def _add_ends(self, column: pa.Array, rows: Any, tokens: Any) -> None:
+        """Note which numbers the values of some rows begin and end with; see `ends_of`."""
+        for n_cells in np.unique(tokens).tolist():
+            n = isqrt(n_cells)
+            if n * n != n_cells or n > MOST_DIGITS:
+                continue
+            some = column.take(pa.array(rows[tokens == n_cells]))
+            one, faults = replace(numbers(n), blanks=self._blanks).encode(some)
+            zero, _ = replace(numbers(n, first=0), blanks=self._blanks).encode(some)
+            self._ends[n, "blanks"] += int((faults == TWO_BLANKS).sum())
+            self._ends[n, "last"] += int((one == n).any(axis=1).sum())
+            is_whole = (zero == 1).any(axis=1) & (zero == n).any(axis=1) & (zero > 0).all(axis=1)
+            self._ends[n, "whole"] += int(is_whole.sum())
 
     def add_kind(self, kind: _Kind, separator: str) -> None:
         """Add a value by its numbers of characters and of tokens, and its set of bytes."""
@@ -229,10 +244,56 @@ class Survey:
         blanks = _mask(self._blanks)
         return any(used & blanks for _, _, used in self._kinds)
 
-    def notation(self, n_digits: int, like: str = "") -> Notation:
+    def first_digit(
+        self, n_digits: int, solutions: Callable[[], Survey | None] = lambda: None
+    ) -> int:
+        """Return the digit that grids begin with: 0 if some have 0 and blanks, and none has N.
+
+        Parameters
+        ----------
+        n_digits : int
+        solutions : callable, optional
+            Returns a survey of the solutions of these grids, which decides if they have neither.
+
+        Examples
+        --------
+        >>> survey = Survey()
+        >>> survey.add(pa.array(["0 . . 1 . . . . . . . . . . . ."]))
+        >>> survey.first_digit(4)
+        0
+        """
+        ends = self.ends_of(n_digits)
+        if not (ends["blanks"] or ends["last"]) and (solved := solutions()) is not None:
+            ends = solved.ends_of(n_digits)
+            ends["blanks"] = ends["whole"]
+        is_named = self._named is not None and "0" in self._named
+        return int(is_named or not ends["blanks"] or ends["last"] > 0)
+
+    def ends_of(self, n: int) -> dict[str, int]:
+        """Return the numbers of grids with 0 and blanks, with N, and with 0 to N - 1 alone.
+
+        The first have no N.
+        """
+        ends = {name: self._ends[n, name] for name in ("blanks", "last", "whole")}
+        if n > MOST_PLAIN:  # characters have letters there, which tell
+            return ends
+        zero, last, before = (_mask(str(digit)) for digit in (0, n, n - 1))
+        others = _mask(self._blanks) & ~zero
+        digits = _mask(string.digits[: n + 1])
+        for (length, tokens, used), count in self._kinds.items():
+            if tokens or length != n * n or used & ~(others | digits):
+                continue
+            ends["last"] += count if used & last else 0
+            if used & zero and not used & last:
+                ends["blanks"] += count if used & others else 0
+                ends["whole"] += count if used & before and not used & others else 0
+        return ends
+
+    def notation(self, n_digits: int, like: str = "", first: int | None = None) -> Notation:
         """Return the notation that fits the most values.
 
-        Of several alphabets that fit, one that begins as `like` does is taken.
+        Of several alphabets that fit, one that begins as `like` does is taken. `first` is the first
+        digit, if it is known; see `first_digit`.
 
         Raises
         ------
@@ -247,13 +308,19 @@ class Survey:
             raise InputError(
                 f"no value is a {n_digits}×{n_digits} grid of {n_digits**2} characters or numbers"
             )
+        first = self.first_digit(n_digits) if first is None else first
         if self.prefers_numbers(n_digits):
             separator, seen = self._separators.most_common(1)[0][0], 0
             for _, tokens, mask in self._kinds:
                 seen |= mask if tokens == n_digits**2 else 0
-            blank = next((b for b in self._blanks if b not in "0-" and seen >> ord(b) & 1), "0")
-            notation = replace(numbers(n_digits, separator), blank=blank)
-            return notation.with_blanks(self._named)
+            made = numbers(n_digits, separator, first)
+            shown = made.blanks if first == 0 else set(self._blanks) - set("0-")
+            blank = next((b for b in self._blanks if b in shown and seen >> ord(b) & 1), None)
+            return replace(made, blank=blank or ".0"[first]).with_blanks(self._named)
+        if first == 0 and n_digits <= MOST_PLAIN:
+            used = self._symbols_used(rows, made := from_zero(n_digits))
+            blank = next((b for b in made.blanks if b in used), made.blank)
+            return replace(made, blank=blank).with_blanks(self._named)
         known = [replace(notation, blanks=self._blanks) for notation in notations(n_digits)]
         if self._named is not None:  # then they are not digits
             taken = {*self._named.lower(), *self._named.upper()}
@@ -336,9 +403,20 @@ class Signs:
         """Return True if the alphabet is one for N digits, or is of numbers."""
         if self.alphabet is None or self.alphabet == "numbers":
             return self.alphabet is not None
+        if is_range(self.alphabet, n_digits):
+            return True
         symbols = symbols_of(self.alphabet)
         with_blank = symbols[:1] in tuple(BLANKS) and len(symbols) == n_digits + 1
         return with_blank or (len(symbols) == n_digits and not set(symbols) & _NO_DIGITS)
+
+    def names_letters(self, n_digits: int) -> bool:
+        """Return True if the alphabet is one for N digits, the first of which is neither 0 nor 1.
+
+        It does not tell how numbers are read.
+        """
+        if self.alphabet is None or not self.names(n_digits):
+            return False
+        return Notation.from_name(self.alphabet, n_digits, self.blanks).names[0] not in ("0", "1")
 
     @property
     def may_name_others(self) -> bool:
@@ -346,17 +424,25 @@ class Signs:
         n = len(symbols_of(self.alphabet or ""))
         return n > MOST_PLAIN and default_box(n) is not None
 
-    def notation(self, survey: Survey, n_digits: int) -> Notation:
+    def notation(self, survey: Survey, n_digits: int, first: int | None = None) -> Notation:
         """Return the notation of the grids of a size, given a survey of them.
+
+        An alphabet that begins at 0 or 1 tells the first digit of numbers, too.
 
         Raises
         ------
         AmbiguousNotationError, InputError
             As `Survey.notation`.
         """
-        if self.names(n_digits) and not survey.prefers_numbers(n_digits):
-            return Notation.from_name(str(self.alphabet), n_digits, self.blanks)
-        return survey.notation(n_digits, self.like)
+        if not self.names(n_digits):
+            return survey.notation(n_digits, self.like, first)
+        named = Notation.from_name(str(self.alphabet), n_digits, self.blanks)
+        if not survey.prefers_numbers(n_digits):
+            return named
+        if self.alphabet == "numbers" or self.names_letters(n_digits):
+            return survey.notation(n_digits, self.like, first)
+        found = survey.notation(n_digits, self.like, int(named.names[0]))
+        return replace(found, is_certain=True)
 
     def notations_of_each(self, column: pa.Array, form: Form) -> list[Notation | InputError]:
         """Return the notation that each grid makes clear by itself, or the reason why it does not.

@@ -36,9 +36,9 @@ MOST_CELLS = 1_000_000
 Drawing = str | npt.ArrayLike
 """Rows of characters, separated by line ends or ``/``, or a boolean array of 2 or 3 dimensions."""
 
-_SIZES = re.compile(r"\s*(\d{1,9})x(\d{1,9})(?:x(\d{1,9}))?\s*", re.IGNORECASE)
+_SIZES = re.compile(r"\s*([0-9]{1,9})x([0-9]{1,9})(?:x([0-9]{1,9}))?\s*", re.IGNORECASE)
 _NAME = re.compile(r"[^\s:|/]+")
-_CELL = re.compile(r"(l\d+)?r\d+c\d+")
+_CELL = re.compile(r"(l[0-9]+)?r[0-9]+c[0-9]+")
 
 
 Use = tuple[int, int | None]
@@ -47,7 +47,7 @@ Use = tuple[int, int | None]
 USES: dict[str, Use] = {"once": (1, 1), "at most once": (0, 1), "any number": (0, None)}
 """The named uses; others are ``2..3``, ``2`` and ``2..`` times."""
 
-_TIMES = re.compile(r"(\d+)(\.\.(\d+)?)?")
+_TIMES = re.compile(r"([0-9]+)(\.\.([0-9]+)?)?")
 
 
 Tile = tuple[str, Shape, Use]

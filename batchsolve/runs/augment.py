@@ -80,7 +80,7 @@ class AugmentSummary:
     rows_per_second: float = 0.0
     backend: str = "threading"
     jobs: int = 1
-    column: str = ""
+    column: str | None = ""
     solution_column: str | None = None
     rule_columns: list[str] = field(default_factory=list)
     unread_columns: list[str] = field(default_factory=list)

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 import pyarrow as pa
 
+from batchsolve.arrays import Words
 from batchsolve.errors import InputError, counted
 from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers, refuse_own_output
 from batchsolve.runs.destinations import Parts, destination_of
@@ -32,7 +33,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.outputs import Output, folder_beside, open_output, whole_output
+from batchsolve.tables.outputs import Output, open_output, whole_output
 from batchsolve.tables.places import files_of
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.repeats import (
@@ -44,6 +45,7 @@ from batchsolve.tables.repeats import (
     row_keys,
 )
 from batchsolve.tables.sources import suffix_of
+from batchsolve.whole_files import folder_beside
 from batchsolve.workers.pool import Pool
 
 
@@ -67,6 +69,10 @@ class DedupeSummary:
         Rows whose canonical form was not found; only exact copies of them are left out.
     known_rows, known_invalid : int
         Rows of the files of ``against``, and how many of them are invalid.
+    same_solution : int
+        Rows that are kept although a row of ``against`` has their solution, with other clues.
+    solution_column : str or None
+        The column of given solutions, in which these are found.
     seconds : float
 
     Examples
@@ -83,6 +89,8 @@ class DedupeSummary:
     undecided: int = 0
     known_rows: int = 0
     known_invalid: int = 0
+    same_solution: int = 0
+    solution_column: str | None = None
     seconds: float = 0.0
     backend: str = "threading"
     jobs: int = 1
@@ -103,7 +111,13 @@ class DedupeSummary:
             parts.append(f"{self.known_invalid:,} invalid in the files of --against")
         speed = (self.rows + self.known_rows) / max(self.seconds, 1e-9)
         rows = counted(self.rows, "row")
-        return f"{rows}: {', '.join(parts)}; {self.seconds:.1f} s, {speed:,.0f} rows/s"
+        alike = ""
+        if self.same_solution:
+            alike = (
+                f"; same solution, other clues: {self.same_solution:,} "
+                f"(--column {self.solution_column} finds them)"
+            )
+        return f"{rows}: {', '.join(parts)}; {self.seconds:.1f} s, {speed:,.0f} rows/s{alike}"
 
 
 def dedupe(
@@ -132,7 +146,9 @@ def dedupe(
     up_to_symmetry : bool
         Treat puzzles as equal if their canonical forms are equal (`canonical_forms`).
     against : sequence of str or path
-        Files, folders or patterns. Rows whose puzzle is in one of them are left out too.
+        Files, folders or patterns. Rows whose puzzle is in one of them are left out too. Rows that
+        share only the solution with them are kept, and counted if both have a solution column;
+        ``column="solution"`` compares solutions.
     mark : bool
         Keep all rows, and add a column ``first`` that names the first row with the same puzzle,
         such as ``test.csv#17``; it is empty in that row itself.
@@ -211,6 +227,8 @@ class _Dedupe:
     seen: SeenKeys = field(default_factory=SeenKeys)
     files: list[tuple[int, str]] = field(default_factory=list)  # first row and name of each
     n_rows: int = 0  # rows of all files whose keys were looked up
+    solutions: Words = field(default_factory=lambda: np.zeros(0, np.uint64))  # of `against`
+    learned: list[Words] = field(default_factory=list)  # the same, block by block
     secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))  # of hashes
 
     def run(self) -> DedupeSummary:
@@ -230,11 +248,13 @@ class _Dedupe:
         corpus = Corpus(paths, self.settings, filename=self.settings.filename)
         if self.up_to_symmetry:
             corpus.reader.main.check_has_forms()
+        self.totals.solution_column = corpus.solution_column
         self.on_progress(Progress(0, self.totals))
         with self.pool as pool:
             self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
             for theirs in known:
                 self._learn(theirs, corpus)
+            self.solutions = np.unique(np.concatenate([self.solutions, *self.learned]))
             self.totals.known_rows, self.totals.undecided = self.n_rows, 0
             is_parquet = suffix_of(self.output) == ".parquet"
             reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
@@ -259,11 +279,12 @@ class _Dedupe:
 
         def learn(block: Block, found: RowKeys) -> int:
             self._look_up(found)
-            _, is_valid, _ = found
-            self.totals.known_invalid += int(np.count_nonzero(~is_valid))
-            return is_valid.size
+            self.totals.known_invalid += int(np.count_nonzero(~found.is_valid))
+            self.learned.append(np.unique(found.solutions[found.solutions > 0]))
+            return found.is_valid.size
 
-        for _ in self._pass_over(other, other.reader, learn, _nothing):
+        compares = None not in (corpus.solution_column, other.solution_column)
+        for _ in self._pass_over(other, other.reader, compares, learn, _nothing):
             pass
 
     @contextmanager
@@ -288,19 +309,20 @@ class _Dedupe:
         totals, n_known = self.totals, self.n_rows
 
         def decide(block: Block, found: RowKeys) -> _Decision:
-            first, (_, is_valid, n_undecided) = self._look_up(found), found
+            first = self._look_up(found)
             is_new, is_known = first == UNSEEN, (first != UNSEEN) & (first < n_known)
             totals.rows += first.size
             totals.kept += int(np.count_nonzero(is_new))
             totals.known += int(np.count_nonzero(is_known))
             totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
-            totals.invalid += int(np.count_nonzero(~is_valid))
-            totals.undecided += n_undecided
+            totals.invalid += int(np.count_nonzero(~found.is_valid))
+            totals.undecided += found.n_undecided
+            totals.same_solution += int(np.count_nonzero(is_new & self._is_known_solution(found)))
             if not self.mark:
                 return first, None
             return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
 
-        for encoded in self._pass_over(corpus, reader, decide, write):
+        for encoded in self._pass_over(corpus, reader, self.solutions.size > 0, decide, write):
             output.take(encoded)
 
     def _name_of(self, row: int) -> str:
@@ -309,15 +331,22 @@ class _Dedupe:
         return f"{name}#{row - first + 1}"
 
     def _look_up(self, found: RowKeys) -> Any:
-        keys, is_valid, _ = found
-        first = self.seen.add(keys, is_valid, self.n_rows)
+        first = self.seen.add(found.keys, found.is_valid, self.n_rows)
         self.n_rows += first.size
         return first
+
+    def _is_known_solution(self, found: RowKeys) -> Any:
+        """Return True for each row whose solution a row of the files of ``against`` has."""
+        if not self.solutions.size:
+            return np.zeros(len(found.solutions), np.bool_)
+        places = np.searchsorted(self.solutions, found.solutions)
+        return self.solutions[np.minimum(places, self.solutions.size - 1)] == found.solutions
 
     def _pass_over(
         self,
         corpus: Corpus,
         reader: Reader,
+        with_solutions: bool,
         decide: Callable[[Block, RowKeys], Any],
         write: Callable[..., Encoded],
     ) -> Iterator[Encoded]:
@@ -333,7 +362,7 @@ class _Dedupe:
             return decide(block, found)
 
         try:
-            keys = partial(row_keys, reader, self.up_to_symmetry, self.secret)
+            keys = partial(row_keys, reader, self.up_to_symmetry, with_solutions, self.secret)
             for block, encoded in in_two_passes(blocks, self.pool, keys, decided, write):
                 place.pass_by(block, encoded.n_rows)
                 n_rows += encoded.n_rows

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
@@ -24,14 +25,14 @@ from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.checksums import Written, checksum_at, sums_of
 from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
-from batchsolve.tables.outputs import FORMATS, Output, check_output, open_output, partial_path
+from batchsolve.tables.outputs import FORMATS, Output, check_output, open_output
 from batchsolve.tables.packing import ROW_GROUP
 from batchsolve.tables.places import UNFINISHED, Folder, child, folder_at, is_address, local_path
 from batchsolve.tables.sources import suffix_of
-from batchsolve.whole_files import followed
+from batchsolve.whole_files import check_is_no_link, followed, only_writer, partial_path
 from batchsolve.workers.pool import Pool
 
-_PART = re.compile(r"part-\d{6,}\.parquet")
+_PART = re.compile(r"part-[0-9]{6,}\.parquet")
 
 
 class RowTable(Protocol):
@@ -57,9 +58,12 @@ class RowTable(Protocol):
 
 def destination_of(path: str) -> OneFile | Parts:
     """Return the destination that a path names; addresses and folders get parts."""
-    if is_address(path) or path.endswith("/") or os.path.isdir(path):
+    if is_address(path):
         return Parts(path)
-    return OneFile(followed(path))  # OUT.partial lies beside the file that it replaces
+    target = followed(path.rstrip("/"))  # what a run keeps lies beside that
+    if path.endswith("/") or os.path.isdir(path):
+        return Parts(path if target == path.rstrip("/") else target + "/")
+    return OneFile(target)
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,10 @@ class OneFile:
                 f"with; move it or delete it"
             )
 
+    def held(self) -> AbstractContextManager[Any]:
+        """Be the only run that writes there; raises `OutputError` if another does."""
+        return nullcontext() if self.path == "-" else only_writer(self.path)
+
     def is_finished(self) -> bool:
         """Return True if nothing is left to do once the last row is recorded."""
         return not os.path.exists(self.kept)
@@ -144,6 +152,7 @@ class OneFile:
         """
         if written is not None and not os.path.exists(self.kept):
             raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
+        check_is_no_link(self.kept)
         # with times, a block made twice can differ in length, so workers must not write in place
         placed = self.path != "-" and not table.has_times
         known = pool.numbers(NUMBERS) if placed else None
@@ -224,6 +233,10 @@ class Parts(Output):
                     f"with: its run has ended, or was begun elsewhere; delete {self.path} to begin "
                     f"again, or name another folder"
                 )
+
+    def held(self) -> AbstractContextManager[Any]:
+        """See `OneFile`; the journal is the lock."""
+        return nullcontext()
 
     def is_finished(self) -> bool:
         """See `OneFile`."""

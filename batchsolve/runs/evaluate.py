@@ -15,12 +15,12 @@ from typing import Any, Unpack
 import numpy as np
 
 from batchsolve.engines.choice import EnginesByShape
-from batchsolve.errors import InputError, argument_errors, counted, listed, quoted
+from batchsolve.errors import InputError, argument_errors, counted, listed, printable, quoted
 from batchsolve.pictures.page import PAGE_STYLE, html_page
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.corpora import FilePlace, blocks_for
 from batchsolve.runs.draw import write_whole
-from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, rows_on, shown
 from batchsolve.search.in_order import in_one_pass
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import (
@@ -49,6 +49,7 @@ from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.places import files_of
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import TableSource
+from batchsolve.tables.texts import check_holds_texts
 from batchsolve.workers.pool import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
@@ -69,7 +70,7 @@ class Evaluation:
         The counts of all rows.
     strata : dict of str to Stratum
         Those of each value of the column ``by``, numbers in their order; empty without one.
-    column, prediction : str
+    column, prediction : str or None
         The columns of puzzles and of predictions.
     truth : str or None
         The column of truths; None if the puzzles were solved.
@@ -95,7 +96,7 @@ class Evaluation:
 
     all: Stratum
     strata: dict[str, Stratum]
-    column: str
+    column: str | None
     prediction: str
     truth: str | None
     by: str | None
@@ -121,7 +122,7 @@ class Evaluation:
         truth = "the solutions found" if self.truth is None else f"column {quoted(self.truth)}"
         by = "" if self.by is None else f", strata in {quoted(self.by)}"
         return (
-            f"puzzle column {quoted(self.column)}, predictions in {quoted(self.prediction)}, "
+            f"{puzzles_taken(self.column)}, predictions in {quoted(self.prediction)}, "
             f"truth: {truth}{by}"
         )
 
@@ -149,7 +150,7 @@ class Evaluation:
         return notes
 
     def __str__(self) -> str:
-        lines = self._table()
+        lines = [list(map(printable, line)) for line in self._table()]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         return "\n".join(
             "  ".join(
@@ -303,14 +304,17 @@ def evaluate(
     else:
         sources = [TableSource(without_views(arrow_table(predictions)))]
     solved = truth == NO_TRUTH
-    corpus = Corpus(sources, replace(how, solution_column=None if solved else truth))
+    predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES
+    corpus = Corpus(
+        sources, replace(how, solution_column=None if solved else truth), other_columns=predicted
+    )
     column = _prediction_column(corpus, prediction)
     _check_columns(corpus, column, by)
     known = None if solved or corpus.solution_column == column else corpus.solution_column
     reader = replace(corpus.reader, solution_column=known)
-    evaluation = Evaluation(
-        Stratum(), {}, corpus.column, column, known, by, {"malformed": [], "unjudged": []}, [], 0.0
-    )
+    named: dict[str, list[str]] = {"malformed": [], "unjudged": []}
+    taken = corpus.given_column, column, known, by
+    evaluation = Evaluation(Stratum(), {}, *taken, named, [], 0.0)
     with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
         judged = _judged(corpus, reader, partial(judge, column, by, edges), pool, how.chunk)
         tell(Progress(0, evaluation.all))
@@ -354,6 +358,8 @@ def _check_columns(corpus: Corpus, prediction: str, by: str | None) -> None:
     for name in (prediction, by):
         if name is not None:
             corpus.check_column(name)
+    kind = corpus.schema.field(prediction).type
+    check_holds_texts(kind, f"column {quoted(prediction)}", prediction)
     if prediction == corpus.column:
         raise InputError(
             f"column {quoted(prediction)} is taken as that of puzzles and of predictions; name two "

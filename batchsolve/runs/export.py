@@ -6,7 +6,6 @@ bounded memory (`batchsolve.runs.sorting`), encode the sorted rows and write the
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +20,7 @@ import pyarrow.parquet as pq
 from batchsolve.arrays import UInts
 from batchsolve.errors import InputError, JournalError, ProblemError, listed, prefixed, quoted
 from batchsolve.formats.render import GRIDS, LISTS
+from batchsolve.json_records import loads
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, usual_notation
@@ -30,8 +30,9 @@ from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
 from batchsolve.tables.checksums import checksum_at
 from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
-from batchsolve.tables.outputs import check_output, folder_beside, whole_output
+from batchsolve.tables.outputs import check_output, whole_output
 from batchsolve.tables.sources import name_of, open_source
+from batchsolve.whole_files import check_is_no_link, folder_beside
 from batchsolve.workers.pool import Pool
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
@@ -133,6 +134,7 @@ class Solutions:
             return cls(directory, [], _table_of_cheapest(state.get(COVERS, [])))
         if kind != "enumerate":
             raise InputError(f"{directory}: a run that only counts has no solutions to export")
+        check_is_no_link(os.path.join(directory, SOLUTIONS))
         parts = [part for part in parts if part.rows]
         is_grid = about["settings"].get("alphabet") is not None  # only grids have one
         nothing = (GRIDS if is_grid else LISTS).empty_table()
@@ -330,7 +332,7 @@ def _cover_of_names(numbers: dict[str, int], unclear: set[str], value: object) -
     names = value
     if isinstance(value, str):
         try:
-            names = json.loads(value)
+            names = loads(value)
         except ValueError:
             names = None
     if not isinstance(names, list):

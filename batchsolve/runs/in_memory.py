@@ -75,6 +75,12 @@ def rows_of(
         )
         read = partial(_of_one_size, corpus.reader)
         return GridRows(corpus.problem, corpus.notation, corpus.blocks(), read)
+    for name, value in (("alphabet", alphabet), ("blank", blank)):
+        if value is not None:
+            raise InputError(
+                f"{name} {quoted(value)} is for texts; digits of an array are 1 to N, and 0 or -1 "
+                f"is a blank"
+            )
     array = _array_of(grids)
     problems = Problems.of(problem if problem is not None else _problem_of(array), len(array))
     main = problems.main

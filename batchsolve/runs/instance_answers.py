@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 
@@ -15,6 +17,7 @@ from batchsolve.runs.instances import InstanceReader, Instances
 from batchsolve.runs.reading import Reading
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.tables.answers import RowSums, with_new_columns
+from batchsolve.tables.layouts import DIGITS
 
 
 class _InstanceTable:
@@ -63,6 +66,8 @@ class _InstanceTable:
         """Return the output rows of a batch, and their sums."""
         facts = batch.facts()
         items, options, engines = ([each and each[k] for each in facts] for k in range(3))
+        for row, name in answers.counters.items():
+            engines[row] = name
         columns = [pa.array(items, pa.int64()), pa.array(options, pa.int64()), *own]
         columns += [pa.array(engines, pa.string()), pa.array(messages, pa.string())]
         if self._stats:
@@ -72,39 +77,25 @@ class _InstanceTable:
 
 
 class CountTable(_InstanceTable):
-    """The output table of counts.
-
-    They are text if the engine only counts, because they often exceed 64 bits then.
-    """
+    """The output table of counts: text of digits, because a count may have any size."""
 
     def __init__(self, reader: InstanceReader, settings: SearchSettings, stats: bool) -> None:
-        self._fits = not reader.engine.capabilities.counts_only
-        self._kind = pa.int64() if self._fits else pa.string()
-        own = [("count", self._kind), ("complete", pa.bool_())]
+        own = [("count", pa.string()), ("complete", pa.bool_())]
         super().__init__(reader, settings, stats, own)
+        place = self.schema.get_field_index("count")
+        self.schema = self.schema.set(place, pa.field("count", pa.string(), metadata=DIGITS))
 
     def rows(self, batch: Instances, answers: Answers) -> tuple[pa.Table, RowSums]:
         """Return the output rows of a batch, and their sums."""
         unknown = np.array([facts is None for facts in batch.facts()])  # which finds the faults
         found = counts_of(batch, answers, self._settings)
-        written = [self._written(*each) for each in found]
-        messages = [why for _, why in written]
+        digits = [str(Decimal(count)) for count, _ in found]  # `str` alone has 4,300 at most
         own = [
-            pa.array([count for count, _ in written], self._kind, mask=unknown),
+            pa.array(digits, pa.string(), mask=unknown),
             pa.array([why is None for _, why in found], mask=unknown),
         ]
         status = np.where(unknown, Status.INVALID, [_status(*each) for each in found])
-        return self._table(batch, answers, own, messages, status)
-
-    def _written(self, count: int, why: str | None) -> tuple[int | str | None, str | None]:
-        """Return a count as the table has it, and its message, which has those of over 64 bits."""
-        if not self._fits:
-            return str(count), why
-        if count < 2**63:
-            return count, why
-        found = f"{count} solutions{'' if why is None else ' or more'}"
-        large = f"{found}, too many for 64 bits; --engine memo writes counts as text"
-        return None, large if why is None else f"{why}; {large}"
+        return self._table(batch, answers, own, [why for _, why in found], status)
 
 
 class CoverTable(_InstanceTable):

@@ -11,13 +11,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import sqlite3
 import struct
+import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from batchsolve.errors import (
     BatchsolveError,
@@ -25,12 +30,16 @@ from batchsolve.errors import (
     OutputError,
     disk_errors,
     first_line,
+    quoted,
     shortened,
 )
+from batchsolve.whole_files import check_is_no_link
 
 VERSION = 7
+_NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
 _NUMBERS = struct.Struct("<qd")
 _COLUMNS = {"stacks": ("number", "options", "weight"), "parts": ("name", "rows", "checksum")}
+_LOOKS, _LOOK_SECONDS = 20, 0.05  # at a journal in use, until a copy is whole; between two
 _SUMS = 2**64  # sums of checksums are kept modulo this
 _UNWRITABLE = {  # errors of the disk, not of the contents of the file
     *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY),
@@ -98,6 +107,9 @@ class Journal:
         mine = {"kind": kind, "version": VERSION, "settings": dict(settings)}
         if notes:
             mine["notes"] = dict(notes)
+        check_is_no_link(path)
+        if _identity(path) in _OPEN:  # to open and close the file would free its lock
+            raise _in_use(path)
         with disk_errors(path):  # names the cause, which SQLite's error does not
             open(path, "ab").close()
         self._file = _identity(path)
@@ -117,21 +129,41 @@ class Journal:
         except BaseException:
             self._db.close()
             raise
+        _OPEN[self._file] = self
 
     def __enter__(self) -> Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._db.close()
+        self.close()
 
     @classmethod
     def read(cls, path: str) -> Journal:
         """Open the journal of any run to inspect it; raises the same errors as `Journal`."""
         if not os.path.exists(path):
             raise JournalError(f"{path}: there is no journal")
+        check_is_no_link(path)
+        return cls._reading(path, _identity(path), _connected(path))
+
+    @classmethod
+    def look_at(cls, path: str) -> Journal:
+        """Do as `read` does; of a run that is going on, read a copy of its last checkpoint."""
+        check_is_no_link(path)
+        for _ in range(_LOOKS):
+            try:
+                return cls.read(path)
+            except _InUseError as error:
+                in_use = error
+            try:
+                return cls._reading(path, _identity(path), _copy_of(path))
+            except (JournalError, sqlite3.Error, OSError):  # it was written to meanwhile
+                time.sleep(_LOOK_SECONDS)
+        raise in_use
+
+    @classmethod
+    def _reading(cls, path: str, file: tuple[int, int], db: sqlite3.Connection) -> Journal:
         journal = cls.__new__(cls)
-        journal.path, journal._file = path, _identity(path)
-        journal._db = _connected(path)
+        journal.path, journal._file, journal._db = path, file, db
         try:
             with journal._errors():
                 journal._check()
@@ -143,6 +175,8 @@ class Journal:
     def close(self) -> None:
         """Close the journal, so that another process may open it."""
         self._db.close()
+        if _OPEN.get(self._file) is self:
+            del _OPEN[self._file]
 
     def record(
         self,
@@ -215,7 +249,7 @@ class Journal:
 
     def remove(self) -> None:
         """Close the journal and delete its file."""
-        self._db.close()
+        self.close()
         os.remove(self.path)
 
     def _begin(self, about: dict[str, Any]) -> None:
@@ -252,10 +286,14 @@ class Journal:
             )
         [(state, seal)] = self._db.execute("SELECT state, seal FROM progress").fetchall()
         self._stacks = {row[0]: _stack_checksum(*row) for row in self._rows_of("stacks")}
-        files = sum(map(_checksum, self._rows_of("parts")))
+        parts = list(self._rows_of("parts"))
+        files = sum(map(_checksum, parts))
         self._sums = sum(self._stacks.values()) % _SUMS, files % _SUMS
         if seal != f"{_checksum((self._about, state, *self._sums)):016x}":
             raise ValueError("its seal does not match its contents")
+        for name, *_ in parts:  # a seal can be made anew; nothing outside the folder is touched
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                raise ValueError(f"{quoted(name)} is not the name of a file of a run")
 
     def _rows_of(self, table: str) -> Iterator[tuple[Any, ...]]:
         rows = self._db.execute(f"SELECT * FROM {table}")
@@ -306,10 +344,7 @@ class Journal:
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
             is_gone = _identity(self.path) != self._file  # the other run has just ended
             if is_gone or code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise JournalError(
-                    f"{self.path}: in use by another process; wait until that process ends, or "
-                    f"name another output"
-                ) from error
+                raise _in_use(self.path) from error
             if code in _UNWRITABLE:
                 raise OutputError(
                     f"{self.path}: cannot be written ({error}); make room, and go on with `resume`"
@@ -319,6 +354,37 @@ class Journal:
             raise
         except Exception as error:
             raise self.damaged(first_line(error)) from error
+
+
+class _InUseError(JournalError):
+    """The journal of a run that is going on."""
+
+
+_OPEN: WeakValueDictionary[tuple[int, int], Journal] = WeakValueDictionary()
+"""The journals that this process writes, by `_identity`."""
+
+
+def _in_use(path: str) -> _InUseError:
+    return _InUseError(
+        f"{path}: in use by another process; wait until that process ends, or name another output"
+    )
+
+
+def _copy_of(path: str) -> sqlite3.Connection:
+    """Return a copy, in memory, of a journal in use.
+
+    It may be torn, because the run writes meanwhile; then its seal does not match.
+    """
+    copy = _connected(":memory:")
+    if own := _OPEN.get(_identity(path)):
+        own._db.backup(copy)
+        return copy
+    with tempfile.TemporaryDirectory() as folder:
+        for end in ("", "-wal"):
+            shutil.copyfile(path + end, os.path.join(folder, f"journal{end}"))
+        with closing(_connected(os.path.join(folder, "journal"))) as db:
+            db.backup(copy)
+    return copy
 
 
 def _connected(path: str) -> sqlite3.Connection:

@@ -27,8 +27,8 @@ class Summary:
     ----------
     engine : str
         The engine, and the fallback engine if there is one: ``cells, sat``.
-    column : str
-        The puzzle column.
+    column : str or None
+        The puzzle column; None for blank grids.
     solution_column : str or None
         The column of given solutions.
     rule_columns : list of str
@@ -63,7 +63,7 @@ class Summary:
     engine: str = ""
     backend: str = "threading"
     jobs: int = 1
-    column: str = ""
+    column: str | None = ""
     solution_column: str | None = None
     rule_columns: list[str] = field(default_factory=list)
     unread_columns: list[str] = field(default_factory=list)
@@ -113,7 +113,12 @@ def columns_taken(totals: Any, but: str) -> str:
     solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
     rules = f", rules in {', '.join(totals.rule_columns)}" if totals.rule_columns else ""
     unread = f"; {but}: grids in {listed(others)}" if others else ""
-    return f"puzzle column {quoted(totals.column)}, {solutions}{rules}{unread}"
+    return f"{puzzles_taken(totals.column)}, {solutions}{rules}{unread}"
+
+
+def puzzles_taken(column: str | None) -> str:
+    """Return the puzzle column in words; blank grids have none."""
+    return "no puzzle column: blank grids" if column is None else f"puzzle column {quoted(column)}"
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,7 @@ class RowNumbers:
     n: int
     size: int
     column: str = "puzzle"
+    given_column: str = "puzzle"
     solution_column: str = "solution"
     rule_columns: tuple[str, ...] = ()
     unread_columns: tuple[str, ...] = ()

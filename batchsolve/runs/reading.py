@@ -10,10 +10,9 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from batchsolve.errors import (
     quoted,
     shortened,
 )
+from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import NoGridError, draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_sets
 from batchsolve.formats.packed import read_npz, unpacked
@@ -48,7 +48,10 @@ from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import FileSettings
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes, suffix_of
+from batchsolve.whole_files import content_of, opened
 
+_ZIP = b"PK\x03\x04"
+_HEAD_BYTES = 4096  # that tell the kind of a file
 MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
 
 FORMS = ("dlx", "ec", "sets", "json", "npz", "tiling")
@@ -348,8 +351,9 @@ def _reading(problem: ExactCover, name: str) -> Reading:
 
 def _read_file(path: str, written: Mapping[str, Any], form: str = "") -> Reading:
     """Read the problem in a file; `written` says how a grid is: box, alphabet and blank."""
-    with named_errors(name_of(path)):
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    name, is_standard = name_of(path), path == "-"
+    with named_errors(name), nullcontext(sys.stdin.buffer) if is_standard else opened(path) as file:
+        data = content_of(file)
     return read_content(data, path, written, form)
 
 
@@ -390,7 +394,7 @@ def read_content(
 
 def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
     """Return the exact cover problem in a file, or None if the file must be a grid."""
-    if suffix == ".npz" or data.startswith(b"PK\x03\x04"):
+    if suffix == ".npz" or (data.startswith(_ZIP) and b"indptr" in data):
         return read_npz(data)
     text = _text(data)
     if suffix == ".dlx":
@@ -407,9 +411,15 @@ def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
 
 
 def _text(data: bytes) -> str:
+    head = data[:_HEAD_BYTES]
+    is_binary = b"\0" in head or data.startswith(_ZIP)
+    if is_binary and kind_of(head):
+        raise InputError(not_text(head))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if kind_of(head):
+            raise InputError(not_text(head)) from error
         line = error.object.count(b"\n", 0, error.start) + 1
         raise InputError(
             f"line {line}: not UTF-8 text (byte 0x{error.object[error.start]:02x}); convert it, "

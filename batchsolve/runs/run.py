@@ -44,10 +44,11 @@ from batchsolve.search.tree_goal import Totals
 from batchsolve.settings import AUTO, MRV, SearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.places import sync_directory
+from batchsolve.whole_files import check_is_no_link
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
-_PART_NAME = re.compile(r"\d{8,}\.parquet")  # no other files are ever removed
+_PART_NAME = re.compile(r"[0-9]{8,}\.parquet")  # no other files are ever removed
 SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file
 
 
@@ -231,6 +232,7 @@ class Run:
         return search_tree(self._problem, begin, pool, settings, *how)
 
     def _make_directory(self, resume: bool) -> None:
+        check_is_no_link(os.path.join(self._directory, SOLUTIONS))
         with disk_errors(self._directory):
             if os.path.isdir(self._directory) and os.listdir(self._directory):
                 begun = os.path.exists(os.path.join(self._directory, JOURNAL))
@@ -344,8 +346,11 @@ def _records_of(piece: Piece) -> list[tuple[int, bytes, float]]:
 
 
 def describe_run(directory: str) -> dict[str, Any]:
-    """Return the facts about a run: its settings, its sums, and its outstanding work."""
-    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
+    """Return the facts about a run: its settings, its sums, and its outstanding work.
+
+    Of a run that is going on, these are the facts of its last checkpoint.
+    """
+    with Journal.look_at(os.path.join(directory, JOURNAL)) as journal:
         state: dict[str, Any] = journal.state() or asdict(Totals())
         state.pop(COVERS, None)
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()

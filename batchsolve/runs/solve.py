@@ -184,14 +184,14 @@ def solve_batch(
     Parameters
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
-        Digits 1 .. N; blank cells hold 0 or -1, or are masked. Or a list, an Arrow array, or a
-        series of pandas or polars with the puzzles as text. All have one size, because an array
-        holds the solutions; `solve_table` takes texts of different sizes.
+        Digits 1 .. N; blank cells hold 0, -1, None or NaN, or are masked. Or a list, an Arrow
+        array, or a series of pandas or polars with the puzzles as text. All have one size, because
+        an array holds the solutions; `solve_table` takes texts of different sizes.
     problem : GridProblem, or sequence of GridProblem, optional
         Their rules: a `Sudoku` or a `Variant`; by default Sudoku with the usual boxes for N. Or
         the rules of each grid of an array; equal ones are searched together.
     alphabet : str, optional
-        The alphabet of texts that leave it open.
+        The alphabet of texts that leave it open, or of lists in Arrow arrays and series.
     blank : str, optional
         The characters of blank cells in texts; by default those of ``.0*_-`` that are not digits.
     limit : int

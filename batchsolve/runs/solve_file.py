@@ -59,7 +59,7 @@ from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.inputs import Tables, open_all
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Output
-from batchsolve.tables.places import exists, files_of, is_address
+from batchsolve.tables.places import ServerError, exists, files_of, is_address
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, suffix_of
 from batchsolve.workers.base import LOG
@@ -168,9 +168,9 @@ def count_file(
     output : str or path
         As of `solve_file`. It holds the ``name`` of each file, or all input columns but the fields
         of problems; then ``items``, ``options``, ``count``, ``complete``, ``engine`` and
-        ``message``. Counts are integers of 64 bits; a larger one is in the message. If the engine
-        is ``memo``, they are text of any length. ``auto`` is named by its first engine. A problem
-        that cannot be read is a row with a message.
+        ``message``. Counts have any size: JSON has them as numbers, Parquet as text. ``auto`` is
+        named by its first engine, or by ``memo`` if that took over. A problem that cannot be read
+        is a row with a message.
     on_progress : callable or True, optional
         As of `solve_file`.
     **settings
@@ -283,7 +283,8 @@ class FileRun:
         corpus, engines = self.begun()
         if engines:
             self.search = replace(self.search, engine=engines.name)
-        with self.pool as pool:  # before any file is made, because a cluster may be unreachable
+        # before a journal is made, because a cluster may be unreachable
+        with self.destination.held(), self.pool as pool:
             self.totals.jobs = pool.jobs
             table = self.table(corpus, pool)
             if self.output == "-":
@@ -291,7 +292,7 @@ class FileRun:
             else:
                 with self._journal(corpus, engines) as journal:
                     self._solve(corpus, table, engines, journal)
-        self.totals.column = corpus.column
+        self.totals.column = corpus.given_column
         self.totals.solution_column = corpus.solution_column
         self.totals.rule_columns = list(corpus.rule_columns)
         self.totals.unread_columns = list(corpus.unread_columns)
@@ -393,7 +394,7 @@ class FileRun:
         """Return advice after an error; a corrected input cannot be resumed, because it differs."""
         if isinstance(error, InvalidRowError):
             return "go on with `resume`, and without `stop_on_invalid`"
-        if isinstance(error, InputError):
+        if isinstance(error, InputError) and not isinstance(error, ServerError):
             left = f"{self.destination.kept} and {self.destination.journal}"
             return f"mend the input, and delete {left} or name another output, to begin again"
         return "go on with `resume`"

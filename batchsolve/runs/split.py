@@ -24,6 +24,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.settings import whole_number
+from batchsolve.whole_files import text_of
 
 BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-C
 MOST_FILES = 1000  # without --files; clusters commonly allow job arrays of a thousand
@@ -276,5 +277,5 @@ def _read_result(path: str) -> dict[str, Any]:
 
 
 def _text_of(path: str) -> str:
-    with named_errors(path), open(path, encoding="utf-8") as file:
-        return file.read()
+    with named_errors(path):
+        return text_of(path)

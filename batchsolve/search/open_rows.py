@@ -79,7 +79,8 @@ class OpenRows:
         self._own = Stacks.empty()  # of rows that may still move
         self._fallback: Engine | None = None  # the engine that they move to
         is_counted = keep == 0 and settings.limit is None and settings.node_limit is None
-        self._starts: list[Stacks] | None = [] if is_counted else None  # own stacks of all rows
+        # own stacks of all rows, and their problems
+        self._starts: list[tuple[Stacks, Searchable | None]] | None = [] if is_counted else None
         self._weigh_at: dict[int, int] = {}  # row -> nodes after which a counter is weighed next
         self._recounted: set[int] = set()  # rows that moved to a counter
         self._most_nodes = np.full(n, self._node_limit)  # of each row, by its current engine
@@ -88,11 +89,16 @@ class OpenRows:
         self._best: dict[int, npt.NDArray[np.uint32]] = {}  # first cover of a shared row
         self._covers: list[Stacks] = []
 
-    def open(self, stacks: Stacks, handover: Handover | None = None) -> None:
+    def open(
+        self,
+        stacks: Stacks,
+        handover: Handover | None = None,
+        problem: Searchable | None = None,
+    ) -> None:
         """Open rows over one problem, by a stack for each, in order; they may have a fallback."""
         self._pending[stacks.roots] = 1
         if self._starts is not None:
-            self._starts.append(stacks)
+            self._starts.append((stacks, problem))
         if handover is not None and handover.after < self._node_limit:
             self._most_nodes[stacks.roots], self._fallback = handover.after, handover.engine
             self._own = Stacks.concatenate([own for own in (self._own, stacks) if len(own)])
@@ -236,8 +242,35 @@ class OpenRows:
     def _start_of(self, row: int) -> Stacks:
         """Return the own stack of a row."""
         assert self._starts is not None
-        own = next(stacks for stacks in self._starts if row in stacks.roots)
+        own = next(stacks for stacks, _ in self._starts if row in stacks.roots)
         return own.take(own.roots == row)
+
+    def outgrown(self) -> list[int]:
+        """Return the rows that have taken so many nodes that a counter is to be weighed."""
+        if self._starts is None or self._time_limit is not None:
+            return []
+        nodes, done = self._answers.nodes, self._recounted | self._answers.unfinished.keys()
+        return [
+            row
+            for row in np.flatnonzero(nodes > tree.WEIGH_AFTER).tolist()
+            if row not in done and nodes[row] > self._weigh_at.get(row, tree.WEIGH_AFTER)
+        ]
+
+    def late_weighing(self, number: int, name: str) -> Piece | None:
+        """Return the own stack of a settled row whose counter is still to be weighed, if any is.
+
+        So the nodes of a row alone say which engine counts it, not the size of its tasks, and the
+        output is the same however it was made.
+        """
+        for row in self.outgrown():
+            assert self._starts is not None
+            problem = next(problem for stacks, problem in self._starts if row in stacks.roots)
+            if isinstance(problem, SmallProblems):
+                problem = problem.of_row(row)
+            if isinstance(problem, ExactCover) and counter_for(name, problem):
+                own = self._start_of(row)
+                return Piece(own, np.ones(1), np.array([number]), False, problem)
+        return None
 
     def _is_stale(self, piece: Piece) -> npt.NDArray[np.bool_]:
         """Tell of the stacks of a piece whether their rows have moved to a counter since."""

@@ -61,10 +61,11 @@ class StackTask:
     """The task of searching stacks of open rows; `problem` is theirs, and `engine` if given.
 
     A `counter` with a task of its own is weighed first. If it gains enough, it takes over its row.
+    Without a task, it is only weighed.
     """
 
     problem: Searchable
-    task: Task
+    task: Task | None
     engine: Engine | None = None
     counter: tuple[Engine, Task] | None = None
 
@@ -87,6 +88,8 @@ class RowWork:
                 counter, top = task.counter
                 if tree.gain_of(counter.search(task.problem, top)) >= tree.LEAST_GAIN:
                     return Result(recounted=int(top.stacks.roots[0]))
+            if task.task is None:
+                return Result()
             engine = task.engine or self.engines.of(task.problem).engine
             begin = time.perf_counter()
             if engine.capabilities.counts_only and not self.in_process:
@@ -123,7 +126,7 @@ class RowWork:
             except InputError as error:
                 rows.give_up(stacks, str(error))
                 continue
-            rows.open(stacks, engines.handover)
+            rows.open(stacks, engines.handover, problem)
             after = engines.handover.after if engines.handover else UNLIMITED
             keeps_roots = min(after, settings.node_limit or UNLIMITED) < UNLIMITED
             n = len(stacks)
@@ -138,7 +141,7 @@ class RowWork:
             n_nodes += int(outcome.nodes.sum())
             seconds += time.thread_time() - busy  # budgets stay, while another thread compiles
             left += rows.add(piece, outcome, spent)
-        if rows.is_settled:
+        if rows.is_settled and not rows.outgrown():
             return self._written(batch, rows.answers(), n_nodes, seconds)
         return Result(None, n_nodes, seconds, rows=rows, left=left)
 
@@ -184,6 +187,9 @@ class RowGoal(BlockGoal):
         wanted = rows.drop_unwanted(piece)
         if len(wanted):
             assert wanted.problem is not None
+            if rows.is_settled:
+                counter = rows.counter_to_weigh(wanted, self._engine.name)
+                return wanted, StackTask(wanted.problem, None, None, counter)
             budget = min(budget, nodes_at_once(wanted.problem.n_entries))
             whole = (wanted.engine or self._engine).capabilities.whole_stacks
             task = rows.task_of(wanted.stacks, budget, whole)
@@ -191,6 +197,8 @@ class RowGoal(BlockGoal):
             counter = rows.counter_to_weigh(wanted, self._engine.name)
             return wanted, StackTask(wanted.problem, task, wanted.engine, counter)
         written = self._with_written(number, [])
+        if written and isinstance(written[0], Piece):
+            return self.begin(written[0], budget, promised)
         return (written[0], written[0]) if written else (wanted, None)
 
     def accept(self, piece: Any, result: Result) -> list[Any]:
@@ -201,11 +209,13 @@ class RowGoal(BlockGoal):
                 return []
             rows = self._open[number]
             if result.outcome is None:
+                if result.recounted < 0:
+                    return self._with_written(number, [])
                 return rows.recount(result.recounted, piece, self._engine.name)
             return self._with_written(number, rows.add(piece, result.outcome, result.seconds))
         if result.rows is not None:
             self._open[piece.number] = result.rows
-            return result.left
+            return self._with_written(piece.number, result.left)
         return super().accept(piece, result)
 
     def lose(self, piece: Any, reason: str) -> list[Any]:
@@ -214,7 +224,8 @@ class RowGoal(BlockGoal):
             number = int(piece.ids[0])
             if number not in self._open:
                 return []
-            self._open[number].lose(piece, reason)
+            if not self._open[number].is_settled:
+                self._open[number].lose(piece, reason)
             return self._with_written(number, [])
         if not isinstance(piece, WriteTask) and piece.budget > 0:
             return [replace(piece, budget=0)]
@@ -224,6 +235,8 @@ class RowGoal(BlockGoal):
         """Return the pieces left of a block; if there are none, the task that writes it."""
         if left or not self._open[number].is_settled:
             return left
+        if (late := self._open[number].late_weighing(number, self._engine.name)) is not None:
+            return [late]
         answers = self._open.pop(number).answers()
         return [WriteTask(number, self._blocks[number], answers=answers)]
 

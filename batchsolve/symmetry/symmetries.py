@@ -16,7 +16,6 @@ ascending, come first.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ import numpy as np
 
 from batchsolve.arrays import Bools, UInts
 from batchsolve.errors import InputError, ProblemError, quoted
+from batchsolve.json_records import loads
 from batchsolve.kernels import light_kernel
 from batchsolve.problems.exact_cover import ExactCover, check_kind
 from batchsolve.problems.stacks import Stacks
@@ -36,7 +36,7 @@ from batchsolve.problems.sudoku import Sudoku
 MOST_ENTRIES = 1 << 28  # symmetries times options: 1 GB
 _AXES = "lrcs"  # layers, rows and columns of a board; places of a line
 _PLACE = re.compile(
-    r"(?:s(?P<s>\d+)|(?:l(?P<l>\d+))?(?:r(?P<r>\d+))?(?:c(?P<c>\d+))?)(?P<rest>#.*)?"
+    r"(?:s(?P<s>[0-9]+)|(?:l(?P<l>[0-9]+))?(?:r(?P<r>[0-9]+))?(?:c(?P<c>[0-9]+))?)(?P<rest>#.*)?"
 )
 
 
@@ -384,7 +384,7 @@ def read_generators(text: str) -> list[dict[str, str]]:
     [{'a': 'b', 'b': 'a'}]
     """
     try:
-        values: Any = json.loads(text)
+        values: Any = loads(text)
     except Exception as error:
         raise InputError(f"not JSON that can be read ({error})") from error
     if not isinstance(values, list):

@@ -84,7 +84,8 @@ def grid_column(kind: pa.DataType, notation: Notation, grids: Bytes, where: Bool
         leaf = leaf.value_type
     symbols = pa.array([notation.blank, *names])
     if not is_text(leaf):
-        symbols = pa.array(["-1" if "0" in names else "0", *names]).cast(leaf)
+        blank = {".": None, "-": "-1"}.get(notation.blank, "-1") if "0" in names else "0"
+        symbols = pa.array([blank, *names]).cast(leaf)
     digits = np.zeros((len(where), grids.shape[1]), np.uint8)
     digits[where] = grids
     column, n_rows = symbols.take(pa.array(digits.reshape(-1))), grids.shape[1]
@@ -151,7 +152,7 @@ class AnswerTable:
     def _type_of(self, shape: Shape) -> pa.DataType:
         if self._as_digits:
             return pa.list_(pa.uint8(), shape.problem.n_cells)
-        kind = self.reader.input_schema.field(self.reader.column).type
+        kind = self.reader.schema.field(self.reader.column).type
         return grid_type(kind, shape.notation.n_digits)
 
     def _column(self, shape: Shape, grids: Bytes, where: Bools) -> pa.Array:

@@ -121,8 +121,16 @@ class Span:
                 groups = list(range(self.begin, self.end))
                 with pq.ParquetFile(file) as parquet:
                     return parquet.read_row_groups(groups, use_threads=False).combine_chunks()
-            file.seek(self.begin)
-            return file.read(self.end - self.begin)
+            return _between(file, self.begin, self.end)
+
+
+def _between(file: Any, begin: int, stop: int) -> bytes:
+    """Return the bytes of an open file between two offsets; raise `InputError` if some lack."""
+    file.seek(begin)
+    data: bytes = file.read(stop - begin)
+    if len(data) < stop - begin:
+        raise changed()
+    return data
 
 
 def changed() -> InputError:
@@ -310,11 +318,7 @@ class PlainFile:
 
     def look(self, begin: int, stop: int) -> bytes:
         """Return the bytes between two offsets; none of them may be taken yet."""
-        self._file.seek(begin)
-        data: bytes = self._file.read(stop - begin)
-        if len(data) < stop - begin:
-            raise changed()
-        return data
+        return _between(self._file, begin, stop)
 
     def take(self, begin: int, end: int, of_row_groups: bool = False) -> Span:
         """Return the data of a block; the bytes before its end are not needed again."""

@@ -11,21 +11,31 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from batchsolve.arrays import Ints
 from batchsolve.errors import InputError, ProblemError, counted, listed, prefixed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import BLANKS, Notation, default_box, symbols_of, usual_notation
+from batchsolve.problems.notation import (
+    BLANKS,
+    Notation,
+    default_box,
+    numbers,
+    symbols_of,
+    usual_notation,
+)
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import NO_FORM, AmbiguousNotationError, Form, Signs, Survey, forms
 from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
+from batchsolve.tables.blank_grids import BlankGrids
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list, is_text, storage_of
 from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import delimited, lines
@@ -77,11 +87,15 @@ class Corpus(Tables):
     one_shape : bool
         Rows of another shape than most are malformed, as they are if the box, the regions or the
         problem is given.
+    other_columns : sequence of str
+        Names of columns that hold no puzzles, such as those of predictions.
 
     Attributes
     ----------
     column, solution_column : str
-        The puzzle column, and the solution column or None.
+        The puzzle column, and the solution column or None. A column known as one of solutions is
+        never found as that of puzzles; a table with rules but without puzzles has blank grids, in
+        a column that the reader adds.
     rule_columns : sequence of str
         The columns that give rows rules of their own.
     problem : GridProblem
@@ -106,6 +120,7 @@ class Corpus(Tables):
         filename: bool = False,
         size: BlockSize | None = None,
         one_shape: bool = False,
+        other_columns: Sequence[str] = (),
     ) -> None:
         how = how or FileSettings()
         given = RuleColumns(0, how.box, how.rules, how.regions, fixed=problem)
@@ -113,11 +128,14 @@ class Corpus(Tables):
         self._blank = how.blank
         self._check_named(how.column, how.solution_column)
         self._rule_columns = self._columns_of_rules(how.rule_columns)
+        self._others = set(other_columns)
         for sample, is_last in self._samples():
             self._sample = sample
             try:
-                self.column = how.column or self._puzzle_column(how.solution_column)
-                self.solution_column = how.solution_column or self._solution_column(self.column)
+                found = how.column or self._puzzle_column(how.solution_column)
+                self.solution_column = how.solution_column or self._solution_column(found or "")
+                blank = None if found else self._blank_grids(given.known_digits)
+                self.column = found or self._with_blank_grids(blank)
                 shapes = self._choose_shapes(given, how.alphabet, one_shape)
                 break
             except InputError:
@@ -125,7 +143,9 @@ class Corpus(Tables):
                     raise
         self.problem, self.notation = shapes.main.problem, shapes.main.notation
         self.rule_columns = shapes.main.rules.names
-        self.reader = Reader(self.schema, self.column, self.solution_column, shapes, filename)
+        self.reader = Reader(
+            self.schema, self.column, self.solution_column, shapes, filename, blank=blank
+        )
 
     def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
         """Yield the blocks of the corpus, parsed in this process."""
@@ -179,7 +199,7 @@ class Corpus(Tables):
         """Names of columns with grids of the puzzles' size that are not read, by the first rows."""
         read, n = (self.column, self.solution_column, *COLUMNS), self.problem.n_digits
         others = [name for name in self.columns if name not in read and self._has_texts(name)]
-        surveys = ((name, self._grids(name, FEW_ROWS)) for name in others)
+        surveys = ((name, self._grids(name, FEW_ROWS, least=n * n)) for name in others)
         return [name for name, each in surveys if each and each.size() == n]
 
     def perhaps_numbers(self) -> list[str]:
@@ -224,17 +244,25 @@ class Corpus(Tables):
                 f"column {quoted(column)} is named as that of puzzles and of solutions; name two"
             )
 
-    def _puzzle_column(self, taken: str | None) -> str:
+    def _puzzle_column(self, taken: str | None) -> str | None:
+        """Return the puzzle column, or None if only rules and solutions are there."""
         by_name = [name for name in self._named(PUZZLE_NAMES) if name != taken]
         if len(by_name) > 1:
             by_name = [name for name in by_name if self._grids(name)] or by_name
         if len(by_name) == 1:
             return by_name[0]
-        others = [name for name in self.columns if name not in (taken, BOX, *COLUMNS)]
+        known = {*self._named((*SOLUTION_NAMES, *self._others)), *self._others}
+        others = [
+            name
+            for name in self.columns
+            if name not in (taken, BOX, *COLUMNS) and name not in known
+        ]
         shapes = {name: self._grids(name) for name in by_name or others}
         grids = {name: survey for name, survey in shapes.items() if survey is not None}
         if len(grids) > 1:
             grids = {name: survey for name, survey in grids.items() if survey.has_blanks()} or grids
+        if not grids and self._rule_columns and not by_name:
+            return None
         if len(grids) != 1:
             if grids:
                 which = f"several columns hold grids ({', '.join(map(shortened, grids))})"
@@ -244,16 +272,60 @@ class Corpus(Tables):
             raise InputError(f"{which}{self._parted()}; say which with `column`")
         return next(iter(grids))
 
+    def _blank_grids(self, known_digits: int | None) -> BlankGrids:
+        """Return the blank grids of a table without puzzles."""
+        free = (name for name in PUZZLE_NAMES if name not in self.columns)
+        rules = tuple(name for name in self._rule_columns if name != self.solution_column)
+        blank = BlankGrids(next(free, "blank"), self.solution_column, rules, known_digits)
+        codes = forms(blank.texts(self._sample))
+        size = Form.of(_most_common(code for code in codes.tolist() if code) or 0).n_digits
+        known = self._named((*SOLUTION_NAMES, *self._others))
+        no_puzzles = (BOX, self.solution_column, *COLUMNS, *self._others, *known)
+        for name in self.columns:
+            if name not in no_puzzles and self._has_texts(name):
+                survey = Survey(self._blank)
+                survey.add(_texts(self._sample, name))
+                if size and survey.size() == size:
+                    raise InputError(
+                        f"no column is known as a puzzle column, but {quoted(name)} may be one; "
+                        f"say so with `column`, or leave it out of the table"
+                    )
+        if not size and len(self._sample):
+            raise InputError(
+                f"no column is known as a puzzle column, and {listed(rules)} may be rules of blank "
+                f"grids of an unknown size: {listed(self.columns)}; say which with `column`, or "
+                f"name the `box` of blank grids"
+            )
+        return replace(blank, usual=known_digits or size or 9)
+
+    def _with_blank_grids(self, blank: BlankGrids | None) -> str:
+        """Add blank grids to the first rows; return their column."""
+        assert blank is not None
+        self._sample = self._sample.append_column(blank.name, blank.texts(self._sample))
+        return blank.name
+
+    def _written(self, table: pa.Table) -> pa.Array:
+        """Return the texts that tell the alphabet: puzzles, or the solutions of blank grids."""
+        is_blank = self.column not in self.columns
+        return _texts(table, (self.solution_column if is_blank else None) or self.column)
+
     def _solution_column(self, taken: str) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
         grids = [name for name in named if self._grids(name)]
         return next(iter(grids or named), None)
 
-    def _grids(self, name: str, most_rows: int = SAMPLE_ROWS) -> Survey | None:
-        """Return a survey of a column if most of its values are grids of one size."""
+    def _grids(self, name: str, most_rows: int = SAMPLE_ROWS, least: int = 0) -> Survey | None:
+        """Return a survey of a column if most of its values are grids of one size.
+
+        Columns whose values all have fewer than `least` bytes are not surveyed.
+        """
         try:
             survey = Survey(self._blank)
-            survey.add(_texts(self._sample.slice(0, most_rows), name))
+            column = self._sample[name].slice(0, most_rows)  # a table would be cut column by column
+            texts = in_one_line(as_text(column, name))
+            if (pc.max(pc.binary_length(texts)).as_py() or 0) < least:
+                return None
+            survey.add(texts)
             size = survey.size()
             if size is None:
                 return None
@@ -286,7 +358,7 @@ class Corpus(Tables):
                 )
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             return Shapes(Shape(replace(drawn, names=names), notation, notation))
-        texts, signs = _texts(self._sample, self.column), Signs(alphabet, self._blank)
+        texts, signs = self._written(self._sample), Signs(alphabet, self._blank)
         codes = forms(texts)
         survey = Survey(self._blank)
         survey.add(texts)
@@ -309,9 +381,11 @@ class Corpus(Tables):
         main = replace(given, n_digits=size, box=usual, names=names)
         is_one = one_shape or given.known_digits is not None or self._has_one_size()
         others = self._other_forms(codes, needs_boxes and not has_boxes) if not is_one else []
-        is_for_others = any(signs.names(form.n_digits) for form in others)
+        usual_form = Form(size, survey.prefers_numbers(size))
+        is_for_others = any(signs.names(form.n_digits) for form in others if form != usual_form)
         is_for_others |= not is_one and signs.may_name_others
-        notation = self._notation(survey, size, signs, is_for_others)
+        first = survey.first_digit(size, partial(self._solutions, codes, size))
+        notation = self._notation(survey, size, signs, is_for_others, first)
         if signs.names(size):
             signs = replace(signs, like=notation.symbols)
         elif alphabet and alphabet[0] not in BLANKS:
@@ -325,12 +399,22 @@ class Corpus(Tables):
         }
         return Shapes(shape, signs, is_one, has_boxes, needs_boxes, notations, solutions)
 
-    def _notation(self, survey: Survey, size: int, signs: Signs, is_for_others: bool) -> Notation:
-        """Return the notation of the grids of the most frequent size."""
-        if signs.alphabet is not None and (signs.names(size) or not is_for_others):
+    def _notation(
+        self, survey: Survey, size: int, signs: Signs, is_for_others: bool, first: int
+    ) -> Notation:
+        """Return the notation of the grids of the most frequent size; see `Survey.first_digit`."""
+        if signs.alphabet is not None and not (signs.names(size) or is_for_others):
             return Notation.from_name(signs.alphabet, size, self._blank)
+        if signs.alphabet == "numbers":
+            return numbers(size, first=first).with_blanks(self._blank)
+        if signs.names_letters(size) and survey.prefers_numbers(size) and not is_for_others:
+            raise InputError(
+                f"column {quoted(self.column)} holds grids of numbers, and the alphabet "
+                f"{quoted(signs.alphabet)} is one of letters; name numbers, 0-{size - 1} or "
+                f"1-{size}, or none: {self._example()}"
+            )
         try:
-            return survey.notation(size)
+            return signs.notation(survey, size, first)
         except AmbiguousNotationError as error:
             form = Form(size, False)
             return self._notations_of_whole_column({form: error}, signs)[form]
@@ -351,8 +435,10 @@ class Corpus(Tables):
         for form in others:
             survey = Survey(self._blank)
             survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
+            solutions = partial(self._solutions, codes, *form)
+            first = survey.first_digit(form.n_digits, solutions)
             try:
-                found[form] = signs.notation(survey, form.n_digits)
+                found[form] = signs.notation(survey, form.n_digits, first)
             except AmbiguousNotationError as error:
                 doubts[form] = error
             except InputError:
@@ -363,16 +449,24 @@ class Corpus(Tables):
 
     def _solution_notation(self, codes: Ints, n_digits: int, notation: Notation) -> Notation:
         """Return the notation of given solutions: that of the puzzles, unless the form differs."""
+        survey = self._solutions(codes, n_digits, not notation.symbols)
+        if survey is not None and survey.prefers_numbers(n_digits) == bool(notation.symbols):
+            first = {"0": 0, "1": 1}.get(notation.names[0])
+            first = survey.first_digit(n_digits, lambda: survey) if first is None else first
+            with suppress(InputError):
+                return survey.notation(n_digits, first=first)
+        return notation
+
+    def _solutions(self, codes: Ints, n_digits: int, *as_numbers: bool) -> Survey | None:
+        """Return a survey of the solutions of the grids of a size, of one form or of both."""
         if self.solution_column is None:
-            return notation
+            return None
+        each = [Form(n_digits, kind).code for kind in as_numbers or (False, True)]
         survey = Survey(self._blank)
-        form = Form(n_digits, not notation.symbols)
         with suppress(InputError):
             column = _texts(self._sample, self.solution_column)
-            survey.add(column.take(pa.array(np.flatnonzero(codes == form.code))))
-            if survey.prefers_numbers(n_digits) == bool(notation.symbols):
-                return survey.notation(n_digits)
-        return notation
+            survey.add(column.take(pa.array(np.flatnonzero(np.isin(codes, each)))))
+        return survey
 
     def _drawn(self, given: RuleColumns) -> RuleColumns | None:
         """Return the rules of grids that overlap, if most of the first values are such grids.
@@ -425,7 +519,7 @@ class Corpus(Tables):
 
     def _has_one_size(self) -> bool:
         """Return True if puzzles are lists, some but not all of which have a fixed length."""
-        fixed, kind = [], storage_of(self.schema.field(self.column).type)
+        fixed, kind = [], storage_of(self._sample.schema.field(self.column).type)
         while is_list(kind):
             fixed.append(pa.types.is_fixed_size_list(kind))
             kind = kind.value_type
@@ -450,7 +544,7 @@ class Corpus(Tables):
             if self._is_read_once:
                 raise next(iter(doubts.values()))
             for block in self._blocks_from(Boundary(0, 0)):
-                texts = _texts(block.rows().table, self.column)
+                texts = self._written(block.rows().table)
                 codes = forms(texts)
                 for form, survey in surveys.items():
                     survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))

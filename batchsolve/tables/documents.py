@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from batchsolve.errors import InputError, prefixed
 from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
 from batchsolve.json_records import loads
-from batchsolve.problems.grids import without_minus_one
-from batchsolve.problems.notation import default_box, numbers, usual_notation
+from batchsolve.problems.grids import as_whole, without_minus_one
+from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
 from batchsolve.tables.layouts import json_layout
 
 _TITLE = re.compile(rb"\s*grid[ \t]*\d+[ \t]*\r?\n", re.IGNORECASE)
@@ -66,6 +66,7 @@ def _numpy_table(data: bytes) -> pa.Table:
 
 def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     """Write digits as text; 0 and -1 are blanks, and other invalid numbers stay invalid."""
+    array = as_whole(array)
     n_rows = len(array) if array.ndim else 0
     n_cells = int(np.prod(array.shape[1:]))
     n = round(n_cells**0.5)
@@ -75,6 +76,9 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
             f"an array of {array.dtype} of the shape {array.shape} holds no puzzles; expected "
             f"whole numbers of the shape (n, N²) or (n, N, N), or text of the shape (n,)"
         )
+    is_from_zero = array.min(initial=0) == -1 and array.max(initial=0) < n and (array == 0).any()
+    if is_from_zero:
+        array = array.astype(np.int64) + 1
     digits = without_minus_one(array, n).reshape(n_rows, n_cells)
     wrong = (digits < 0) | (digits > n)
     if n_rows and wrong.any(axis=1).all():
@@ -84,6 +88,8 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
             f"blank"
         )
     notation = usual_notation(n) if n <= _MOST_SYMBOLS else numbers(n)
+    if is_from_zero:  # and is read so
+        notation = from_zero(n, as_numbers=n > _MOST_SYMBOLS)
     text = notation.decode(np.where(wrong, 0, digits).astype(np.uint8), np.ones(n_rows, np.bool_))
     bad, gap = wrong.any(axis=1), notation.separator
     rows = [

@@ -20,11 +20,12 @@ import pyarrow.csv as pacsv
 
 from batchsolve.errors import InputError
 from batchsolve.tables.blocks import arrow_stream, bytes_of, one_chunk, storage_of, with_values
-from batchsolve.tables.layouts import JSON_TEXT
+from batchsolve.tables.layouts import DIGITS, JSON_TEXT
 from batchsolve.tables.sources import suffix_of
 
 JSON_LINES = (".jsonl", ".ndjson")
 _ROWS_AT_ONCE = 1 << 20  # for pyarrow, which is slower with fewer
+_NUMBER = r"^(0|[1-9][0-9]*)$"  # what a column marked as `DIGITS` holds, if the mark is ours
 _ESCAPED = r'[\x00-\x1f"\\]'  # characters that JSON escapes
 
 
@@ -95,6 +96,8 @@ def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_null(kind) or pa.types.is_boolean(kind) or pa.types.is_integer(kind):
         return pc.fill_null(column.cast(pa.string()), "null")
+    if field.metadata == DIGITS and pc.all(pc.match_substring_regex(column, _NUMBER)).as_py():
+        return pc.fill_null(column, "null")
     plain = pa.types.is_string(kind) and field.metadata != JSON_TEXT
     if plain and not pc.any(pc.match_substring_regex(column, _ESCAPED)).as_py():
         return pc.fill_null(pc.binary_join_element_wise('"', column, '"', ""), "null")

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, first_line, not_but, quoted, shortened
 from batchsolve.tables.blocks import is_list
-from batchsolve.tables.texts import AS_TEXT
+from batchsolve.tables.texts import check_holds_texts, no_grids
 
 CONVERT = "convert it, or leave it out"
 
@@ -55,7 +55,7 @@ def arrow_table(table: Any) -> pa.Table:
     except Exception as error:  # libraries raise what they like
         cells = getattr(table, "iloc", table)
         for k, name in enumerate(getattr(table, "columns", ())):
-            _series(cells[:, k], f"column {quoted(name)}")
+            _series(cells[:, k], f"column {quoted(name)}", name)
         raise InputError(f"the table: {shortened(first_line(error))}; {CONVERT}") from error
     for k, (name, column) in enumerate(zip(made.column_names, made.columns, strict=True)):
         what = f"column {quoted(name)}"
@@ -195,12 +195,16 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
     (DataType(string), None)
     """
     if isinstance(values, pa.Array):
-        return _checked(pa.chunked_array([values]), "the array")
+        values = pa.chunked_array([values])
     if isinstance(values, pa.ChunkedArray):
+        check_holds_texts(values.type, "the array")
         return _checked(values, "the array")
     if _library(values) == "pandas" or hasattr(values, "__arrow_c_stream__"):
         column = _series(values, "the series")
-        return None if pa.types.is_struct(column.type) else column
+        if pa.types.is_struct(column.type):
+            return None
+        check_holds_texts(column.type, "the series")
+        return column
     if not isinstance(values, Sequence | np.ndarray):
         return None
     array = values
@@ -234,7 +238,7 @@ def _is_text(value: Any) -> bool:
     return False
 
 
-def _series(values: Any, what: str) -> pa.ChunkedArray:
+def _series(values: Any, what: str, name: str | None = None) -> pa.ChunkedArray:
     if getattr(values, "ndim", 1) != 1:
         return pa.chunked_array([], pa.struct([]))
     try:
@@ -244,7 +248,7 @@ def _series(values: Any, what: str) -> pa.ChunkedArray:
             column = pa.chunked_array([pa.Array.from_pandas(values)])
     except Exception as error:  # libraries raise what they like
         if isinstance(error, OverflowError) or str(values.dtype).endswith("Int128"):
-            raise InputError(f"{what} holds integers of more than 64 bits, {AS_TEXT}") from error
+            raise no_grids(what, "integers of more than 64 bits", name) from error
         raise InputError(f"{what}: {shortened(first_line(error))}; {CONVERT}") from error
     return _checked(column, what)
 

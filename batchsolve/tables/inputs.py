@@ -39,6 +39,8 @@ class Tables:
         If the tables cannot be read.
     """
 
+    column: str  # of kinds that have one
+
     def __init__(
         self, inputs: Sequence[str | Source], filename: bool = False, size: BlockSize | None = None
     ) -> None:
@@ -65,6 +67,11 @@ class Tables:
     def columns(self) -> list[str]:
         """Names of the input columns."""
         return list(self.schema.names)
+
+    @property
+    def given_column(self) -> str | None:
+        """The column of puzzles or problems; empty for fields or files, None for blank grids."""
+        return self.column if self.column in ("", *self.columns) else None
 
     def check_column(self, name: str) -> None:
         """Raise `InputError` unless an input column has this name."""

@@ -19,7 +19,7 @@ from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import FINE, Notation, numbers, usual_notation
+from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.tables.answers import solved_among
 from batchsolve.tables.images import one_by_one
@@ -300,6 +300,8 @@ def _predictions(grids: Grids, text: pa.Array) -> tuple[Bytes, Bools, dict[int, 
     others = np.flatnonzero(wrong != FINE)
     if others.size and not notation.drawing:
         other = numbers(n) if notation.symbols else usual_notation(n)
+        if notation.begins_at_zero:
+            other = from_zero(n, as_numbers=bool(notation.symbols))
         read, still = other.encode(text.take(pa.array(others)))
         predicted[others] = read
         wrong[others[still == FINE]] = FINE

@@ -23,6 +23,7 @@ from batchsolve.errors import InputError, first_line, quoted
 from batchsolve.json_records import loads
 
 JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
+DIGITS = {b"digits": b"1"}  # marks columns of integers of any size, which Arrow has only as text
 BOM = b"\xef\xbb\xbf"
 MOST_RECORD_BYTES = 64 << 20
 _CSV_LIMIT = threading.Lock()
@@ -212,7 +213,7 @@ def json_layout(data: bytes) -> Layout:
     for line in data.decode(errors="replace").split("\n"):
         try:
             records.append(_json_object(line))
-        except (ValueError, RecursionError) as error:  # `json_lines` reports it
+        except ValueError as error:  # `json_lines` reports it
             why = why or (line.strip() and f" ({error})")
     keys = list(dict.fromkeys(key for record in records for key in record))
     if not keys:
@@ -233,7 +234,7 @@ def json_lines(layout: Layout, data: bytes) -> Rows:
             continue
         try:
             record = _json_object(line)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             faults[len(records)] = f"not a JSON object ({error}): {line[:200]!r}"
             record = {}
         records.append(record)

@@ -23,7 +23,7 @@ from batchsolve.tables.encoders import header_for
 from batchsolve.tables.in_place import Encoded, InPlace
 from batchsolve.tables.packing import Companion, GrowingFile, compress, count_rows, regroup
 from batchsolve.tables.sources import split_suffixes
-from batchsolve.whole_files import HeldFolder, target_of
+from batchsolve.whole_files import partial_path, target_of
 
 if TYPE_CHECKING:
     from batchsolve.workers.base import Numbers
@@ -263,21 +263,6 @@ def open_output(
 
 
 @contextmanager
-def folder_beside(path: str) -> Iterator[str]:
-    """Make a folder beside an output for what it is made of, and remove it in the end.
-
-    Those of runs that were killed are removed by the next that writes to this output.
-    """
-    parent, name = os.path.split(path)
-    with disk_errors(path):
-        beside = HeldFolder(parent or ".", f".{name}.batchsolve-")
-    try:
-        yield beside.path
-    finally:
-        beside.remove()
-
-
-@contextmanager
 def whole_output(
     path: str, folder: str, schema: pa.Schema, known: Numbers | None = None, threads: int = 1
 ) -> Iterator[Output]:
@@ -287,7 +272,7 @@ def whole_output(
     ----------
     path : str
     folder : str
-        Its place until then; see `folder_beside`.
+        Its place until then; see `batchsolve.whole_files.folder_beside`.
     """
     unfinished = os.path.join(folder, os.path.basename(path))
     with closing(open_output(unfinished, schema, None, known, threads)) as output:
@@ -295,11 +280,6 @@ def whole_output(
         output.finish()
     with disk_errors(path):
         os.replace(unfinished, path)
-
-
-def partial_path(path: str) -> str:
-    """Return the path of the unfinished output."""
-    return path + ".partial"
 
 
 def _sync(file: IO[bytes]) -> None:

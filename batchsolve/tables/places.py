@@ -9,10 +9,13 @@ file of this machine.
 from __future__ import annotations
 
 import glob
+import logging
 import os
 import re
 import secrets
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -26,7 +29,11 @@ from batchsolve.errors import InputError, disk_errors, first_line
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 _OWN_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # of pyarrow
 _EXTRAS = {"http": "aiohttp", "https": "aiohttp", "hf": "huggingface_hub"}
+_HTTP = ("http", "https")
 _WILD = "*?["
+
+SAID_AFTER = 5.0  # seconds of waiting for a server
+GIVEN_UP_AFTER = 30.0  # seconds in which a server of http sends nothing
 
 
 class Facts(NamedTuple):
@@ -72,10 +79,16 @@ def file_system(address: str) -> tuple[fs.FileSystem, str]:
     InputError
         If no known library opens the address.
     """
+    scheme = address.partition("://")[0].lower()
     try:
-        system, path = fs.FileSystem.from_uri(address if _is_own(address) else f"fsspec+{address}")
+        if scheme in _OWN_SCHEMES:
+            system, path = fs.FileSystem.from_uri(address)
+        else:
+            from fsspec.core import url_to_fs
+
+            opened, path = url_to_fs(address, **_http_settings() if scheme in _HTTP else {})
+            system = fs.PyFileSystem(_Awaited(opened))
     except ImportError as error:
-        scheme = address.partition("://")[0].lower()
         package = _EXTRAS.get(scheme, "and the package that it needs for this address")
         raise InputError(
             f"{address}: cannot be opened ({error}); pip install fsspec {package}"
@@ -128,12 +141,106 @@ def open_to_read(path: str) -> Any:
     if not is_address(path):
         return open(path, "rb")
     system, inner = file_system(path)
+    return system.open_input_file(inner)
+
+
+class ServerError(InputError):
+    """A server that did not answer as it should; nothing is wrong with the input that is known."""
+
+    def of(self, name: str) -> ServerError:
+        """See `InputError`."""
+        return ServerError(f"{name}: {self}")
+
+
+_FAILURES = {  # names of exceptions of aiohttp, which need not be installed, and of Python
+    "TimeoutError": "its server has sent nothing for {seconds:.0f} seconds",
+    "TooManyRedirects": "its server redirects without end",
+    "RedirectClientError": "its server redirects to {error}, which is no address of http",
+    "ClientPayloadError": "its server sent fewer bytes than it announced",
+}
+
+
+@contextmanager
+def _waiting(address: str) -> Iterator[None]:
+    """Say that a server is waited for; raise `ServerError` for failures that are known."""
+    timer = threading.Timer(SAID_AFTER, _say_that_it_waits, [address])
+    timer.daemon = True
+    timer.start()
     try:
-        return system.open_input_file(inner)
-    except FileNotFoundError:
-        if isinstance(handler := getattr(system, "handler", None), fs.FSSpecHandler):
-            handler.fs.info(inner)  # raises a clearer error
+        yield
+    except Exception as error:
+        for each in (error, error.__cause__):  # of a file that is not found, the cause is why
+            for kind in type(each).__mro__:
+                if (what := _FAILURES.get(kind.__name__)) is not None:
+                    raise ServerError(what.format(error=each, seconds=GIVEN_UP_AFTER)) from error
         raise
+    finally:
+        timer.cancel()
+
+
+@lru_cache(maxsize=4096)  # says it once of each
+def _say_that_it_waits(address: str) -> None:
+    logging.getLogger("batchsolve").warning("waiting for the server of %s …", address)
+
+
+class _Awaited(fs.FSSpecHandler):
+    """A file system of fsspec whose server may let wait, and fail; see `_waiting`."""
+
+    def get_file_info(self, paths: Iterable[str]) -> list[fs.FileInfo]:
+        """See `FSSpecHandler`."""
+        return list(map(self._info, paths))
+
+    def _info(self, path: str) -> fs.FileInfo:
+        try:
+            with _waiting(path):
+                info = self.fs.info(path)
+        except FileNotFoundError:
+            return fs.FileInfo(path, fs.FileType.NotFound)
+        kind = fs.FileType.Directory if info["type"] == "directory" else fs.FileType.File
+        return fs.FileInfo(path, kind, size=info["size"], mtime=info.get("mtime"))
+
+    def open_input_file(self, path: str) -> pa.PythonFile:
+        """See `FSSpecHandler`."""
+        with _waiting(path):
+            return pa.PythonFile(_AwaitedFile(self.fs.open(path, mode="rb"), path), mode="r")
+
+
+class _AwaitedFile:
+    """A file of fsspec whose server may let wait, and fail; see `_waiting`."""
+
+    def __init__(self, file: Any, address: str) -> None:
+        self._file, self._address = file, address
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def read(self, size: int = -1) -> bytes:
+        """Read bytes; fewer than `size` only at the end of the file."""
+        whole = getattr(self._file, "size", None)
+        left = 0 if whole is None else whole - self._file.tell()
+        wanted = left if size < 0 else min(size, left)
+        with _waiting(self._address):
+            data: bytes = self._file.read(size)
+        if len(data) < wanted:
+            raise ServerError(f"its server sent {len(data):,} of {wanted:,} bytes")
+        return data
+
+
+def _http_settings() -> dict[str, Any]:
+    from aiohttp import ClientTimeout
+
+    limits = ClientTimeout(total=None, sock_connect=GIVEN_UP_AFTER, sock_read=GIVEN_UP_AFTER)
+    return {"client_kwargs": {"timeout": limits}}
+
+
+def check_announced(path: str, size: int) -> None:
+    """Raise `ServerError` if a file of http is longer or shorter than its server has said."""
+    if size and path.partition("://")[0].lower() in _HTTP:
+        system, inner = file_system(path)
+        with _waiting(path), system.handler.fs.open(inner, size=size + 1) as file:
+            file.seek(size - 1)
+            if len(file.read(2)) != 1:
+                raise ServerError(f"its server announced {size:,} bytes, and sends more or fewer")
 
 
 def files_of(inputs: Iterable[str]) -> list[str]:

@@ -16,6 +16,7 @@ from batchsolve.problems.answers import Answers, Status
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Group
+from batchsolve.tables.blank_grids import BlankGrids
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.shapes import BOX, Grids, Shape, Shapes, Texts
 from batchsolve.tables.texts import as_json, as_text
@@ -129,6 +130,8 @@ class Reader:
         Add the column `FILENAME`.
     numbers : mapping of str to pyarrow.DataType
         Text columns to convert to numbers; see `number_types`.
+    blank : BlankGrids, optional
+        The puzzles of tables without a column of them; the column is added.
     """
 
     input_schema: pa.Schema
@@ -137,6 +140,7 @@ class Reader:
     shapes: Shapes
     filename: bool = False
     numbers: Mapping[str, pa.DataType] = field(default_factory=dict)
+    blank: BlankGrids | None = None
 
     @property
     def main(self) -> Shape:
@@ -147,6 +151,7 @@ class Reader:
     def schema(self) -> pa.Schema:
         """The columns of `Batch.table`."""
         schema = retyped(self.input_schema, self.numbers)
+        schema = schema.append(pa.field(self.column, pa.string())) if self.blank else schema
         return schema.append(FILENAME) if self.filename else schema
 
     @property
@@ -154,7 +159,8 @@ class Reader:
         """The names of the columns of puzzles, of solutions and of rules."""
         boxes = [BOX] if self.shapes.has_boxes else []
         solutions = [] if self.solution_column is None else [self.solution_column]
-        return [self.column, *solutions, *boxes, *self.main.rules.names]
+        puzzles = [] if self.blank else [self.column]
+        return [*puzzles, *solutions, *boxes, *self.main.rules.names]
 
     def read(self, block: Block) -> Batch:
         """Parse a block and decode its grids.
@@ -168,6 +174,8 @@ class Reader:
         records = block.records()
         rows = replace(block, data=records).rows()
         table, faults = rows.table, dict(rows.faults)
+        if self.blank:
+            table = table.append_column(self.column, self.blank.texts(table))
         texts = Texts(
             as_text(table[self.column], self.column),
             self.solution_column and as_text(table[self.solution_column], self.solution_column),

@@ -15,7 +15,8 @@ The only indices that the kernels take from data are the low bits of a key, with
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ from batchsolve.errors import InputError
 from batchsolve.kernels import helper, kernel, with_counterpart
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.reader import Batch, Reader
-from batchsolve.tables.shapes import forms_of_shape
+from batchsolve.tables.shapes import Grids, forms_of_shape
 
 UNSEEN = -1
 """The row number of an empty slot."""
@@ -195,13 +196,30 @@ def _refill(old_keys, old_rows, keys, rows):
 FIRST = pa.field("first", pa.string())
 
 
-RowKeys = tuple[Words, Bools, int]
-"""The keys of the rows of a block, shape (n, 2); True for valid rows (other keys
-mean nothing); and the number of valid rows whose wanted canonical form was not found: their keys
-are those of the puzzles themselves."""
+class RowKeys(NamedTuple):
+    """The keys of the rows of a block.
+
+    Attributes
+    ----------
+    keys : ndarray of uint64, shape (n, 2)
+    is_valid : ndarray of bool, shape (n,)
+        True for valid rows; the keys of others mean nothing.
+    n_undecided : int
+        Valid rows whose wanted canonical form was not found: their keys are those of the puzzles
+        themselves.
+    solutions : ndarray of uint64, shape (n,)
+        The keys of given solutions, 0 for rows without one.
+    """
+
+    keys: Words
+    is_valid: Bools
+    n_undecided: int
+    solutions: Words
 
 
-def row_keys(reader: Reader, up_to_symmetry: bool, secret: bytes, block: Block) -> RowKeys:
+def row_keys(
+    reader: Reader, up_to_symmetry: bool, with_solutions: bool, secret: bytes, block: Block
+) -> RowKeys:
     """Return the keys of the rows of a block.
 
     Parameters
@@ -209,6 +227,8 @@ def row_keys(reader: Reader, up_to_symmetry: bool, secret: bytes, block: Block) 
     reader : Reader
     up_to_symmetry : bool
         Give all puzzles of an orbit the same key.
+    with_solutions : bool
+        Return the keys of given solutions, too.
     secret : bytes
         A random text, from which the factors of hashes come.
     block : Block
@@ -216,6 +236,7 @@ def row_keys(reader: Reader, up_to_symmetry: bool, secret: bytes, block: Block) 
     batch = reader.read(block)
     counted = batch.first_clashes() < 0
     keys, n_undecided = np.zeros((len(batch), 2), np.uint64), 0
+    solutions = np.zeros(len(batch), np.uint64)
     for grids in batch.grids:
         puzzles, shape = grids.puzzles, grids.shape
         if up_to_symmetry:
@@ -227,7 +248,26 @@ def row_keys(reader: Reader, up_to_symmetry: bool, secret: bytes, block: Block) 
         digits = shape.rules.key_digits(puzzles, grids.own)
         kind = shape.problem.fingerprint, shape.rules.names  # equal puzzles have the same
         keys[grids.rows] = grid_keys(secret, kind, digits)
-    return keys, counted, n_undecided
+        if with_solutions:
+            solutions[grids.rows] = _solution_keys(grids, up_to_symmetry, secret)
+    return RowKeys(keys, counted, n_undecided, solutions)
+
+
+def _solution_keys(grids: Grids, up_to_symmetry: bool, secret: bytes) -> Words:
+    """Return the keys of the given solutions of grids, 0 where there is none."""
+    assert grids.given is not None
+    keys = np.zeros(len(grids.rows), np.uint64)
+    is_full = (grids.given > 0).all(axis=1)
+    places = np.flatnonzero(is_full)
+    solutions = grids.given[places]
+    if up_to_symmetry:
+        is_right = grids.shape.problem.first_clashes(solutions) < 0
+        places, solutions = places[is_right], solutions[is_right]
+        solved = replace(grids, puzzles=solutions)
+        found, forms, _ = forms_of_shape(solved, np.arange(len(places)))
+        solutions[found] = forms
+    keys[places] = grid_keys(secret, ("solution", solutions.shape[1]), solutions)[:, 0]
+    return keys
 
 
 def output_schema(reader: Reader, marked: bool) -> pa.Schema:

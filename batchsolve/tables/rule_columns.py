@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints
-from batchsolve.errors import InputError, ProblemError, prefixed
+from batchsolve.errors import InputError, ProblemError, malformed
 from batchsolve.formats.constraint_strings import read_constraints, read_sumocue
 from batchsolve.formats.f_puzzles import read_f_puzzle
 from batchsolve.formats.grid_rules import (
@@ -280,16 +280,17 @@ def _filled(regions: Bytes, rows: Ints) -> Bytes:
 
 @contextmanager
 def _faults_of(rows: Ints, faults: dict[int, str]) -> Iterator[None]:
-    """Make an error the fault of these rows."""
+    """Make an error the fault of these rows, unless they have one."""
     try:
         yield
     except (InputError, ProblemError) as error:
-        faults |= dict.fromkeys(rows.tolist(), str(error))
+        for row in rows.tolist():
+            faults.setdefault(row, str(error))
 
 
 def _column_named(name: str) -> AbstractContextManager[None]:
-    """Name a column in errors of its values."""
-    return prefixed(f"column {name!r}", ProblemError)
+    """Name a column in errors of its values, whatever they are."""
+    return malformed(f"column {name!r}")
 
 
 @lru_cache(maxsize=4096)
@@ -363,13 +364,11 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
     wrong = np.zeros(len(texts), np.bool_)
     _number_regions(*buffers(texts), n, regions, wrong)
     for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
-        try:
+        regions[place] = _NONE
+        with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):
             labels = layout(texts[place].as_py() or "", n)
             for region, cells in enumerate(regions_of(labels, n)):
                 regions[place, list(cells)] = region
-        except ProblemError as error:
-            regions[place] = _NONE
-            faults.setdefault(int(rows[place]), f"column {REGIONS!r}: {error}")
     if has_all:
         return regions
     whole = np.full((len(column), n * n), _NONE, np.uint8)

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, named_errors, quoted, twice
+from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
     TASKS,
@@ -37,6 +38,7 @@ from batchsolve.tables.blocks import (
 from batchsolve.tables.documents import read_document
 from batchsolve.tables.layouts import (
     BOM,
+    MOST_RECORD_BYTES,
     Layout,
     checked_table,
     delimited,
@@ -45,8 +47,16 @@ from batchsolve.tables.layouts import (
     lines,
     text_layout,
 )
-from batchsolve.tables.places import exists, facts_of, is_address, open_to_read
+from batchsolve.tables.places import (
+    check_announced,
+    exists,
+    facts_of,
+    is_address,
+    open_to_read,
+)
+from batchsolve.whole_files import content_of, opened
 
+_FIRST_BYTES = 4096  # that tell the kind of a file
 HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
 SKIP_BYTES = 1 << 20
 BLOCKS_AT_LEAST = 32  # of a table, so that workers share it, unless the blocks would be small
@@ -117,12 +127,10 @@ def open_source(path: str) -> Source:
         table = read_document(suffix_of(path), head.removeprefix(BOM), lambda: head + stream.read())
         if table is not None:
             return TableSource(table, path)
-        if _is_wide(head):
-            raise InputError(
-                "not UTF-8 text (UTF-16, or a binary file); expected CSV, TSV, Parquet, JSON "
-                "lines or text"
-            )
-        return TextSource.of(path, head, stream)
+        if _is_wide(head) or (kind_of(head) and not _is_text(head)):
+            what = not_text(head, ", but a binary file")
+            raise InputError(f"{what}; expected CSV, TSV, Parquet, JSON lines or text")
+        return TextSource.of(path, _with_first_line(head, stream), stream)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +174,8 @@ class TextSource:
         standard_input = _StandardInput(head, stream) if path == "-" else None
         is_packed = isinstance(stream, pa.CompressedInputStream)
         length = None if path == "-" or is_packed else facts_of(path).size
+        if length is not None:
+            check_announced(path, length)
         return cls(path, layout, length, first + header, old_line_ends, standard_input)
 
     def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
@@ -353,8 +363,9 @@ class Files:
         if not exists(path):
             return None, None
         try:
-            with named_errors(name_of(name)), open_to_read(path) as file:
-                return file.read(), None
+            open_file = open_to_read if is_address(path) else opened
+            with named_errors(name_of(name)), open_file(path) as file:
+                return content_of(file), None
         except InputError as error:
             return None, str(error)
 
@@ -439,6 +450,35 @@ def _open_stream(path: str) -> Any:
     compression = _compression(file.read(4))
     file.seek(0)
     return pa.CompressedInputStream(file, compression) if compression else file
+
+
+def _with_first_line(head: bytes, stream: Any) -> bytes:
+    """Return the beginning of a file, or more of it if its first line is longer.
+
+    Raises
+    ------
+    InputError
+        If that line has more than `MOST_RECORD_BYTES`.
+    """
+    parts, n_bytes = [head], len(head)
+    if n_bytes < HEAD_BYTES or any(end in head.lstrip() for end in (b"\n", b"\r")):
+        return head
+    while more := stream.read(SKIP_BYTES):
+        parts.append(more)
+        n_bytes += len(more)
+        if b"\n" in more:
+            break
+        if n_bytes > MOST_RECORD_BYTES:
+            raise InputError(f"its first line has more than {MOST_RECORD_BYTES >> 20} MB")
+    return b"".join(parts)
+
+
+def _is_text(head: bytes) -> bool:
+    """Return True if the first bytes of a file are UTF-8 text without zero bytes."""
+    try:
+        return b"\0" not in head and bool(head[:_FIRST_BYTES].decode())
+    except UnicodeDecodeError as error:
+        return error.start >= _FIRST_BYTES - 3  # a character is cut
 
 
 def _is_wide(head: bytes) -> bool:

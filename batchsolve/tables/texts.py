@@ -10,12 +10,49 @@ import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.problems.notation import buffers
-from batchsolve.tables.blocks import is_list, one_chunk, storage_of
+from batchsolve.tables.blocks import is_list, is_number, is_text, one_chunk, storage_of
 
-AS_TEXT = (
-    "which do not keep leading zeros; store grids as text: pandas reads them so with dtype=str, "
-    "polars with schema_overrides={'puzzle': pl.String}"
-)
+
+def no_grids(what: str, values: str, name: str | None = None) -> InputError:
+    """Return the error that something holds values of a kind that grids are not.
+
+    Parameters
+    ----------
+    what : str
+        The column in words.
+    values : str
+        The kind of values.
+    name : str, optional
+        The name of the column, for advice.
+    """
+    if "integers" not in values and "numbers" not in values:
+        return InputError(f"{what} holds {values}; a grid is text, or a list of digits")
+    polars = f"schema_overrides={{{quoted(name)}: pl.String}}" if name else "pl.String"
+    return InputError(
+        f"{what} holds {values}, which do not keep leading zeros; store grids as text: pandas "
+        f"reads them so with dtype=str, polars with {polars}"
+    )
+
+
+def check_holds_texts(kind: pa.DataType, what: str, name: str | None = None) -> None:
+    """Raise `InputError` for a type that holds neither texts nor lists of texts or numbers."""
+    leaf, types = storage_of(kind), pa.types
+    is_in_list = is_list(leaf)
+    while is_list(leaf):
+        leaf = leaf.value_type
+    leaf = leaf.value_type if types.is_dictionary(leaf) else leaf
+    if is_text(leaf) or types.is_null(leaf) or (is_in_list and _is_number(leaf)):
+        return
+    values = f"values of {shortened(str(leaf))}"
+    if types.is_struct(leaf):
+        values = f"{'lists of ' if is_in_list else ''}objects ({', '.join(leaf.names)})"
+    elif _is_number(leaf):
+        values = "integers" if types.is_integer(leaf) else f"numbers ({leaf})"
+    raise no_grids(what, shortened(values), name)
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return is_number(kind) or pa.types.is_decimal(kind)
 
 
 def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -40,26 +77,31 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     kind = storage_of(column.type)
     if column.null_count == len(column):
         return pa.nulls(len(column), pa.string())
+    check_holds_texts(kind, f"column {quoted(name)}", name)
     if is_list(kind):
         return _joined(column.cast(kind), name)
     if pa.types.is_dictionary(kind):  # polars uses string views, which Arrow cannot decode
         column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
     elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         column = column.cast(pa.string())
-    elif not pa.types.is_string(kind):
-        values = "integers" if pa.types.is_integer(kind) else f"values of {shortened(str(kind))}"
-        raise InputError(f"column {quoted(name)} holds {values}, {AS_TEXT}")
     return one_chunk(column)
+
+
+_WHOLE = r"(^|[\s,;])([0-9]+)\.0?([\s,;]|$)", r"\1\2\3"
+_OF_LISTS = (r"\b(null|None|nan|NaN)\b", "."), _WHOLE, _WHOLE  # a match takes what is beside it
+"""Patterns of elements of lists, and what is read instead: blanks, and whole numbers."""
 
 
 def in_one_line(text: pa.Array) -> pa.Array:
     """Join the lines of every value, and drop the brackets and quotes of lists.
 
-    A grid in a quoted field can have one line per row, or be a list of JSON or Python.
+    A grid in a quoted field can have one line per row, or be a list of JSON, Python or NumPy.
     """
     data, _ = buffers(text)
     if np.any(data == ord("[")):
         bare = pc.replace_substring_regex(text, r"[\[\]\"']", " ")
+        for pattern, made in _OF_LISTS:
+            bare = pc.replace_substring_regex(bare, pattern, made)
         text = pc.if_else(pc.match_substring_regex(text, r"(?s)^\s*\[.*\]\s*$"), bare, text)
     if not np.any(data == ord("\n")):
         return text
@@ -69,16 +111,24 @@ def in_one_line(text: pa.Array) -> pa.Array:
     return pc.if_else(has_words, as_words, as_characters)
 
 
+def _of_fractions(values: pa.Array) -> pa.Array:
+    """Return floating-point numbers as texts, whole ones as such; NaN becomes null."""
+    values = pc.if_else(pc.is_nan(values), None, values)
+    is_whole = pc.and_(pc.equal(values, pc.trunc(values)), pc.less(pc.abs(values), 1e6))
+    whole = pc.if_else(is_whole, values, None).cast(pa.int32()).cast(pa.string())
+    return pc.if_else(pc.fill_null(is_whole, False), whole, values.cast(pa.string()))
+
+
 def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     """Return lists as texts with blanks between the elements; null elements become ``.``."""
     values, rows = one_chunk(column), np.arange(len(column))
     while is_list(values.type):
         rows = rows[pc.list_parent_indices(values)]
         values = pc.list_flatten(values)
-    if pa.types.is_integer(values.type):
+    if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
+        texts = _of_fractions(values.cast(pa.float64()))
+    elif pa.types.is_integer(values.type):
         texts = values.cast(pa.string())
-    elif pa.types.is_floating(values.type):
-        texts = pc.replace_substring_regex(values.cast(pa.string()), r"\.0$", "")
     else:
         texts = as_text(pa.chunked_array([values]), name)
     offsets = np.zeros(len(column) + 1, np.int32)

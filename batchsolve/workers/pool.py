@@ -12,7 +12,7 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
@@ -113,6 +113,7 @@ class Pool:
         self._workers = get_workers(backend, jobs, address)
         self._running: Generator[Done | Lost] = (none for none in list[Done]())
         self._tickets = count()
+        self._at_work = _AtWork()
 
     @property
     def jobs(self) -> int:
@@ -147,7 +148,7 @@ class Pool:
             self._running.close()  # drops its tasks
         finally:
             self._workers.__exit__(*error)
-            _AT_WORK.wait(LEAVE_SECONDS)
+            self._at_work.wait(LEAVE_SECONDS)
 
     def start(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:
         """Hand out a round of numbered tasks; return an iterator over their results, in any order.
@@ -175,6 +176,8 @@ class Pool:
 
     def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[Done | Lost]:
         do = partial(_attempt, self._workers.share(work))
+        if self.in_process:
+            do = partial(self._at_work.do, do)
         try:
             self._running = self._workers.run(do, self._ticketed(tasks, out))
         except self._workers.deaths as death:  # of workers that were idle until then
@@ -231,10 +234,10 @@ def _raising(error: BaseException) -> Generator[Done | Lost]:
 
 
 class _AtWork:
-    """A count of the tasks that threads of this process are running.
+    """A count of the tasks of a pool that threads of this process are running.
 
     If a thread is inside compiled code when Python ends, Python unwinds it, which kills the
-    process. Tasks are short, so leaving a pool waits for the abandoned ones. It polls, because
+    process. Tasks are short, so leaving a pool waits for its abandoned ones. It polls, because
     Ctrl-C in the middle of a `threading.Condition` can leave that locked.
     """
 
@@ -242,22 +245,21 @@ class _AtWork:
         self._n = 0
         self._lock = threading.Lock()
 
-    def __enter__(self) -> None:
+    def do(self, attempt: Callable[..., Done | Lost], *ticketed: Any) -> Done | Lost:
+        """Attempt a task, and count it meanwhile."""
         with self._lock:
             self._n += 1
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._n -= 1
+        try:
+            return attempt(*ticketed)
+        finally:
+            with self._lock:
+                self._n -= 1
 
     def wait(self, seconds: float) -> None:
         """Wait until no task is running, but no longer than `seconds`."""
         end = time.monotonic() + seconds
         while self._n and time.monotonic() < end:
             time.sleep(LOOK_SECONDS)
-
-
-_AT_WORK = _AtWork()
 
 
 def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
@@ -267,8 +269,7 @@ def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
     """
     begin, start = time.time(), time.perf_counter()
     try:
-        with _AT_WORK:
-            result = shared().do(task)
+        result = shared().do(task)
     except Exception as failure:
         why = traceback.format_exception_only(failure)[-1].strip()
         return Lost(ticket, None, f"the search failed: {why}")

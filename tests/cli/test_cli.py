@@ -65,6 +65,33 @@ def test_help_says_what_every_option_does(command):
         assert " ".join(option.help.split()) in text
 
 
+OPTIONS = [
+    pytest.param(name, option, id=f"{name} {option.opts[0]}")
+    for name, command in COMMANDS.items()
+    for option in command.params
+    if option.param_type_name == "option"
+]
+
+
+@pytest.mark.parametrize(("command", "option"), OPTIONS)
+def test_an_option_given_twice_adds_up_or_is_refused(command, option):
+    first, last = option.opts[0], option.opts[-1]
+    if option.is_flag:  # the second says the same
+        once, twice = (
+            COMMANDS[command].make_context(command, flags, resilient_parsing=True).params
+            for flags in ([first], [first, last])
+        )
+        assert once == twice
+    elif option.multiple:
+        flags = [first, "a", last, "b"]
+        given = COMMANDS[command].make_context(command, flags, resilient_parsing=True).params
+        assert given[option.name] == ("a", "b")
+    else:
+        done = invoke(command, first, 1, f"{last}=2" if last.startswith("--") else f"{last}2")
+        assert done.exit_code == 2
+        assert f"{first} takes one value; give it once" in done.output
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_stands_once_under_a_heading(command):
     text = invoke(command, "-h", env={"COLUMNS": "80"}).output

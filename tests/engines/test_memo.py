@@ -197,6 +197,52 @@ def test_counts_of_any_size_are_exact(n, answers, chosen):
     assert (result.count, result.complete) == (answers**n, True)
 
 
+@pytest.mark.parametrize("bits", [127, 128, 150, 160, 1000])
+@pytest.mark.parametrize("bounds", [None, {(0, 0): (1, 2)}], ids=["", "bounds"])
+def test_counts_of_any_size_are_stored(bits, bounds):
+    problem = copies(bits, [[0], [0]])
+    factor = 1
+    if bounds:  # three choices for one item, by the kernel that knows bounds
+        options = [[each] for each in range(bits) for _ in "ab"]
+        problem, factor = bs.ExactCover.from_options(options, bounds={0: (1, 2)}), 3 / 2
+    outcome = get_engine("memo:8").search(problem, Task.of(WHOLE))
+    assert outcome.counts.tolist() == [int(factor * 2) * 2 ** (bits - 1)]
+    assert outcome.nodes[0] <= 4 * bits  # two children each, the second looked up
+    assert not len(outcome.frontier)
+
+
+def test_counts_of_many_words_are_exact_in_every_way(tmp_path):
+    board = family("dominoes:4x150")
+    right = sum(bs.distribution(board, by="options").values())
+    assert right > 2**200
+    few = {"budget": 500}
+    for how in ({"jobs": 1}, {"jobs": 2, **few}, {"jobs": 2, "backend": "loky", **few}):
+        memo._TABLES.clear()
+        result = count(board, engine="memo:8", **how)
+        assert (result.count, result.complete) == (right, True)
+    assert count(board).count == right  # auto goes over to it
+    with runs.Run(tmp_path / "run", board, engine="memo:8") as run:
+        run.search(node_limit=3000, **few)
+        assert run.search(**few).count == right
+
+
+@pytest.mark.parametrize(("n", "words"), [(60, 1), (63, 2), (150, 3), (600, 10)])
+def test_rows_are_as_wide_as_counts_may_be(n, words):
+    problem = copies(n, [[0], [0]])  # 2^n covers
+    get_engine("memo:1").search(problem, Task.of(WHOLE))
+    [table] = memo._TABLES.values()
+    of_key, beside = n // 64 + 1, 2
+    assert table.shape[1] == of_key + words + beside
+
+
+def test_processes_share_a_table_of_wide_rows(tmp_path):
+    problem = copies(150, [[0], [0]])
+    engine = get_engine("memo:1").for_run("r", str(tmp_path), problem)
+    assert engine.search(problem, Task.of(WHOLE)).counts.tolist() == [2**150]
+    memo._TABLES.clear()
+    assert engine.search(problem, Task.of(WHOLE)).nodes.tolist() == [1]  # found in the file
+
+
 @pytest.mark.usefixtures("few_rows")
 @given(
     problem=problems() | coloured_problems(), megabytes=st.integers(1, 4), budget=st.integers(1, 20)

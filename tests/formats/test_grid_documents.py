@@ -170,17 +170,27 @@ def test_lines_that_do_not_fit_make_their_row_invalid(kind, text, message):
     assert re.search(message, wrong["message"]), wrong["message"]
 
 
+@pytest.mark.parametrize("wrong", [5, None, "4 4", {}, {"problem": None}, {"problem": [[]]}])
+def test_an_entry_that_is_no_puzzle_is_an_invalid_row(wrong):
+    whole = json.loads(document("Sudoku", "4 4\n" + KINDS["Sudoku"][0]))
+    whole["data"]["b"] = wrong
+    table = pa.table(read_grid_document(json.dumps(whole).encode()))
+    statuses = bs.solve_table(table, jobs=1)["status"].to_pylist()
+    assert statuses[0] in ("unique", "multiple")
+    assert statuses[1] == "invalid"
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
         (document("SkyscraperSudoku", "1 1\n1"), "of the kind 'SkyscraperSudoku', whose rules"),
         (document(7, "1 1\n1"), "of the kind 7, whose rules"),
-        (b'{"data": {"a": {"problem": "1 1", "solution": ""}}}', r"is not a document .*'name'"),
-        (
-            b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"}}}',
-            r"is not a document .*'solution'",
-        ),
+        (b'{"data": {"a": {"problem": "1 1", "solution": ""}}}', "of the kind None, whose rules"),
         (b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"', "is not a document of puzzles"),
+        (
+            b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"}}, "data": []}',
+            "is not a document of puzzles; .*two fields 'data'",
+        ),
     ],
 )
 def test_wrong_documents_are_one_error(tmp_path, data, message):

@@ -6,8 +6,10 @@ import shutil
 import signal
 import subprocess
 import sys
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,7 +19,7 @@ from invoking import invoke
 import batchsolve as bs
 from batchsolve.engines import choice
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec
-from batchsolve.runs import solve_file
+from batchsolve.runs import instance_answers, solve_file
 from batchsolve.search import rows as row_search
 from batchsolve.tables.blocks import BlockSize
 
@@ -47,7 +49,8 @@ def test_families_have_the_counts_that_are_known(tmp_path):
     assert {row["name"]: int(row["count"]) for row in rows} == KNOWN
     for row in rows:
         problem = bs.family(row["name"])
-        engine = "lanes" if row["name"] == "sudoku:2x2" else "dlx"
+        own = {"sudoku:2x2": "lanes", "dominoes:8x8": "memo:256"}
+        engine = own.get(row["name"], "dlx")
         assert (row["items"], row["options"]) == (problem.n_items, problem.n_options)
         assert (row["complete"], row["engine"], row["message"]) == (True, engine, None)
     assert (summary.rows, summary.unsolvable, summary.multiple) == (len(KNOWN), 2, len(KNOWN) - 2)
@@ -144,17 +147,66 @@ def test_engines_of_one_tree_take_turns_in_a_hard_problem(monkeypatch):
     assert set(used) == {"dlx"}
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_counts_beyond_64_bits_are_text(suffix, tmp_path):
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", "/"])
+@pytest.mark.parametrize(("engine", "used"), [("memo:16", "memo:16"), ("auto", "memo:256")])
+def test_counts_of_any_size_are_written_in_full(suffix, engine, used, tmp_path):
     out = tmp_path / f"out{suffix}"
-    bs.count_file(["dominoes:16x16", "queens:6"], out, engine="memo:16")
-    rows = counts_in(out)
-    assert [row["count"] for row in rows] == [str(LARGE), "4"]
-    assert {row["engine"] for row in rows} == {"memo:16"}
-    if suffix == ".parquet":
-        assert pq.read_schema(out).field("count").type == pa.string()
-        bs.count_file(["queens:6"], out)
-        assert pq.read_schema(out).field("count").type == pa.int64()
+    problems = ["dominoes:16x16", "queens:6", "queens:x"]
+    bs.count_file(problems, f"{tmp_path}/out{suffix}", engine=engine)
+    rows = rows_in_full(out)
+    assert [row["count"] for row in rows] == [LARGE, 4, None]
+    assert [row["engine"] for row in rows] == [used, used if engine != "auto" else "dlx", None]
+    assert [row["message"] is None for row in rows] == [True, True, False]
+
+
+def rows_in_full(path):
+    """Return the rows of a table of counts of any format, with counts as Python's integers."""
+    if path.suffix == ".jsonl":
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        assert not any(isinstance(row["count"], str) for row in rows)
+    elif path.suffix in (".csv", ".tsv"):
+        table = pd.read_csv(path, sep=",\t"[path.suffix == ".tsv"], dtype={"count": "str"})
+        rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    else:
+        assert pq.read_table(path).schema.field("count").type == pa.string()
+        rows = pq.read_table(path).to_pylist()
+    return [row | {"count": row["count"] and int(row["count"])} for row in rows]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_counts_of_more_digits_than_python_prints_are_written(suffix, tmp_path, monkeypatch):
+    huge = 10**5000 + 7
+    monkeypatch.setattr(instance_answers, "counts_of", lambda *_: [(huge, None)])
+    out = tmp_path / f"out{suffix}"
+    bs.count_file(["queens:6"], out)
+    if suffix == ".jsonl":
+        [row] = [json.loads(line, parse_int=Decimal) for line in out.read_text().splitlines()]
+    else:
+        [row] = counts_in(out)
+    assert int(Decimal(row["count"])) == huge
+
+
+def test_counts_of_a_parquet_file_are_numbers_in_json_but_texts_marked_so_are_not(tmp_path):
+    bs.count_file(["dominoes:16x16", "queens:x"], tmp_path / "counts.parquet")
+    table = pq.read_table(tmp_path / "counts.parquet").append_column(
+        "puzzle", pa.array(["1.....2..3.....4"] * 2)
+    )
+    for counts, right in (([str(LARGE), None], [LARGE, None]), (["0x1", "}{"], ["0x1", "}{"])):
+        place = table.schema.get_field_index("count")
+        changed = table.set_column(place, table.schema.field(place), pa.array([counts]).flatten())
+        pq.write_table(changed, tmp_path / "in.parquet")
+        bs.solve_file(tmp_path / "in.parquet", tmp_path / "out.jsonl", column="puzzle")
+        rows = (tmp_path / "out.jsonl").read_text().splitlines()
+        assert [json.loads(row)["count"] for row in rows] == right
+
+
+def test_a_count_of_many_digits_is_printed(tmp_path):
+    pairs = tmp_path / "pairs.json"
+    pairs.write_text(json.dumps({"options": [[f"i{k}"] for k in range(15_000) for _ in "ab"]}))
+    for words in ([], ["--json"]):
+        done = invoke("count", pairs, "--by", "options", *words)
+        assert done.exit_code == 0
+        assert str(Decimal(2**15_000)) in done.stdout.replace(",", "")
 
 
 def test_the_option_memo_counts_every_row_with_it():
@@ -222,7 +274,7 @@ def test_tables_have_a_column_of_problems(suffix, tmp_path):
     assert [row["id"] for row in rows] == list("vwxyz")
     assert [row["given_count"] for row in rows] == list("12345")
     assert [row["problem"] or "" for row in rows] == TEXTS
-    assert [row["count"] for row in rows] == [4, 2, None, None, None]
+    assert [row["count"] for row in rows] == ["4", "2", None, None, None]
     whys = [row["message"] for row in rows[2:]]
     assert whys[0].startswith("problem: 'queens': 'queens' is not a size") or "size" in whys[0]
     assert whys[1].startswith("problem: line 2: ")
@@ -233,7 +285,8 @@ def test_tables_have_a_column_of_problems(suffix, tmp_path):
     with pytest.raises(bs.InputError, match="unknown column 'problem'; choose the column of prob"):
         bs.count_file(tmp_path / "named.parquet", out)
     bs.count_file(tmp_path / "named.parquet", tmp_path / "again.parquet", column="p")
-    assert [row["count"] for row in counts_in(tmp_path / "again.parquet")] == [4, 2, *[None] * 3]
+    again = counts_in(tmp_path / "again.parquet")
+    assert [row["count"] for row in again] == ["4", "2", *[None] * 3]
 
 
 def test_json_lines_may_have_the_fields_of_problems(tmp_path):

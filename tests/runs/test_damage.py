@@ -13,7 +13,7 @@ from invoking import invoke
 import batchsolve as bs
 from batchsolve.errors import BatchsolveError
 from batchsolve.runs.export import export_run
-from batchsolve.runs.journal import VERSION
+from batchsolve.runs.journal import VERSION, Journal, Part
 from batchsolve.runs.run import Run, describe_run
 
 PUZZLE = "1.....2..3.....4"
@@ -222,3 +222,69 @@ def test_solutions_that_an_emptied_journal_does_not_know_are_left_alone(tmp_path
         with pytest.raises(bs.JournalError, match=r"is empty, but .* holds solutions; delete"):
             bs.Run(directory, problem, collect=True, resume=True)
     assert {path: path.read_bytes() for path in (directory / "solutions").iterdir()} == solutions
+
+
+@pytest.mark.parametrize("name", ["solutions", "journal.sqlite"])
+def test_a_run_reads_and_removes_nothing_behind_a_link(search, tmp_path, name):
+    shutil.copytree(search[0], tmp_path / "run")
+    others = tmp_path / "others"
+    shutil.move(tmp_path / "run" / name, others)
+    os.symlink(others, tmp_path / "run" / name)
+    if name == "solutions":  # resuming removed files that the journal does not record
+        (others / "99999999.parquet").write_text("of another run")
+        kept = sorted(os.listdir(others))
+    for use in (
+        lambda: Run(tmp_path / "run", PROBLEM, collect=True, resume=True),
+        lambda: export_run(str(tmp_path / "run"), str(tmp_path / "out.csv")),
+    ):
+        with pytest.raises(bs.JournalError, match=rf"run/{name}: is a link to .*/others; a run"):
+            use()
+    if name == "solutions":
+        assert sorted(os.listdir(others)) == kept
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../../x.parquet", "/x.parquet", "a/b.parquet", "a\\b.parquet", "..", "", "x\n.parquet"],
+)
+def test_a_journal_names_only_files_of_its_folder(search, tmp_path, name):
+    shutil.copytree(search[0], tmp_path / "run")
+    path = str(tmp_path / "run" / "journal.sqlite")
+    with Journal.read(path) as journal:  # with a seal that is right
+        journal.record(journal.state(), parts=[Part(name, 0, 0)])
+    for use in (
+        lambda: Run(tmp_path / "run", PROBLEM, collect=True, resume=True),
+        lambda: export_run(str(tmp_path / "run"), str(tmp_path / "out.csv")),
+        lambda: describe_run(str(tmp_path / "run")),
+    ):
+        with pytest.raises(bs.JournalError, match=r"journal is damaged .* is not the name of"):
+            use()
+
+
+def test_what_is_written_to_a_link_is_kept_beside_its_target(tmp_path):
+    """So a folder that is replaced by a link is not taken for that of the interrupted run."""
+    path, out, others = tmp_path / "in.csv", tmp_path / "out", tmp_path / "others" / "x.csv"
+    path.write_text(f"puzzle\nx\n{PUZZLE}\n")
+    with pytest.raises(bs.InputError):
+        bs.solve_file(path, f"{out}/", jobs=1, stop_on_invalid=True)
+    shutil.rmtree(out)
+    others.mkdir(parents=True)
+    (others / "part-000007.parquet").write_text("of another run")
+    os.symlink(others, out)
+    for name in (f"{out}", f"{out}/"):
+        with pytest.raises(
+            bs.OutputError, match=r"others/x.csv/: is not empty, and has no journal"
+        ):
+            bs.solve_file(path, name, jobs=1, resume=True)
+    assert (others / "part-000007.parquet").read_text() == "of another run"
+
+
+def test_rows_of_an_interrupted_run_are_no_link(tmp_path):
+    path, out, partial = (tmp_path / name for name in ("in.csv", "out.csv", "out.csv.partial"))
+    path.write_text(f"puzzle\n{PUZZLE}\nx\n")
+    with pytest.raises(bs.InputError):
+        bs.solve_file(path, out, jobs=1, stop_on_invalid=True)
+    shutil.move(partial, tmp_path / "other")
+    os.symlink(tmp_path / "other", partial)
+    with pytest.raises(bs.JournalError, match=r"out.csv.partial: is a link to .*/other; a run"):
+        bs.solve_file(path, out, jobs=1, resume=True)

@@ -27,6 +27,28 @@ def written(path, rows):
     return str(path)
 
 
+@pytest.mark.parametrize("symmetry", [False, True])
+@pytest.mark.parametrize("form", [str, lambda text: " ".join(text)])
+def test_rows_that_share_only_the_solution_are_kept_and_counted(symmetry, form, tmp_path):
+    solution, other = "1243342143122134", "1234341223414123"
+    moved = solution.translate(str.maketrans("1234", "4321")) if symmetry else solution
+    clues = ["1.....2..3.....4", "12....2..3.....4", "124...2..3.....4"]
+    rows = [f"{PUZZLE},{solution}", *(f"{form(c)},{form(solution)}" for c in clues[1:])]
+    rows = ["puzzle,solution", *rows, f"{'.' * 16},{other}"]
+    (tmp_path / "train.csv").write_text("\n".join(rows))
+    test = PUZZLE.translate(str.maketrans("1234", "4321")) if symmetry else PUZZLE
+    (tmp_path / "test.csv").write_text(f"puzzle,answer\n{test},{moved}\n")
+    files = tmp_path / "train.csv", tmp_path / "out.csv"
+    how = {"against": [tmp_path / "test.csv"], "up_to_symmetry": symmetry}
+    summary = bs.dedupe(*files, **how)
+    assert (summary.known, summary.kept, summary.same_solution) == (1, 3, 2)
+    assert "; same solution, other clues: 2 (--column solution finds them)" in str(summary)
+    assert bs.dedupe(*files).same_solution == 0
+    (tmp_path / "test.csv").write_text(f"solution\n{moved}\n")
+    summary = bs.dedupe(*files, **how, column="solution")
+    assert (summary.known, summary.kept, summary.same_solution) == (3, 1, 0)
+
+
 def ids(path):
     return [int(row["id"]) for row in rows_of_csv(path)]
 
@@ -219,7 +241,7 @@ def test_a_table_of_keys_grows():
 
 KILLED = """
 import os, signal, sys
-from batchsolve.tables.outputs import folder_beside
+from batchsolve.whole_files import folder_beside
 
 with folder_beside(sys.argv[1]) as folder:
     open(folder + "/half", "w").close()
@@ -233,18 +255,17 @@ with folder_beside(sys.argv[1]) as folder:
 def test_folders_of_runs_that_were_killed_are_removed_by_the_next(tmp_path):
     (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
     output, of_a_user = tmp_path / "out.csv", tmp_path / ".out.csv.batchsolve-mine"
+    of_a_user.mkdir()
     command = [sys.executable, "-c", KILLED, output]
+    subprocess.run([*command, "kill"], check=False)
+    assert len(list(tmp_path.glob(".out.csv.batchsolve/*/half"))) == 1
     with subprocess.Popen(
         [*command, "hold"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         other.stdout.readline()
-        (in_use,) = tmp_path.glob(".out.csv.*")
-        subprocess.run([*command, "kill"], check=False)
-        assert len(list(tmp_path.glob(".out.csv.*"))) == 2
-        of_a_user.mkdir()
-        bs.dedupe(tmp_path / "in.txt", output)
-        assert set(tmp_path.glob(".*")) == {in_use, of_a_user}
-        assert (in_use / "half").exists()
+        assert len(list(tmp_path.glob(".out.csv.batchsolve/*/half"))) == 1  # its own
+        with pytest.raises(bs.OutputError, match=r"out\.csv: is being written by another run"):
+            bs.dedupe(tmp_path / "in.txt", output)
         other.stdin.close()
     bs.dedupe(tmp_path / "in.txt", output)
     assert set(tmp_path.iterdir()) == {tmp_path / "in.txt", output, of_a_user}

@@ -2,7 +2,9 @@
 
 import gzip
 import os
+import re
 import shutil
+import sys
 import threading
 from contextlib import closing, contextmanager
 from functools import partial
@@ -15,8 +17,10 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from cutting import small_blocks
+from invoking import invoke
 
 import batchsolve as bs
+from batchsolve.tables import places
 from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.outputs import open_output
@@ -337,13 +341,19 @@ class Whole(Ranges):
 
 
 @contextmanager
-def served(folder, handler):
+def serving(folder, handler):
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}"
+            yield server, f"http://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
+
+
+@contextmanager
+def served(folder, handler):
+    with serving(folder, handler) as (_, address):
+        yield address
 
 
 def test_a_corpus_is_read_over_http(corpora, tmp_path):
@@ -367,6 +377,135 @@ def test_a_server_that_sends_only_whole_files_is_one_clear_error(corpora, tmp_pa
         pytest.raises(bs.InputError, match=r"a\.csv: its server sends"),
     ):
         bs.solve_file(f"{address}/a.csv", tmp_path / "out.csv")
+
+
+class Odd(Ranges):
+    """A server whose answers are odd, as the name of a folder says; all count their requests."""
+
+    def do_HEAD(self):
+        kind, self.path = self.path[1:].split("/", 1)
+        if kind in ("ftp", "loop"):
+            self.send_response(302)
+            self.send_header(
+                "Location", {"ftp": "ftp://a/b.csv", "loop": f"/loop/{self.path}"}[kind]
+            )
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        size = os.path.getsize(self.translate_path(self.path))
+        self.send_response(200)
+        self.send_header("Content-Length", str(size + {"more": 10, "fewer": -10}.get(kind, 0)))
+        self.send_header("Accept-Ranges", "bytes")
+        self.end_headers()
+
+    def do_GET(self):
+        kind, path = self.path[1:].split("/", 1)
+        if kind in ("ftp", "loop"):
+            self.do_HEAD()
+            return
+        self.path = path
+        self.server.n_requests += 1
+        if kind in ("stalls", f"stalls{self.server.n_requests}"):
+            self.server.go_on.wait()
+        if kind in ("cut", f"short{self.server.n_requests}"):
+            self.send_some(announced=kind == "cut")
+            return
+        super().do_GET()
+
+    def send_some(self, announced):
+        begin, end = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
+        with open(self.translate_path(self.path), "rb") as file:
+            data = file.read()
+        part = data[begin : end + 1]
+        some = part[: min(10, len(part) // 2)]
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {begin}-{begin + len(part) - 1}/{len(data)}")
+        self.send_header("Content-Length", str(len(part if announced else some)))
+        self.end_headers()
+        self.wfile.write(some)
+
+
+@pytest.fixture
+def odd(corpora):
+    """Yield the server of a corpus, which stalls until `go_on`, and its address."""
+    pytest.importorskip("aiohttp")
+    with serving(corpora, Odd) as (server, address):
+        server.go_on, server.n_requests = threading.Event(), 0
+        try:
+            yield server, address
+        finally:
+            server.go_on.set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("ftp", "its server redirects to ftp://a/b.csv, which is no address of http"),
+        ("loop", "its server redirects without end"),
+        ("cut", "its server sent fewer bytes than it announced"),
+        ("more", "its server sent 800 of 810 bytes"),
+        ("fewer", "its server announced 790 bytes, and sends more or fewer"),
+    ],
+)
+def test_odd_answers_of_a_server_are_told(odd, tmp_path, kind, message):
+    _, address = odd
+    result = invoke("solve", f"{address}/{kind}/a.csv", "-o", tmp_path / "out.csv")
+    assert result.exit_code == 2
+    assert result.stderr == f"batchsolve: {address}/{kind}/a.csv: {message}\n"
+
+
+def n_requests_of(server, address, out):
+    """Solve a file without oddities; return the number of requests."""
+    bs.solve_file(f"{address}/usual/a.csv", out, jobs=1)
+    n, server.n_requests = server.n_requests, 0
+    return n
+
+
+def test_no_row_is_lost_if_an_answer_is_short(odd, tmp_path):
+    server, address = odd
+    usual, errors = tmp_path / "usual.csv", []
+    with small_blocks(250):
+        n = n_requests_of(server, address, usual)
+        for number in range(1, n + 1):
+            path, out = f"{address}/short{number}/a.csv", tmp_path / f"{number}.csv"
+            server.n_requests = 0
+            try:
+                bs.solve_file(path, out, jobs=1)
+            except bs.InputError as error:
+                errors.append(str(error))
+            else:
+                assert out.read_bytes() == usual.read_bytes()
+    assert len(errors) == n - 2  # the first bytes are enough to tell of compression, twice
+    assert all(re.search(r"a\.csv: its server (sent|announced) ", error) for error in errors)
+
+
+def test_waiting_for_a_server_is_told_once(odd, tmp_path, monkeypatch, caplog):
+    server, address = odd
+    monkeypatch.setattr(places, "SAID_AFTER", 0.01)
+
+    def heard(record):
+        server.go_on.set()
+        return True
+
+    caplog.handler.addFilter(heard)
+    bs.solve_file(f"{address}/stalls/a.csv", tmp_path / "out.csv", jobs=1)
+    said = [r.getMessage() for r in caplog.records if "waiting" in r.getMessage()]
+    assert said == [f"waiting for the server of {address}/stalls/a.csv …"]
+
+
+def test_a_server_that_stalls_is_given_up_and_the_run_resumed(odd, tmp_path, monkeypatch):
+    server, address = odd
+    monkeypatch.setattr(places, "GIVEN_UP_AFTER", 0.6)
+    with small_blocks(250):
+        n = n_requests_of(server, address, tmp_path / "usual.csv")
+        path, out = f"{address}/stalls{n}/a.csv", tmp_path / "out.csv"
+        result = invoke("solve", path, "-o", out, "-j", "1")
+        said = f"batchsolve: {path}: its server has sent nothing for 1 seconds\n"
+        kept = f"batchsolve: the rows done are kept in {out}.partial; go on with --resume\n"
+        assert (result.exit_code, result.stderr) == (2, said + kept)
+        server.go_on.set()
+        assert invoke("solve", path, "-o", out, "-j", "1", "--resume").exit_code == 0
+    assert out.read_bytes() == (tmp_path / "usual.csv").read_bytes()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names of files are UTF-16 there")
@@ -416,7 +555,6 @@ def test_what_an_address_needs_is_said(monkeypatch, tmp_path):
     def missing(uri):
         raise ImportError("No module named 'huggingface_hub'")
 
-    lacks = SimpleNamespace(FileSystem=SimpleNamespace(from_uri=missing))
-    monkeypatch.setattr("batchsolve.tables.places.fs", lacks)
+    monkeypatch.setitem(sys.modules, "fsspec.core", SimpleNamespace(url_to_fs=missing))
     with pytest.raises(bs.InputError, match="pip install fsspec huggingface_hub"):
         bs.solve_file("hf://datasets/nobody/nothing/in.csv", tmp_path / "out.csv")

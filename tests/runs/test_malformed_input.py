@@ -14,6 +14,8 @@ from conftest import rows_of_csv
 from cutting import small_blocks
 from invoking import invoke
 
+from batchsolve.tables import sources
+
 S = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 P = "".join("." if (k * k // 5 + k) % 2 else digit for k, digit in enumerate(S))
 SWAP = str.maketrans("12", "21")
@@ -268,6 +270,30 @@ def test_lines_that_are_no_json_objects_keep_their_place(solve, line):
     done = solve(data, name="in.jsonl", out="out.jsonl")
     assert (done.code, done.column("solution")) == (1, [S, None, S2])
     assert done.rows[1]["message"]
+
+
+def test_a_field_that_stands_twice_makes_its_line_invalid(solve):
+    data = f'{{"puzzle": "{P}"}}\n{{"puzzle": "{P}", "puzzle": "{P2}"}}\n{{"puzzle": "{P2}"}}\n'
+    done = solve(data, name="in.jsonl", out="out.jsonl")
+    assert (done.code, done.column("solution")) == (1, [S, None, S2])
+    assert "an object has two fields 'puzzle'; name each once" in done.rows[1]["message"]
+    record = f'{{"puzzle": "{P}", "puzzle": "{P2}"}}'
+    for data, name in ((f"{record}\n", "in.jsonl"), (f"[{record}]", "in.json")):
+        solve(data, name=name, out="other.csv").assert_refused("two fields 'puzzle'")
+
+
+@pytest.mark.parametrize("begin", ["", "\n"])
+def test_a_first_line_of_json_may_be_longer_than_the_sample(solve, monkeypatch, begin):
+    monkeypatch.setattr(sources, "HEAD_BYTES", 4096)
+    monkeypatch.setattr(sources, "SKIP_BYTES", 512)
+    records = [{"note": "x" * 20_000, "puzzle": P}, {"note": "y" * 9000, "puzzle": P2}]
+    data = begin + "".join(json.dumps(record) + "\n" for record in records)
+    for text in (data, data.rstrip("\n")):
+        done = solve(text, name="in.jsonl", out="out.jsonl")
+        assert (done.code, done.column("solution")) == (0, [S, S2])
+        assert done.column("note") == [record["note"] for record in records]
+    monkeypatch.setattr(sources, "MOST_RECORD_BYTES", 1 << 14)
+    solve(data, name="in.jsonl", out="other.csv").assert_refused("its first line has more than")
 
 
 @pytest.mark.parametrize(("early", "late"), [(1, 1.5), ({"a": 1}, {"b": 7}), ("x", 1)])

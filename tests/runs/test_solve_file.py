@@ -539,7 +539,7 @@ def test_two_processes_cannot_write_one_output(long_corpus, tmp_path):
     while not os.path.exists(f"{out}.partial"):
         time.sleep(0.01)
         assert first.poll() is None
-    with pytest.raises(bs.JournalError, match="in use by another process"):
+    with pytest.raises(bs.OutputError, match=r"out\.csv: is being written by another run"):
         bs.solve_file(str(path), str(out), resume=True)
     first.communicate()
     assert out.read_bytes() == whole

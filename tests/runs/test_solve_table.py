@@ -248,7 +248,7 @@ def test_a_table_of_many_blocks_keeps_its_order():
         ),
         ([PUZZLE], "not a list: solve_batch"),
         (pa.table({"a": ["x"], "b": ["y"]}), "nor holds grids: 'a', 'b'"),
-        (pa.table({"puzzle": [4.5]}), "column 'puzzle' holds values of double, which do not keep"),
+        (pa.table({"puzzle": [4.5]}), "column 'puzzle' holds numbers .double., which do not keep"),
         (pa.table({"puzzle": [1000002003000004]}), "holds integers, which do not .* dtype=str"),
         (pa.table([["x"], ["y"]], ["a", "a"]), "the table: names the column 'a' twice"),
     ],

@@ -17,6 +17,7 @@ import pytest
 from conftest import coloured_problems, problems
 from every_step import EVERY_STEP, hear
 from hypothesis import given, settings, strategies as st
+from invoking import invoke
 from oracles import covers
 
 import batchsolve as bs
@@ -320,6 +321,63 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(clue_row, tm
     grids = np.array([problem.parse(text) for text in found[::100]])
     assert problem.check(grids, grids).all()
     assert runs.describe_run(str(out))["count"] == 78_336
+
+
+def test_a_run_that_is_going_on_is_described_by_its_last_checkpoint(clue_row, tmp_path):
+    out = str(tmp_path / "run")
+    command = [sys.executable, "-c", EVERY_STEP, "enumerate", str(clue_row), "-o", out]
+    command += ["--jobs", "1", "--budget", "4000", "--engine", "dlx", "--quiet"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        seen = []
+        for _ in range(3):
+            hear(process, 2)
+            facts = json.loads(invoke("runs", out, "--json").output)
+            assert (facts["kind"], facts["complete"]) == ("enumerate", False)
+            seen.append((facts["count"], facts["nodes"], facts["finished_share"]))
+        process.kill()
+    assert seen == sorted(seen)
+    assert len(set(seen)) == 3
+    after = runs.describe_run(out)  # it began another step, and perhaps kept that
+    assert (after["count"], after["nodes"]) >= seen[-1][:2]
+
+
+def test_a_run_of_this_process_is_described_while_it_goes_on(tmp_path):
+    folder = str(tmp_path / "run")
+    with runs.Run(folder, family("queens:8")) as run:
+        run.search(node_limit=100, budget=20, jobs=1)
+        facts = runs.describe_run(folder)
+        assert (facts["complete"], facts["kind"]) == (False, "count")
+        assert facts["outstanding"] == len(run._journal.stacks()) > 0
+        with pytest.raises(bs.JournalError, match="in use by another process"):
+            runs.Run(folder, family("queens:8"), resume=True)
+        # the refused one has not freed the lock of the first
+        other = f"from batchsolve.runs.journal import Journal; Journal.read({run._journal.path!r})"
+        done = subprocess.run([sys.executable, "-c", other], capture_output=True, text=True)
+        assert "in use by another process" in done.stderr
+        assert run.search(jobs=1).count == 92
+        assert runs.describe_run(folder)["complete"]
+    assert runs.describe_run(folder)["count"] == 92
+
+
+def test_a_torn_copy_of_a_journal_in_use_is_made_again(tmp_path, monkeypatch):
+    folder, copies = str(tmp_path / "run"), []
+
+    def torn(path, copy=journal._copy_of):
+        db = copy(path)
+        if len(copies) < 2:
+            db.execute("UPDATE progress SET state = '{}'")
+        copies.append(db)
+        return db
+
+    monkeypatch.setattr(journal, "_copy_of", torn)
+    with runs.Run(folder, family("queens:8")) as run:
+        run.search(node_limit=100, budget=20, jobs=1)
+        assert runs.describe_run(folder)["nodes"] >= 100
+        assert len(copies) == 3
+        copies.clear()
+        monkeypatch.setattr(journal, "_LOOKS", 2)
+        with pytest.raises(bs.JournalError, match="in use by another process"):
+            runs.describe_run(folder)
 
 
 @pytest.mark.parametrize("size", [20_000, 120_000])

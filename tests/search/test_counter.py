@@ -95,8 +95,23 @@ def test_counts_of_many_go_over_one_by_one(tmp_path):
         assert (summary.complete, summary.multiple) == (True, 5)
         texts.add(out.read_text())
     [text] = texts
-    assert f"{counts[1]} solutions, too many for 64 bits; --engine memo" in text
-    assert [line.split(",")[4] for line in text.splitlines()[1:]] == ["true"] * 5
+    rows = [line.split(",") for line in text.splitlines()[1:]]
+    assert [(int(row[3]), row[5]) for row in rows] == list(zip(counts, engines, strict=True))
+    assert [row[4] for row in rows] == ["true"] * 5
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_the_engine_of_a_row_does_not_depend_on_how_it_is_cut(tmp_path, backend):
+    problems = ["queens:8", "dominoes:6x6", "dominoes:8x8", "edgecovers:6", "queens:4"]
+    texts = []
+    for budget in (200, 10_000, None):  # the last lets rows end in their first task
+        out = tmp_path / f"{budget}.csv"
+        bs.count_file(problems, out, jobs=2, budget=budget, backend=backend)
+        texts.append(out.read_text())
+    assert texts == [texts[0]] * 3
+    engines = [line.split(",")[5] for line in texts[0].splitlines()[1:]]
+    assert engines[1:] == ["memo:256", "memo:256", "memo:256", "dlx"]
 
 
 @pytest.mark.usefixtures("soon")
@@ -201,7 +216,7 @@ def test_faults_keep_their_messages_beside_rows_that_go_over(tmp_path):
         bs.count_file(["queens:x", "dominoes:8x8"], tmp_path / "out.csv", jobs=jobs, budget=budget)
         first, second = (tmp_path / "out.csv").read_text().splitlines()[1:]
         assert first.startswith('queens:x,,,,,,"queens:x: ')
-        assert second == "dominoes:8x8,64,112,12988816,true,dlx,"
+        assert second == "dominoes:8x8,64,112,12988816,true,memo:256,"
 
 
 def test_a_row_that_has_had_its_time_keeps_its_count(monkeypatch):

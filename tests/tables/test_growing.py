@@ -13,8 +13,9 @@ from batchsolve.tables import packing
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.encoders import encoder_for
 from batchsolve.tables.in_place import Encoded
-from batchsolve.tables.outputs import Output, open_output, partial_path
+from batchsolve.tables.outputs import Output, open_output
 from batchsolve.tables.packing import Companion, GrowingFile
+from batchsolve.whole_files import partial_path
 
 
 @given(

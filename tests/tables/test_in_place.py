@@ -15,7 +15,8 @@ import batchsolve as bs
 from batchsolve.tables import in_place
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
-from batchsolve.tables.outputs import open_output, partial_path
+from batchsolve.tables.outputs import open_output
+from batchsolve.whole_files import partial_path
 from batchsolve.workers.pool import Pool
 
 SCHEMA = pa.schema([("puzzle", pa.string())])

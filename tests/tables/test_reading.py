@@ -11,14 +11,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from conftest import coloured_problems, problems, problems_with_costs
+from conftest import coloured_problems, problems, problems_with_costs, rows_of_csv
 from hypothesis import assume, given, strategies as st
 from invoking import invoke
 from oracles import bounded_covers, covers
 from scipy import sparse
 
-from batchsolve import ExactCover, InputError, Sudoku
-from batchsolve.formats import packed
+from batchsolve import ExactCover, InputError, Sudoku, solve_file, whole_files
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import (
     read_dlx,
@@ -414,7 +413,7 @@ def test_missing_files_and_directories(tmp_path, save):
         "queens:x": "write queens:N",
         save("latin1.txt", "ok\nüber".encode("latin-1")): "line 2: not UTF-8 text",
         save("latin1.ec", "1 1\nü\nü".encode("latin-1")): "line 2: not UTF-8 text",
-        save("utf16.dlx", "a b\na b\n".encode("utf-16")): "line 1: not UTF-8 text",
+        save("utf16.dlx", "a b\na b\n".encode("utf-16")): "not UTF-8 text, but UTF-16 text",
         save("latin1.csv", "id,puzzle\nü,1".encode("latin-1")) + "#1": "not UTF-8 text",
     }.items():
         with pytest.raises(InputError, match=message):
@@ -681,7 +680,7 @@ BAD_FILES = [
     ("a.sets", "2 1\nx 1\n", "line 2: 'x' is not a whole number"),
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
-    ("a.txt", b"PK\3\4 broken", "not an .npz file"),
+    ("a.txt", b"PK\3\4 broken", "not UTF-8 text, but a zip archive"),
 ]
 
 
@@ -739,12 +738,36 @@ def test_matrices_and_packed_files_are_unpacked_up_to_a_bound(save, monkeypatch)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **(CSR | {"padding": np.zeros(10_000)}))
     files = [save("a.npz", buffer.getvalue()), save("a.dlx.gz", gzip.compress(b"a\n" * 10_001))]
-    monkeypatch.setattr(packed, "MOST_UNPACKED", 20_000)
+    monkeypatch.setattr(whole_files, "MOST_BYTES", 20_000)
     monkeypatch.setattr(np, "load", None)  # the directory has the sizes, so nothing is loaded
     for path in files:
         with pytest.raises(InputError, match=rf"^{path}: unpacks to more than"):
             read_problem(path)
     assert read_problem(save("b.dlx.gz", gzip.compress(b"a\n" * 10_000))).problem.n_items == 1
+
+
+def test_devices_and_pipes_without_end_are_refused(save, monkeypatch, tmp_path):
+    monkeypatch.setattr(whole_files, "MOST_BYTES", 20_000)
+    for name in ("/dev/zero", "dlx:/dev/zero"):
+        with pytest.raises(InputError, match="/dev/zero: is a device, which may have no end"):
+            read_problem(name)
+    (tmp_path / "zero.dlx").symlink_to("/dev/zero")
+    files = [str(tmp_path / "zero.dlx"), save("a.dlx", "a\na\n")]
+    solve_file(files, tmp_path / "out.csv", jobs=1)
+    rows = rows_of_csv(tmp_path / "out.csv")
+    assert [row["status"] for row in rows] == ["invalid", "unique"]
+    assert "is a device, which may have no end; name a file" in rows[0]["message"]
+    for command in (
+        ["count", "queens:6", "--stacks", "/dev/zero"],
+        ["merge", "/dev/zero"],
+        ["count", "queens:6", "--up-to-symmetry", "--symmetries", "/dev/zero"],
+        ["solve", save("a.csv", "puzzle\n1...\n"), "--regions", "/dev/zero", "-o", "out.csv"],
+    ):
+        result = invoke(*command)
+        assert result.exit_code == 2
+        assert "/dev/zero: is a device" in " ".join(result.stderr.split())
+    result = invoke("count", "dlx:-", input="a\n" * 10_001)
+    assert (result.exit_code, "standard input: has more than" in result.stderr) == (2, True)
 
 
 def test_a_single_array_is_no_matrix(save):

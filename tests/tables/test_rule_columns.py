@@ -178,6 +178,10 @@ def test_pairs_that_are_not_marked(pairs, constraints, hidden, shown):
         agree(answer, rules)
 
 
+def f_puzzle(**fields):
+    return {"constraints": json.dumps({"size": 4, **fields})}
+
+
 CAGES = "AABB" + "." * 12
 WRONG = [
     ({"cages": "AAB", "sums": "A=3 B=4"}, "column 'cages': 16 cells have 16 labels, not 3"),
@@ -188,6 +192,8 @@ WRONG = [
     ({"cages": CAGES, "sums": "A=3 A=4 B=4"}, "cage 'A' has two sums"),
     ({"cages": CAGES, "sums": "A=3 B=x"}, "'B=x' is not a sum; write A=10 B=7"),
     ({"cages": CAGES, "sums": '{"A":3'}, "sums are not a JSON object"),
+    ({"cages": CAGES, "sums": '{"A":3, "B": 7, "A": 4}'}, "an object has two fields 'A'"),
+    ({"cages": CAGES, "sums": '{"A":' * 3000}, "sums are not a JSON object: "),
     ({"cages": "AAAAA" + "." * 11, "sums": "A=9"}, "cage 'A': 5 cells with different digits"),
     ({"marks": "e" * 15}, "column 'marks': 15 characters; 16 cells have 16 marks e, o or ., or 64"),
     ({"marks": "q" + "." * 15}, "column 'marks': 'q' is not a mark of a cell"),
@@ -200,18 +206,53 @@ WRONG = [
     ({"constraints": ".Shape~9x9"}, "constraint 'Shape~9x9': the grids of the table are 4x4"),
     ({"constraints": ".Shape~4x4.Arrow~R1C1~R1C2"}, "'Arrow' is a constraint that rules here"),
     ({"constraints": ".Shape~4x4.Or.Thermo~R1C1~R1C2.End"}, "'Or' is a constraint that rules"),
-    ({"constraints": ".Shape~4x4.Cage~x~R1C1"}, "constraint 'Cage~x~R1C1': invalid literal"),
+    ({"constraints": ".Shape~4x4.Cage~x~R1C1"}, "'Cage~x~R1C1': 'x' is not a whole number of 1"),
+    ({"constraints": f".Shape~4x4.Cage~{'9' * 22}~R1C1"}, "is not a whole number of 1 to 9 digits"),
+    ({"constraints": f".Shape~4x4.Cage~{-(2**60)}~R1C1"}, "is not a whole number of 1 to 9 digits"),
+    ({"constraints": ".Shape~4x4.Cage~~R1C1~R1C2"}, "a cage has no sum; 0 means any sum"),
+    ({"constraints": ".Shape~4x4.Cage"}, "constraint 'Cage' is malformed"),
+    ({"constraints": ".Shape~4x4.Jigsaw~AAAA"}, "16 cells have 16 labels of regions, not 4"),
+    (
+        {"constraints": f".Shape~4x4.Jigsaw~{'A' * 17}"},
+        "16 cells have 16 labels of regions, not 17",
+    ),
+    ({"constraints": ".Shape~4x4.Jigsaw~"}, "constraint 'Jigsaw~' is malformed"),
+    ({"constraints": ".Shape~4x4.Diagonal~1~-1"}, "a diagonal is 1 or -1"),
+    ({"constraints": ".Shape~4x4.AntiKnight~2"}, "nothing follows its name, but '2' does"),
+    ({"constraints": ".Shape~4x4.StrictXV~R1C1"}, "nothing follows its name, but 'R1C1' does"),
+    ({"constraints": ".Shape~4x4.NoBoxes~R1C1"}, "nothing follows its name, but 'R1C1' does"),
     ({"constraints": ".Shape~4x4.~R1C1_5"}, "'R1C1_5' names no digit of 1 to 4"),
     ({"constraints": ".Shape~4x4.~R1C1"}, "'R1C1' names no digit of 1 to 4"),
     ({"constraints": ".Shape~4x4.X~R1C1~R3C3"}, "none of the cells share an edge"),
     ({"constraints": ".Shape~4x4.Sum~4~R1C2~R2C3"}, "a sum of cells that are in no house"),
-    ({"constraints": "3x3::k:1:2:"}, "is not a killer of 9×9"),
+    *(
+        ({"constraints": text}, "is not a killer of 9×9")
+        for text in ("3x3::k:1:2:", "3x3:", "3x3::")
+    ),
+    *(
+        ({"constraints": text}, "is not a killer of 9×9")
+        for text in ("3x3:d", "3x3:k:", "3x3:::::")
+    ),
     ({"constraints": "{"}, "column 'constraints': no JSON"),
     ({"constraints": "[]"}, "column 'constraints': '[]' is not a constraint string"),
     ({"constraints": '{"id": "", "cells": [], "lines": []}'}, "the JSON of SudokuPad, whose"),
     ({"constraints": '{"size": 9}'}, "a puzzle of size 9; the grids of the table have 4"),
     ({"constraints": '{"size": 4, "arrow": [1]}'}, "'arrow' is a constraint that rules here"),
-    ({"constraints": '{"size": 4, "killercage": [1]}'}, "constraint 'killercage'"),
+    ({"constraints": '{"size": 4, "killercage": [1]}'}, "constraint 'killercage' is malformed"),
+    *(
+        (f_puzzle(killercage=[{"cells": ["R1C1"], "value": value}]), "not a whole number of 1 to")
+        for value in ([], False, 1.0, -1, "٤", 10**9)
+    ),
+    (f_puzzle(clone=[{"cells": ["R1C1"], "cloneCells": []}]), "'clone': 0 cells, where 1 or more"),
+    (f_puzzle(clone=[{"cells": ["R1C1"], "cloneCells": ["R1C2", "R1C3"]}]), "'clone' is malformed"),
+    *(
+        (f_puzzle(grid=[[{}] * n for n in sizes]), "'grid': it is not 4 rows of 4 cells")
+        for sizes in ([9] * 9, [8] * 2, [4] * 3, [4, 4, 4, 5], [0])
+    ),
+    ({"constraints": '{"size": 4, "size": 9, "even": []}'}, "an object has two fields 'size'"),
+    ({"constraints": f'{{"size": 4, "even": {"[" * 3000 + "]" * 3000}}}'}, "nested more than 100"),
+    ({"constraints": '{"size": 4, "even": ' + "[" * 3000}, "no JSON: "),
+    ({"pairs": f"r{'1' * 5000}c1<r1c2"}, "column 'pairs'"),
     ({"rules": "knight", "pairs": "r1c1<r1c2"}, "column 'rules': unknown rule 'knight'"),
     ({"rules": "Normal rules apply."}, "column 'rules': unknown rule 'normal rules apply.'"),
     ({"regions": "Europe"}, "column 'regions': 16 cells have 16 labels of regions, not 6"),

@@ -1,0 +1,137 @@
+"""A file has one writer at a time, and rows that an interrupted run left stay."""
+
+import errno
+import fcntl
+import os
+
+import pytest
+from invoking import invoke
+
+import batchsolve as bs
+from batchsolve.whole_files import only_writer, whole_file
+
+ROWS = "1.....2..3.....4\n" * 3
+WRITERS = {
+    "sample": ("sample", "queens:6", "-n", "3", "-o", "out.jsonl"),
+    "draw": ("draw", "queens:6", "-o", "out.svg"),
+    "convert": ("convert", "queens:6", "-o", "out.dlx"),
+    "graph": ("count", "dominoes:4x4", "--memo", "--graph", "out.zdd"),
+    "evaluate": ("evaluate", "answers.csv", "--html", "out.html"),
+    "dedupe": ("dedupe", "in.txt", "-o", "out.csv"),
+    "solve": ("solve", "in.txt", "-o", "out.csv"),
+    "count": ("count", "queens:6", "queens:5", "-o", "out.csv"),
+    "augment": ("augment", "in.txt", "-o", "out.csv", "-n", "2"),
+    "generate": ("generate", "-n", "2", "--box", "2x2", "-o", "out.csv"),
+    "rate": ("rate", "in9.txt", "-o", "out.csv"),
+}
+RUNS = ("solve", "count", "augment", "generate", "rate")  # these can be resumed
+
+
+def output_of(name):
+    return next(word for word in WRITERS[name] if word.startswith("out."))
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch, one_puzzle):
+    monkeypatch.chdir(tmp_path)
+    puzzle, solution = one_puzzle
+    (tmp_path / "in.txt").write_text(ROWS)
+    (tmp_path / "in9.txt").write_text(f"{puzzle}\n")
+    (tmp_path / "answers.csv").write_text(
+        f"puzzle,solution,prediction\n{puzzle},{solution},{solution}\n"
+    )
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_file_that_is_being_written_is_refused(name):
+    out, inputs = output_of(name), sorted(os.listdir())
+    with whole_file(out) as file:
+        file.write(b"whole")
+        done = invoke(*WRITERS[name])
+        assert done.exit_code == 2, done.output
+        assert f"{out}: is being written by another run; wait until it ends" in done.output
+    with open(out, "rb") as file:
+        assert file.read() == b"whole"
+    done = invoke(*WRITERS[name])
+    assert done.exit_code == 0, done.output
+    assert sorted(os.listdir()) == sorted([*inputs, out])
+    with open(out, "rb") as file:
+        assert file.read() != b"whole"
+
+
+@pytest.mark.parametrize("name", set(WRITERS) - set(RUNS))
+def test_rows_of_an_interrupted_run_are_not_overwritten(name):
+    out = output_of(name)
+    kept = [f"{out}.partial", f"{out}.partial.journal"]
+    for path in kept:
+        with open(path, "w") as file:
+            file.write(path)
+    done = invoke(*WRITERS[name])
+    assert done.exit_code == 2
+    assert f"{kept[0]}: an interrupted run (of solve, for instance) left its rows" in done.output
+    assert f"go on with that run and --resume, delete {' and '.join(kept)}" in done.output
+    assert not os.path.exists(out)
+    for path in kept:
+        with open(path) as file:
+            assert file.read() == path
+
+
+def test_an_interrupted_solve_goes_on_after_another_command_was_refused():
+    def stop(progress):
+        if progress.totals.rows:
+            raise KeyboardInterrupt
+
+    bs.solve_file("in.txt", "right.csv")
+    with pytest.raises(KeyboardInterrupt):
+        bs.solve_file("in.txt", "out.csv", chunk=1, on_progress=stop)
+    assert invoke("sample", "queens:6", "-n", 3, "-o", "out.csv").exit_code == 2
+    assert invoke("solve", "in.txt", "-o", "out.csv", "--chunk", 1, "--resume").exit_code == 0
+    with open("out.csv", "rb") as out, open("right.csv", "rb") as right:
+        assert out.read() == right.read()
+
+
+def test_of_two_writers_the_one_that_fails_leaves_nothing_and_the_other_goes_on():
+    with whole_file("out.txt") as file:
+        file.write(b"a")
+        with pytest.raises(bs.OutputError, match="is being written"), whole_file("out.txt"):
+            pass
+        file.write(b"b")
+    with pytest.raises(ZeroDivisionError), whole_file("out.txt") as file:
+        file.write(bytes([1 // 0]))
+    with open("out.txt", "rb") as file:
+        assert file.read() == b"ab"
+    assert sorted(os.listdir()) == ["answers.csv", "in.txt", "in9.txt", "out.txt"]
+
+
+def test_without_locks_the_names_of_two_writers_still_differ(monkeypatch):
+    def flock(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with whole_file("out.txt") as one, whole_file("out.txt") as other:
+        one.write(b"one")
+        other.write(b"other")
+    with open("out.txt", "rb") as file:
+        assert file.read() == b"one"  # the last to end
+    assert ".out.txt.batchsolve" not in os.listdir()
+
+
+def test_a_writer_that_opens_the_lock_of_one_that_has_just_ended_tries_again(monkeypatch):
+    opened, before = [], only_writer("out.txt")
+    before.__enter__()
+
+    def late(path, *how, really=os.open):
+        file = really(path, *how)
+        if str(path).endswith("lock"):
+            opened.append(file)
+            if len(opened) == 1:
+                before.__exit__(None, None, None)
+        return file
+
+    monkeypatch.setattr(os, "open", late)
+    with whole_file("out.txt") as file:
+        file.write(b"whole")
+        assert len(opened) == 2
+        with pytest.raises(bs.OutputError, match="is being written"), whole_file("out.txt"):
+            pass
+    assert os.path.getsize("out.txt") == 5

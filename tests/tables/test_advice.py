@@ -1,0 +1,140 @@
+"""Advice names the column and the kind of file that is there."""
+
+import json
+import zipfile
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.orc
+import pytest
+from invoking import invoke
+
+import batchsolve as bs
+
+PUZZLE = "1.....2..3.....4"
+RECORD = {"r": 1, "c": 2, "v": 3}
+
+
+@pytest.mark.parametrize("made", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_a_column_of_integers_is_named(made):
+    with pytest.raises(bs.InputError, match=r"'quizzes' holds integers, .* leading zeros.*") as why:
+        bs.solve_table(made({"quizzes": [123, 456]}))
+    assert "schema_overrides={'quizzes': pl.String}" in str(why.value)
+    table = made({"puzzle": [PUZZLE], "guess": [5]})
+    with pytest.raises(bs.InputError, match=r"column 'guess' holds integers.*\{'guess': pl\.Str"):
+        bs.evaluate(table, prediction="guess")
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (pl.Series([1, 2]), "the series holds integers, .* polars with pl.String"),
+        (pd.Series([1, 2]), "the series holds integers, "),
+        (pa.array([1, 2]), "the array holds integers, "),
+        (pa.array([1.5]), "the array holds numbers .double., which do not keep leading zeros"),
+    ],
+)
+def test_a_series_has_no_column(values, said):
+    with pytest.raises(bs.InputError, match=said) as why:
+        bs.solve_batch(values)
+    assert "'puzzle'" not in str(why.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([[RECORD]], r"lists of objects \(r, c, v\); a grid is text, or a list of digits"),
+        ([RECORD], r"objects \(r, c, v\); a grid is text, or a list of digits"),
+        ([[True] * 16], "values of bool; a grid is text, or a list of digits"),
+        ([b"1" * 16], "values of binary; a grid is text, or a list of digits"),
+    ],
+)
+def test_other_values_have_no_leading_zeros(values, said):
+    with pytest.raises(bs.InputError, match=f"column 'puzzle' holds {said}"):
+        bs.solve_table(pa.table({"puzzle": values}))
+
+
+def test_a_list_of_records_in_a_file(tmp_path):
+    (tmp_path / "in.json").write_text(json.dumps([[RECORD]]))
+    with pytest.raises(bs.InputError, match="'puzzle' holds lists of objects"):
+        bs.solve_file(tmp_path / "in.json", tmp_path / "out.csv")
+
+
+TABLE = pa.table({"puzzle": [PUZZLE] * 50})
+
+
+def zipped(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("in.csv", f"puzzle\n{PUZZLE}\n")
+
+
+def ipc(kind):
+    def write(path):
+        with kind(str(path), TABLE.schema) as writer:
+            writer.write_table(TABLE)
+
+    return write
+
+
+def plain(data):
+    return lambda path: path.write_bytes(data)
+
+
+KINDS = {
+    "a zip archive": zipped,
+    "a table in Arrow IPC (Feather); write it as Parquet or CSV": ipc(pa.ipc.new_file),
+    "a stream of Arrow IPC": ipc(pa.ipc.new_stream),
+    "a table in ORC": lambda path: pyarrow.orc.write_table(TABLE, str(path)),
+    "UTF-16 text; convert it: iconv": plain(f"puzzle\n{PUZZLE}\n".encode("utf-16")),
+    "UTF-16 text": plain(f"puzzle\n{PUZZLE}\n".encode("utf-16-be")),
+    "an SQLite database": plain(b"SQLite format 3\0" + bytes(300)),
+    "a pickle of Python, which is never loaded": plain(b"\x80\x04\x95" + bytes(300)),
+    "compressed by xz": plain(b"\xfd7zXZ\0" + bytes(100)),
+    "a PDF": plain(b"%PDF-1.5\n\xe2\xe3\xcf\xd3" + bytes(300)),
+    "a tar archive; unpack it": plain(b"in.csv".ljust(257, b"\0") + b"ustar" + bytes(100)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_that_is_not_text_is_called_what_it_is(kind, tmp_path):
+    KINDS[kind](tmp_path / "in.csv")
+    for call in (bs.solve_file, bs.dedupe, bs.augment_file):
+        with pytest.raises(bs.InputError) as why:
+            call(tmp_path / "in.csv", tmp_path / "out.csv")
+        assert f"not UTF-8 text, but {kind}" in str(why.value)
+    with pytest.raises(bs.InputError) as why:
+        bs.read_problem(tmp_path / "in.csv")
+    assert f"not UTF-8 text, but {kind}" in str(why.value)
+
+
+def test_a_row_of_an_array_of_numpy_is_to_be_named(tmp_path):
+    np.save(tmp_path / "in.npy", np.zeros((1, 16), int))
+    with pytest.raises(bs.InputError, match=r"an array of NumPy; name a row of it, such as FILE"):
+        bs.read_problem(tmp_path / "in.npy")
+    assert bs.read_problem(f"{tmp_path / 'in.npy'}#1").stack.size == 0
+
+
+def test_an_unknown_encoding_and_short_texts_stay_what_they_are(tmp_path):
+    (tmp_path / "in.txt").write_bytes(f"# é\n{PUZZLE}\n".encode("latin-1"))
+    with pytest.raises(
+        bs.InputError, match=r"line 1: not UTF-8 text \(byte 0xe9\); convert it, .* iconv"
+    ):
+        bs.read_problem(tmp_path / "in.txt")
+    (tmp_path / "in.txt").write_text("%PDF\nORC")
+    with pytest.raises(bs.InputError, match="no grid"):
+        bs.read_problem(tmp_path / "in.txt")
+
+
+def test_names_of_strata_are_escaped(tmp_path):
+    odd, name = "\x1b]0;x\x07\x9b2J\nb", "by\x1b[2J"
+    table = pd.DataFrame({"puzzle": [PUZZLE], "pred": [PUZZLE], name: [odd]})
+    judged = bs.evaluate(table, by=name)
+    table.to_csv(tmp_path / "in.csv", index=False)
+    printed = invoke("evaluate", tmp_path / "in.csv", "--by", name)
+    assert printed.exit_code == 0, printed.stderr
+    for text in (str(judged), printed.stdout, printed.stderr):
+        assert all(c.isprintable() or c == "\n" for c in text)
+    assert r"\x1b]0;x\x07\x9b2J\nb" in str(judged)
+    assert len(str(judged).splitlines()) == 3

@@ -1,0 +1,95 @@
+"""Tables of rules and solutions without puzzles have blank grids."""
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import batchsolve as bs
+
+CAGES = {"cages": "AABBCCDDEEFFGGHH", "sums": "A=3 B=7 C=7 D=3 E=3 F=7 G=7 H=3"}
+SOLUTION = "1234341221434321"
+RULES = {
+    "cages": (CAGES, 16),
+    "regions": ({"regions": "AABBAABBCCDDCCDD"}, 288),
+    "constraints": ({"constraints": ".Shape~4x4.Cage~3~R1C1~R1C2"}, 48),
+    "pairs": ({"pairs": "r1c1<r1c2"}, 144),
+    "marks": ({"marks": "o" + "." * 15}, 144),
+}
+
+
+def solved(row, **how):
+    [found] = bs.solve_table(pa.Table.from_pylist([row]), limit=999, **how).to_pylist()
+    return found
+
+
+@pytest.mark.parametrize("name", ["solution", "answer", "solved", "Solutions", "target"])
+@pytest.mark.parametrize("kind", RULES)
+def test_a_solution_is_not_solved_as_the_puzzle(kind, name):
+    rules, count = RULES[kind]
+    found = solved({**rules, name: SOLUTION})
+    assert (found["puzzle"], found["n_solutions"]) == ("." * 16, count)
+    assert (found["status"], found["agrees"]) == ("multiple", True)
+    assert solved({**rules, name: SOLUTION[::-1][:14] + "12"})["agrees"] is False
+
+
+@pytest.mark.parametrize("kind", ["cages", "regions", "constraints"])
+def test_rules_that_tell_the_size_need_no_solution(kind):
+    rules, count = RULES[kind]
+    assert solved(rules)["n_solutions"] == count
+
+
+@pytest.mark.parametrize("kind", ["pairs", "marks"])
+def test_others_need_a_box(kind):
+    rules, count = RULES[kind]
+    with pytest.raises(bs.InputError, match=r"blank grids of an unknown size.* name the `box`"):
+        solved(rules)
+    assert solved(rules, box=(2, 2))["n_solutions"] == count
+
+
+@pytest.mark.parametrize(
+    "solution",
+    ["ABCDCDABBADCDCBA", [int(c) - 1 for c in SOLUTION], " ".join(SOLUTION), list(SOLUTION)],
+)
+def test_the_alphabet_is_that_of_the_solutions(solution):
+    found = solved({**CAGES, "solution": solution})
+    text = solution if isinstance(solution, str) else " ".join(map(str, solution))
+    assert (found["agrees"], found["solution"]) == (True, text)
+
+
+def test_rows_have_the_size_that_they_tell():
+    large = {"cages": "AB" + "." * 34, "sums": "A=1 B=?", "solution": None}
+    rows = [{**CAGES, "solution": SOLUTION}, large]
+    found = bs.solve_table(pa.Table.from_pylist(rows)).to_pylist()
+    assert [len(row["puzzle"]) for row in found] == [16, 36]
+    assert [row["status"] for row in found] == ["multiple", "multiple"]
+    assert found[1]["solution"].startswith("1")
+
+
+def test_a_column_of_solutions_can_be_named_as_that_of_puzzles():
+    table = pa.table({"id": ["a"], "solution": [SOLUTION]})
+    assert bs.solve_table(table, column="solution")["status"].to_pylist() == ["unique"]
+    for wrong in ({}, {"rule_columns": "none"}):
+        with pytest.raises(bs.InputError, match="no column is known as a puzzle column"):
+            bs.solve_table(table, **wrong)
+
+
+def test_a_column_that_may_hold_the_puzzles_is_named():
+    with pytest.raises(bs.InputError, match="'clues' may be one; say so with `column`"):
+        solved({**CAGES, "solution": SOLUTION, "clues": "?" * 16})
+
+
+def test_files_and_commands(tmp_path):
+    row = {**CAGES, "solution": SOLUTION}
+    frame = pd.DataFrame([row])
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    files = tmp_path / "in.csv", tmp_path / "out.csv"
+    summary = bs.solve_file(*files, limit=99)
+    assert (summary.multiple, summary.disagree, summary.column) == (1, 0, None)
+    assert summary.columns.startswith("no puzzle column: blank grids, solution column 'solution', ")
+    assert pd.read_csv(tmp_path / "out.csv").puzzle.tolist() == ["." * 16]
+    assert bs.dedupe(*files).kept == 1
+    assert bs.augment_file(*files, 3).invalid == 0
+    assert bs.read_problem(f"{tmp_path / 'in.csv'}#1").stack.size == 0
+    judged = bs.evaluate(frame.assign(pred=SOLUTION))
+    assert (judged.all.right, judged.all.cells, judged.column) == (1, 16, None)
+    assert bs.solve_table(frame)["n_solutions"].tolist() == [2]

@@ -1,0 +1,201 @@
+"""Digits from 0, and whole numbers as floating-point ones, in every form of tables."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import batchsolve as bs
+from batchsolve.problems.notation import from_zero
+from batchsolve.settings import FileSettings
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.sources import TableSource
+
+PUZZLE = [0, *[None] * 5, 1, None, None, 2, *[None] * 5, 3]
+SOLUTION = [0, 1, 3, 2, 2, 3, 1, 0, 3, 2, 0, 1, 1, 0, 2, 3]
+FROM_ONE = [None if digit is None else digit + 1 for digit in PUZZLE]
+WHY = "0 and blanks, but no 4: do the digits begin at 0? then name the alphabet 0-3"
+LIBRARIES = {"arrow": pa.table, "polars": pl.DataFrame, "pandas": pd.DataFrame}
+
+
+def rows_of(grid):
+    return [grid[k : k + 4] for k in range(0, 16, 4)]
+
+
+def floats(grid):
+    return [float("nan") if digit is None else float(digit) for digit in grid]
+
+
+FORMS = {
+    "null": lambda grid: grid,
+    "nan": floats,
+    "-1": lambda grid: [-1 if digit is None else digit for digit in grid],
+    "-1.0": lambda grid: [-1.0 if digit is None else float(digit) for digit in grid],
+    "rows": rows_of,
+    "texts": lambda grid: ["." if digit is None else str(digit) for digit in grid],
+    "characters": lambda grid: "".join("." if digit is None else str(digit) for digit in grid),
+    "numbers": lambda grid: " ".join("-1" if digit is None else str(digit) for digit in grid),
+    "json": json.dumps,
+    "python": str,
+    "numpy": lambda grid: str(np.array(floats(grid))),
+}
+
+
+def answered(table, **how):
+    """Return the columns of the answers to a table of any library."""
+    found = bs.solve_table(table, limit=99, **how)
+    found = found.to_pydict() if isinstance(found, pa.Table) else found
+    return [[found[name][row] for name in ("status", "n_solutions")] for row in range(len(table))]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("form", FORMS)
+def test_digits_may_begin_at_0(form, library):
+    write, made = FORMS[form], LIBRARIES[library]
+    table = made({"puzzle": [write(PUZZLE)], "solution": [write(SOLUTION)]})
+    assert answered(table) == [["unique", 1]]
+    found = bs.solve_table(table)
+    assert bool(found["agrees"][0])
+    digits = found["solution"][0]
+    digits = digits.as_py() if library == "arrow" else digits
+    text = digits if isinstance(digits, str) else str(np.array(digits, object).tolist())
+    assert [int(c) for c in text.replace(".0", "") if c.isdigit()] == SOLUTION
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("form", FORMS)
+def test_digits_from_1_stay_so(form, library):
+    """One grid has the largest digit, so that 0 beside another blank cannot be a digit."""
+    table = LIBRARIES[library]({"puzzle": [FORMS[form](FROM_ONE)]})
+    assert answered(table) == [["unique", 1]]
+
+
+@pytest.mark.parametrize("form", ["null", "nan", "-1", "characters", "numbers"])
+def test_a_grid_is_never_read_with_two_kinds_of_blanks(form):
+    write = FORMS[form]
+    table = pa.table({"puzzle": [write(PUZZLE), write(FROM_ONE)]})
+    found = bs.solve_table(table)
+    assert found["status"].to_pylist() == ["invalid", "unique"]
+    assert found["message"][0].as_py() == WHY
+    named = bs.solve_table(table, alphabet="1-4", limit=99)
+    assert named["n_solutions"].to_pylist() == [3, 1]  # both are blanks because the user says so
+
+
+@pytest.mark.parametrize("form", ["null", "nan", "-1", "characters", "numbers"])
+def test_a_named_alphabet_says_where_digits_begin(form):
+    few = [None if digit == 0 else digit for digit in PUZZLE]  # which do not tell
+    table = pa.table({"puzzle": [FORMS[form](few)]})
+    for alphabet, solution in (("0-3", SOLUTION), (None, SOLUTION)):
+        given = table.append_column("solution", pa.array([FORMS[form](solution)]))
+        assert bs.solve_table(given, alphabet=alphabet)["agrees"].to_pylist() == [True]
+    wrong = bs.solve_table(given, alphabet="1-4")
+    assert wrong["agrees"].to_pylist() == [False]
+
+
+def test_an_alphabet_of_letters_does_not_fit_numbers():
+    with pytest.raises(bs.InputError, match=r"grids of numbers, and the alphabet 'A-D' .* 0-3 or"):
+        bs.solve_table(pa.table({"puzzle": [PUZZLE]}), alphabet="A-D")
+
+
+@pytest.mark.parametrize("alphabet", [None, "0-15", "numbers", "0-9A-F"])
+def test_numbers_from_0_to_15(alphabet):
+    solution = bs.solve_batch(np.zeros((1, 256), np.int64)).solutions[0].astype(int) - 1
+    clues = [d if k % 2 or d == 0 else None for k, d in enumerate(solution.tolist())]
+    clues = [None if d == 15 else d for d in clues]
+    table = pa.table({"puzzle": [clues], "solution": [solution]})
+    corpus = Corpus([TableSource(table)], FileSettings(alphabet=alphabet))
+    [batch] = corpus.batches()
+    [grids] = batch.grids
+    assert not batch.faults
+    assert grids.puzzles[0].tolist() == [0 if d is None else d + 1 for d in clues]
+    assert grids.given[0].tolist() == (solution + 1).tolist()
+    assert corpus.notation.name == "0-15"
+
+
+def test_a_small_integer_column_gets_null_for_blanks():
+    puzzle = pa.array([PUZZLE], pa.list_(pa.uint8()))
+    found = bs.solve_table(pa.table({"puzzle": puzzle}), canonical=True)
+    blank = found["canonical"][0].as_py().count(None)
+    assert (found["canonical"].type, blank) == (puzzle.type, 12)
+
+
+@pytest.mark.parametrize("form", ["null", "nan", "-1"])
+def test_files_of_lists(form, tmp_path):
+    write = FORMS[form]
+    table = pa.table({"puzzle": [write(PUZZLE)], "solution": [write(SOLUTION)]})
+    pq.write_table(table, tmp_path / "in.parquet")
+    lines = [json.dumps(row) for row in table.to_pylist()]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines * 2))
+    (tmp_path / "in.json").write_text(f"[{', '.join(lines)}]")
+    array = np.array([[-1 if d is None else d for d in PUZZLE]])
+    np.save(tmp_path / "in.npy", np.where(array < 0, np.nan, array) if form == "nan" else array)
+    for name in ("in.parquet", "in.jsonl", "in.json", "in.npy"):
+        summary = bs.solve_file(tmp_path / name, tmp_path / "out.csv", limit=99)
+        assert (summary.unique, summary.disagree) == (summary.rows, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0.....1..2.....3",
+        FORMS["numbers"](PUZZLE),
+        "0...\n..1.\n.2..\n...3\n",
+        "0 . . .\n. . 1 .\n. 2 . .\n. . . 3",
+    ],
+)
+def test_one_grid(text, tmp_path):
+    grid = bs.solve(text, limit=99)
+    assert grid.solution.startswith("0")
+    assert grid.alphabet == "0-3"
+    assert "<svg" in grid._repr_html_()
+    assert bs.solve(text, alphabet="1-4").status in ("multiple", "unsolvable")
+    (tmp_path / "grid.txt").write_text(text)
+    assert bs.read_problem(tmp_path / "grid.txt").notation.begins_at_zero
+
+
+def test_other_commands_read_them_so(tmp_path):
+    table = pa.table({"puzzle": [PUZZLE], "solution": [SOLUTION], "prediction": [SOLUTION]})
+    for truth in (table, table.drop(["solution"])):
+        assert bs.evaluate(truth).all.right == 1
+    images = bs.augment(table.drop(["prediction"]), 5, original=True)
+    assert images["puzzle"][0].as_py() == PUZZLE
+    assert bs.solve_table(images)["agrees"].to_pylist() == [True] * 6
+    pq.write_table(table, tmp_path / "zero.parquet")
+    pq.write_table(pa.table({"puzzle": [FROM_ONE]}), tmp_path / "one.parquet")
+    files = tmp_path / "zero.parquet", tmp_path / "out.csv"
+    assert bs.dedupe(*files, against=[tmp_path / "one.parquet"]).known == 1
+    nine = bs.generate_table(1, seed=1)["puzzle"].to_pylist()
+    lists = [[None if c == "." else int(c) - 1 for c in puzzle] for puzzle in nine]
+    rated = [bs.rate(pa.table({"puzzle": each})) for each in (nine, lists)]
+    assert rated[0]["rating"] == rated[1]["rating"]
+
+
+@pytest.mark.parametrize("made", [lambda x: x, np.array, lambda x: [x[0]]])
+def test_arrays_hold_whole_numbers_and_blanks_in_any_type(made):
+    right = bs.solve_batch([[0 if d is None else d for d in FROM_ONE]]).solutions.tolist()
+    for form in ("null", "nan", "-1", "-1.0"):
+        assert bs.solve_batch(made([FORMS[form](FROM_ONE)])).solutions.tolist() == right
+        with pytest.raises(bs.InputError, match="0 and blanks, but no 4"):
+            bs.solve_batch(made([FORMS[form](PUZZLE)]))
+
+
+def test_masked_cells_are_blanks_beside_0():
+    puzzle = np.ma.masked_less(np.array([FORMS["-1"](PUZZLE)], np.int8), 0)
+    assert bs.solve_batch(puzzle + 1).status.tolist() == ["unique"]
+    with pytest.raises(bs.InputError, match="0 and blanks, but no 4"):
+        bs.solve_batch(puzzle)
+
+
+def test_arrays_have_no_alphabet():
+    for how in ({"alphabet": "0-3"}, {"blank": "?"}):
+        with pytest.raises(bs.InputError, match="is for texts; digits of an array are 1 to N"):
+            bs.solve_batch(np.zeros((1, 16), int), **how)
+
+
+@pytest.mark.parametrize(("n", "name"), [(4, "0-3"), (10, "0-9"), (11, "0-9A"), (36, "0-9A-Z")])
+def test_names_of_notations_from_0(n, name):
+    assert (from_zero(n).name, len(from_zero(n).symbols)) == (name, n)
