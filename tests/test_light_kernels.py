@@ -13,7 +13,6 @@ import pytest
 import batchsolve
 from batchsolve import kernels
 from batchsolve.engines.lanes.memory import Covers, Frontier
-from batchsolve.graphs.solution_graph import as_words
 from batchsolve.problems.rules import named, plain
 from batchsolve.splitmix import all_below, below
 from batchsolve.symmetry import drawing
@@ -202,33 +201,6 @@ def record(rng):
     return data, int(rng.integers(0, data.size + 1)), int(rng.choice([0, 44])), int(rng.integers(9))
 
 
-def graph(rng):
-    """Draw option, low and high of the nodes of a diagram."""
-    n = int(rng.integers(2, 20))
-    low, high = (
-        np.array([0, 0, *(rng.integers(0, x) for x in range(2, n))], np.uint32) for _ in range(2)
-    )
-    return numbers(rng, n, np.uint32, high=99), low, high
-
-
-def counted(rng):
-    _, low, high = graph(rng)
-    counts = np.zeros((low.size, int(rng.integers(1, 3))), np.uint64)
-    return low, high, counts
-
-
-def descended(rng):
-    option, low, high = graph(rng)
-    each = [0, int(rng.choice([1, 2**63]))]
-    for x in range(2, low.size):
-        each.append(each[low[x]] + each[high[x]])
-    counts = as_words(each, 8)
-    wanted = [int(rng.integers(0, min(each[-1], 2**62))) for _ in range(3) if each[-1]]
-    covers = np.zeros((len(wanted), low.size), np.uint32)
-    sizes = np.zeros(len(wanted), np.int64)
-    return option, low, high, counts, low.size - 1, as_words(wanted, 8), covers, sizes
-
-
 def hashed(rng):
     n_cells = int(rng.choice([4, 6, 81]))
     factors = numbers(rng, (4, 1 + -(-n_cells // 4)), np.uint64)
@@ -270,10 +242,6 @@ DRAW = {
     "formats.render._join": lambda rng: joined(rng, rng.choice([np.uint8, np.int32])),
     "formats.render._pack_lists": lambda rng: (*ranked(rng), int(rng.choice([6, 32]))),
     "formats.render._sorted_order": words,
-    "graphs.solution_graph._count": counted,
-    "graphs.solution_graph._descend": descended,
-    "graphs.solution_graph._longest": lambda rng: graph(rng)[1:],
-    "graphs.solution_graph._reachable": lambda rng: (*graph(rng)[1:], 1),
     "problems.grids._fill_grids": filled,
     "problems.grids._stacks_of": lambda rng: (numbers(rng, (3, 9)), int(rng.integers(256))),
     "problems.notation._decode_numbers": lambda rng: (numbers(rng, (3, 9)), 32, 46),

@@ -6,5 +6,6 @@
 NB_MODULE(BATCHSOLVE_MODULE, m) {
     m.def("best_level", &batchsolve::best_level);
     batchsolve::python::add_engines(m);
+    batchsolve::python::add_graphs(m);
     batchsolve::python::add_example(m);
 }
