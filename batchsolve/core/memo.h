@@ -12,6 +12,7 @@
 
 #include "search.h"
 #include "table.h"
+#include "whole_numbers.h"
 
 namespace batchsolve {
 
@@ -109,12 +110,7 @@ public:
     template <Moves M>
     void leave(const M& moves, std::size_t level) {
         if (handed_[level] != search_->out.frontier.size()) return;
-        Word borrow = 0;
-        for (std::size_t w = 0; w < n_words_; ++w) {
-            const Word less = total_[w] - before(level)[w];
-            found_[w] = less - borrow;
-            borrow = (total_[w] < before(level)[w]) | (less < borrow);
-        }
+        subtract(total_, before(level), found_);
         moves.write_key(key_);
         constexpr double most_size = 0x1p63;
         table_.store(key_, found_, static_cast<std::uint64_t>(std::min(sizes_[level], most_size)));
@@ -134,14 +130,7 @@ private:
     std::span<Word> before(std::size_t level) {
         return std::span(before_).subspan(level * n_words_, n_words_);
     }
-    void add_found() {
-        Word carry = 0;
-        for (std::size_t w = 0; w < n_words_; ++w) {
-            const Word sum = total_[w] + found_[w];
-            total_[w] = sum + carry;
-            carry = (sum < found_[w]) | (total_[w] < carry);
-        }
-    }
+    void add_found() { add(total_, found_, total_); }
 
     Search* search_;
     Table table_;

@@ -11,20 +11,15 @@ time, so that the winner is the same on every machine.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from batchsolve import rehearsals
 from batchsolve.arrays import Bools, Ints, UInts
 from batchsolve.engines.item_order import narrow_order
-from batchsolve.graphs.diagrams import MEGABYTE, out_of_memory, reordered
+from batchsolve.graphs.diagrams import MEGABYTE, Nodes, out_of_memory, reordered
 from batchsolve.graphs.frontier import draw_by_frontier, order_of_options
-from batchsolve.graphs.in_python import SmallGraph, small_graph
 from batchsolve.graphs.search import GraphSearch
 from batchsolve.graphs.solution_graph import SolutionGraph
 from batchsolve.interrupts import check_interrupt
-from batchsolve.kernels import NotAtHandError, at_hand
 from batchsolve.problems.exact_cover import ExactCover, owners_of
 
 FIRST_TURN = 2**14  # nodes
@@ -120,37 +115,25 @@ def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) ->
         none = np.zeros(2, np.uint32)
         return SolutionGraph(problem, none, none, none, 0, every.astype(np.uint32))
     search, order = _race(left, megabytes * MEGABYTE)
-    (option, low, high), root, is_ordered = search.arrays(), search.root, search.is_ordered
-    if ordered and isinstance(search, GraphSearch) and not is_ordered:
-        search.forget_tables()
-        is_ordered = True
-        option, low, high, root = reordered(
-            option, low, high, root, order.astype(np.uint32), megabytes
-        )
+    found = search.take()
+    if ordered and not search.is_ordered:
+        found = reordered(found, order.astype(np.uint32), megabytes)
     in_order = None
-    if is_ordered:
+    if ordered or search.is_ordered:
         in_order = np.concatenate([chosen, options[order]])
         in_order = np.concatenate([in_order, np.setdiff1d(every, in_order)]).astype(np.uint32)
-    option = np.concatenate([option[:2], options[option[2:]].astype(np.uint32)])
-    nodes = _below(chosen, option, low, high, root)
-    return SolutionGraph(problem, *nodes, in_order)
+    option, low, high, root = found
+    option[2:] = options[option[2:]]
+    return SolutionGraph(problem, *_below(chosen, option, low, high, root), in_order)
 
 
-def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch | SmallGraph, Ints]:
+def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, Ints]:
     """Run the searches in turns; return the one that is done first, and an order of the options.
 
     A search that has used up its share of the memory waits; when all of them wait, the one furthest
-    behind gives up, and its memory goes to the others. While kernels have to be compiled, the first
-    is in Python: in a small problem, it is done before the others begin.
+    behind gives up, and its memory goes to the others.
     """
     natural, narrow = np.arange(problem.n_primary), narrow_order(problem)
-    try:
-        with at_hand():
-            _first_node(problem, narrow)
-    except NotAtHandError:
-        rehearsals.begin("graphs", partial(_first_node, problem, narrow))
-        if small := small_graph(problem, narrow):
-            return small, small.options
     racers = [GraphSearch(problem, natural), GraphSearch(problem)]
     if not np.array_equal(natural, narrow):
         racers.insert(0, GraphSearch(problem, narrow))
@@ -170,13 +153,8 @@ def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch | SmallGrap
                 raise out_of_memory(most_bytes // MEGABYTE, racers[0].n_nodes)
             last = min(racers, key=lambda each: each.share)
             racers.remove(last)
-            last.forget_tables()
+            last.give_up()
         turn, n_turns = min(2 * turn, LONGEST_TURN), n_turns + 1
-
-
-def _first_node(problem: ExactCover, items: Ints) -> None:
-    """Begin a search, which needs its kernels."""
-    GraphSearch(problem, items).run(1)
 
 
 def _whose_turn_it_is(racers: list[GraphSearch], n_turns: int) -> list[GraphSearch]:
@@ -190,9 +168,7 @@ def _whose_turn_it_is(racers: list[GraphSearch], n_turns: int) -> list[GraphSear
     return [each for each in able if each.share >= FAR_BEHIND * front.share]
 
 
-def _below(
-    chosen: Ints, option: UInts, low: UInts, high: UInts, root: int
-) -> tuple[UInts, UInts, UInts, int]:
+def _below(chosen: Ints, option: UInts, low: UInts, high: UInts, root: int) -> Nodes:
     """Put options that all covers have on top of a diagram; the first comes first."""
     if root == 0 or not chosen.size:
         return option, low, high, root

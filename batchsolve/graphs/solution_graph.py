@@ -7,158 +7,28 @@ is found by going down once. So sampling means drawing numbers, and listing mean
 Counts have as many words of 64 bits as the largest needs.
 """
 
-# compiled kernels are typed by their arguments
-# mypy: disallow-untyped-defs=False
-
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from numba import uint64
 
 from batchsolve.arrays import UInts, Words
+from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, counted
-from batchsolve.graphs.diagrams import U, make, room_for_nodes, with_room
 from batchsolve.interrupts import check_interrupt
-from batchsolve.kernels import kernel, light_kernel
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.settings import GRAPH_MEGABYTES, MOST_SEED, whole_number
-
-W = uint64
 
 BLOCK = 4096  # covers that are found at a time
 MOST_SAMPLES = 100_000_000  # whose options are in memory
 LEAST_DRAWN = 64
 BYTES_OF_A_TERM = 160  # two integers in a dictionary
 STEP = 1 << 14  # nodes between two looks at Ctrl-C
-
-
-@light_kernel
-def _count(low, high, counts):
-    """Count the covers below every node; return whether all counts fit into their words."""
-    n_words = counts.shape[1]
-    counts[0] = W(0)
-    counts[1] = W(0)
-    counts[1, 0] = W(1)
-    for x in range(2, low.size):
-        carry = W(0)
-        for w in range(n_words):
-            a, b = counts[low[x], w], counts[high[x], w]
-            total = a + b
-            over = W(total < a)
-            total += carry
-            over += W(total < carry)
-            counts[x, w] = total
-            carry = over
-        if carry != W(0):
-            return False
-    return True
-
-
-@light_kernel
-def _longest(high, low):
-    """Return the largest number of options on a path below the last node."""
-    longest = np.zeros(low.size, np.int64)
-    for x in range(2, low.size):
-        longest[x] = max(longest[low[x]], longest[high[x]] + 1)
-    return longest[-1]
-
-
-@light_kernel
-def _descend(option, low, high, counts, root, numbers, covers, sizes):
-    """Find covers by their numbers, which are less than the count of the root.
-
-    Parameters
-    ----------
-    option, low, high : ndarray of uint32
-    counts : ndarray of uint64, shape (n_nodes, n_words)
-    root : int
-    numbers : ndarray of uint64, shape (n, n_words)
-        Overwritten.
-    covers : ndarray of uint32, shape (n, longest)
-        The options of each cover, written from the first place on.
-    sizes : ndarray of int64, shape (n,)
-        The number of options of each cover; written.
-    """
-    n_words = counts.shape[1]
-    for k in range(numbers.shape[0]):
-        x, size = U(root), 0
-        rest = numbers[k]
-        while x > U(1):
-            h = high[x]
-            is_less = False
-            for w in range(n_words - 1, -1, -1):
-                if rest[w] != counts[h, w]:
-                    is_less = rest[w] < counts[h, w]
-                    break
-            if is_less:
-                covers[k, size] = option[x]
-                size += 1
-                x = h
-            else:
-                borrow = W(0)
-                for w in range(n_words):
-                    a, b = rest[w], counts[h, w]
-                    difference = a - b
-                    under = W(a < b)
-                    after = difference - borrow
-                    under += W(difference < borrow)
-                    rest[w] = after
-                    borrow = under
-                x = low[x]
-        sizes[k] = size
-
-
-@kernel
-def _restrict(graph, n_nodes, root, given, wanted):
-    """Draw the covers with an option, or without it, into a diagram with room for them.
-
-    Returns
-    -------
-    int, int
-        The number of nodes, and the root.
-    """
-    option, low, high = graph.option, graph.low, graph.high
-    into = np.zeros(n_nodes, np.uint32)
-    if not wanted:
-        into[1] = U(1)
-    n = n_nodes
-    for x in range(2, n_nodes):
-        a = into[low[x]]
-        if option[x] == given:
-            b = U(0)
-            if wanted:
-                a, b = U(0), high[x]
-        else:
-            b = into[high[x]]
-        if b == U(0):
-            into[x] = a
-        else:
-            y, n = make(option[x], a, b, graph, n)
-            into[x] = U(y)
-    return n, np.int64(into[root])
-
-
-@light_kernel
-def _reachable(low, high, root):
-    """Return the new number of every node that the root reaches, 0 for others, and how many."""
-    number = np.zeros(low.size, np.uint32)
-    number[root] = U(1)
-    for x in range(low.size - 1, 1, -1):
-        if number[x] != U(0):
-            number[low[x]] = U(1)
-            number[high[x]] = U(1)
-    number[0], number[1] = U(0), U(1)
-    n = 2
-    for x in range(2, low.size):
-        if number[x] != U(0):
-            number[x] = U(n)
-            n += 1
-    return number, n
 
 
 class SolutionGraph:
@@ -204,20 +74,19 @@ class SolutionGraph:
         order: UInts | None = None,
     ) -> None:
         if not (
-            option.shape == low.shape == high.shape == (option.size,)
-            and max(root, low.max(initial=0), high.max(initial=0)) < option.size
-            and option.max(initial=0) < max(1, problem.n_options)
+            2 <= option.size
+            and option.shape == low.shape == high.shape == (option.size,)
+            and 0 <= root < option.size
+            and np.all(np.maximum(low, high)[2:] < np.arange(2, option.size))
+            and option.max() < max(1, problem.n_options)
         ):
-            raise ProblemError("nodes have an option of the problem, and two children among them")
-        number, n = _reachable(low, high, root)
-        kept = np.flatnonzero(number[2:]) + 2
+            raise ProblemError(
+                "nodes have an option of the problem, and two children among them of smaller numbers"
+            )
         self.problem = problem
-        self.option = np.concatenate([np.zeros(2, np.uint32), option[kept]])
-        self.low = np.concatenate([np.zeros(2, np.uint32), number[low[kept]]])
-        self.high = np.concatenate([np.zeros(2, np.uint32), number[high[kept]]])
-        self.root = int(number[root])
+        nodes = native.pruned(native.Nodes(option, low, high), root)
+        self.option, self.low, self.high, self.root = nodes
         self.order = order
-        assert n == self.option.size
 
     def __repr__(self) -> str:
         kind = "ordered" if self.is_ordered else "not ordered"
@@ -301,22 +170,19 @@ class SolutionGraph:
         Parameters
         ----------
         numbers : ndarray of uint64, shape (n, `n_words`)
-            The words of each number, lowest first; overwritten.
+            The words of each number, lowest first.
 
         Returns
         -------
         Stacks
         """
-        n, width = numbers.shape[0], max(self._longest, 1)
-        sizes, parts = np.zeros(n, np.int64), [np.empty(0, np.uint32)]
-        diagram = self.option, self.low, self.high, self._counts, self.root
-        for begin in range(0, n, BLOCK):  # Ctrl-C is heard between blocks
-            some = slice(begin, begin + BLOCK)
-            covers = np.zeros((len(numbers[some]), width), np.uint32)
-            _descend(*diagram, numbers[some], covers, sizes[some])
-            parts.append(covers[np.arange(width) < sizes[some, None]])
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        return Stacks(offsets, np.concatenate(parts), np.arange(n))
+        parts, n = [], len(numbers)
+        for begin in range(0, n, BLOCK):
+            check_interrupt()
+            some = numbers[begin : begin + BLOCK]
+            found = native.covers_at(self._core, self._counts, self.root, some)
+            parts.append(Stacks(*found, np.arange(begin, begin + len(some))))
+        return Stacks.concatenate(parts)
 
     def sample(self, n: int, seed: int = 0, *, distinct: bool = False) -> Stacks:
         """Draw covers at random, each with the same chance.
@@ -510,26 +376,18 @@ class SolutionGraph:
             raise ProblemError(
                 f"there is no option {option}; the last one is {self.problem.n_options - 1}"
             )
-        n = self.option.size
-        graph = room_for_nodes(2)._replace(option=self.option, low=self.low, high=self.high)
-        graph = with_room(graph, n, 2 * n)
-        _, root = _restrict(graph, n, self.root, option, wanted)
-        return SolutionGraph(
-            self.problem, graph.option, graph.low, graph.high, int(root), self.order
-        )
+        nodes = native.restricted(self._core, self.root, option, wanted)
+        return SolutionGraph(self.problem, *nodes, self.order)
+
+    @property
+    def _core(self) -> Any:
+        """The nodes as the core takes them."""
+        return native.Nodes(self.option, self.low, self.high)
 
     @cached_property
     def _counts(self) -> Words:
-        n_words = 1
-        while True:
-            counts = np.zeros((self.option.size, n_words), np.uint64)
-            if _count(self.low, self.high, counts):
-                return counts
-            n_words *= 2
-
-    @cached_property
-    def _longest(self) -> int:
-        return int(_longest(self.high, self.low))
+        counts: Words = native.count_covers(self._core)
+        return counts
 
 
 def checked_draws(n: int, seed: int) -> tuple[int, int]:

@@ -1,5 +1,4 @@
 import json
-import sys
 import tracemalloc
 from collections import Counter
 
@@ -11,7 +10,6 @@ from invoking import invoke
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve.engines import stand_ins
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.graphs import (
     drawing as graph_drawing,
@@ -19,8 +17,8 @@ from batchsolve.graphs import (
     solution_graph as graphs,
 )
 from batchsolve.graphs.diagrams import reordered
-from batchsolve.graphs.in_python import small_graph
 from batchsolve.graphs.search import GraphSearch
+from batchsolve.interrupts import asking
 
 EIGHT = 12_988_816
 
@@ -75,25 +73,12 @@ def test_every_search_and_the_reordering_draw_the_same_ordered_diagram(problem):
     for search in searches:
         search.may_take(2**24)
         search.run(2**40)
-        nodes.append((*search.arrays(), search.root))
+        nodes.append(search.take())
     order = searches[0].options.astype(np.uint32)
     fixed = bs.SolutionGraph(problem, *nodes[0], order)
-    drawn = bs.SolutionGraph(problem, *reordered(*nodes[1], order, 64, steps=5), order)
+    drawn = bs.SolutionGraph(problem, *reordered(nodes[1], order, 64, steps=5), order)
     assert (fixed.count, fixed.n_nodes) == (drawn.count, drawn.n_nodes)
     assert sets(fixed) == sets(drawn)  # equal lists, so the order is the same
-
-
-@given(problem=problems(most_options=20), data=st.data())
-def test_a_graph_drawn_in_python_is_that_of_the_kernel(problem, data):
-    if problem.n_options:
-        items = np.array(data.draw(st.permutations(range(problem.n_primary))), np.int64)
-        search = GraphSearch(problem, items)
-        search.run(2**40)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(stand_ins, "MOST_SECONDS", 60.0)
-            small = small_graph(problem, items)
-        assert np.array_equal(small.arrays(), search.arrays())
-        assert (small.root, small.options.tolist()) == (search.root, search.options.tolist())
 
 
 @pytest.mark.parametrize(
@@ -436,17 +421,12 @@ def test_wrong_usage(wrong, saved):
 
 
 def test_covers_are_found_in_blocks_between_which_ctrl_c_is_heard(monkeypatch):
-    graph, sizes, descend = bs.solution_graph("queens:8"), [], graphs._descend
-
-    def noted(*arguments):
-        sizes.append(len(arguments[-3]))
-        return descend(*arguments)
-
+    graph, heard = bs.solution_graph("queens:8"), []
     whole = sets(graph.sample(25, seed=3))
-    monkeypatch.setattr(graphs, "_descend", noted)
     monkeypatch.setattr(graphs, "BLOCK", 10)
-    assert sets(graph.sample(25, seed=3)) == whole
-    assert sizes == [10, 10, 5]
+    with asking(lambda: heard.append(True)):
+        assert sets(graph.sample(25, seed=3)) == whole
+    assert len(heard) == 3
 
 
 def test_a_graph_with_bounds_keeps_to_its_memory():
@@ -460,15 +440,3 @@ def test_a_graph_with_bounds_keeps_to_its_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 16 * 2**20
-
-
-def test_a_small_graph_below_many_calls_is_left_to_the_kernels(monkeypatch):
-    monkeypatch.setattr(stand_ins, "MOST_SECONDS", 60.0)
-    n = 390
-    problem = bs.ExactCover(np.arange(2 * n + 1), np.repeat(np.arange(n), 2), n, n)
-
-    def below(calls):
-        return below(calls - 1) if calls else small_graph(problem, np.arange(n))
-
-    assert below(0) is not None
-    assert below(sys.getrecursionlimit() - 300) is None

@@ -4,6 +4,7 @@
 
 NB_MODULE(BATCHSOLVE_MODULE, m) {
     batchsolve::python::add_engines(m);
+    batchsolve::python::add_graphs(m);
     batchsolve::python::add_example(m);
     batchsolve::python::add_lanes(m);
 }

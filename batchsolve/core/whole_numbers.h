@@ -1,0 +1,39 @@
+// Whole numbers of many words of 64 bits, the lowest first.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace batchsolve {
+
+using Word = std::uint64_t;
+
+/// Write a + b; return whether it does not fit. The sum may be one of the two.
+inline bool add(std::span<const Word> a, std::span<const Word> b, std::span<Word> sum) {
+    Word carry = 0;
+    for (std::size_t w = 0; w < a.size(); ++w) {
+        const Word x = a[w], both = x + b[w], all = both + carry;
+        carry = (both < x) | (all < both);
+        sum[w] = all;
+    }
+    return carry != 0;
+}
+
+/// Write a - b, which is not negative. The difference may be one of the two.
+inline void subtract(std::span<const Word> a, std::span<const Word> b, std::span<Word> difference) {
+    Word borrow = 0;
+    for (std::size_t w = 0; w < a.size(); ++w) {
+        const Word x = a[w], y = b[w], less = x - y;
+        difference[w] = less - borrow;
+        borrow = (x < y) | (less < borrow);
+    }
+}
+
+inline bool is_less(std::span<const Word> a, std::span<const Word> b) {
+    for (std::size_t w = a.size(); w-- > 0;) {
+        if (a[w] != b[w]) return a[w] < b[w];
+    }
+    return false;
+}
+
+}  // namespace batchsolve
