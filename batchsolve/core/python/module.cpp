@@ -6,4 +6,7 @@
 NB_MODULE(BATCHSOLVE_MODULE, m) {
     m.def("best_level", &batchsolve::best_level);
     batchsolve::python::add_example(m);
+    batchsolve::python::add_symmetry(m);
+    batchsolve::python::add_tables(m);
+    batchsolve::python::add_text(m);
 }

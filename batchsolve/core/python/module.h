@@ -6,5 +6,8 @@
 namespace batchsolve::python {
 
 void add_example(nb::module_& m);
+void add_symmetry(nb::module_& m);
+void add_tables(nb::module_& m);
+void add_text(nb::module_& m);
 
 }  // namespace batchsolve::python
