@@ -193,6 +193,6 @@ def forms_of(problem: GridProblem, grids: Bytes) -> CanonicalForms:
     assert isinstance(problem, Sudoku)
     shape = problem.box_rows, problem.box_columns
     is_usual = shape == (3, 3)
-    found = native.canonical_forms(np.ascontiguousarray(grids), *shape, MOST_STATES, is_usual)
+    found = native.canonical_forms(grids, *shape, MOST_STATES, is_usual)
     forms, symmetries, transposed, rows, columns = found
     return CanonicalForms(forms, symmetries, transposed.view(np.bool_), rows, columns)

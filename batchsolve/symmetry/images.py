@@ -112,16 +112,10 @@ def images_of(
     >>> [len(images_of(group, each, each, np.array([1]), 100, 7).sources) for each in (blank, clue)]
     [1, 64]
     """
-    most_digit = max(puzzles.max(initial=0), solutions.max(initial=0))
-    widths = puzzles.shape[1], solutions.shape[1]
-    n_cells = group.moves.shape[1]
-    if widths not in ((n_cells, n_cells), (n_cells, 0)) or most_digit > group.n_digits:
-        raise ValueError(f"no grids of {n_cells} cells and {group.n_digits} digits")
     keys = np.array([seed & 2**64 - 1, seed >> 64], np.uint64)
-    grids = np.ascontiguousarray(puzzles), np.ascontiguousarray(solutions), numbers
     labels = group.labels, group.turns, group.moves, group.relabels
     how = n + original, original, group.n_digits, *group.box, *labels
-    return Images(*native.draw_images(*grids, keys, *how))
+    return Images(*native.draw_images(puzzles, solutions, numbers, keys, *how))
 
 
 # ---- groups ---------------------------------------------------------------------------------

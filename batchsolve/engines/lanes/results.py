@@ -8,7 +8,7 @@ from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.lanes.memory import FOUND, HANDED_BACK, SEGMENTS, LaneOutput
 from batchsolve.kernels import helper, light_kernel
 from batchsolve.problems.grids import GridProblem, SolvedGrids
-from batchsolve.problems.stacks import Stacks, gather
+from batchsolve.problems.stacks import Stacks
 
 
 def outcome_of(problem: GridProblem, task: Task, written: LaneOutput, left: np.ndarray) -> Outcome:
@@ -63,6 +63,20 @@ def _in_tree_order(covers, frontier, following, left, roots, keep):
     left_offsets, left_options = gather(frontier.offsets, frontier.options, order)
     weights, parents = frontier.weights[order], tops[segments[order]]
     return first_covers, of_covers[:n], left_offsets, left_options, weights, parents
+
+
+@helper
+def gather(offsets, options, places):
+    """Return the offsets and the options of the stacks at some places, as copies."""
+    bounds = np.zeros(places.size + 1, np.int64)
+    for k in range(places.size):
+        bounds[k + 1] = bounds[k] + offsets[places[k] + 1] - offsets[places[k]]
+    copies = np.empty(bounds[-1], np.uint32)
+    for k in range(places.size):
+        begin = offsets[places[k]]
+        for x in range(bounds[k + 1] - bounds[k]):
+            copies[bounds[k] + x] = options[begin + x]
+    return bounds, copies
 
 
 @helper
