@@ -92,9 +92,9 @@ class SeenKeys:
         while self._n + len(keys) > _MOST_LOAD * slots:
             slots *= 2
         if slots > len(self._rows):
-            keys, rows = self._keys, self._rows
+            old_keys, old_rows = self._keys, self._rows
             self._keys, self._rows = _empty_table(slots)
-            native.add_keys(self._keys, self._rows, keys, rows != UNSEEN, rows)
+            native.add_keys(self._keys, self._rows, old_keys, old_rows != UNSEEN, old_rows)
         rows = np.arange(first_row, first_row + len(keys))
         found: Ints = native.add_keys(self._keys, self._rows, keys, counted, rows)
         self._n += int(np.count_nonzero(counted & (found == UNSEEN)))
