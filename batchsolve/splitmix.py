@@ -51,35 +51,6 @@ def below(states, place, n):
             return np.int64(product >> uint64(32))
 
 
-def all_streams(keys, rows):
-    """Return what `stream_of` does for the first attempt at each row."""
-    return mix(mix(keys[0] + rows.astype(np.uint64) * GOLDEN) ^ keys[1])
-
-
-def all_below(states, bounds):
-    """Return what `below` does for one bound after the other, and the states behind it.
-
-    Parameters
-    ----------
-    states : ndarray of uint64, shape (m,)
-    bounds : ndarray of uint64, shape (n,)
-
-    Returns
-    -------
-    (ndarray of int64, shape (m, n), ndarray of uint64, shape (m,))
-    """
-    n_words = np.arange(1, bounds.size + 1, dtype=np.uint64)[None]
-    while True:
-        words = mix(states[:, None] + n_words * GOLDEN)
-        products = (words >> uint64(32)) * bounds
-        is_lost = (products & _LOW) < (_LOW + uint64(1)) % bounds
-        if not is_lost.any():
-            break
-        is_first = is_lost & (np.cumsum(is_lost, axis=1) == 1)
-        n_words = n_words + np.cumsum(is_first, axis=1, dtype=np.uint64)
-    return (products >> uint64(32)).astype(np.int64), states + n_words[:, -1] * GOLDEN
-
-
 @helper
 def shuffle(states, place, values):
     """Put values into a random order, each equally likely, by the stream at a place."""

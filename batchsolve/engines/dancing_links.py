@@ -1,9 +1,10 @@
 """Dancing links over NumPy arrays, in plain Python: the text to read before `batchsolve/core`.
 
 The data structure is the one of *The Art of Computer Programming* 7.2.2.1, Algorithm X, under the
-names of `batchsolve/core/links.h`. Nodes ``0 .. n_items`` are the root and the headers of the items'
-lists; behind them stand the nodes of the options, each option between two spacers. Every node has an
-item (TOP) and its neighbours in the item's list (ULINK, DLINK); headers also have LLINK and RLINK.
+names of `batchsolve/core/links.h`. Nodes ``0 .. n_items`` are the root and the headers of the
+items' lists; behind them stand the nodes of the options, each option between two spacers. Every
+node has an item (TOP) and its neighbours in the item's list (ULINK, DLINK); headers also have LLINK
+and RLINK.
 """
 
 from __future__ import annotations

@@ -2,16 +2,9 @@
 
 A solved grid is one text; any other cover is the list of the names of its options. Rows are
 sorted, grids by their bytes and lists name by name, so that equal sets of covers make equal tables.
-Kernels and Arrow work on whole batches, without a Python object per cover and without the
-interpreter lock, so that two threads render at twice the speed of one.
-
-For sorting, a row becomes a short string of 64-bit *words* with the same order: a word packs the
-*ranks* of as many digits or names as fit, the first in its highest bits. Cells in which all grids
-agree are left out.
+The core (``core/render.h``) and Arrow work on whole batches, without a Python object per cover and
+without the interpreter lock, so that two threads render at twice the speed of one.
 """
-
-# compiled kernels are typed by their arguments
-# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
 
 from __future__ import annotations
 
@@ -29,19 +22,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.arrays import Bytes, Ints, UInts, Words
-from batchsolve.kernels import helper, kernel, light_kernel
+from batchsolve.core import native
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
-from batchsolve.problems.notation import Notation, usual_notation, write_symbols
+from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 
 GRID, OPTIONS = "grid", "options"
 GRIDS = pa.schema([(GRID, pa.string())])
 LISTS = pa.schema([(OPTIONS, pa.list_(pa.string()))])
 
-_WORD_BITS = 64
 _MOST_BYTES = 2**31 - 1  # of a column of Arrow, whose offsets have 32 bits
-_FEW = 32  # options; insertion sorts up to this many faster
 _CACHED_PROBLEMS = 8
 
 # On 16×16 grids, lz4 and snappy are little faster than level 1 of zstd, and make files three and
@@ -136,7 +127,7 @@ class CoverRenderer:
             return pa.py_buffer(lines[1])
         bounds, ranks = self._ranked(covers, in_order)
         frame = _ascii(f'{{"{OPTIONS}": ['), _ascii(", "), _ascii("]}\n")
-        return pa.py_buffer(_join(bounds, ranks, *self._names.in_json, *frame)[1])
+        return pa.py_buffer(native.join(bounds, ranks, *self._names.in_json, *frame)[1])
 
     def _coded(self, covers: Stacks) -> pa.Table:
         """Return `table` with names encoded as in Parquet: numbers, and a dictionary."""
@@ -149,13 +140,7 @@ class CoverRenderer:
 
     def _ranked(self, covers: Stacks, in_order: bool = True) -> tuple[Ints, npt.NDArray[np.int32]]:
         """Return the lists of names of covers, sorted if `in_order`: bounds, and ranks of names."""
-        rank = self._names.rank
-        bits = max(len(self._names.sorted).bit_length(), 1)
-        options = _ascending(covers.offsets, covers.options)
-        order = np.arange(len(covers), dtype=np.uint32)
-        if in_order:
-            order = _sorted_order(*_pack_lists(covers.offsets, options, rank, bits))
-        bounds, ranks = _gather_ranks(covers.offsets, options, order, rank)
+        bounds, ranks = native.ranked(covers.offsets, covers.options, self._names.rank, in_order)
         return bounds, ranks
 
     @property
@@ -247,54 +232,6 @@ def _as_offsets(bounds: Ints) -> npt.NDArray[np.int32]:
     return bounds.astype(np.int32)
 
 
-@light_kernel
-def _join(bounds, keys, starts, pieces, head, separator, tail):
-    """Write the pieces of text of every row, with a separator between them.
-
-    Parameters
-    ----------
-    bounds : ndarray of int64, shape (n + 1,)
-        Row ``k`` has the pieces ``keys[bounds[k]:bounds[k + 1]]``.
-    keys : ndarray of int32 or uint8
-    starts, pieces
-        See `_pieces`.
-    head, separator, tail : ndarray of uint8
-        The text before a row, between pieces, and behind a row.
-
-    Returns
-    -------
-    lines : ndarray of int64, shape (n + 1,)
-        The text of row ``k`` is ``data[lines[k]:lines[k + 1]]``.
-    data : ndarray of uint8
-    """
-    n = bounds.size - 1
-    lines = np.zeros(n + 1, np.int64)
-    for k in range(n):
-        size = head.size + tail.size
-        for y in range(bounds[k], bounds[k + 1]):
-            size += starts[np.int64(keys[y]) + 1] - starts[keys[y]]
-        size += separator.size * max(bounds[k + 1] - bounds[k] - 1, 0)
-        lines[k + 1] = lines[k] + size
-    data = np.empty(lines[n], np.uint8)
-    x = np.uintp(0)
-    for k in range(n):
-        for byte in head:
-            data[x] = byte
-            x += np.uintp(1)
-        for y in range(bounds[k], bounds[k + 1]):
-            if y > bounds[k]:
-                for byte in separator:
-                    data[x] = byte
-                    x += np.uintp(1)
-            for z in range(starts[keys[y]], starts[np.int64(keys[y]) + 1]):
-                data[x] = pieces[z]
-                x += np.uintp(1)
-        for byte in tail:
-            data[x] = byte
-            x += np.uintp(1)
-    return lines, data
-
-
 # ---- grids ----------------------------------------------------------------------------------
 
 
@@ -308,7 +245,12 @@ def _grid_lines(
 ) -> tuple[Ints, Bytes]:
     """Write grids as lines of text, each between `head` and `tail`; sort them if `in_order`.
 
-    With a head, digits are escaped for JSON. The result is like that of `_join`.
+    With a head, digits are escaped for JSON. Line k has the bytes from bounds[k] to bounds[k + 1].
+
+    Returns
+    -------
+    bounds : ndarray of int64, shape (n + 1,)
+    data : ndarray of uint8
     """
     n, size = len(covers), problem.cover_size
     if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != size):
@@ -319,16 +261,15 @@ def _grid_lines(
     grids = problem.grids(covers)
     order = np.arange(n, dtype=np.uint32)
     if in_order:
-        ranks = _ranks(digits, notation.separator)
-        order = _sort_grids(grids, ranks, max(len(digits) - 1, 1).bit_length())
+        order = native.order_of_grids(grids, _ranks(digits, notation.separator))
     grids = notation.placed(grids)
     if notation.symbols and all(len(text) == 1 for text in texts):
-        lines = _frame(grids, order, *notation.shifts, _ascii(head), _ascii(tail))
+        lines = native.write_grids(grids, order, *notation.shifts, _ascii(head), _ascii(tail))
         return np.arange(n + 1) * lines.shape[1], lines.reshape(-1)
     frame = _ascii(head), _ascii(notation.separator), _ascii(tail)
-    in_turn = grids[order].reshape(-1)
-    pieces = _pieces(["", *texts, "#"])
-    return _join(np.arange(n + 1) * grids.shape[1], in_turn, *pieces, *frame)
+    in_turn = np.arange(n + 1) * grids.shape[1], grids[order].reshape(-1)
+    lines, data = native.join(*in_turn, *_pieces(["", *texts, "#"]), *frame)
+    return lines, data
 
 
 def _ranks(digits: Sequence[str], separator: str) -> Words:
@@ -341,213 +282,3 @@ def _ranks(digits: Sequence[str], separator: str) -> Words:
     ranks = np.zeros(len(digits) + 1, np.uint64)
     ranks[np.array(order) + 1] = np.arange(len(digits), dtype=np.uint64)
     return ranks
-
-
-@helper
-def _varying_cells(grids):
-    """Return the cells in which grids differ.
-
-    This avoids `numpy.flatnonzero`: loading a kernel that calls it imports SciPy, if that is
-    installed, which takes longer than loading the kernel.
-    """
-    differs = np.zeros(grids.shape[1], np.uint8)
-    for k in range(1, grids.shape[0]):
-        for cell in range(differs.size):
-            differs[cell] |= grids[k, cell] ^ grids[0, cell]
-    cells = np.empty(differs.size, np.uintp)  # packing is twice as fast as with signed integers
-    n = 0
-    for cell in range(differs.size):
-        cells[n] = cell
-        n += differs[cell] != 0
-    return cells[:n]
-
-
-@helper
-def _pack_grids(grids, varying, rank, bits, per_word):
-    """Pack the ranks of the digits in the cells that vary.
-
-    Parameters
-    ----------
-    grids : ndarray of uint8, shape (n, N²)
-    varying : ndarray of uintp
-        The cells that vary.
-    rank : ndarray of uint64, shape (N + 1,)
-        Digit -> its rank.
-    bits, per_word : int
-        The number of bits of a rank, and of ranks in a word.
-
-    Returns
-    -------
-    words : ndarray of uint64, shape (n, words of a row)
-    """
-    n_words = max(1, (varying.size + per_word - 1) // per_word)
-    words = np.empty((grids.shape[0], n_words), np.uint64)
-    for k in range(grids.shape[0]):
-        grid, row = grids[k], words[k]
-        for w in range(n_words):
-            begin, end = w * per_word, min((w + 1) * per_word, varying.size)
-            word = np.uint64(0)
-            for x in range(np.uintp(begin), np.uintp(end)):
-                word = word << np.uint64(bits) | rank[grid[varying[x]]]
-            row[w] = word
-    return words
-
-
-@kernel
-def _sort_grids(grids, rank, bits):
-    """Return the ascending order of grids, given the rank of every digit and the bits of a rank.
-
-    This is one call, because a thread may wait for the interpreter lock between two.
-    """
-    varying = _varying_cells(grids)
-    words = _pack_grids(grids, varying, rank, bits, _WORD_BITS // bits)
-    return _sorted_order(np.arange(len(grids) + 1) * words.shape[1], words.reshape(-1))
-
-
-@light_kernel
-def _frame(grids, order, begins, steps, head, tail):
-    """Write grids in an order, a row each, between two texts; `write_symbols` writes digits."""
-    begin, end = head.size, head.size + grids.shape[1]
-    lines = np.empty((order.size, end + tail.size), np.uint8)
-    for k in range(order.size):
-        line = lines[k]
-        for x in range(begin):
-            line[x] = head[x]
-        write_symbols(grids[order[k]], begins, steps, line[begin:end])
-        for x in range(tail.size):
-            line[end + x] = tail[x]
-    return lines
-
-
-# ---- lists ----------------------------------------------------------------------------------
-
-
-@light_kernel
-def _ascending(offsets, options):
-    """Return a copy of the options of covers, ascending in each cover."""
-    ascending = options.copy()
-    for k in range(offsets.size - 1):
-        begin, end = np.uintp(offsets[k]), np.uintp(offsets[k + 1])
-        if end - begin > _FEW:
-            ascending[begin:end].sort()
-            continue
-        for y in range(begin, end):  # by insertion
-            x, option = np.uintp(y), ascending[y]
-            while x > begin and ascending[x - np.uintp(1)] > option:
-                ascending[x] = ascending[x - np.uintp(1)]
-                x -= np.uintp(1)
-            ascending[x] = option
-    return ascending
-
-
-@light_kernel
-def _pack_lists(offsets, options, rank, bits):
-    """Pack the ranks of lists of names, counted from 1, so that a list is less than its extensions.
-
-    Parameters
-    ----------
-    offsets, options
-        The lists, in the form of `Stacks`.
-    rank : ndarray of uint32, shape (n_options,)
-        Option -> the rank of its name, counted from 0.
-    bits : int
-        The number of bits of a rank.
-
-    Returns
-    -------
-    bounds : ndarray of int64, shape (n + 1,)
-        List ``k`` has the words ``words[bounds[k]:bounds[k + 1]]``.
-    words : ndarray of uint64
-    """
-    n = offsets.size - 1
-    per_word = _WORD_BITS // bits
-    bounds = np.zeros(n + 1, np.int64)
-    for k in range(n):
-        bounds[k + 1] = bounds[k] + (offsets[k + 1] - offsets[k] + per_word - 1) // per_word
-    words = np.zeros(bounds[n], np.uint64)
-    for k in range(n):
-        x, shift = bounds[k], _WORD_BITS
-        for y in range(offsets[k], offsets[k + 1]):
-            if shift < bits:
-                x, shift = x + 1, _WORD_BITS
-            shift -= bits
-            words[x] |= (np.uint64(rank[options[y]]) + np.uint64(1)) << np.uint64(shift)
-    return bounds, words
-
-
-@light_kernel
-def _gather_ranks(offsets, options, order, rank):
-    """Return lists in another order: their bounds, and ranks for options."""
-    bounds = np.zeros(order.size + 1, np.int64)
-    ranks = np.empty(options.size, np.int32)
-    x = 0
-    for k in range(order.size):
-        for y in range(offsets[order[k]], offsets[order[k] + 1]):
-            ranks[x] = rank[options[y]]
-            x += 1
-        bounds[k + 1] = x
-    return bounds, ranks
-
-
-# ---- sorting --------------------------------------------------------------------------------
-
-
-@light_kernel
-def _is_less(a, b, bounds, words):
-    """Return True if row `a` is less than row `b`; their first words are equal."""
-    x, y = np.uintp(bounds[a]), np.uintp(bounds[b])
-    size_a, size_b = np.uintp(bounds[a + 1]) - x, np.uintp(bounds[b + 1]) - y
-    for k in range(np.uintp(1), min(size_a, size_b)):
-        if words[x + k] != words[y + k]:
-            return words[x + k] < words[y + k]
-    return size_a < size_b
-
-
-@light_kernel
-def _sorted_order(bounds, words):
-    """Return the ascending order of rows of words.
-
-    This is a merge sort. The first word of a row, where most comparisons end, moves along with its
-    number. Two runs that are in order already, as often after a search, are not merged.
-
-    Parameters
-    ----------
-    bounds : ndarray of int64, shape (n + 1,)
-        Row ``k`` has the words ``words[bounds[k]:bounds[k + 1]]``.
-    words : ndarray of uint64
-
-    Returns
-    -------
-    order : ndarray of uint32, shape (n,)
-        Numbers of rows.
-    """
-    n = bounds.size - 1
-    order, other_order = np.empty(n, np.uint32), np.empty(n, np.uint32)
-    first, other_first = np.empty(n, np.uint64), np.empty(n, np.uint64)
-    for k in range(n):
-        order[k] = k
-        first[k] = words[bounds[k]] if bounds[k] < bounds[k + 1] else np.uint64(0)
-    size = 1  # runs of this many rows are sorted
-    while size < n:
-        for begin in range(0, n, 2 * size):
-            middle, end = min(begin + size, n), min(begin + 2 * size, n)
-            a, b = begin, middle
-            apart = b < end and first[b - 1] < first[b]
-            tie = b < end and first[b - 1] == first[b]
-            if b == end or apart or (tie and not _is_less(order[b], order[b - 1], bounds, words)):
-                other_order[begin:end] = order[begin:end]
-                other_first[begin:end] = first[begin:end]
-                continue
-            for x in range(begin, end):
-                from_b = b < end and (
-                    a == middle
-                    or first[b] < first[a]
-                    or (first[b] == first[a] and _is_less(order[b], order[a], bounds, words))
-                )
-                y = b if from_b else a
-                other_order[x], other_first[x] = order[y], first[y]
-                a, b = a + (not from_b), b + from_b
-        order, other_order = other_order, order
-        first, other_first = other_first, first
-        size *= 2
-    return order

@@ -74,14 +74,14 @@ class SolutionGraph:
         order: UInts | None = None,
     ) -> None:
         if not (
-            2 <= option.size
+            option.size >= 2
             and option.shape == low.shape == high.shape == (option.size,)
             and 0 <= root < option.size
             and np.all(np.maximum(low, high)[2:] < np.arange(2, option.size))
             and option.max() < max(1, problem.n_options)
         ):
             raise ProblemError(
-                "nodes have an option of the problem, and two children among them of smaller numbers"
+                "each node has an option of the problem, and two children of smaller numbers"
             )
         self.problem = problem
         nodes = native.pruned(native.Nodes(option, low, high), root)

@@ -4,7 +4,7 @@ Option ``cell · N + digit`` (digits counted from 0) puts a digit into a cell. S
 are a stack, and a cover is a solved grid. Some rules need options that fill no cell (see
 `batchsolve.problems.variant`); they follow the others.
 
-`as_grids` and `grids` check grids and stacks of unknown origin before a kernel uses their digits or
+`as_grids` and `grids` check grids and stacks of unknown origin before the core uses their digits or
 options as indices.
 """
 
@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, argument_errors, quoted
-from batchsolve.kernels import with_counterpart
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import FINE, Notation, usual_notation
 from batchsolve.problems.rules import Rules
@@ -30,50 +30,6 @@ from batchsolve.problems.survey import Signs, Survey
 from batchsolve.settings import text_of
 
 _MOST_EXACT = 1 << 53  # of integers that floating-point numbers hold
-
-
-def _stacks_at_once(grids: Any, n_digits: int) -> tuple[Any, Any]:
-    """Do as `_stacks_of`, in NumPy."""
-    rows, cells = np.nonzero(grids)
-    options = cells * n_digits + grids[rows, cells] - 1
-    return np.append(0, np.cumsum(np.count_nonzero(grids, axis=1))), options.astype(np.uint32)
-
-
-@with_counterpart(_stacks_at_once)
-def _stacks_of(grids, n_digits):
-    """Return the offsets and the options of the stacks of many grids."""
-    offsets = np.zeros(grids.shape[0] + 1, np.int64)
-    for k in range(grids.shape[0]):
-        n_clues = 0
-        for cell in range(grids.shape[1]):
-            n_clues += grids[k, cell] != 0
-        offsets[k + 1] = offsets[k] + n_clues
-    options = np.empty(offsets[-1] + 1, np.uint32)
-    x = np.uintp(0)
-    for k in range(grids.shape[0]):
-        first = np.uint32(0)  # option of the cell's first digit
-        for cell in range(grids.shape[1]):
-            digit = grids[k, cell]
-            options[x] = first + digit - np.uint32(1)  # overwritten if the cell is blank
-            x += np.uintp(digit != 0)
-            first += np.uint32(n_digits)
-    return offsets, options[:-1]
-
-
-def _fill_at_once(offsets: Any, options: Any, cells: Any, digits: Any, grids: Any) -> None:
-    """Do as `_fill_grids`, in NumPy."""
-    rows = np.repeat(np.arange(len(grids)), np.diff(offsets))
-    options = options[offsets[0] : offsets[-1]]
-    fills = options < cells.size
-    grids[rows[fills], cells[options[fills]]] = digits[options[fills]]
-
-
-@with_counterpart(_fill_at_once)
-def _fill_grids(offsets, options, cells, digits, grids):
-    for k in range(grids.shape[0]):
-        for option in options[offsets[k] : offsets[k + 1]]:
-            if option < cells.size:  # other options fill no cell
-                grids[k, cells[option]] = digits[option]
 
 
 def as_grids_array(grids: Any) -> npt.NDArray[Any]:
@@ -221,12 +177,6 @@ class GridProblem(ExactCover, ABC):
         """Return the row and the column of a cell, in words."""
         return f"row {cell // self.n_digits + 1}, column {cell % self.n_digits + 1}"
 
-    @cached_property
-    def _cells_and_digits(self) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint8]]:
-        """The cell and the digit of every option that fills a cell."""
-        cells, digits = np.divmod(np.arange(self.n_cells * self.n_digits), self.n_digits)
-        return cells.astype(np.uint16), (digits + 1).astype(np.uint8)
-
     def stack(self, grid: npt.ArrayLike) -> npt.NDArray[np.uint32]:
         """Return the stack of a grid's clues; `grid` has a digit a cell, 0 for blanks."""
         return self.stacks(as_grids_array(grid).reshape(1, -1))[0]
@@ -249,7 +199,7 @@ class GridProblem(ExactCover, ABC):
 
     def stacks_of(self, grids: npt.NDArray[np.uint8], roots: npt.NDArray[np.int64]) -> Stacks:
         """Return the stacks of grids that `as_grids` returned, or a notation."""
-        offsets, options = _stacks_of(grids, self.n_digits)
+        offsets, options = native.stacks_of_grids(grids, self.n_digits)
         return Stacks(offsets, options, roots)
 
     def as_grids(self, grids: npt.ArrayLike) -> npt.NDArray[np.uint8]:
@@ -303,8 +253,8 @@ class GridProblem(ExactCover, ABC):
         """Return the grids of covers, whatever rules these follow, shape (n, n_cells)."""
         if isinstance(covers, SolvedGrids):
             return covers.digits
-        grids = np.zeros((len(covers), self.n_cells), np.uint8)
-        _fill_grids(covers.offsets, covers.options, *self._cells_and_digits, grids)
+        size = self.n_cells, self.n_digits
+        grids: npt.NDArray[np.uint8] = native.grids_of_stacks(covers.offsets, covers.options, *size)
         return grids
 
     @abstractmethod

@@ -5,8 +5,8 @@ Characters come from an *alphabet*. Alphabets for N > 9 clash (``A`` is 10 in ``
 ``0-9A-F`` and 1 in ``A-P``), so a whole column decides on the alphabet, never one row. A column
 that fits several is refused with the choices.
 
-The kernels take bytes and offsets that Arrow has checked, and look up any byte. A malformed grid
-becomes a blank one, so the digits that leave this module are 0 .. N.
+The core (``core/text.h``) reads and writes them. A malformed grid becomes a blank one, so the
+digits that leave this module are 0 .. N.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import string
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import isqrt
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bools, Bytes, Ints
+from batchsolve.core import native
 from batchsolve.errors import InputError
-from batchsolve.kernels import helper, light_kernel, with_counterpart
 
 BLANKS = ".0*_-"  # by default
 MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
@@ -32,168 +32,12 @@ FINE, WRONG_LENGTH = -1, -2
 TWO_BLANKS = -3
 """The fault of a grid with 0 and another blank, but no largest digit: digits seem to begin at 0."""
 _BAD = 255
-_AT_ONCE = 4096  # digits that stay in the fastest cache until all of their steps are added
 
 
-_IS_SPACE = np.arange(256) <= 32
-_IS_SPACE[0] = False
-
-
-def trimmed(data: Any, offsets: Any) -> tuple[Any, Any]:
-    """Return the begins and the ends of values without the white space around them."""
-    begins, ends = offsets[:-1].astype(np.int64), offsets[1:].astype(np.int64)
-    is_space = np.append(_IS_SPACE[data], False)
-    while (steps := is_space[begins] & (begins < ends)).any():
-        begins += steps
-    while (steps := is_space[ends - 1] & (begins < ends)).any():
-        ends -= steps
-    return begins, ends
-
-
-def sums(counted: Any, begins: Any, ends: Any) -> Any:
+def sums(counted: Bools, begins: Ints, ends: Ints) -> Ints:
     """Return the sum of each part of an array; it is 0 where a part ends before it begins."""
-    sums = np.append(0, np.cumsum(counted, dtype=np.int64))
-    return sums[ends] - sums[np.minimum(begins, ends)]
-
-
-@light_kernel
-def trim(data, begin, end):
-    """Return the begin and end of a value without the white space around it."""
-    while begin < end and 0 < data[begin] <= 32:
-        begin += 1
-    while begin < end and 0 < data[end - 1] <= 32:
-        end -= 1
-    return begin, end
-
-
-def _encode_at_once(data: Any, offsets: Any, table: Any, grids: Any, faults: Any) -> None:
-    """Do as `_encode_symbols`, in NumPy."""
-    n_cells = grids.shape[1]
-    begins, ends = trimmed(data, offsets)
-    fits = ends - begins == n_cells
-    faults[~fits] = WRONG_LENGTH
-    grids[fits] = table[data[begins[fits, None] + np.arange(n_cells)]]
-    is_bad = (grids == _BAD) & (fits & (faults == FINE))[:, None]
-    wrong = is_bad.any(axis=1)
-    faults[wrong] = is_bad[wrong].argmax(axis=1)
-
-
-@with_counterpart(_encode_at_once)
-def _encode_symbols(data, offsets, table, grids, faults):
-    n_cells = grids.shape[1]
-    for k in range(faults.size):
-        begin, end = trim(data, offsets[k], offsets[k + 1])
-        if end - begin != n_cells:
-            faults[k] = WRONG_LENGTH
-            continue
-        for cell in range(n_cells):
-            digit = table[data[begin + cell]]
-            if digit == _BAD and faults[k] == FINE:
-                faults[k] = cell
-            grids[k, cell] = digit
-
-
-@light_kernel
-def _encode_numbers(data, offsets, first_digit, n_digits, table, grids, faults):
-    n_cells = grids.shape[1]
-    before, last = first_digit - 1, first_digit + n_digits - 1
-    for k in range(faults.size):
-        begin, end = trim(data, offsets[k], offsets[k + 1])
-        cell, x = 0, begin
-        has_zero, has_blank, most = False, False, 0
-        while x < end:
-            first = x
-            number, numeric = 0, True
-            while x < end and not (data[x] == 32 or data[x] == 44 or data[x] == 59 or data[x] == 9):
-                if 48 <= data[x] <= 57:
-                    digit: Any = np.int64(data[x]) - 48
-                    number = min(10 * number + digit, 100_000)
-                else:
-                    numeric = False
-                x += 1
-            size = x - first
-            if size > 0:
-                if not numeric:
-                    c = data[first]
-                    minus_one = size == 2 and c == 45 and data[first + 1] == 49
-                    is_blank = minus_one or (size == 1 and table[c] == 0)
-                    has_blank |= is_blank
-                    number = before if is_blank else 100_000
-                has_zero |= numeric and number == 0
-                most = max(most, number)
-                if number > last and faults[k] == FINE:
-                    faults[k] = cell
-                if cell < n_cells:
-                    grids[k, cell] = number - before if number <= last else 0
-                cell += 1
-            x += 1
-        if cell != n_cells:
-            faults[k] = WRONG_LENGTH
-        elif before == 0 and has_zero and has_blank and most < n_digits:
-            faults[k] = TWO_BLANKS
-
-
-@helper
-def write_symbols(digits, begins, steps, text):
-    """Write the symbols of digits by `Notation.shifts`, many at once with vector instructions.
-
-    Parameters
-    ----------
-    digits : ndarray of uint8, shape (n,)
-    begins, steps : ndarray of uint8
-    text : ndarray of uint8, shape (n,)
-        Written to.
-    """
-    for x in range(digits.size):
-        text[x] = digits[x] + steps[0]
-    for k in range(1, steps.size):
-        begin, step = begins[k], steps[k]
-        for x in range(digits.size):
-            text[x] += step if digits[x] >= begin else np.uint8(0)
-
-
-def _decode_at_once(digits: Any, begins: Any, steps: Any) -> Any:
-    """Do as `_decode_symbols`, in NumPy."""
-    symbols = np.arange(256, dtype=np.uint8)
-    reached = symbols[:, None] >= np.append(np.uint8(0), begins[1:])
-    return (symbols + (reached * steps).sum(axis=1, dtype=np.uint8))[digits]
-
-
-@with_counterpart(_decode_at_once)
-def _decode_symbols(digits, begins, steps):
-    text = np.empty(digits.size, np.uint8)
-    for x in range(0, digits.size, _AT_ONCE):
-        end = min(x + _AT_ONCE, digits.size)
-        write_symbols(digits[x:end], begins, steps, text[x:end])
-    return text
-
-
-@light_kernel
-def _decode_numbers(grids, first_digit, separator, blank):
-    n, n_cells = grids.shape
-    data = np.empty(n * n_cells * 4, np.uint8)
-    offsets = np.zeros(n + 1, np.int32)
-    x = 0
-    for k in range(n):
-        for cell in range(n_cells):
-            if cell > 0:
-                data[x] = separator
-                x += 1
-            if grids[k, cell] == 0:
-                data[x] = blank
-                x += 1
-                continue
-            digit = np.int64(grids[k, cell]) + first_digit - 1
-            if digit >= 100:
-                data[x] = 48 + digit // 100
-                x += 1
-            if digit >= 10:
-                data[x] = 48 + digit // 10 % 10
-                x += 1
-            data[x] = 48 + digit % 10
-            x += 1
-        offsets[k + 1] = x
-    return data[:x], offsets
+    before = np.append(0, np.cumsum(counted, dtype=np.int64))
+    return before[ends] - before[np.minimum(begins, ends)]
 
 
 @dataclass(frozen=True)
@@ -352,7 +196,6 @@ class Notation:
         """Read one grid; return its digits, shape (n_cells,), and a fault as `encode` does."""
         data = text.encode()
         offsets = np.array([0, len(data)], np.int32)
-        offsets.flags.writeable = False  # as those of a column: the kernels are the same
         grids, faults = self._encoded(np.frombuffer(data, np.uint8), offsets)
         return grids[0], int(faults[0])
 
@@ -360,17 +203,14 @@ class Notation:
         self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32]
     ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """See `encode`; the texts are given by their bytes and offsets."""
-        n = len(offsets) - 1
         size = self._is_cell.size if self.drawing else self.n_digits**2
-        grids = np.zeros((n, size), np.uint8)
-        faults = np.full(n, FINE, np.int32)
         if self.symbols:
-            _encode_symbols(data, offsets, self.table, grids, faults)
+            grids, faults = native.read_symbols(data, offsets, self.table, size)
             if self.symbols[0] == "1" and not self.is_certain:
                 faults[self._has_two_blanks(data, offsets, grids) & (faults == FINE)] = TWO_BLANKS
         else:
             numbered = self.first, self.n_digits
-            _encode_numbers(data, offsets, *numbered, self.table, grids, faults)
+            grids, faults = native.read_numbers(data, offsets, self.table, *numbered, size)
             if self.is_certain:
                 faults[faults == TWO_BLANKS] = FINE
         if self.drawing:
@@ -384,8 +224,8 @@ class Notation:
         return grids, faults
 
     def _has_two_blanks(
-        self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32], grids: Any
-    ) -> Any:
+        self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32], grids: Bytes
+    ) -> Bools:
         """Return True for each text with 0 and another blank whose grid lacks the largest digit."""
         data = data[offsets[0] : offsets[-1]]
         # most columns have one kind of blanks: then two looks at the least and the largest byte do
@@ -469,8 +309,10 @@ class Notation:
         """Return the bytes of grids as text, and their offsets."""
         grids = self.placed(grids)
         if not self.symbols:
-            return _decode_numbers(grids, self.first, ord(self.separator), ord(self.blank))
-        data = _decode_symbols(np.ascontiguousarray(grids).reshape(-1), *self.shifts)
+            separator, blank = ord(self.separator), ord(self.blank)
+            data, offsets = native.write_numbers(grids, self.first, separator, blank)
+            return data, offsets
+        data = native.write_symbols(grids.reshape(-1), *self.shifts)
         return data, np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1])
 
 
@@ -570,20 +412,14 @@ def default_box(n_digits: int) -> tuple[int, int] | None:
 def buffers(column: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
     """Return the bytes and the offsets of a string array; a null is an empty value.
 
-    Both are read-only: kernels would be compiled once more for arrays that can be written to.
-
     Examples
     --------
-    >>> texts, bounds = buffers(pa.array(["1.", None, "34"]))
-    >>> bounds.tolist(), texts.flags.writeable or bounds.flags.writeable
-    ([0, 2, 2, 4], False)
+    >>> buffers(pa.array(["1.", None, "34"]))[1].tolist()
+    [0, 2, 2, 4]
     """
     _, offsets, data = column.buffers()
     first = column.offset
     if offsets is None or data is None:
-        texts, bounds = np.zeros(0, np.uint8), np.zeros(len(column) + 1, np.int32)
-    else:
-        texts = np.frombuffer(data, np.uint8)
-        bounds = np.frombuffer(offsets, np.int32)[first : first + len(column) + 1]
-    texts.flags.writeable = bounds.flags.writeable = False
-    return texts, bounds
+        return np.zeros(0, np.uint8), np.zeros(len(column) + 1, np.int32)
+    bounds = np.frombuffer(offsets, np.int32)[first : first + len(column) + 1]
+    return np.frombuffer(data, np.uint8), bounds

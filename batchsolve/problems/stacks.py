@@ -4,8 +4,8 @@ A *stack* is the list of options chosen so far. The clues of a puzzle, a subprob
 and the point where a search was interrupted are all stacks over one problem. Every stack names
 its *root*: the puzzle, or the problem, that it descends from.
 
-Kernels follow offsets without checks of their own, so `Stacks` checks that its arrays fit together.
-Each engine checks that the options exist, and reports a clash otherwise.
+Searches follow offsets without checks of their own, so `Stacks` checks that its arrays fit
+together. Each engine checks that the options exist, and reports a clash otherwise.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,6 @@ from batchsolve.json_records import (
     sealed,
     whole,
 )
-from batchsolve.kernels import with_counterpart
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.small import SmallProblems
 
@@ -43,26 +42,14 @@ _HEADER_FORM: Form = {
 _STACK_FORM = {"root": whole(-(2**63), 2**63 - 1), "stack": list_of(whole(0, 2**32 - 1))}
 
 
-def _gather_at_once(offsets: Any, options: Any, places: Any) -> tuple[Any, Any]:
-    """Do as `gather`, in NumPy."""
+def gather(
+    offsets: npt.NDArray[np.int64], options: npt.NDArray[np.uint32], places: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+    """Return the offsets and the options of the stacks at some places, as copies."""
     begins = offsets[places]
     sizes = offsets[places + 1] - begins
     bounds = np.append(0, np.cumsum(sizes))
     return bounds, options[np.arange(bounds[-1]) + np.repeat(begins - bounds[:-1], sizes)]
-
-
-@with_counterpart(_gather_at_once)
-def gather(offsets, options, places):
-    """Return the offsets and the options of the stacks at some places, as copies."""
-    bounds = np.zeros(places.size + 1, np.int64)
-    for k in range(places.size):
-        bounds[k + 1] = bounds[k] + offsets[places[k] + 1] - offsets[places[k]]
-    copies = np.empty(bounds[-1], np.uint32)
-    for k in range(places.size):
-        begin = offsets[places[k]]
-        for x in range(bounds[k + 1] - bounds[k]):
-            copies[bounds[k] + x] = options[begin + x]
-    return bounds, copies
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +80,6 @@ class Stacks:
     roots: npt.NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        # kernels follow offsets without checks
         offsets, options, roots = self.offsets, self.options, self.roots
         if not (
             offsets.ndim == options.ndim == roots.ndim == 1

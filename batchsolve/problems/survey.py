@@ -1,7 +1,4 @@
-"""The size and the alphabet of a column of grids, or of single grids.
-
-The kernels take bytes and offsets that Arrow has checked.
-"""
+"""The size and the alphabet of a column of grids, or of single grids."""
 
 from __future__ import annotations
 
@@ -17,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.core import native
 from batchsolve.errors import InputError
-from batchsolve.kernels import with_counterpart
 from batchsolve.problems.notation import (
     BLANKS,
     MOST_DIGITS,
@@ -31,85 +28,32 @@ from batchsolve.problems.notation import (
     is_range,
     notations,
     numbers,
-    sums,
     symbols_of,
-    trim,
-    trimmed,
     usual_notation,
 )
 
 _Kind = tuple[int, int, int]  # the numbers of characters and tokens, and the set of bytes
-_LONGEST_NUMBER = 3  # characters, because N is at most 255
 MOST_PLAIN = 9  # digits that all usual alphabets but that of letters have in common
 
-_IS_SEPARATOR = np.isin(np.arange(256), [32, 44, 59, 9])
-_SET_OF_BYTE = np.zeros((2, 256), np.uint64)  # without separators
-_SET_OF_BYTE[0, :64] = np.uint64(1) << np.arange(64, dtype=np.uint64)
-_SET_OF_BYTE[1, 64:] = np.uint64(1) << np.minimum(np.arange(64, 256) - 64, 63).astype(np.uint64)
-_SET_OF_BYTE[:, _IS_SEPARATOR] = 0
 
+class _Facts(NamedTuple):
+    """Facts about values, without the white space around them; an array of one for each."""
 
-def _tokens(data: Any, begins: Any, ends: Any) -> tuple[Any, Any]:
-    """Return the number of tokens of each value, and whether it has separators."""
-    is_separator = _IS_SEPARATOR[data]
-    is_first = ~is_separator
-    is_first[1:] &= is_separator[:-1]
-    n_separators = sums(is_separator, begins, ends)
-    some = begins < ends
-    n_tokens = np.zeros(begins.size, np.int64)
-    n_tokens[some] = sums(is_first, begins[some] + 1, ends[some]) + ~is_separator[begins[some]]
-    return n_tokens, n_separators > 0
+    n_bytes: npt.NDArray[np.int64]
+    n_tokens: npt.NDArray[np.int64]  # 0 without separators
+    low: npt.NDArray[np.uint64]  # the set of bytes without separators: those below 64,
+    high: npt.NDArray[np.uint64]  # and others; those from 127 on are bit 127
+    has_long: npt.NDArray[np.uint8]  # 1 if a token has more bytes than a number
 
+    @classmethod
+    def of(cls, column: pa.Array) -> _Facts:
+        """Return the facts about the values of a string array."""
+        return cls(*native.survey(*buffers(column)))
 
-def _survey_at_once(data: Any, offsets: Any) -> Any:
-    """Do as `_survey`, in NumPy."""
-    begins, ends = trimmed(data, offsets)
-    n_tokens, is_separated = _tokens(data, begins, ends)
-    facts = np.zeros((begins.size, 5), np.uint64)
-    facts[:, 0], facts[:, 1] = ends - begins, np.where(is_separated, n_tokens, 0)
-    some = begins < ends
-    bounds = np.stack([begins[some], ends[some]], axis=1).reshape(-1)
-    for k, sets in enumerate(_SET_OF_BYTE):
-        of_bytes = np.append(sets[data], np.uint64(0))
-        facts[some, 2 + k] = np.bitwise_or.reduceat(of_bytes, bounds)[::2] if bounds.size else 0
-    ends_long = ~_IS_SEPARATOR[data]  # the fourth or a later byte of a token
-    for k in range(_LONGEST_NUMBER):
-        ends_long[k + 1 :] &= ~_IS_SEPARATOR[data][: -k - 1]
-    facts[:, 4] = sums(ends_long, begins + _LONGEST_NUMBER, ends) > 0
-    return facts
-
-
-@with_counterpart(_survey_at_once)
-def _survey(data, offsets):
-    """Return facts about each value.
-
-    They are the numbers of characters and tokens, the set of its bytes, in two words, and 1 if a
-    token has more characters than a number. Without separators, the number of tokens is 0. The set
-    has no separators. All bytes from 127 on set bit 127.
-    """
-    n = offsets.size - 1
-    facts = np.zeros((n, 5), np.uint64)
-    one = np.uint64(1)
-    for k in range(n):
-        begin, end = trim(data, offsets[k], offsets[k + 1])
-        tokens, length, separated = 0, 0, False
-        for x in range(begin, end):
-            c = data[x]
-            if c == 32 or c == 44 or c == 59 or c == 9:
-                separated, length = True, 0
-                continue
-            tokens += length == 0
-            length += 1
-            if length > _LONGEST_NUMBER:
-                facts[k, 4] = one
-            if c < 64:
-                facts[k, 2] |= one << np.uint64(c)
-            else:
-                facts[k, 3] |= one << np.uint64(min(c, 127) - 64)
-        facts[k, 0] = end - begin
-        if separated:
-            facts[k, 1] = tokens
-    return facts
+    def kinds(self) -> Iterator[_Kind]:
+        """Yield the kind of each value."""
+        columns = (each.tolist() for each in self[:4])
+        return ((n, k, low | high << 64) for n, k, low, high in zip(*columns, strict=True))
 
 
 class Form(NamedTuple):
@@ -149,28 +93,15 @@ def forms(column: pa.Array) -> npt.NDArray[np.int64]:
     >>> forms(pa.array(["1..2 is text", "1..2", "1 0 10 2", "1.."])).tolist()
     [0, 4, 5, 0]
     """
-    facts = _survey(*buffers(column))
-    length, tokens = facts[:, :2].astype(np.int64).T
-    n_cells = np.where(tokens, tokens, length)
+    facts = _Facts.of(column)
+    tokens = facts.n_tokens
+    n_cells = np.where(tokens, tokens, facts.n_bytes)
     n = np.sqrt(n_cells).astype(np.int64)
-    has_cells = (facts[:, 2] | facts[:, 3]) > 0
-    is_ascii = facts[:, 3] < np.uint64(1 << 63)
+    has_cells = (facts.low | facts.high) > 0
+    is_ascii = facts.high < np.uint64(1 << 63)
     fits = has_cells & is_ascii & (n * n == n_cells) & (n <= MOST_DIGITS)
-    fits &= (tokens == 0) | (facts[:, 4] == 0)
+    fits &= (tokens == 0) | (facts.has_long == 0)
     return np.where(fits, 2 * n + (tokens > 0), NO_FORM)
-
-
-def _counted(facts: npt.NDArray[np.uint64]) -> Iterator[tuple[_Kind, int]]:
-    """Return every different row, its set of bytes as one integer, and the number of its copies."""
-    ordered = facts[np.lexsort(facts.T)]
-    is_first = np.ones(len(ordered), np.bool_)
-    is_first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    firsts = np.flatnonzero(is_first)
-    counts = np.diff(firsts, append=len(ordered))
-    for (length, tokens, low, high), count in zip(
-        ordered[firsts].tolist(), counts.tolist(), strict=True
-    ):
-        yield (length, tokens, low | high << 64), count
 
 
 class Survey:
@@ -201,10 +132,9 @@ class Survey:
 
     def add(self, column: pa.Array) -> None:
         """Add the values of a string array."""
-        facts = _survey(*buffers(column))
-        for kind, count in _counted(facts[:, :4]):
-            self._kinds[kind] += count
-        separated = np.flatnonzero(facts[:, 1])
+        facts = _Facts.of(column)
+        self._kinds.update(facts.kinds())
+        separated = np.flatnonzero(facts.n_tokens)
         if separated.size:
             text = column[int(separated[0])].as_py()
             self._separators[next((c for c in ",;\t" if c in text), " ")] += separated.size
@@ -454,8 +384,7 @@ class Signs:
         form : Form
         """
         if not form.as_numbers:
-            facts = _survey(*buffers(column)).tolist()
-            return [_own_notation(self, form, low | high << 64) for _, _, low, high, _ in facts]
+            return [_own_notation(self, form, used) for _, _, used in _Facts.of(column).kinds()]
         texts = column.to_pylist()
         separators = [next((c for c in ",;\t" if c in text), " ") for text in texts]
         return [_own_notation(self, form, 0, separator) for separator in separators]

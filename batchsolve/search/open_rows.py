@@ -25,7 +25,6 @@ import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.engines.choice import EngineForEach, Handover, counter_for
-from batchsolve.kernels import with_counterpart
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import SolvedGrids
@@ -494,10 +493,19 @@ def _in_order_of_choice(
         stack = below.frontier.take([at])
 
 
-def _add_up_at_once(
-    sums: Any, pending: Any, shared: Any, rows: Any, found: Any, rate: float, left: Any
+def _add_up(
+    sums: tuple[npt.NDArray[Any], ...],
+    pending: npt.NDArray[np.int32],
+    shared: npt.NDArray[np.bool_],
+    rows: npt.NDArray[np.int64],
+    found: tuple[npt.NDArray[Any], ...],
+    rate: float,
+    left: npt.NDArray[np.int64],
 ) -> None:
-    """Do as `_add_up`, in NumPy."""
+    """Add the results of some stacks to the sums of their rows, and update which rows are open.
+
+    A row becomes shared when some of its stacks are left and others are not.
+    """
     counts, nodes, seconds, clash = sums
     for total, each in ((counts, found[0]), (nodes, found[1]), (seconds, found[1] * rate)):
         np.add.at(total, rows, each)
@@ -505,25 +513,3 @@ def _add_up_at_once(
     np.subtract.at(pending, rows, 1)
     np.add.at(pending, left, 1)
     shared[left] |= (pending[left] > 1) | (nodes[left] > 0)
-
-
-@with_counterpart(_add_up_at_once)
-def _add_up(
-    sums: Any, pending: Any, shared: Any, rows: Any, found: Any, rate: float, left: Any
-) -> None:
-    """Add the results of some stacks to the sums of their rows, and update which rows are open.
-
-    A row becomes shared when some of its stacks are left and others are not.
-    """
-    counts, nodes, seconds, clash = sums
-    for k in range(rows.size):
-        row = rows[k]
-        counts[row] += found[0][k]
-        nodes[row] += found[1][k]
-        seconds[row] += found[1][k] * rate
-        clash[row] = found[2][k]
-        pending[row] -= 1
-    for row in left:
-        pending[row] += 1
-    for row in left:
-        shared[row] |= pending[row] > 1 or nodes[row] > 0

@@ -6,37 +6,24 @@ puzzle is the lexicographic minimum of its orbit, read row by row with blank cel
 programs call it the *row-minlex* form. Two puzzles are the same up to symmetry if and only if their
 forms are equal.
 
-Digits come from `Sudoku.as_grids` or from a reader, which check them; the kernel that looks for
-clashes checks them once more, and the others only see grids without clashes.
+The core (``core/symmetry/forms.h``) finds them; it refuses grids whose clues clash.
 """
-
-# compiled kernels are typed by their arguments
-# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
-from itertools import permutations
 from math import factorial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve import rehearsals
 from batchsolve.arrays import Bools, Bytes, Ints
-from batchsolve.engines.stand_ins import TooLongError, measured
+from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.formats.drawings import read_grid
-from batchsolve.kernels import NotAtHandError, at_hand
 from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.symmetry.canonical_grids import search_grids
-from batchsolve.symmetry.canonical_search import search_forms
-from batchsolve.symmetry.in_numpy import MOST_ORDERS, least_forms, n_orders
 
 MOST_STATES = 1 << 17
 """States of a search at a time; 9×9 puzzles, even the most symmetric ones, need some hundreds."""
@@ -204,57 +191,8 @@ canonical forms; those up to 20×20 with boxes of 4×5 have forms
 def forms_of(problem: GridProblem, grids: Bytes) -> CanonicalForms:
     """Return the forms of grids whose clues do not clash; see `canonical_forms`."""
     assert isinstance(problem, Sudoku)
-    m, n = len(grids), problem.n_digits
-    square = np.ascontiguousarray(grids).reshape(m, n, n)
-    made: tuple[npt.NDArray[Any], ...] = (
-        np.zeros((m, n, n), np.uint8),
-        np.zeros(m, np.int64),
-        np.zeros(m, np.bool_),
-        np.zeros((m, n), np.uint8),
-        np.zeros((m, n), np.uint8),
-    )
     shape = problem.box_rows, problem.box_columns
-    is_full = square.all(axis=(1, 2)) & (shape == (3, 3))
-    for which, by_table in ((is_full, True), (~is_full, False)):
-        if not which.any():
-            continue
-        some = slice(None) if which.all() else which
-        parts = [part[some] for part in made]
-        if by_table:
-            search_grids(square[some], *parts)
-        else:
-            search_forms(square[some], *shape, _orders(n // shape[1]), MOST_STATES, *parts)
-        if not which.all():
-            for part, found in zip(made, parts, strict=True):
-                part[some] = found
-    return CanonicalForms(made[0].reshape(m, n * n), *made[1:])
-
-
-def least_of(problem: GridProblem, grids: Bytes) -> tuple[Bytes, Bools]:
-    """Return the forms of grids whose clues do not clash, and where a form was found.
-
-    While kernels have to be compiled, NumPy finds the forms of puzzles.
-    """
-    assert isinstance(problem, Sudoku)
-    with suppress(NotAtHandError), at_hand():
-        found = forms_of(problem, grids)
-        return found.grids, found.found
-    n, height, width = problem.n_digits, problem.box_rows, problem.box_columns
-    forms, is_left = np.zeros_like(grids), np.ones(len(grids), np.bool_)
-    if height > 1 and n_orders(n, width) <= MOST_ORDERS:
-        rehearsals.begin(f"forms:{height}x{width}", partial(forms_of, problem, grids[:1]))
-        with suppress(TooLongError), measured() as check_time:
-            square = grids.reshape(-1, n, n)
-            least, symmetries = least_forms(square, height, width, check_time)
-            forms, is_left = least.reshape(grids.shape), symmetries == 0
-    if is_left.any():
-        found = forms_of(problem, grids[is_left])
-        forms[is_left] = found.grids
-        is_left[is_left] = ~found.found
-    return forms, ~is_left
-
-
-@cache
-def _orders(n: int) -> Ints:
-    """Return all orders of n stacks."""
-    return np.array(list(permutations(range(n))), np.int64)
+    is_usual = shape == (3, 3)
+    found = native.canonical_forms(grids, *shape, MOST_STATES, is_usual)
+    forms, symmetries, transposed, rows, columns = found
+    return CanonicalForms(forms, symmetries, transposed.view(np.bool_), rows, columns)

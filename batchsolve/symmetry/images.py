@@ -5,8 +5,8 @@ stacks and columns within a stack, and transposes if boxes are square. Grids wit
 the turns and reflections that map every rule to one, and the relabellings that every relation, cage
 and mark allows.
 
-`images_of` checks digits; the kernel takes its other indices from the group, which this module
-makes.
+The core (``core/symmetry/images.h``) draws them. The random numbers of a row are a stream of its
+own, begun with the seed and the number of the row; images are exactly uniform.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from batchsolve.arrays import Bytes, Ints, Shorts
+from batchsolve.core import native
 from batchsolve.errors import ProblemError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.rules import RELATIONS, Cells, Rules
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.symmetry.drawing import ALL_LABELS, NO_LABELS, REVERSED, draw
+
+NO_LABELS, REVERSED, ALL_LABELS = range(3)
+"""The ways to relabel digits: none, reversing their order, or all of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,23 +112,10 @@ def images_of(
     >>> [len(images_of(group, each, each, np.array([1]), 100, 7).sources) for each in (blank, clue)]
     [1, 64]
     """
-    most_digit = max(puzzles.max(initial=0), solutions.max(initial=0))
-    widths = puzzles.shape[1], solutions.shape[1]
-    n_cells = group.moves.shape[1]
-    if widths not in ((n_cells, n_cells), (n_cells, 0)) or most_digit > group.n_digits:
-        raise ValueError(f"no grids of {n_cells} cells and {group.n_digits} digits")
-    most = n + original
-    drawn, solved = (np.empty((len(puzzles) * most, width), np.uint8) for width in widths)
-    n_found = np.empty(len(puzzles), np.int64)
-    words = np.array([seed & 2**64 - 1, seed >> 64], np.uint64)
-    arrays = (*group.box, group.turns, group.labels, group.moves, group.relabels)
-    grids = np.ascontiguousarray(puzzles), np.ascontiguousarray(solutions)
-    draw(*grids, numbers, words, most, original, arrays, drawn, solved, n_found)
-    sources = np.repeat(np.arange(len(puzzles)), n_found)
-    if len(sources) < len(drawn):
-        is_found = (np.arange(most) < n_found[:, None]).reshape(-1)
-        drawn, solved = drawn[is_found], solved[is_found]
-    return Images(sources, drawn, solved)
+    keys = np.array([seed & 2**64 - 1, seed >> 64], np.uint64)
+    labels = group.labels, group.turns, group.moves, group.relabels
+    how = n + original, original, group.n_digits, *group.box, *labels
+    return Images(*native.draw_images(puzzles, solutions, numbers, keys, *how))
 
 
 # ---- groups ---------------------------------------------------------------------------------

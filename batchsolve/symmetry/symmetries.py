@@ -6,12 +6,7 @@ On boards, those that turn and reflect the board are found by the names of items
 ``l3r2c5`` are cells, ``r2`` and ``c5`` rows and columns, and ``s4`` is a place on a line. Covers
 that symmetries map to one another are an *orbit*; the least of them is the one whose options,
 ascending, come first.
-
-`Symmetries` checks images and options before the kernel uses them as indices.
 """
-
-# compiled kernels are typed by their arguments
-# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
 
 from __future__ import annotations
 
@@ -26,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from batchsolve.arrays import Bools, UInts
+from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.json_records import loads
-from batchsolve.kernels import light_kernel
 from batchsolve.problems.exact_cover import ExactCover, check_kind
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
@@ -161,38 +156,8 @@ class Symmetries:
         """
         if covers.options.size and covers.options.max() >= self.images.shape[1]:
             raise ProblemError(f"option {covers.options.max()} does not exist in {self!r}")
-        least = np.ones(len(covers), np.bool_)
-        _find_least(covers.offsets, covers.options, self.images, least)
-        return least
-
-
-@light_kernel
-def _find_least(offsets, options, images, least):
-    longest = 0
-    for k in range(offsets.size - 1):
-        longest = max(longest, offsets[k + 1] - offsets[k])
-    cover, other = np.empty(longest, np.uint32), np.empty(longest, np.uint32)
-    for k in range(offsets.size - 1):
-        n = offsets[k + 1] - offsets[k]
-        for x in range(n):
-            cover[x] = options[offsets[k] + x]
-        cover[:n].sort()
-        for g in range(images.shape[0]):
-            first = np.uint32(0xFFFFFFFF)
-            for x in range(n):
-                other[x] = images[g, cover[x]]
-                first = min(first, other[x])
-            if n == 0 or first > cover[0]:
-                continue
-            if first == cover[0]:
-                other[:n].sort()
-                x = 1
-                while x < n and other[x] == cover[x]:
-                    x += 1
-                if x == n or other[x] > cover[x]:
-                    continue
-            least[k] = False
-            break
+        least: Bools = native.least_covers(covers.offsets, covers.options, self.images)
+        return least.view(np.bool_)
 
 
 def most_symmetries(n_options: int) -> int:

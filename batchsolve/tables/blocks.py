@@ -1,8 +1,6 @@
 """Cutting an input into blocks that end where a record ends, without parsing it.
 
 A block is the input of one task of a worker: about a megabyte of records, and their layout.
-
-The kernel that finds the ends of records takes any bytes, and uses no offset from a file.
 """
 
 from __future__ import annotations
@@ -19,9 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from batchsolve.arrays import Bytes
+from batchsolve.core import native
 from batchsolve.errors import InputError, named_errors
-from batchsolve.kernels import light_kernel
 from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows
 from batchsolve.tables.places import Facts, facts_of, is_address, open_to_read
 
@@ -466,33 +463,7 @@ def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[
     line_end = data.find(b"\n", begin) + 1
     if most == 1 and line_end and b'"' not in data[begin:line_end]:
         return line_end, False
-    return _record_end(np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most)
-
-
-@light_kernel
-def _record_end(data: Bytes, begin: int, delimiter: int, most: int) -> tuple[int, bool]:
-    """See `record_end`; nothing is quoted if the delimiter is 0.
-
-    As in pyarrow, a quotation mark opens a field only at its beginning, and a second mark right
-    behind the closing one opens it again.
-    """
-    end, quoted, closed = begin, False, -1
-    for x in range(begin, data.size):
-        c = data[x]
-        if c > 34:  # most bytes: neither a line end nor a quotation mark
-            continue
-        if quoted:
-            if c == 34:
-                quoted, closed = False, x
-        elif c == 34:
-            before = data[x - 1] if x > begin else 10
-            begins = before == delimiter or before == 10 or before == 13
-            quoted = delimiter != 0 and (begins or closed == x - 1)
-        elif c == 10:
-            end = x + 1
-            most -= 1
-            if most == 0:
-                break
+    end, quoted = native.record_end(data, begin, ord(delimiter or "\0"), most)
     return end, quoted
 
 

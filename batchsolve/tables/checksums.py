@@ -1,13 +1,11 @@
-"""Lengths and checksums of files; the checksum of a file can be combined from those of its parts.
-
-The kernels take only numbers, and use no offset from a file.
-"""
+"""Lengths and checksums of files; that of a file can be combined from those of its parts."""
 
 from __future__ import annotations
 
 import sys
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from itertools import zip_longest
 from typing import IO, NamedTuple
 
@@ -15,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.kernels import helper, light_kernel
 from batchsolve.tables.blocks import bytes_of, is_list
 from batchsolve.tables.places import open_to_read
 
@@ -124,23 +121,24 @@ def checksum_at(path: str) -> int | None:
         return None
 
 
-@light_kernel
 def _with_zeros(checksum: int, n_bytes: int) -> int:
     """Return the CRC of bytes followed by `n_bytes` zeros.
 
     A CRC is the remainder of a polynomial over GF(2). A zero byte multiplies it by x⁸. Python does
     not offer zlib's function crc32_combine, which does the same.
     """
-    power = _ONE >> 8
-    while n_bytes:
-        if n_bytes & 1:
-            checksum = _product(checksum, power)
-        power = _product(power, power)
-        n_bytes >>= 1
+    for k in range(n_bytes.bit_length()):
+        if n_bytes >> k & 1:
+            checksum = _product(checksum, _zeros(k))
     return checksum
 
 
-@helper
+@cache
+def _zeros(k: int) -> int:
+    """Return the remainder that 2ᵏ zero bytes multiply by."""
+    return _product(_zeros(k - 1), _zeros(k - 1)) if k else _ONE >> 8
+
+
 def _product(one: int, other: int) -> int:
     """Multiply two remainders."""
     product = 0

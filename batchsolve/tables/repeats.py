@@ -5,25 +5,20 @@ probability 2⁻¹²⁸ over the random choice of the hash (multilinear hashing,
 Lemire and Kaser 2014). Every run draws a secret, from which SHAKE-256 makes a hash for each kind
 of grids, so no file can be made to collide: among ten million puzzles, two collide in one of 10²⁴
 runs.
-
-The only indices that the kernels take from data are the low bits of a key, within the table.
 """
-
-# compiled kernels are typed by their arguments
-# mypy: disallow-untyped-defs=False, disallow-untyped-decorators=False
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints, Words
+from batchsolve.core import native
 from batchsolve.errors import InputError
-from batchsolve.kernels import helper, kernel, with_counterpart
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids, forms_of_shape
@@ -50,40 +45,8 @@ def grid_keys(secret: bytes, kind: object, grids: Bytes) -> Words:
     """
     shape = (_HASHES, 1 + -(-grids.shape[1] // 4))  # a word is four cells
     data = hashlib.shake_256(secret + repr(kind).encode()).digest(8 * shape[0] * shape[1])
-    keys = np.empty((len(grids), 2), np.uint64)
-    _hash(np.ascontiguousarray(grids), np.frombuffer(data, np.uint64).reshape(shape), keys)
+    keys: Words = native.grid_keys(grids, np.frombuffer(data, np.uint64).reshape(shape))
     return keys
-
-
-def _hash_in_numpy(grids: Bytes, factors: Words, keys: Words) -> None:
-    """Do as `_hash`."""
-    whole = np.zeros((len(grids), 4 * (factors.shape[1] - 1)), np.uint8)
-    whole[:, : grids.shape[1]] = grids
-    a, b, c, d = (factors[:, 1:] @ whole.view("<u4").astype(np.uint64).T) + factors[:, :1]
-    high, low = np.uint64(32), np.uint64(0xFFFFFFFF)
-    keys[:, 0], keys[:, 1] = a >> high | b & ~low, c >> high | d & ~low
-
-
-@with_counterpart(_hash_in_numpy)
-def _hash(grids, factors, keys):
-    n_cells = np.uint64(grids.shape[1])
-    for k in range(grids.shape[0]):
-        a, b, c, d = factors[0, 0], factors[1, 0], factors[2, 0], factors[3, 0]
-        cell, x = np.uint64(0), 1
-        while cell < n_cells:
-            word, shift = np.uint64(0), np.uint64(0)
-            while shift < 32 and cell < n_cells:
-                word |= np.uint64(grids[k, cell]) << shift
-                shift += np.uint64(8)
-                cell += np.uint64(1)
-            a += factors[0, x] * word
-            b += factors[1, x] * word
-            c += factors[2, x] * word
-            d += factors[3, x] * word
-            x += 1
-        high, low = np.uint64(32), np.uint64(0xFFFFFFFF)
-        keys[k, 0] = (a >> high) | (b & ~low)
-        keys[k, 1] = (c >> high) | (d & ~low)
 
 
 class SeenKeys:
@@ -131,66 +94,17 @@ class SeenKeys:
         while self._n + len(keys) > _MOST_LOAD * slots:
             slots *= 2
         if slots > len(self._rows):
-            before = self._keys, self._rows
+            old_keys, old_rows = self._keys, self._rows
             self._keys, self._rows = _empty_table(slots)
-            _refill(*before, self._keys, self._rows)
-        found = np.full(len(keys), UNSEEN, np.int64)
-        self._n += _add(self._keys, self._rows, keys, counted, first_row, found)
+            native.add_keys(self._keys, self._rows, old_keys, old_rows != UNSEEN, old_rows)
+        rows = np.arange(first_row, first_row + len(keys))
+        found: Ints = native.add_keys(self._keys, self._rows, keys, counted, rows)
+        self._n += int(np.count_nonzero(counted & (found == UNSEEN)))
         return found
 
 
-def _empty_table(slots: int) -> tuple[Any, Any]:
+def _empty_table(slots: int) -> tuple[Words, Ints]:
     return np.empty((slots, 2), np.uint64), np.full(slots, UNSEEN, np.int64)
-
-
-@helper
-def _slot_of(keys, rows, one, other):
-    """Return the slot of a key, or the empty slot to put it into."""
-    last = np.uint64(rows.size - 1)
-    slot = one & last
-    while rows[slot] != UNSEEN and (keys[slot, 0] != one or keys[slot, 1] != other):
-        slot = (slot + np.uint64(1)) & last
-    return slot
-
-
-def _add_in_python(
-    keys: Words, rows: Ints, new: Words, counted: Bools, first_row: int, found: Ints
-) -> int:
-    """Do as `_add`."""
-    last, n_new = rows.size - 1, 0
-    for k in np.flatnonzero(counted).tolist():
-        key = new[k].tolist()
-        slot = key[0] & last
-        while rows[slot] != UNSEEN and keys[slot].tolist() != key:
-            slot = (slot + 1) & last
-        found[k] = rows[slot]
-        if rows[slot] == UNSEEN:
-            keys[slot], rows[slot] = key, first_row + k
-            n_new += 1
-    return n_new
-
-
-@with_counterpart(_add_in_python)
-def _add(keys, rows, new, counted, first_row, found):
-    n_new = 0
-    for k in range(counted.size):
-        if not counted[k]:
-            continue
-        slot = _slot_of(keys, rows, new[k, 0], new[k, 1])
-        found[k] = rows[slot]
-        if rows[slot] == UNSEEN:
-            keys[slot, 0], keys[slot, 1], rows[slot] = new[k, 0], new[k, 1], first_row + k
-            n_new += 1
-    return n_new
-
-
-@kernel
-def _refill(old_keys, old_rows, keys, rows):
-    for x in range(old_rows.size):
-        if old_rows[x] != UNSEEN:
-            slot = _slot_of(keys, rows, old_keys[x, 0], old_keys[x, 1])
-            keys[slot, 0], keys[slot, 1] = old_keys[x, 0], old_keys[x, 1]
-            rows[slot] = old_rows[x]
 
 
 FIRST = pa.field("first", pa.string())

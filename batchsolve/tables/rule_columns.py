@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +26,6 @@ from batchsolve.formats.grid_rules import (
     read_marks,
     read_pairs,
 )
-from batchsolve.kernels import kernel
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
 from batchsolve.problems.overlaps import drawn_labels
@@ -360,9 +358,7 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
     """
     has_all = len(rows) == len(column)
     texts = column if has_all else column.take(pa.array(rows))
-    regions = np.full((len(texts), n * n), _NONE, np.uint8)
-    wrong = np.zeros(len(texts), np.bool_)
-    _number_regions(*buffers(texts), n, regions, wrong)
+    regions, wrong = _numbered_regions(texts, n)
     for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
         regions[place] = _NONE
         with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):
@@ -376,29 +372,24 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
     return whole
 
 
-@kernel
-def _number_regions(data: Any, offsets: Any, n: int, regions: Any, wrong: Any) -> None:
-    """Write the numbers of regions, in the order of their first cells, of rows of a byte a cell.
+def _numbered_regions(texts: pa.Array, n: int) -> tuple[Bytes, Bools]:
+    """Return the numbers of regions, in the order of their first cells, of rows of a byte a cell.
 
-    Empty rows keep their regions; other rows whose regions do not have n cells each are `wrong`.
+    Other rows have none. True for those that are not empty, and for regions that do not have n
+    cells each.
     """
-    number, sizes = np.empty(256, np.int64), np.empty(256, np.int64)
-    for row in range(offsets.size - 1):
-        begin, end = offsets[row], offsets[row + 1]
-        if begin == end:
-            continue
-        wrong[row] = end - begin != n * n
-        if wrong[row]:
-            continue
-        number[:], sizes[:] = -1, 0
-        n_regions = 0
-        for cell in range(n * n):
-            label = data[begin + cell]
-            if number[label] < 0:
-                number[label] = n_regions
-                n_regions += 1
-            region = number[label]
-            regions[row, cell] = region
-            sizes[region] += 1
-        for region in range(n_regions):
-            wrong[row] |= sizes[region] != n
+    data, offsets = buffers(texts)
+    sizes = np.diff(offsets)
+    wrong = sizes > 0
+    plain_rows = np.flatnonzero(sizes == n * n)
+    labels = data[offsets[plain_rows, None] + np.arange(n * n)]
+    order = np.argsort(labels, axis=1, kind="stable")  # the cells of a label after another
+    parts = np.take_along_axis(labels, order, axis=1).reshape(-1, n, n)
+    differ = (parts[:, 1:, 0] != parts[:, :-1, 0]).all(axis=1)
+    wrong[plain_rows] = ~(differ & (parts == parts[:, :, :1]).all(axis=(1, 2)))
+    number = np.argsort(np.argsort(order[:, ::n], axis=1), axis=1)  # by first cells
+    numbered = np.empty_like(labels)
+    np.put_along_axis(numbered, order, np.repeat(number, n, axis=1).astype(np.uint8), axis=1)
+    regions = np.full((len(texts), n * n), _NONE, np.uint8)
+    regions[plain_rows] = numbered
+    return regions, wrong

@@ -23,7 +23,7 @@ from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, MOST_DIGITS, WRONG_LENGTH, Notation, default_box
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
-from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, least_of
+from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.rule_columns import Part, RuleColumns
 from batchsolve.tables.texts import in_one_line
 
@@ -188,8 +188,8 @@ def forms_of_shape(grids: Grids, places: Rows) -> tuple[Rows, Bytes, str]:
         check_shape(grids.shape.problem)
     except ProblemError as error:
         return places[:0], grids.puzzles[:0], str(error)
-    forms, is_found = least_of(grids.shape.problem, grids.puzzles[places])
-    return places[is_found], forms[is_found], NO_ROOM
+    forms = forms_of(grids.shape.problem, grids.puzzles[places])
+    return places[forms.found], forms.grids[forms.found], NO_ROOM
 
 
 def encoded(notation: Notation, text: pa.Array) -> tuple[Bytes, npt.NDArray[np.int32]]:

@@ -1,6 +1,5 @@
 """Canonical forms: against trying all symmetries, and against published counts."""
 
-from itertools import permutations
 from math import factorial
 
 import numpy as np
@@ -9,10 +8,8 @@ from hypothesis import given, settings, strategies as st
 from oracles import canonical_form, lines_in_all_orders
 
 import batchsolve as bs
-from batchsolve import kernels, rehearsals
-from batchsolve.engines import stand_ins
-from batchsolve.symmetry import canonical, in_numpy
-from batchsolve.symmetry.canonical_search import search_forms
+from batchsolve.core import native
+from batchsolve.symmetry import canonical
 
 # Grids that are their own canonical forms: the one with the most symmetries (Russell, Jarvis
 # 2006), the least, and the greatest, which has 72 symmetries (Red Ed, Sudoku Players' Forum,
@@ -162,57 +159,18 @@ def test_grids_are_looked_up_in_a_table_that_the_search_agrees_with():
     grids = np.concatenate([grids, problem.parse(MOST_CANONICAL)[None]])
     assert grids.all()
     forms = bs.canonical_forms(problem, grids)
-    searched = canonical.forms_of(problem, np.zeros_like(grids))
-    square = [made.reshape(-1, 9, 9) for made in (grids, searched.grids)]
-    rest = (searched.symmetries, searched.transposed, searched.rows, searched.columns)
-    orders = np.array(list(permutations(range(3))))
-    search_forms(square[0], 3, 3, orders, 10_000, square[1], *rest)
-    assert (searched.grids == forms.grids).all()
-    assert (searched.symmetries == forms.symmetries).all()
+    searched, symmetries, *_ = native.canonical_forms(grids, 3, 3, 10_000, False)
+    assert (searched == forms.grids).all()
+    assert (symmetries == forms.symmetries).all()
 
 
-@given(
-    seed=st.integers(0, 2**32),
-    shape=st.sampled_from([(2, 2), (2, 3), (3, 2), (2, 4), (3, 3)]),
-    n_clues=st.integers(0, 30),
-)
-def test_numpy_finds_the_forms_that_the_kernel_finds(seed, shape, n_clues):
-    problem, rng = bs.Sudoku(*shape), np.random.default_rng(seed)
-    puzzles = rng.integers(1, problem.n_digits + 1, (4, problem.n_cells)).astype(np.uint8)
-    for puzzle in puzzles:
-        puzzle[rng.permutation(problem.n_cells)[n_clues:]] = 0
-    puzzles = puzzles[problem.first_clashes(puzzles) < 0]
-    puzzles = np.concatenate([puzzles, [problem.parse(CLUES[shape])]])
-    right = canonical.forms_of(problem, puzzles)
-    n = problem.n_digits
-    forms, symmetries = in_numpy.least_forms(puzzles.reshape(-1, n, n), *shape, lambda: None)
-    is_found = symmetries > 0
-    assert is_found[-1]
-    assert symmetries[is_found].tolist() == right.symmetries[is_found].tolist()
-    assert (forms.reshape(-1, n * n) == right.grids * is_found[:, None]).all()
-
-
-@pytest.mark.parametrize("seconds", [0.0, 60.0])
-def test_forms_are_the_same_before_the_kernel_is_compiled(monkeypatch, seconds):
-    problem = bs.Sudoku(3, 3)
-    puzzles = np.array([problem.parse(each) for each in (CLUES[3, 3], LEAST, "." * 81)])
-    right = canonical.forms_of(problem, puzzles)
-    calls = []
-
-    def forms_of(*arguments):
-        calls.append(len(arguments[1]))
-        if len(calls) == 1:
-            raise kernels.NotAtHandError
-        return find(*arguments)
-
-    find = canonical.forms_of
-    monkeypatch.setattr(canonical, "forms_of", forms_of)
-    monkeypatch.setattr(stand_ins, "MOST_SECONDS", seconds)
-    monkeypatch.setattr(rehearsals, "begin", lambda *_: None)
-    forms, is_found = canonical.least_of(problem, puzzles)
-    assert is_found.all()
-    assert (forms == right.grids).all()
-    assert calls == [3, 2 if seconds else 3]  # two have more candidates than NumPy takes
+@pytest.mark.parametrize("clues", [{0: 5, 8: 5}, {0: 5, 72: 5}, {0: 5, 10: 5}, {80: 10}])
+def test_the_core_takes_no_grids_that_break_rules(clues):
+    grid = np.zeros((1, 81), np.uint8)
+    grid[0, list(clues)] = list(clues.values())
+    for by_table in (False, True):
+        with pytest.raises(ValueError, match="clues of a grid clash"):
+            native.canonical_forms(grid, 3, 3, 1000, by_table)
 
 
 def test_forms_of_grids_and_of_puzzles_stand_where_they_belong():

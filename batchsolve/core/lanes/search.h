@@ -47,7 +47,7 @@ public:
     Outcome run() {
         Events events;
         events.all = all_lanes;
-        LaneBits is_new = 0;  // lanes whose node is propagated, but not dealt with
+        LaneBits is_new = 0;       // lanes whose node is propagated, but not dealt with
         bool has_guessed = false;  // since branches were last shared out
         while (true) {
             while (events.all != 0) {
@@ -91,9 +91,9 @@ private:
 
     /// What a lane searches. Its level is the number of guesses.
     struct Lane {
-        std::size_t next = 0;     // the stack after the one below which it searches
-        std::size_t end = 0;      // the first stack that it will not search after that
-        std::size_t root = 0;     // the first stack of the root
+        std::size_t next = 0;  // the stack after the one below which it searches
+        std::size_t end = 0;   // the first stack that it will not search after that
+        std::size_t root = 0;  // the first stack of the root
         std::size_t segment = 0;
         std::int64_t to_keep = 0;  // covers that are still to be handed back
         std::size_t lowest = 0;    // a level below which nothing is still to be tried
@@ -234,8 +234,7 @@ private:
                 here.lowest = 0;
                 if (is_done(here)) continue;
             }
-            if (budget_ == 0 || room_ == 0 || allowance_[here.root] == 0 ||
-                want_[here.root] == 0) {
+            if (budget_ == 0 || room_ == 0 || allowance_[here.root] == 0 || want_[here.root] == 0) {
                 hand_back(here);
                 continue;
             }
@@ -400,8 +399,9 @@ private:
         options.reserve(out_.left_options.size());
         for (const auto k : segments.of(left_in_)) {
             const auto begin = static_cast<std::size_t>(out_.left_offsets[k]);
-            const auto stack = std::span(out_.left_options)
-                                   .subspan(begin, static_cast<std::size_t>(out_.left_offsets[k + 1]) - begin);
+            const auto stack =
+                std::span(out_.left_options)
+                    .subspan(begin, static_cast<std::size_t>(out_.left_offsets[k + 1]) - begin);
             options.insert(options.end(), stack.begin(), stack.end());
             offsets.push_back(static_cast<std::int64_t>(options.size()));
             weights.push_back(out_.weights[k]);
@@ -424,10 +424,10 @@ private:
     std::vector<std::size_t> found_in_, left_in_;  // the segments of covers, and of the frontier
     std::int64_t budget_, room_;                   // of the task, left
     std::vector<std::int64_t> want_, allowance_;   // of the root whose first stack it is, left
-    std::vector<bool> is_split_;  // whether several lanes search below that root
-    std::size_t next_ = 0;        // the first stack that no lane has taken
-    std::size_t root_ = 0;        // the first stack of the root before it
-    LaneBits busy_ = 0;           // lanes that have a root
+    std::vector<bool> is_split_;                   // whether several lanes search below that root
+    std::size_t next_ = 0;                         // the first stack that no lane has taken
+    std::size_t root_ = 0;                         // the first stack of the root before it
+    LaneBits busy_ = 0;                            // lanes that have a root
     std::array<Lane, n_lanes> lanes_;
 };
 

@@ -39,4 +39,10 @@ nb::ndarray<nb::numpy, T> to_python(std::vector<T>&& values,
     return {kept->data(), {kept->size()}, owner};
 }
 
+/// Call a function without Python's lock.
+auto unlocked(auto&& call) {
+    const nb::gil_scoped_release release;
+    return call();
+}
+
 }  // namespace batchsolve::python

@@ -20,8 +20,8 @@ struct LanesTask {
         if (limits.size() != stacks.size() || allowances.size() != stacks.size()) {
             throw std::invalid_argument("each stack has a limit and an allowance");
         }
-        return {stacks, span_of(limits), span_of(allowances), budget,    depth,
-                keep,   room,            any_order,           unordered};
+        return {stacks,    span_of(limits), span_of(allowances), budget, depth, keep, room,
+                any_order, unordered};
     }
 };
 
@@ -37,8 +37,8 @@ struct RowArrays {
     Array<std::uint64_t> digit_sets;
 
     lanes::RowRules rules() const {
-        return {span_of(regions),  span_of(allowed),    span_of(pairs_of), span_of(pairs),
-                span_of(cages_of), span_of(n_said),     span_of(cells_of), span_of(cage_cells),
+        return {span_of(regions),  span_of(allowed),   span_of(pairs_of), span_of(pairs),
+                span_of(cages_of), span_of(n_said),    span_of(cells_of), span_of(cage_cells),
                 span_of(sets_of),  span_of(digit_sets)};
     }
 };
@@ -81,8 +81,8 @@ nb::tuple packed(lanes::Outcome&& out) {
                           to_python(std::move(out.clash)), to_python(std::move(out.digits)),
                           to_python(std::move(out.options)), to_python(std::move(out.roots)),
                           to_python(std::move(out.left_offsets)),
-                          to_python(std::move(out.left_options)),
-                          to_python(std::move(out.parents)), to_python(std::move(out.weights)));
+                          to_python(std::move(out.left_options)), to_python(std::move(out.parents)),
+                          to_python(std::move(out.weights)));
 }
 
 template <class F>
@@ -102,13 +102,12 @@ void add_lanes(nb::module_& m) {
                       Array<std::int64_t>, Array<std::int64_t>, std::int64_t, std::int64_t,
                       std::int64_t, std::int64_t, bool, bool>());
     nb::class_<lanes::Rules>(m, "GridRules")
-        .def("__init__",
-             [](lanes::Rules* place, int n_cells, int n_digits, Array<std::uint16_t> houses,
-                Array<std::uint16_t> distinct, Array<std::uint16_t> related,
-                Array<std::uint64_t> relations) {
-                 new (place) lanes::Rules(n_cells, n_digits, span_of(houses), span_of(distinct),
-                                          span_of(related), span_of(relations));
-             });
+        .def("__init__", [](lanes::Rules* place, int n_cells, int n_digits,
+                            Array<std::uint16_t> houses, Array<std::uint16_t> distinct,
+                            Array<std::uint16_t> related, Array<std::uint64_t> relations) {
+            new (place) lanes::Rules(n_cells, n_digits, span_of(houses), span_of(distinct),
+                                     span_of(related), span_of(relations));
+        });
     nb::class_<RowArrays>(m, "RowRules")
         .def(nb::init<Array<std::uint8_t, 2>, Array<std::uint64_t, 2>, Array<std::int64_t>,
                       Array<std::uint16_t, 2>, Array<std::int64_t>, Array<std::int64_t>,
@@ -120,31 +119,30 @@ void add_lanes(nb::module_& m) {
         return without_lock(
             [&] { return lanes::search_houses(rules, own.rules(), span_of(rows), task); });
     });
-    nb::class_<WishArrays>(m, "Wish")
-        .def(nb::init<Array<std::int64_t>, Array<std::uint16_t>, Array<std::uint16_t>,
-                      Array<std::uint16_t>, std::int64_t, std::int64_t, bool, bool, std::int64_t,
-                      bool, std::int64_t, std::int64_t, std::int64_t>());
+    nb::class_<WishArrays>(m, "Wish").def(
+        nb::init<Array<std::int64_t>, Array<std::uint16_t>, Array<std::uint16_t>,
+                 Array<std::uint16_t>, std::int64_t, std::int64_t, bool, bool, std::int64_t, bool,
+                 std::int64_t, std::int64_t, std::int64_t>());
     const auto in_place = nb::arg().noconvert();
     using Bytes = Output<std::uint8_t, 2>;
     using Ints = Output<std::int64_t>;
-    nb::class_<MadeArrays>(m, "Made")
-        .def(nb::init<Bytes, Bytes, Ints, Ints, Output<std::int64_t, 2>, Ints, Ints,
-                      Output<double>>(),
-             in_place, in_place, in_place, in_place, in_place, in_place, in_place, in_place);
+    nb::class_<MadeArrays>(m, "Made").def(
+        nb::init<Bytes, Bytes, Ints, Ints, Output<std::int64_t, 2>, Ints, Ints, Output<double>>(),
+        in_place, in_place, in_place, in_place, in_place, in_place, in_place, in_place);
     m.def("dig_boxes", [](int rows, int columns, const WishArrays& wish, const MadeArrays& made,
                           Array<std::uint64_t> keys, Array<std::int64_t> numbers) {
         const auto digs = digs_of(wish, made, keys, numbers);
         const nb::gil_scoped_release without_lock;
         return lanes::dig_boxes(rows, columns, digs);
     });
-    m.def("dig_houses", [](const lanes::Rules& rules, const RowArrays& own,
-                           Array<std::int64_t> own_rows, const WishArrays& wish,
-                           const MadeArrays& made, Array<std::uint64_t> keys,
-                           Array<std::int64_t> numbers) {
-        const auto digs = digs_of(wish, made, keys, numbers);
-        const nb::gil_scoped_release without_lock;
-        return lanes::dig_houses(rules, own.rules(), span_of(own_rows), digs);
-    });
+    m.def("dig_houses",
+          [](const lanes::Rules& rules, const RowArrays& own, Array<std::int64_t> own_rows,
+             const WishArrays& wish, const MadeArrays& made, Array<std::uint64_t> keys,
+             Array<std::int64_t> numbers) {
+              const auto digs = digs_of(wish, made, keys, numbers);
+              const nb::gil_scoped_release without_lock;
+              return lanes::dig_houses(rules, own.rules(), span_of(own_rows), digs);
+          });
     m.def("search_boxes", [](int rows, int columns, const LanesTask& arrays) {
         const auto task = arrays.task();
         return without_lock([&] { return lanes::search_boxes(rows, columns, task); });

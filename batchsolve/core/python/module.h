@@ -9,5 +9,8 @@ void add_engines(nb::module_& m);
 void add_graphs(nb::module_& m);
 void add_example(nb::module_& m);
 void add_lanes(nb::module_& m);
+void add_symmetry(nb::module_& m);
+void add_tables(nb::module_& m);
+void add_text(nb::module_& m);
 
 }  // namespace batchsolve::python

@@ -1,0 +1,44 @@
+// Canonical forms of grids without clashes: the least of all grids that are the same up to
+// symmetry.
+//
+// A symmetry relabels digits, permutes bands, stacks, and the lines within each, and transposes if
+// boxes are square. `batchsolve.symmetry.canonical` defines forms. `find_forms` checks the shape,
+// the digits, and that they do not clash, before a search uses them as indices.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace batchsolve::symmetry {
+
+/// The largest grids that have forms: 20×20 with boxes of 4×5.
+constexpr int most_digits = 20;
+
+/// The canonical form of one grid of n × n cells, and the symmetry that makes it.
+struct Form {
+    std::span<std::uint8_t> grid;           // n * n digits; all 0 if no form was found
+    std::span<std::uint8_t> rows, columns;  // the row, or column, of the grid at each of the form
+    std::uint8_t transposed = 0;            // 1 if the grid is transposed first
+    std::int64_t symmetries = 0;            // that change nothing but labels; 0 if none was found
+};
+
+/// The canonical forms of several grids.
+struct Forms {
+    std::vector<std::uint8_t> grids, rows, columns, transposed;
+    std::vector<std::int64_t> symmetries;
+};
+
+/// The shape of the boxes of a grid.
+struct Boxes {
+    int rows, columns;
+    int n() const { return rows * columns; }
+};
+
+/// Return the forms of grids, each n * n digits; `most_states` bounds the room of a search.
+///
+/// With `by_table`, completed grids of 9×9 are looked up in a table.
+Forms find_forms(std::span<const std::uint8_t> grids, Boxes boxes, std::size_t most_states,
+                 bool by_table);
+
+}  // namespace batchsolve::symmetry

@@ -1,0 +1,238 @@
+#include "symmetry/images.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
+#include <string_view>
+
+#include "random.h"
+
+namespace batchsolve::symmetry {
+
+namespace {
+
+constexpr std::size_t lost_draws = 16;  // beside four for each image, before the orbit is closed
+
+using Cell = Group::Cell;
+using Digit = Group::Digit;
+using Grid = std::span<const Digit>;
+
+/// Write the image of a grid: the digit of a cell is the label of that of another.
+void move(Grid grid, std::span<const Cell> cells, std::span<const Digit> labels,
+          std::span<Digit> image) {
+    for (std::size_t cell = 0; cell < image.size(); ++cell) image[cell] = labels[grid[cells[cell]]];
+}
+
+/// The different images of one grid.
+class Found {
+public:
+    explicit Found(std::size_t most) : slots_(std::bit_ceil(std::max<std::size_t>(4, 2 * most))) {}
+
+    /// Begin anew; images are kept in `room`, one behind the other.
+    void begin(std::span<Digit> room, std::size_t n_cells) {
+        std::ranges::fill(slots_, none);
+        room_ = room;
+        n_cells_ = n_cells;
+        n_ = 0;
+    }
+
+    std::size_t size() const { return n_; }
+    Grid operator[](std::size_t k) const { return room_.subspan(k * n_cells_, n_cells_); }
+    bool has(Grid image) { return slot_of(image) != none; }
+
+    /// Add an image; return false if it is there.
+    bool add(Grid image) {
+        auto& slot = slot_of(image);
+        if (slot != none) return false;
+        slot = n_;
+        std::ranges::copy(image, room_.subspan(n_++ * n_cells_).begin());
+        return true;
+    }
+
+private:
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+    /// Return the slot of an image, or the free one where it belongs.
+    std::size_t& slot_of(Grid image) {
+        const std::string_view bytes(reinterpret_cast<const char*>(image.data()), image.size());
+        const std::size_t last = slots_.size() - 1;
+        auto slot = std::hash<std::string_view>{}(bytes)&last;
+        while (slots_[slot] != none && !std::ranges::equal((*this)[slots_[slot]], image)) {
+            slot = (slot + 1) & last;
+        }
+        return slots_[slot];
+    }
+
+    std::span<Digit> room_;
+    std::size_t n_cells_ = 0, n_ = 0;
+    std::vector<std::size_t> slots_;  // numbers of images, by their hashes
+};
+
+/// A random element of a group: a permutation of the cells, and labels of digits.
+class Element {
+public:
+    explicit Element(const Group& group)
+        : group_(group),
+          identity_(group.n_cells),
+          cells_(group.n_cells),
+          labels_(static_cast<std::size_t>(group.n_digits) + 1),
+          rows_(static_cast<std::size_t>(group.n_digits)),
+          columns_(rows_.size()) {
+        std::iota(identity_.begin(), identity_.end(), Cell{0});
+        become_identity();
+    }
+
+    void become_identity() {
+        cells_ = identity_;
+        std::iota(labels_.begin(), labels_.end(), Digit{0});
+    }
+
+    void draw(Random& random) {
+        draw_cells(random);
+        draw_labels(random);
+    }
+
+    void apply(Grid grid, std::span<Digit> image) const { move(grid, cells_, labels_, image); }
+    std::span<const Cell> identity() const { return identity_; }
+
+private:
+    /// Permute groups of `size` lines, and the lines within each.
+    void shuffle(Random& random, int size, std::vector<Cell>& lines) {
+        std::vector<Cell>&groups = groups_, &within = within_;
+        groups.resize(lines.size() / static_cast<std::size_t>(size));
+        within.resize(static_cast<std::size_t>(size));
+        std::iota(groups.begin(), groups.end(), Cell{0});
+        random.shuffle(std::span(groups));
+        auto line = lines.begin();
+        for (const auto group : groups) {
+            std::iota(within.begin(), within.end(), static_cast<Cell>(group * size));
+            random.shuffle(std::span(within));
+            line = std::ranges::copy(within, line).out;
+        }
+    }
+
+    void draw_cells(Random& random) {
+        if (group_.box_rows == 0) {
+            const auto n_turns = static_cast<std::uint32_t>(group_.turns.size() / cells_.size());
+            const auto turn = group_.turns.subspan(random.below(n_turns) * cells_.size());
+            std::copy_n(turn.begin(), cells_.size(), cells_.begin());
+            return;
+        }
+        shuffle(random, group_.box_rows, rows_);
+        shuffle(random, group_.box_columns, columns_);
+        const bool is_turned = group_.box_rows == group_.box_columns && random.below(2) == 1;
+        const auto n = static_cast<Cell>(group_.n_digits);
+        const Cell down = is_turned ? 1 : n, right = is_turned ? n : 1;
+        for (auto& column : columns_) column = static_cast<Cell>(column * right);
+        auto cell = cells_.begin();
+        for (const auto row : rows_) {
+            const auto first = static_cast<Cell>(row * down);
+            for (const auto column : columns_) *cell++ = static_cast<Cell>(first + column);
+        }
+    }
+
+    void draw_labels(Random& random) {
+        const auto digits = std::span(labels_).subspan(1);
+        if (group_.labels == Group::Labels::all) {
+            random.shuffle(digits);
+        } else if (group_.labels == Group::Labels::reversed) {
+            std::iota(digits.begin(), digits.end(), Digit{1});
+            if (random.below(2) == 1) std::ranges::reverse(digits);
+        }
+    }
+
+    const Group& group_;
+    std::vector<Cell> identity_, cells_;
+    std::vector<Digit> labels_;
+    std::vector<Cell> rows_, columns_, groups_, within_;
+};
+
+/// Return true if no generator of the group makes another image of those found.
+bool is_orbit(Found& found, const Group& group, const Element& element, std::span<Digit> image) {
+    const std::size_t n_labels = static_cast<std::size_t>(group.n_digits) + 1;
+    std::vector<Digit> same(n_labels);
+    std::iota(same.begin(), same.end(), Digit{0});
+    const auto makes_another = [&](Grid grid, auto cells, auto labels) {
+        move(grid, cells, labels, image);
+        return !found.has(image);
+    };
+    for (std::size_t k = 0; k < found.size(); ++k) {
+        for (auto rest = group.moves; !rest.empty(); rest = rest.subspan(group.n_cells)) {
+            if (makes_another(found[k], rest.first(group.n_cells), std::span<const Digit>(same))) {
+                return false;
+            }
+        }
+        for (auto rest = group.relabels; !rest.empty(); rest = rest.subspan(n_labels)) {
+            if (makes_another(found[k], element.identity(), rest.first(n_labels))) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+void Group::check() const {
+    const auto are_below = [](auto values, std::size_t end) {
+        return std::ranges::all_of(values, [end](auto x) { return x < end; });
+    };
+    const bool has_boxes = box_rows > 0 && box_columns > 0;
+    const auto n = static_cast<std::size_t>(n_digits);
+    if (n_digits < 1 || n_digits > 255 || n_cells == 0 || n_cells > 65535 ||
+        (has_boxes && (box_rows * box_columns != n_digits || n_cells != n * n)) ||
+        (!has_boxes && (box_rows != 0 || turns.empty())) || turns.size() % n_cells != 0 ||
+        moves.size() % n_cells != 0 || relabels.size() % (n + 1) != 0 ||
+        !are_below(turns, n_cells) || !are_below(moves, n_cells) || !are_below(relabels, n + 1)) {
+        throw std::invalid_argument("the arrays of a group do not fit together");
+    }
+}
+
+Images draw_images(const Group& group, const Originals& grids,
+                   std::span<const std::uint64_t, 2> keys, std::size_t most, bool original) {
+    group.check();
+    const auto n_cells = group.n_cells;
+    const auto n_grids = grids.numbers.size();
+    const bool are_solved = !grids.solutions.empty();
+    const auto fit = [&](Grid digits) {
+        return digits.size() == n_grids * n_cells &&
+               std::ranges::all_of(digits, [&](int digit) { return digit <= group.n_digits; });
+    };
+    if (!fit(grids.puzzles) || (are_solved && !fit(grids.solutions))) {
+        throw std::invalid_argument("grids of other cells or digits than their group");
+    }
+    Images images{.puzzles = std::vector<Digit>(n_grids * most * n_cells),
+                  .solutions = std::vector<Digit>(are_solved ? n_grids * most * n_cells : 0),
+                  .sources = {}};
+    Element element(group);
+    Found found(most);
+    std::vector<Digit> image(n_cells);
+    for (std::size_t k = 0; k < n_grids; ++k) {
+        Random random({keys[0], keys[1]}, static_cast<std::uint64_t>(grids.numbers[k]), 0);
+        const auto puzzle = grids.puzzles.subspan(k * n_cells, n_cells);
+        const auto first = images.sources.size();
+        found.begin(std::span(images.puzzles).subspan(first * n_cells), n_cells);
+        element.become_identity();
+        std::size_t n_lost = 0;
+        for (bool is_drawn = !original; found.size() < most; is_drawn = true) {
+            if (is_drawn) element.draw(random);
+            element.apply(puzzle, image);
+            if (found.add(image)) {
+                if (are_solved) {
+                    const auto place = (first + found.size() - 1) * n_cells;
+                    element.apply(grids.solutions.subspan(k * n_cells, n_cells),
+                                  std::span(images.solutions).subspan(place, n_cells));
+                }
+            } else if (++n_lost >= 4 * found.size() + lost_draws) {
+                n_lost = 0;
+                if (is_orbit(found, group, element, image)) break;
+            }
+        }
+        images.sources.resize(first + found.size(), static_cast<std::int64_t>(k));
+    }
+    images.puzzles.resize(images.sources.size() * n_cells);
+    if (are_solved) images.solutions.resize(images.puzzles.size());
+    return images;
+}
+
+}  // namespace batchsolve::symmetry

@@ -1,0 +1,202 @@
+#include "text.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <tuple>
+
+namespace batchsolve::text {
+
+namespace {
+
+constexpr std::size_t longest_number = 3;  // bytes, because digits are at most 255
+constexpr int too_much = 100'000;          // is the value of all larger numbers, and of no number
+
+/// A part of a value between separators, and the number that it is, or -1.
+struct Token {
+    Bytes text;
+    int number;
+};
+
+/// Return the first token of a text, and take it away; it is empty at the end.
+Token next_token(Bytes& text) {
+    std::size_t begin = 0;
+    while (begin < text.size() && is_separator(text[begin])) ++begin;
+    int number = 0;
+    bool is_number = true;
+    std::size_t end = begin;
+    for (; end < text.size() && !is_separator(text[end]); ++end) {
+        const int digit = text[end] - '0';
+        is_number &= digit >= 0 && digit <= 9;
+        number = std::min(10 * number + digit, too_much);
+    }
+    const Bytes token = text.subspan(begin, end - begin);
+    text = text.subspan(end);
+    return {token, is_number ? number : -1};
+}
+
+/// Return the number of tokens of a value, and whether one has more bytes than a number.
+std::pair<std::int64_t, bool> tokens_of(Bytes value) {
+    std::vector<Byte> parts(value.size() + longest_number, 1);  // 1 for a separator, or nothing
+    std::ranges::transform(value, parts.begin() + longest_number, [](Byte c) {
+        return static_cast<Byte>((c == ' ') | (c == ',') | (c == ';') | (c == '\t'));
+    });
+    std::size_t n_tokens = 0;
+    Byte least = 1;
+    for (std::size_t x = 0; x < value.size(); ++x) {
+        n_tokens += parts[x + 2] > parts[x + 3];
+        least &= static_cast<Byte>(parts[x] | parts[x + 1] | parts[x + 2] | parts[x + 3]);
+    }
+    return {static_cast<std::int64_t>(n_tokens), least == 0};
+}
+
+/// Read the numbers of one grid; return its fault.
+std::int32_t read_numbers(Bytes value, Table table, int first_digit, int n_digits,
+                          std::span<Byte> grid) {
+    const int before = first_digit - 1, last = before + n_digits;
+    std::int32_t fault = fine;
+    bool has_zero = false, has_blank = false;
+    int most = 0;
+    std::size_t cell = 0;
+    for (Token token = next_token(value); !token.text.empty(); token = next_token(value), ++cell) {
+        const auto& text = token.text;
+        int number = token.number;
+        has_zero |= number == 0;
+        if (number < 0) {
+            const bool minus_one = text.size() == 2 && text[0] == '-' && text[1] == '1';
+            const bool is_blank = minus_one || (text.size() == 1 && table[text[0]] == 0);
+            has_blank |= is_blank;
+            number = is_blank ? before : too_much;
+        }
+        most = std::max(most, number);
+        if (number > last && fault == fine) fault = static_cast<std::int32_t>(cell);
+        if (cell < grid.size()) grid[cell] = static_cast<Byte>(number > last ? 0 : number - before);
+    }
+    if (cell != grid.size()) return wrong_length;
+    const bool seems_from_zero = before == 0 && has_zero && has_blank && most < n_digits;
+    return seems_from_zero ? two_blanks : fault;
+}
+
+}  // namespace
+
+Texts::Texts(Bytes bytes, std::span<const std::int32_t> offsets)
+    : bytes_(bytes), offsets_(offsets) {
+    if (offsets.empty() || offsets.front() < 0 || !std::ranges::is_sorted(offsets) ||
+        static_cast<std::size_t>(offsets.back()) > bytes.size()) {
+        throw std::invalid_argument("the offsets of texts ascend, within the number of bytes");
+    }
+}
+
+Bytes trimmed(Bytes value) {
+    const auto is_space = [](Byte c) { return 0 < c && c <= ' '; };
+    while (!value.empty() && is_space(value.front())) value = value.subspan(1);
+    while (!value.empty() && is_space(value.back())) value = value.first(value.size() - 1);
+    return value;
+}
+
+Grids read_symbols(const Texts& texts, Table table, std::size_t n_cells) {
+    Grids grids{std::vector<Byte>(texts.size() * n_cells),
+                std::vector<std::int32_t>(texts.size(), fine)};
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+        const Bytes value = trimmed(texts[k]);
+        if (value.size() != n_cells) {
+            grids.faults[k] = wrong_length;
+            continue;
+        }
+        const auto grid = std::span(grids.digits).subspan(k * n_cells, n_cells);
+        Byte most = 0;
+        for (std::size_t cell = 0; cell < n_cells; ++cell) {
+            grid[cell] = table[value[cell]];
+            most = std::max(most, grid[cell]);
+        }
+        if (most == bad) {
+            grids.faults[k] =
+                static_cast<std::int32_t>(std::ranges::find(grid, bad) - grid.begin());
+        }
+    }
+    return grids;
+}
+
+Grids read_numbers(const Texts& texts, Table table, int first_digit, int n_digits,
+                   std::size_t n_cells) {
+    if (first_digit < 0 || first_digit > 1 || n_digits < 0 || n_digits > 255) {
+        throw std::invalid_argument("digits begin at 0 or 1, and there are 255 at most");
+    }
+    Grids grids{std::vector<Byte>(texts.size() * n_cells),
+                std::vector<std::int32_t>(texts.size(), fine)};
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+        const auto grid = std::span(grids.digits).subspan(k * n_cells, n_cells);
+        grids.faults[k] = read_numbers(trimmed(texts[k]), table, first_digit, n_digits, grid);
+    }
+    return grids;
+}
+
+Symbols::Symbols(Bytes begins, Bytes steps) : begins_(begins), steps_(steps) {
+    if (begins.empty() || begins[0] != 0 || begins.size() != steps.size()) {
+        throw std::invalid_argument("each step begins at a digit, the first one at 0");
+    }
+}
+
+std::vector<Byte> write_symbols(Bytes digits, const Symbols& symbols) {
+    std::vector<Byte> text(digits.size());
+    symbols.write(digits, text);
+    return text;
+}
+
+Written write_numbers(Bytes digits, std::size_t n_cells, int first_digit, Byte separator,
+                      Byte blank) {
+    if (first_digit < 0 || first_digit > 1) throw std::invalid_argument("digits begin at 0 or 1");
+    struct Number {
+        std::array<Byte, 4> text;  // with the separator behind it
+        std::size_t size;
+    };
+    std::array<Number, 256> numbers{};
+    for (std::size_t digit = 0; digit < 256; ++digit) {
+        auto& [text, size] = numbers[digit];
+        const std::size_t number = digit + static_cast<std::size_t>(first_digit) - (digit > 0);
+        for (const std::size_t power : {100, 10, 1}) {
+            const bool is_shown = number >= power || power == 1;
+            if (digit > 0 && is_shown) text[size++] = static_cast<Byte>('0' + number / power % 10);
+        }
+        if (digit == 0) text[size++] = blank;
+        text[size++] = separator;
+    }
+    Written written{std::vector<Byte>(digits.size() * 4), {0}};
+    std::size_t end = 0;
+    for (; !digits.empty(); digits = digits.subspan(n_cells)) {
+        for (const Byte digit : digits.first(n_cells)) {
+            const auto& [text, size] = numbers[digit];
+            std::ranges::copy(text, std::span(written.bytes).subspan(end, 4).begin());
+            end += size;
+        }
+        written.offsets.push_back(static_cast<std::int32_t>(--end));  // without the last separator
+    }
+    written.bytes.resize(end);
+    return written;
+}
+
+Survey survey(const Texts& texts) {
+    const auto n = texts.size();
+    Survey facts{std::vector<std::int64_t>(n), std::vector<std::int64_t>(n),
+                 std::vector<std::uint64_t>(n), std::vector<std::uint64_t>(n),
+                 std::vector<std::uint8_t>(n)};
+    for (std::size_t k = 0; k < n; ++k) {
+        const Bytes value = trimmed(texts[k]);
+        std::uint64_t low = 0, high = 0;
+        for (const std::uint64_t c : value) {
+            const auto bit = std::uint64_t{1} << (c & 63);
+            low |= c < 64 ? bit : 0;
+            high |= c < 64 ? 0 : c < 127 ? bit : std::uint64_t{1} << 63;
+        }
+        facts.n_bytes[k] = static_cast<std::int64_t>(value.size());
+        facts.low[k] = low & ~separators;
+        facts.high[k] = high;
+        facts.has_long[k] = value.size() > longest_number;
+        if (low & separators) {
+            std::tie(facts.n_tokens[k], facts.has_long[k]) = tokens_of(value);
+        }
+    }
+    return facts;
+}
+
+}  // namespace batchsolve::text

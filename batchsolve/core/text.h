@@ -1,0 +1,127 @@
+// Grids as text: columns of Arrow to digits and back, and what a survey of them counts.
+//
+// `Texts` checks the offsets of a column; tables of symbols have an entry for any byte. A grid has
+// digits 0 .. 255, 0 for blank cells. `batchsolve.problems.notation` says how grids are written.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "vectors.h"
+
+namespace batchsolve::text {
+
+using Byte = std::uint8_t;
+using Bytes = std::span<const Byte>;
+
+/// The values of a column of text.
+class Texts {
+public:
+    /// Value k has the bytes from offsets[k] to offsets[k + 1].
+    Texts(Bytes bytes, std::span<const std::int32_t> offsets);
+
+    std::size_t size() const { return offsets_.size() - 1; }
+
+    Bytes operator[](std::size_t k) const {
+        const auto begin = static_cast<std::size_t>(offsets_[k]);
+        return bytes_.subspan(begin, static_cast<std::size_t>(offsets_[k + 1]) - begin);
+    }
+
+private:
+    Bytes bytes_;
+    std::span<const std::int32_t> offsets_;
+};
+
+/// Return a value without the white space around it.
+Bytes trimmed(Bytes value);
+
+/// The set of the bytes that separate numbers.
+constexpr std::uint64_t separators = 1ull << ' ' | 1ull << ',' | 1ull << ';' | 1ull << '\t';
+
+constexpr bool is_separator(Byte c) { return c < 64 && (separators >> c & 1); }
+
+/// Faults of values that are no grids; others are the number of the first wrong cell.
+enum Fault : std::int32_t { fine = -1, wrong_length = -2, two_blanks = -3 };
+
+/// A digit for each byte, 0 for blanks, `bad` for bytes that are neither.
+using Table = std::span<const Byte, 256>;
+constexpr Byte bad = 255;
+
+/// Grids that were read, and the fault of each.
+struct Grids {
+    std::vector<Byte> digits;
+    std::vector<std::int32_t> faults;
+};
+
+/// Read grids of a byte a cell; the digits of wrong ones mean nothing.
+Grids read_symbols(const Texts& texts, Table table, std::size_t n_cells);
+
+/// Read grids of n_digits numbers from the first digit on, which is 0 or 1; the table says which of
+/// the other tokens are blanks.
+Grids read_numbers(const Texts& texts, Table table, int first_digit, int n_digits,
+                   std::size_t n_cells);
+
+/// The symbols of digits, by steps: the byte of a digit is the digit plus all steps that begin at
+/// it or before it. So a vector of them is written at once.
+class Symbols {
+public:
+    Symbols(Bytes begins, Bytes steps);
+
+    void write(Bytes digits, std::span<Byte> text) const {
+        constexpr std::size_t width = vector_bytes;
+        const std::size_t n = digits.size();
+        if (n < width) {
+            for (std::size_t x = 0; x < n; ++x) text[x] = symbol_of(digits[x]);
+            return;
+        }
+        for (std::size_t x = 0; x < n; x += width) {  // the last vector may overlap another
+            const auto at = std::min(x, n - width);
+            Vector<Byte> some, symbols;
+            std::memcpy(&some, digits.subspan(at, width).data(), width);
+            symbols = some + steps_[0];
+            for (std::size_t k = 1; k < begins_.size(); ++k) {
+                symbols += some >= begins_[k] ? Vector<Byte>{} + steps_[k] : Vector<Byte>{};
+            }
+            std::memcpy(text.subspan(at, width).data(), &symbols, width);
+        }
+    }
+
+private:
+    Byte symbol_of(Byte digit) const {
+        int symbol = digit;
+        for (std::size_t k = 0; k < begins_.size() && digit >= begins_[k]; ++k) symbol += steps_[k];
+        return static_cast<Byte>(symbol);
+    }
+
+    Bytes begins_, steps_;  // equally many; the first begins at 0
+};
+
+/// Write digits as symbols.
+std::vector<Byte> write_symbols(Bytes digits, const Symbols& symbols);
+
+/// Values of a column that were written: their bytes, and where each ends.
+struct Written {
+    std::vector<Byte> bytes;
+    std::vector<std::int32_t> offsets;
+};
+
+/// Write grids as numbers from the first digit on, with a separator between them.
+Written write_numbers(Bytes digits, std::size_t n_cells, int first_digit, Byte separator,
+                      Byte blank);
+
+/// Facts about values, without the white space around them.
+struct Survey {
+    std::vector<std::int64_t> n_bytes;
+    std::vector<std::int64_t> n_tokens;    // 0 without separators
+    std::vector<std::uint64_t> low, high;  // the set of bytes without separators; those from 127
+                                           // on are bit 127
+    std::vector<std::uint8_t> has_long;    // 1 if a token has more bytes than a number
+};
+
+/// Return the facts of each value.
+Survey survey(const Texts& texts);
+
+}  // namespace batchsolve::text
