@@ -71,7 +71,7 @@ fi
 
 cat <<EOF
 Results go to $out. On two cores this takes about
-   2 min  a virtual environment in $venv, unless it is there, and compiled kernels
+   2 min  a virtual environment in $venv with the package, unless it is there
    3 min  scaling of $many and pentominoes:6x10 on one and two workers
    1 min  time against split depth
    1 min  weak scaling over datasets/sudoku9.csv
