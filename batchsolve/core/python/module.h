@@ -6,5 +6,6 @@
 namespace batchsolve::python {
 
 void add_example(nb::module_& m);
+void add_rate(nb::module_& m);
 
 }  // namespace batchsolve::python
