@@ -111,7 +111,7 @@ private:
             }
         }
         for (unsigned one = 0; one < links_.size(); ++one) {
-            links_.seen_of_digit(one).for_each([&](unsigned two) {
+            links_.seen_of_digit(one).for_each(links_.size(), [&](unsigned two) {
                 if (two < one) return;
                 const unsigned nodes = 1 + distances_.between({two, false}, {one, true});
                 if (nodes > most_nodes || !may_be_easiest(level_of(cycle, nodes))) return;
@@ -128,7 +128,7 @@ private:
         CandidateSet seen = links_.seen_of_digit(one);
         seen &= links_.seen_of_digit(two);
         const Found found{level, nodes, number_of({one, true}), number_of({two, false})};
-        seen.for_each([&](unsigned k) { note(k, found); });
+        seen.for_each(links_.size(), [&](unsigned k) { note(k, found); });
     }
 
     /// Use all least cycles through a weak link: their nodes, in turn on and off.

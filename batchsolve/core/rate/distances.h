@@ -35,13 +35,13 @@ inline void spread(const Links& links, Along along, Node from, unsigned most,
     bool is_on = from.is_on, goes_on = true;
     for (std::uint8_t n_links = 1; goes_on && n_links < most; ++n_links) {
         CandidateSet next;
-        last.for_each([&](unsigned k) { next |= is_on ? weak[k] : strong[k]; });
+        last.for_each(links.size(), [&](unsigned k) { next |= is_on ? weak[k] : strong[k]; });
         is_on = !is_on;
         CandidateSet& reached = is_on ? reached_on : reached_off;
         next -= reached;
         reached |= next;
         goes_on = false;
-        next.for_each([&](unsigned k) {
+        next.for_each(links.size(), [&](unsigned k) {
             (is_on ? to_on : to_off)[k] = n_links;
             goes_on = true;
         });

@@ -10,32 +10,42 @@
 #include <vector>
 
 #include "rate/board.h"
+#include "vectors.h"
 
 namespace batchsolve::rate {
 
 constexpr unsigned most_candidates = n_cells * n_digits;
 
 /// A set of candidates.
-struct CandidateSet {
-    std::array<std::uint64_t, (most_candidates + 63) / 64> words{};
+class CandidateSet {
+public:
+    void insert(unsigned k) { part_of(k)[k / 64 % n_words] |= std::uint64_t{1} << k % 64; }
+    bool has(unsigned k) const { return parts_[k / 64 / n_words][k / 64 % n_words] >> k % 64 & 1; }
 
-    void insert(unsigned k) { words[k / 64] |= std::uint64_t{1} << k % 64; }
-    bool has(unsigned k) const { return words[k / 64] >> k % 64 & 1; }
     void operator|=(const CandidateSet& other) {
-        for (unsigned w = 0; w < words.size(); ++w) words[w] |= other.words[w];
-    }
-    void operator-=(const CandidateSet& other) {
-        for (unsigned w = 0; w < words.size(); ++w) words[w] &= ~other.words[w];
+        for (unsigned i = 0; i < parts_.size(); ++i) parts_[i] |= other.parts_[i];
     }
     void operator&=(const CandidateSet& other) {
-        for (unsigned w = 0; w < words.size(); ++w) words[w] &= other.words[w];
+        for (unsigned i = 0; i < parts_.size(); ++i) parts_[i] &= other.parts_[i];
     }
-    /// Call `visit` for each number, in ascending order.
-    void for_each(auto&& visit) const {
-        for (unsigned w = 0; w < words.size(); ++w) {
-            for (const unsigned k : elements(words[w])) visit(64 * w + k);
+    void operator-=(const CandidateSet& other) {
+        for (unsigned i = 0; i < parts_.size(); ++i) parts_[i] &= ~other.parts_[i];
+    }
+    /// Call `visit` for each number below n, in ascending order.
+    void for_each(unsigned n, auto&& visit) const {
+        for (unsigned begin = 0; begin < n; begin += 64) {
+            for (const unsigned k : elements(parts_[begin / 64 / n_words][begin / 64 % n_words])) {
+                visit(begin + k);
+            }
         }
     }
+
+private:
+    static constexpr unsigned n_words = n_lanes<std::uint64_t>;
+
+    Words& part_of(unsigned k) { return parts_[k / 64 / n_words]; }
+
+    std::array<Words, (most_candidates + 64 * n_words - 1) / (64 * n_words)> parts_{};
 };
 
 /// Which links a chain follows: those of one digit; all weak links, and strong links within cells;

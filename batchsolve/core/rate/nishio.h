@@ -35,9 +35,7 @@ public:
     /// Return the nodes of the two shortest proofs that refute the candidate, or `unknown`.
     unsigned n_nodes() const {
         unsigned least = unknown;
-        for (unsigned cell = 0; cell < n_cells; ++cell) {
-            if (nodes_[cell] < unknown) least = std::min(least, n_nodes_with(cell));
-        }
+        for (const unsigned cell : elements(proved_)) least = std::min(least, n_nodes_with(cell));
         return least <= most_ ? least : unknown;
     }
 
@@ -115,6 +113,7 @@ private:
 
     void keep_if_shorter(unsigned cell, unsigned nodes, unsigned n) {
         if (nodes >= nodes_[cell]) return;
+        proved_ |= set_of(cell);
         nodes_[cell] = nodes;
         n_on_[cell] = n;
         order_[cell] = path_;
@@ -122,6 +121,7 @@ private:
 
     unsigned cell_, most_;
     CellSet places_ = 0;                    // of the digit
+    CellSet proved_ = 0;                    // the cells that have a proof
     std::array<unsigned, n_cells> nodes_;   // of the shortest proof of each cell
     std::array<unsigned, n_cells> n_on_{};  // of them, those on
     std::array<Path, n_cells> order_;
