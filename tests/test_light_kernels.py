@@ -175,14 +175,6 @@ def encoded(rng, *notation):
     )
 
 
-def clashes(rng):
-    n_digits = int(rng.integers(1, 256))
-    grids = numbers(rng, (4, 5), high=min(n_digits + 1, 255))
-    indptr = np.arange(5 * n_digits + 1) * 2
-    indices = bounded(rng, indptr[-1], 12, np.uint32)
-    return grids, n_digits, indptr, indices, 12, np.zeros(4, np.int64)
-
-
 def filled(rng):
     bounds, options = lists(rng, 50)
     cells, digits = bounded(rng, 40, 9, np.uint16), numbers(rng, 51)
@@ -282,9 +274,7 @@ DRAW = {
     "problems.notation._encode_symbols": encoded,
     "problems.notation.trim": lambda rng: (numbers(rng, 9, high=33), 0, 9),
     "problems.stacks.gather": gathered,
-    "problems.sudoku._find_clashes": clashes,
     "problems.survey._survey": texts,
-    "problems.variants._wrong_region": lambda rng: (numbers(rng, (3, 16), high=4), 4),
     "search.open_rows._add_up": added,
     "symmetry.drawing.draw": images,
     "symmetry.symmetries._find_least": least_of,
