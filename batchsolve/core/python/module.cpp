@@ -6,5 +6,6 @@
 NB_MODULE(BATCHSOLVE_MODULE, m) {
     m.def("best_level", &batchsolve::best_level);
     batchsolve::python::add_example(m);
+    batchsolve::python::add_draw(m);
     batchsolve::python::add_rate(m);
 }
