@@ -8,4 +8,5 @@ NB_MODULE(BATCHSOLVE_MODULE, m) {
     batchsolve::python::add_example(m);
     batchsolve::python::add_draw(m);
     batchsolve::python::add_rate(m);
+    batchsolve::python::add_scaling(m);
 }
