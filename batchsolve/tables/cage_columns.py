@@ -9,9 +9,8 @@ import pyarrow as pa
 
 from batchsolve.arrays import Bools, Ints
 from batchsolve.kernels import helper, kernel
-from batchsolve.problems.implied_cages import NO_SUM
 from batchsolve.problems.notation import buffers
-from batchsolve.problems.row_rules import Given
+from batchsolve.problems.row_rules import NO_SUM, Given
 
 _DOT, _EQUALS, _QUESTION, _ZERO = map(ord, ".=?0")
 _MOST_SUM_DIGITS = 9

@@ -6,6 +6,7 @@
 NB_MODULE(BATCHSOLVE_MODULE, m) {
     m.def("best_level", &batchsolve::best_level);
     batchsolve::python::add_example(m);
+    batchsolve::python::add_cages(m);
     batchsolve::python::add_draw(m);
     batchsolve::python::add_rate(m);
     batchsolve::python::add_scaling(m);
