@@ -19,9 +19,10 @@ import numpy as np
 from measuring import per_second
 
 import batchsolve
-from batchsolve.rating.ratings import SINGLES, ratings_of, steps_text
-from batchsolve.rating.techniques import GUESS, NAMES, WITHOUT_CHAINS
+from batchsolve.rating.ratings import ratings_of, steps_text
+from batchsolve.rating.techniques import GUESS, NAMES
 
+SINGLES = ("last cell", "hidden single in box", "hidden single in line")
 STEPS = 300  # puzzles whose steps are written
 
 
@@ -30,7 +31,7 @@ def rated(path: str, repeat: int) -> dict[str, Any]:
     _, grids, _ = measuring.solved(path)
     ratings = ratings_of(grids)
     by_singles = np.isin(ratings.levels, [NAMES.index(name) for name in SINGLES])
-    by_steps, beyond = ratings.levels < len(WITHOUT_CHAINS), ratings.levels == GUESS
+    by_steps, beyond = ratings.levels < NAMES.index("x-cycle"), ratings.levels == GUESS
     kinds = {
         "all": np.ones(len(grids), np.bool_),
         "by singles": by_singles,

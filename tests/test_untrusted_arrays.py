@@ -254,7 +254,13 @@ def work_guarded():
 
 _KERNELS = """
     memo._search dlx._search cells._walk bits._search search.search_on
-    residual.leaves_more sudoku._find_clashes
+    residual.leaves_more blocks._record_end survey._survey notation._encode_symbols
+    notation._encode_numbers notation._decode_symbols notation._decode_numbers grids._stacks_of
+    grids._fill_grids canonical_grids._fill_table
+    canonical_grids._search canonical_search.search_forms repeats._hash repeats._add repeats._refill
+    stacks.gather
+    render._frame render._sort_grids render._join render._ascending render._pack_lists
+    render._gather_ranks
 """
 
 

@@ -2,7 +2,7 @@
 
 Rows that share houses and named rules differ in regions, marks, pairs of cells and cages. `Given`
 holds these as they are read. `RowRules` has the sets of digits that fill each cage, and the cages
-that follow from others (see `batchsolve.problems.implied_cages`).
+that follow from others, because the digits of a house have a known sum (``core/cages/implied.h``).
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bytes, Ints, Shorts, Words
-from batchsolve.problems.implied_cages import LONGEST_RUN, NO_SUM, complete_cages
-from batchsolve.problems.rule_arrays import RELATION_NAMES
-from batchsolve.problems.rules import Cells, Rules, digit_sets
+from batchsolve.core import native
+from batchsolve.problems.rule_arrays import RELATION_NAMES, parts
+from batchsolve.problems.rules import Rules, digit_sets
+
+NO_SUM = -(2**60)
+"""The total of cells that differ, whatever their sum."""
 
 _MOST_DIGITS = 12  # for more, the sets of all sizes and sums are too many to list them
 
@@ -117,8 +120,7 @@ def _begins(lengths: npt.ArrayLike) -> Ints:
 def _parts(begins_of: Ints, which: Ints) -> tuple[Ints, Ints]:
     """Return the begins of some of the joined lists, joined anew, and the places of their parts."""
     lengths = begins_of[which + 1] - begins_of[which]
-    new = _begins(lengths)
-    return new, np.repeat(begins_of[which] - new[:-1], lengths) + np.arange(new[-1])
+    return _begins(lengths), parts(begins_of[which], lengths)
 
 
 class RowRules(NamedTuple):
@@ -162,20 +164,6 @@ def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> tuple[Ints,
     return ranges, np.array(sets, np.uint64)
 
 
-@lru_cache(maxsize=64)
-def _runs(houses: tuple[Cells, ...]) -> Ints:
-    """Return for each house how many houses from it on are disjoint, up to a limit."""
-    lengths = np.ones(len(houses), np.int64)
-    for first, cells in enumerate(houses):
-        taken = set(cells)
-        for house in houses[first + 1 : first + LONGEST_RUN]:
-            if not taken.isdisjoint(house):
-                break
-            taken.update(house)
-            lengths[first] += 1
-    return lengths
-
-
 def row_rules(shared: Rules, given: Given) -> RowRules:
     """Return the rules of rows as searches take them.
 
@@ -190,34 +178,32 @@ def row_rules(shared: Rules, given: Given) -> RowRules:
     ProblemError
         If there are too many sets of digits for a cage.
     """
-    n, n_cells, n_rows = shared.n_digits, shared.n_cells, len(given.cages_of) - 1
+    n = shared.n_digits
     wanted: frozenset[tuple[int, int]] = frozenset()
     if n > _MOST_DIGITS:
         sizes = np.diff(given.cells_of).tolist()
         wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
     ranges, sets = _set_table(n, wanted)
     houses = shared.houses if (given.totals != NO_SUM).any() else ()
-    n_regions = n if houses and given.regions.size else 0
-    n_more = 2 * LONGEST_RUN * (len(houses) + n_regions)  # cages of a row that follow, at most
-    n_cages = len(given.totals) + n_rows * n_more
-    made = RowRules(
+    cages_of, cells_of, cage_cells, sets_of = native.complete_cages(
+        given.regions,
+        given.cages_of,
+        given.totals,
+        given.cells_of,
+        given.cage_cells,
+        np.array(houses, np.uint16).reshape(-1),
+        ranges,
+        shared.n_cells,
+    )
+    return RowRules(
         given.regions,
         given.allowed,
         given.pairs_of,
         given.pairs,
-        np.zeros(n_rows + 1, np.int64),
+        cages_of,
         np.diff(given.cages_of),
-        np.zeros(n_cages + 1, np.int64),
-        np.empty(len(given.cage_cells) + n_rows * n_more * n, np.uint16),
-        np.empty((n_cages, 2), np.int64),
+        cells_of,
+        cage_cells,
+        sets_of,
         sets,
-    )
-    if n_cages:
-        cells = np.array([*houses, *[range(n)] * n_regions], np.int64).reshape(-1, n)
-        runs = np.append(_runs(houses), np.minimum(np.arange(n_regions, 0, -1), LONGEST_RUN))
-        n_cages = complete_cages(given, made, ranges, cells, runs, n_regions, n_cells)
-    return made._replace(
-        cells_of=made.cells_of[: n_cages + 1].copy(),
-        cage_cells=made.cage_cells[: made.cells_of[n_cages]].copy(),
-        sets_of=made.sets_of[:n_cages].copy(),
     )

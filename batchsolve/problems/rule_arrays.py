@@ -12,8 +12,9 @@ from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Bytes, Shorts, Words
+from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words
 from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.rules import RELATIONS, Cells, Rules
 
@@ -237,20 +238,7 @@ def find_clashes(rules: Any, own: Any, rows: Any, n_digits: int, grids: Any, cla
         clashes[k] = first_clash(rules, own, rows[k], n_digits, stack[:n])
 
 
-@helper
-def set_of_digits(own: Any, cage: Any, grid: Any) -> int:
-    """Return the place of the digits that a cage holds among its sets; their end if none fits."""
-    digits = np.uint64(0)
-    for x in range(own.cells_of[cage], own.cells_of[cage + 1]):
-        digits |= np.uint64(1) << np.uint64(grid[own.cage_cells[x]] - 1)
-    place, end = own.sets_of[cage]
-    while place < end and own.digit_sets[place] != digits:
-        place += 1
-    return place
-
-
-@kernel
-def find_digit_sets(own: Any, grids: Any, first: int, options: Any) -> None:
+def find_digit_sets(own: Any, grids: Bytes, first: int, options: npt.NDArray[np.uint32]) -> None:
     """Find the options that choose the digits of cages in solved grids with the rules of row 0.
 
     Parameters
@@ -263,10 +251,13 @@ def find_digit_sets(own: Any, grids: Any, first: int, options: Any) -> None:
         Receives them.
     """
     for cage in range(options.shape[1]):
-        begin, end = own.sets_of[cage]
-        for k in range(grids.shape[0]):
-            options[k, cage] = first + set_of_digits(own, cage, grids[k]) - begin
-        first += end - begin
+        cells = own.cage_cells[own.cells_of[cage] : own.cells_of[cage + 1]]
+        digits = grids[:, cells].astype(np.uint64) - np.uint64(1)
+        held = np.bitwise_or.reduce(np.uint64(1) << digits, axis=1)
+        sets = own.digit_sets[slice(*own.sets_of[cage])]
+        order = np.argsort(sets)
+        options[:, cage] = first + order[np.searchsorted(sets, held, sorter=order)]
+        first += sets.size
 
 
 def follow_shared(rules: RuleArrays, n_digits: int, grids: Bytes) -> Bools:
@@ -284,8 +275,7 @@ def follow_shared(rules: RuleArrays, n_digits: int, grids: Bytes) -> Bools:
     return right
 
 
-@kernel
-def follow_sums(own: Any, rows: Any, grids: Any, right: Any) -> None:
+def follow_sums(own: Any, rows: Ints, grids: Bytes, right: Bools) -> None:
     """Set to False the entries of full grids whose cages have other sums, or that marks exclude.
 
     Parameters
@@ -295,15 +285,35 @@ def follow_sums(own: Any, rows: Any, grids: Any, right: Any) -> None:
         The row of `own` whose rules hold for each grid.
     grids : ndarray of uint8, shape (n, n_cells)
     right : ndarray of bool, shape (n,)
-        Updated. Entries that are False stay so, and their grids may hold any digits.
+        Updated. Entries that are False stay so, and their grids may hold any digits; the digits of
+        cages differ in the others.
     """
-    for k in range(grids.shape[0]):
-        if not right[k]:
-            continue
-        row = rows[k]
-        for cell in range(own.allowed.shape[1]):
-            right[k] &= _has(own.allowed[row, cell], grids[k, cell] - 1)
-        for cage in range(own.cages_of[row], own.cages_of[row] + own.n_said[row]):
-            begin, end = own.sets_of[cage]
-            if begin >= 0:
-                right[k] &= set_of_digits(own, cage, grids[k]) < end
+    some = np.flatnonzero(right)
+    if own.allowed.shape[1]:
+        digits = grids[some].astype(np.uint64) - np.uint64(1)
+        right[some] = (own.allowed[rows[some]] >> digits & np.uint64(1)).all(axis=1)
+        some = some[right[some]]
+    cages = parts(own.cages_of[rows[some]], own.n_said[rows[some]])
+    grid_of = np.repeat(some, own.n_said[rows[some]])
+    begins, ends = own.sets_of[cages].T
+    cages, grid_of = cages[begins >= 0], grid_of[begins >= 0]
+    begins, has_sets = begins[begins >= 0], (begins < ends)[begins >= 0]
+    sizes = own.cells_of[cages + 1] - own.cells_of[cages]
+    cells = own.cage_cells[parts(own.cells_of[cages], sizes)]
+    held = grids[np.repeat(grid_of, sizes), cells]
+    sums = np.bincount(np.repeat(np.arange(cages.size), sizes), held, cages.size)
+    is_right = has_sets.copy()  # all sets of a cage have one sum
+    is_right[has_sets] = sums[has_sets] == _sums_of(own.digit_sets[begins[has_sets]])
+    right[grid_of[~is_right]] = False
+
+
+def parts(begins: Ints, lengths: Ints) -> Ints:
+    """Return the places of some parts of an array, joined."""
+    new = np.cumsum(lengths) - lengths
+    return np.repeat(begins - new, lengths) + np.arange(lengths.sum())
+
+
+def _sums_of(digit_sets: Words) -> Ints:
+    """Return the sum of the digits of each set."""
+    digits = np.arange(int(digit_sets.max(initial=0)).bit_length())
+    return (digit_sets.astype(np.int64)[:, None] >> digits & 1) @ (digits + 1)

@@ -14,66 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bytes, Ints, UInts
+from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import ProblemError
-from batchsolve.kernels import with_counterpart
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS
 from batchsolve.problems.rules import Rules, plain
 from batchsolve.settings import whole_number
 
-ROWS_AT_ONCE = 4096  # in NumPy
-
-
-def _find_in_numpy(
-    grids: Bytes, n_digits: int, indptr: Ints, indices: UInts, n_items: int, clashes: Ints
-) -> None:
-    """Do as `_find_clashes`."""
-    clashes[:] = -1
-    for begin in range(0, len(grids), ROWS_AT_ONCE):
-        some, found = grids[begin : begin + ROWS_AT_ONCE], clashes[begin : begin + ROWS_AT_ONCE]
-        is_covered = np.zeros((len(some), n_items), np.bool_)
-        n_clues = np.zeros(len(some), np.int64)
-        for cell, column in enumerate(some.T):
-            at = np.flatnonzero((column > 0) & (found < 0))
-            clash = column[at] > n_digits
-            fit, option = at[~clash], cell * n_digits + column[at[~clash]].astype(np.int64) - 1
-            sizes = indptr[option + 1] - indptr[option]
-            for x in range(int(sizes.max(initial=0))):
-                own = x < sizes
-                items = indices[indptr[option[own]] + x]
-                found[fit[own][is_covered[fit[own], items]]] = 0
-                is_covered[fit[own], items] = True
-            clash[~clash] = found[fit] == 0
-            found[at[clash]] = n_clues[at[clash]]
-            n_clues[at] += 1
-
-
-@with_counterpart(_find_in_numpy)
-def _find_clashes(grids, n_digits, indptr, indices, n_items, clashes):
-    """Find the first clue of each grid that clashes with one before it, or whose digit is too high.
-
-    ``n_items`` is the number of items.
-    """
-    is_covered = np.zeros(n_items, np.bool_)
-    for k in range(grids.shape[0]):
-        is_covered[:] = False
-        clashes[k] = -1
-        n_clues = 0
-        for cell in range(grids.shape[1]):
-            digit = np.int64(grids[k, cell])
-            if digit == 0:
-                continue
-            clash = digit > n_digits
-            if not clash:
-                option = cell * n_digits + digit - 1
-                for x in range(indptr[option], indptr[option + 1]):
-                    clash |= is_covered[indices[x]]
-                    is_covered[indices[x]] = True
-            if clash:
-                clashes[k] = n_clues
-                break
-            n_clues += 1
+_AT_ONCE = 500_000  # items of grids
 
 
 class Sudoku(GridProblem):
@@ -131,8 +79,48 @@ class Sudoku(GridProblem):
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
         self.check_width(grids)
-        clashes = np.empty(len(grids), np.int64)
-        _find_clashes(grids, self.n_digits, self.indptr, self.indices, self.n_items, clashes)
+        clashes, step = np.full(len(grids), -1, np.int64), max(1, _AT_ONCE // self.n_items)
+        for begin in range(0, len(grids), step):
+            some = grids[begin : begin + step]
+            wrong = np.flatnonzero(self._may_clash(some))
+            if wrong.size:
+                clashes[begin + wrong] = self._find_clashes(some[wrong])
+        return clashes
+
+    @cached_property
+    def _places(self) -> Ints:
+        """The cells of all houses: place, house -> cell."""
+        return np.array(self.rules.houses, np.intp).T
+
+    def _may_clash(self, grids: Bytes) -> Bools:
+        """Return False for grids that surely have no clash, which is fast."""
+        n = self.n_digits
+        if n > 64:
+            return np.ones(len(grids), np.bool_)
+        bit_of = np.zeros(256, np.min_scalar_type((1 << n) - 1))
+        bit_of[1 : n + 1] = 1 << np.arange(n, dtype=np.uint64)
+        bits: npt.NDArray[Any] = bit_of[grids.T]
+        once = np.zeros((self._places.shape[1], len(grids)), bits.dtype)
+        twice = np.zeros_like(once)
+        for cells in self._places:
+            twice |= once & bits[cells]
+            once |= bits[cells]
+        return np.logical_or(twice.any(axis=0), (grids > n).any(axis=1))
+
+    def _find_clashes(self, grids: Bytes) -> Ints:
+        """Return the first clash of each grid, or -1: all grids are filled together."""
+        clashes, n_clues = np.full(len(grids), -1, np.int64), np.zeros(len(grids), np.int64)
+        is_covered = np.zeros((len(grids), self.n_items), np.bool_)
+        items_of = self.indices.reshape(-1, 4)
+        for cell, digits in enumerate(grids.T.astype(np.int64)):
+            fits = (digits > 0) & (digits <= self.n_digits)
+            at = np.flatnonzero(fits)[:, None]
+            items = items_of[cell * self.n_digits + digits[fits] - 1]
+            clash = digits > self.n_digits
+            clash[fits] = is_covered[at, items].any(axis=1)
+            is_covered[at, items] = True
+            clashes[clash & (clashes < 0)] = n_clues[clash & (clashes < 0)]
+            n_clues += digits > 0
         return clashes
 
     def item_name(self, i: int) -> str:

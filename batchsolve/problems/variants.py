@@ -12,9 +12,7 @@ import numpy as np
 
 from batchsolve.arrays import Bytes, Ints, Words
 from batchsolve.errors import InputError, ProblemError
-from batchsolve.kernels import light_kernel
-from batchsolve.problems.implied_cages import NO_SUM
-from batchsolve.problems.row_rules import Given
+from batchsolve.problems.row_rules import NO_SUM, Given
 from batchsolve.problems.rule_arrays import RELATION_NAMES
 from batchsolve.problems.rules import Cage, Rules, regions_of
 from batchsolve.problems.variant import Variant
@@ -140,23 +138,13 @@ def _check_regions(regions: Bytes, rules: Rules) -> None:
         return
     if regions.shape[1] != n * n or rules.n_cells != n * n:
         raise ProblemError(f"regions must have shape (n, {n * n}), not {regions.shape}")
-    row, region, size = _wrong_region(np.ascontiguousarray(regions), n)
-    if row >= 0:
+    bucket = (n + 1) * np.arange(len(regions))[:, None] + np.minimum(regions, n)
+    sizes = np.bincount(bucket.ravel(), minlength=(n + 1) * len(regions)).reshape(-1, n + 1)
+    wrong = np.argwhere(sizes[:, :n] != n)  # a region above n leaves one below it too small
+    if wrong.size:
+        row, region = wrong[0].tolist()
+        size = sizes[row, region]
         raise ProblemError(f"row {row}: region {region} has {size} cells; each region has {n}")
-
-
-@light_kernel
-def _wrong_region(regions: Any, n: int) -> tuple[int, int, int]:
-    """Return the row, the number and the size of the first region that is wrong, or -1."""
-    sizes = np.empty(256, np.int64)
-    for row in range(regions.shape[0]):
-        sizes[:] = 0
-        for region in regions[row]:
-            sizes[region] += 1
-        for region in range(256):
-            if sizes[region] != (n if region < n else 0):
-                return row, region, sizes[region]
-    return -1, -1, -1
 
 
 def _check_places(given: Given, rules: Rules) -> None:

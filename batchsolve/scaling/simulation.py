@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Floats
+from batchsolve.core import native
 from batchsolve.errors import InputError
 from batchsolve.interrupts import check_interrupt
-from batchsolve.kernels import kernel
 from batchsolve.scaling.tree_shape import GRAIN, Shape
 from batchsolve.search.pieces import SPLIT_NODES, STACKS_PER_WORKER, Sizing, piece_bounds
 from batchsolve.search.scheduler import Result, Scheduler, run_round
@@ -137,9 +137,11 @@ def simulate(
         # no subtree reaches this budget, so each is one piece of work
         split_depth, budget, sizing = 0, UNLIMITED, Sizing(1.0, 0.0, begin.size)
         shape = Shape.even()
-    tree = _Tree((shape.shares, shape.bounds, shape.first, shape.last), costs.rate)
-    _seed(seed)
-    stacks, visited = _split(begin, workers, split_depth, tree.tables)
+    subtrees = native.Subtrees(
+        shape.shares, shape.bounds, shape.first, shape.last, GRAIN, seed & 0xFFFFFFFF
+    )
+    tree = _Tree(subtrees, costs.rate)
+    stacks, visited = _split(begin, workers, split_depth, subtrees)
     scheduler = Scheduler(tree, workers, budget, sizing=sizing)
     scheduler.add(_Subtrees(stacks))
     most, rounds = max(MOST_TASKS, 10 * workers), 0
@@ -211,7 +213,7 @@ class _Subtrees:
         """Cut into at most `n_pieces` of about equal weight; see `batchsolve.search.pieces`."""
         if not len(self.stacks):
             return []
-        bounds = _piece_bounds(self.stacks[:, 1], n_pieces, most_stacks)
+        bounds = piece_bounds(self.stacks[:, 1], n_pieces, most_stacks)
         return [_Subtrees(self.stacks[begin:end]) for begin, end in pairwise(bounds.tolist())]
 
 
@@ -220,12 +222,12 @@ class _Tree:
 
     enough: ClassVar[bool] = False
 
-    def __init__(self, tables: tuple[npt.NDArray[Any], ...], rate: float) -> None:
-        self.tables, self._rate = tables, rate
+    def __init__(self, subtrees: Any, rate: float) -> None:
+        self._subtrees, self._rate = subtrees, rate
 
     def begin(self, piece: _Subtrees, budget: int, promised: int) -> tuple[_Subtrees, Result]:
         """Search a piece."""
-        visited, left = _search(piece.stacks, float(budget), self.tables)
+        visited, left = self._subtrees.search(piece.stacks, float(budget))
         return piece, Result(None, int(visited), visited / self._rate, left=[_Subtrees(left)])
 
     def accept(self, piece: _Subtrees, result: Result) -> list[Any]:
@@ -238,7 +240,7 @@ class _Tree:
 
 
 def _split(
-    sizes: Floats, workers: int, split_depth: int | None, tables: tuple
+    sizes: Floats, workers: int, split_depth: int | None, subtrees: Any
 ) -> tuple[Floats, int]:
     """Expand the tree by levels as `TreeSearch` does; return the stacks and the nodes visited."""
     wanted, visited, level = STACKS_PER_WORKER * workers, 0, 0
@@ -250,67 +252,6 @@ def _split(
         elif len(stacks) >= wanted or visited >= SPLIT_NODES:
             break
         visited += len(stacks)
-        stacks = _expand(stacks, tables)
+        stacks = subtrees.expand(stacks)
         level += 1
     return stacks, visited
-
-
-_piece_bounds = kernel(piece_bounds)
-
-
-@kernel
-def _seed(seed):
-    """Seed the random numbers of compiled code, which are separate from numpy's."""
-    np.random.seed(seed)
-
-
-@kernel
-def _children(size, tables):
-    """Draw the children of a subtree; return their shares, in tree order."""
-    shares, bounds, first, last = tables
-    c = min(first.size - 1, max(0, int(np.log2(max(1.0, size)))))
-    k = np.random.randint(first[c], last[c])
-    return shares[bounds[k] : bounds[k + 1]]
-
-
-@kernel
-def _expand(stacks, tables):
-    """Replace every subtree by the subtrees of its children."""
-    out = [(0.0, 0.0) for _ in range(0)]
-    for size, weight in stacks:
-        if size <= GRAIN:
-            out.append((size, weight))
-            continue
-        shares = _children(size, tables)
-        out += [(share * size, weight / shares.size) for share in shares if share > 0.0]
-    return np.array(out)
-
-
-@kernel
-def _cut(size, weight, visited, tables):
-    """Return the stacks left of a subtree after some of its nodes, the last in tree order first."""
-    right = [(0.0, 0.0) for _ in range(0)]
-    while size > GRAIN:
-        shares = _children(size, tables)
-        weight /= shares.size
-        x, passed = 0, 0.0
-        while x < shares.size - 1 and passed + shares[x] * size <= visited:
-            passed += shares[x] * size
-            x += 1
-        right += [(share * size, weight) for share in shares[:x:-1] if share > 0.0]
-        visited, size = visited - passed, shares[x] * size
-    right.append((max(0.0, size - visited), weight))
-    return np.array(right)
-
-
-@kernel
-def _search(stacks, budget, tables):
-    """Search stacks in tree order; return the nodes visited and the stacks left."""
-    visited, n = 0.0, 0
-    while n < len(stacks) and visited + stacks[n, 0] <= budget:
-        visited += stacks[n, 0]
-        n += 1
-    if n == len(stacks) or visited == budget:
-        return visited, stacks[n:].copy()
-    left = _cut(stacks[n, 0], stacks[n, 1], budget - visited, tables)[::-1]
-    return budget, np.concatenate((left, stacks[n + 1 :]))

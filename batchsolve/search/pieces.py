@@ -214,6 +214,9 @@ def nodes_at_once(n_entries: int) -> int:
     return max(1, FIRST_ENTRIES // max(1, n_entries))
 
 
+_LEAST_WEIGHT = np.finfo(np.float64).tiny
+
+
 def piece_bounds(
     weights: npt.NDArray[np.float64], n_pieces: int, most_stacks: int
 ) -> npt.NDArray[np.int64]:
@@ -221,8 +224,6 @@ def piece_bounds(
 
     A frontier holds few stacks near the root, with most of its weight, and many deep stacks with
     almost none; those stay together. If pieces would be longer than `most_stacks`, there are more.
-    It is a function of an array and numbers, so that the simulation, which cuts often, can compile
-    it.
 
     Parameters
     ----------
@@ -242,15 +243,12 @@ def piece_bounds(
     """
     m = weights.size
     whole = weights.sum()
-    if whole < m * np.finfo(np.float64).tiny:  # too deep for weights to tell
-        weights = np.ones(m)
-        whole = float(m)
+    if whole < m * _LEAST_WEIGHT:  # too deep for weights to tell
+        weights, whole = np.ones(m), float(m)
     middles = np.cumsum(weights) - weights / 2
     n = max(1, min(n_pieces, m))
     numbers = (middles / whole * n).astype(np.int64)
-    numbers = np.minimum(numbers, n - 1)  # the last stacks may weigh nothing
-    lengths = np.arange(m) // most_stacks
-    cuts = np.flatnonzero((np.diff(numbers) != 0) | (np.diff(lengths) != 0)) + 1
-    bounds = np.empty(cuts.size + 2, np.int64)
-    bounds[0], bounds[1:-1], bounds[-1] = 0, cuts, m
-    return bounds
+    numbers[numbers >= n] = n - 1  # the last stacks may weigh nothing
+    begins = numbers[1:] != numbers[:-1]
+    begins[most_stacks - 1 :: most_stacks] = True
+    return np.concatenate(([0], np.flatnonzero(begins) + 1, [m]))

@@ -7,9 +7,8 @@ import pyarrow as pa
 
 from batchsolve.arrays import Bools, Ints
 from batchsolve.core import native
-from batchsolve.problems.implied_cages import NO_SUM
 from batchsolve.problems.notation import buffers
-from batchsolve.problems.row_rules import Given
+from batchsolve.problems.row_rules import NO_SUM, Given
 
 
 def read_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[Given, Bools]:

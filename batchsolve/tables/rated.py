@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from batchsolve.errors import ProblemError
 from batchsolve.problems.answers import Answers, Status
-from batchsolve.rating.ratings import compile_ahead, has_ratings, ratings_of, steps_text
+from batchsolve.rating.ratings import has_ratings, ratings_of, steps_text
 from batchsolve.rating.techniques import NAMES
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.tables.answers import STATUS_TEXTS, RowSums, sparse_text, with_new_columns
@@ -51,7 +51,6 @@ class RatedTable:
     def __init__(self, reader: Reader, backdoor: bool, steps: bool, uniqueness: bool) -> None:
         if not _is_rated(reader.main):
             raise ProblemError(NOT_RATED)
-        compile_ahead()  # while rows are read
         self.reader, self._backdoor, self._steps = reader, backdoor, steps
         self._uniqueness = uniqueness
         new = [("technique", pa.string()), ("rating", pa.float64()), ("backtracks", pa.int64())]

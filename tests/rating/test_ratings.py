@@ -9,13 +9,9 @@ from hypothesis import example, given, settings, strategies as st
 from oracles import Pencilmarks, dead_ends, easiest_step, is_backdoor, rating
 
 import batchsolve as bs
-from batchsolve import rehearsals
-from batchsolve.kernels import NotAtHandError
-from batchsolve.rating import ratings
-from batchsolve.rating.board import CELLS, N_CELLS
-from batchsolve.rating.in_numpy import levels_by_singles
-from batchsolve.rating.ratings import SINGLES, climbed, ratings_of, steps_text
-from batchsolve.rating.techniques import NAMES, NONE, RATINGS, UNRATED, WITHOUT_CHAINS
+from batchsolve.core import native
+from batchsolve.rating.ratings import N_CELLS, ratings_of, steps_text
+from batchsolve.rating.techniques import NAMES, RATINGS
 
 # puzzles made by removing random clues, one for each rating that came up without chains, and some
 # that need chains, with the first word of the technique; that of 8.6 is beyond the ladder
@@ -51,7 +47,7 @@ PUZZLES = """\
 ....46..77.....5..3.4........12..7.....43......3...8.9.6.9..2....71....55....8..6 8.3 cell
 ..95.....36.........578.9.3.....8.24.3.....6....9..1.7....74..25..6...9.72....... 8.6 guess
 """
-NAMES_BY_RATING = {str(step[1]): step[0] for step in WITHOUT_CHAINS}
+NAMES_BY_RATING = dict(zip(map(str, RATINGS[::-1]), NAMES[::-1], strict=True))  # the first of each
 ROWS = [line.split(maxsplit=2) for line in PUZZLES.splitlines()]
 LEVELS = set(zip(NAMES, RATINGS.tolist(), strict=True))
 VALUES = [float(row[1]) for row in ROWS]
@@ -87,35 +83,6 @@ def test_ratings_are_those_of_the_oracle_and_of_all_images(k, seed):
     assert len(set(ratings_of(images, backdoor=True).backdoors)) == 1
 
 
-def test_levels_of_singles_in_numpy_are_those_of_the_ladder():
-    rng = np.random.default_rng(0)
-    solved = np.array([[int(c) for c in bs.solve("." * 81, limit=1).solution]], np.uint8)
-    grids = np.repeat(np.concatenate([GRIDS, *[solved] * 20]), 20, axis=0)
-    grids[rng.random(grids.shape) < rng.choice([0, 0.01, 0.2, 0.5], (len(grids), 1))] = 0
-    wrong = rng.random(len(grids)) < 0.3
-    grids[wrong, rng.integers(0, N_CELLS, wrong.sum())] = rng.integers(0, 11, wrong.sum())
-    found, expected = levels_by_singles(grids), climbed(grids)[1]
-    by_singles = [NONE, *map(NAMES.index, SINGLES)]
-    assert {*found} == {UNRATED, *by_singles}
-    assert (found == np.where(np.isin(expected, by_singles), expected, UNRATED)).all()
-
-
-def test_ratings_are_the_same_while_the_ladder_is_compiled(monkeypatch):
-    compiles = [False, True]  # when it is looked for, and when a row needs it
-
-    def rehearse():
-        if not compiles.pop(0):
-            raise NotAtHandError
-
-    expected = ratings_of(GRIDS)
-    monkeypatch.setattr(ratings, "_rehearse_ladder", rehearse)
-    monkeypatch.setattr(rehearsals, "begin", lambda name, call: None)
-    monkeypatch.setattr(rehearsals, "state_of", lambda name: "running")
-    found = ratings_of(GRIDS)
-    assert (found.levels == expected.levels).all()
-    assert (found.backtracks == expected.backtracks).all()
-
-
 def test_patterns_of_uniqueness_have_their_ratings_if_they_are_asked_for():
     found = ratings_of(UNIQUE_GRIDS, uniqueness=True)
     assert found.values.tolist() == [float(value) for _, value, _ in UNIQUE]
@@ -140,16 +107,18 @@ def test_all_techniques_together_leave_what_the_oracle_leaves(k, seed, n_removed
     grid = [*GRIDS, HIDDEN_QUAD][k].copy()
     clues = np.flatnonzero(grid)
     grid[np.random.default_rng(seed).permutation(clues)[:n_removed]] = 0
-    levels = []
-    [board], _ = climbed(grid[None], note=lambda *each: levels.append(each[0]))
-    marks = Pencilmarks(grid.tolist())
+    steps = json.loads(steps_text(grid))
+    marks, found = Pencilmarks(grid.tolist()), Pencilmarks(grid.tolist())
     while marks.candidates and easiest_step(marks) < 8.6:
         pass
-    left = {divmod(cell, 9): bits for cell, bits in enumerate(board[CELLS:N_CELLS]) if bits}
-    sets = {cell: sum(1 << d - 1 for d in digits) for cell, digits in marks.candidates.items()}
-    assert left == sets
+    for step in steps:
+        for cell, digits in step.get("removes", {}).items():
+            found.candidates[place_of(cell)] -= set(digits)
+        for cell, digit in step.get("fills", {}).items():
+            found.fill(place_of(cell), digit)
+    assert found.candidates == marks.candidates
     if k == len(GRIDS):
-        assert "hidden quad" in {NAMES[level] for level in levels}
+        assert "hidden quad" in {step["technique"] for step in steps}
 
 
 @pytest.mark.parametrize("value", [2.3, 3.8, 5.2, 8.6])
@@ -247,6 +216,24 @@ def assert_that_nodes_follow(marks, chain, technique):
 def test_grids_that_cannot_be_rated_are_an_error(grid, why):
     with pytest.raises(bs.InputError, match=why):
         ratings_of(np.array([grid], np.uint8))
+
+
+def test_the_last_of_many_grids_is_rated_and_checked():
+    grids = np.tile(GRIDS[:1], (300, 1))
+    assert ratings_of(grids).values.tolist() == [VALUES[0]] * 300
+    grids[299] = 0
+    with pytest.raises(bs.InputError, match="grid 299 has not one solution"):
+        ratings_of(grids)
+
+
+def test_the_native_core_takes_no_other_arrays_than_grids():
+    grids = GRIDS.copy()
+    with pytest.raises(ValueError, match="81 cells"):
+        native.rate_grids(grids[:, :80].copy(), False, False)
+    with pytest.raises(ValueError, match="81 cells"):
+        native.steps_of(grids[0, :80].copy(), False)
+    with pytest.raises(TypeError):
+        native.rate_grids(grids[0], False, False)
 
 
 def test_no_grids_have_no_ratings():

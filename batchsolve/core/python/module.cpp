@@ -4,9 +4,12 @@
 NB_MODULE(BATCHSOLVE_MODULE, m) {
     batchsolve::python::add_engines(m);
     batchsolve::python::add_graphs(m);
-    batchsolve::python::add_example(m);
+    batchsolve::python::add_cages(m);
+    batchsolve::python::add_draw(m);
     batchsolve::python::add_lanes(m);
     batchsolve::python::add_symmetry(m);
     batchsolve::python::add_tables(m);
     batchsolve::python::add_text(m);
+    batchsolve::python::add_rate(m);
+    batchsolve::python::add_scaling(m);
 }

@@ -7,10 +7,13 @@ namespace batchsolve::python {
 
 void add_engines(nb::module_& m);
 void add_graphs(nb::module_& m);
-void add_example(nb::module_& m);
 void add_lanes(nb::module_& m);
 void add_symmetry(nb::module_& m);
 void add_tables(nb::module_& m);
 void add_text(nb::module_& m);
+void add_cages(nb::module_& m);
+void add_draw(nb::module_& m);
+void add_rate(nb::module_& m);
+void add_scaling(nb::module_& m);
 
 }  // namespace batchsolve::python

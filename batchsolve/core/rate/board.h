@@ -1,0 +1,163 @@
+// The board of a 9×9 puzzle in progress.
+//
+// A *house* is a row (0-8), a column (9-17) or a box (18-26). A *candidate* of an open cell is a
+// digit that it may still have. The board keeps candidates twice: the digits of each cell, and the
+// places of each digit in each house. All indices come from the tables of this file, from sets of
+// nine bits, or from digits that `begin` has checked.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "rate/sets.h"
+
+namespace batchsolve::rate {
+
+constexpr unsigned n_digits = 9, n_cells = 81, n_houses = 27, n_peers = 20;
+
+/// The first house of each kind.
+constexpr unsigned rows = 0, columns = 9, boxes = 18;
+
+/// All digits of a cell, or all places of a house.
+constexpr Bits all = 511;
+
+template <class T, unsigned n_rows, unsigned n_columns>
+using Table = std::array<std::array<T, n_columns>, n_rows>;
+
+/// The cell at each place of each house, in ascending order.
+inline constexpr auto cells_of = [] {
+    Table<std::uint8_t, n_houses, n_digits> cells{};
+    for (unsigned house = 0; house < n_digits; ++house) {
+        for (unsigned place = 0; place < n_digits; ++place) {
+            const unsigned row = house / 3 * 3 + place / 3, column = house % 3 * 3 + place % 3;
+            cells[rows + house][place] = static_cast<std::uint8_t>(9 * house + place);
+            cells[columns + house][place] = static_cast<std::uint8_t>(9 * place + house);
+            cells[boxes + house][place] = static_cast<std::uint8_t>(9 * row + column);
+        }
+    }
+    return cells;
+}();
+
+/// A house of a cell, and the place of the cell in it.
+struct Seat {
+    std::uint8_t house, place;
+};
+
+/// The seats of each cell in its row, column and box.
+inline constexpr auto seats_of = [] {
+    Table<Seat, n_cells, 3> seats{};
+    for (std::uint8_t house = 0; house < n_houses; ++house) {
+        for (std::uint8_t place = 0; place < n_digits; ++place) {
+            seats[cells_of[house][place]][house / n_digits] = {house, place};
+        }
+    }
+    return seats;
+}();
+
+/// The cells of each house.
+inline constexpr auto set_of_house = [] {
+    std::array<CellSet, n_houses> sets{};
+    for (unsigned house = 0; house < n_houses; ++house) {
+        for (const unsigned cell : cells_of[house]) sets[house] |= CellSet{1} << cell;
+    }
+    return sets;
+}();
+
+/// The cells that share a house with each cell.
+inline constexpr auto set_of_peers = [] {
+    std::array<CellSet, n_cells> sets{};
+    for (unsigned cell = 0; cell < n_cells; ++cell) {
+        for (const Seat seat : seats_of[cell]) sets[cell] |= set_of_house[seat.house];
+        sets[cell] &= ~(CellSet{1} << cell);
+    }
+    return sets;
+}();
+
+/// The same in ascending order.
+inline constexpr auto peers_of = [] {
+    Table<std::uint8_t, n_cells, n_peers> peers{};
+    for (unsigned cell = 0; cell < n_cells; ++cell) {
+        unsigned k = 0;
+        for (const unsigned peer : elements(set_of_peers[cell])) {
+            peers[cell][k++] = static_cast<std::uint8_t>(peer);
+        }
+    }
+    return peers;
+}();
+
+/// Return true if two cells share a house.
+constexpr bool are_peers(unsigned one, unsigned two) { return set_of_peers[one] >> two & 1; }
+
+/// The places of a house (first index) that lie in another.
+inline constexpr auto shared_places = [] {
+    Table<Bits, n_houses, n_houses> places{};
+    for (unsigned house = 0; house < n_houses; ++house) {
+        for (unsigned place = 0; place < n_digits; ++place) {
+            for (const Seat seat : seats_of[cells_of[house][place]]) {
+                places[house][seat.house] |= Bits{1} << place;
+            }
+        }
+    }
+    return places;
+}();
+
+/// A digit of a cell.
+struct Candidate {
+    unsigned cell, digit;
+    friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+struct Board {
+    std::array<Bits, n_cells> candidates;      // the digits of each cell; none if it is filled
+    Table<Bits, n_houses, n_digits> places;    // of each digit in each house; none if it has it
+    std::array<Bits, n_houses> open, missing;  // the open cells of each house, the digits it lacks
+    std::array<std::uint8_t, n_cells> digits;  // counted from 1; 0 if the cell is open
+    unsigned n_open;                           // cells
+
+    Board() : n_open(n_cells) {
+        candidates.fill(all);
+        for (auto& of_house : places) of_house.fill(all);
+        open.fill(all);
+        missing.fill(all);
+        digits.fill(0);
+    }
+
+    /// Fill the clues of a grid; return false if it has other digits than 0 to 9, or clashes.
+    bool begin(std::span<const std::uint8_t, n_cells> grid) {
+        for (unsigned cell = 0; cell < n_cells; ++cell) {
+            if (grid[cell] > n_digits || (grid[cell] && !fill({cell, grid[cell] - 1u})))
+                return false;
+        }
+        return true;
+    }
+
+    bool has(Candidate c) const { return candidates[c.cell] >> c.digit & 1; }
+
+    void remove(Candidate c) {
+        candidates[c.cell] &= ~(Bits{1} << c.digit);
+        for (const Seat seat : seats_of[c.cell]) {
+            places[seat.house][c.digit] &= ~(Bits{1} << seat.place);
+        }
+    }
+
+    /// Fill an open cell; return false if the digit is not a candidate of it.
+    bool fill(Candidate c) {
+        if (!has(c)) return false;
+        const Bits digit = Bits{1} << c.digit, others = candidates[c.cell] & ~digit;
+        candidates[c.cell] = 0;
+        digits[c.cell] = static_cast<std::uint8_t>(c.digit + 1);
+        --n_open;
+        for (const auto [house, place] : seats_of[c.cell]) {
+            const Bits here = Bits{1} << place;
+            open[house] &= ~here;
+            missing[house] &= ~digit;
+            for (const unsigned other : elements(others)) places[house][other] &= ~here;
+            const Bits left = places[house][c.digit] & ~here;
+            places[house][c.digit] = 0;
+            for (const unsigned at : elements(left)) remove({cells_of[house][at], c.digit});
+        }
+        return true;
+    }
+};
+
+}  // namespace batchsolve::rate

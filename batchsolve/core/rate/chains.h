@@ -1,0 +1,277 @@
+// Chains of implications between candidates, with the ratings of Sudoku Explainer 1.2.1.
+//
+// A *node* is a candidate that is *on* (the digit of its cell) or *off*. A *chain* follows weak and
+// strong links in turn:
+//
+// - A *cycle* leads from A on to B off and back, for one digit: one of A and B is on, so cells that
+//   see both do not have the digit.
+// - A *forcing chain* leads from a candidate to its opposite, which therefore holds.
+// - *Cell* and *region forcing chains* lead from all candidates of a cell, or of a digit in a
+//   house, to one node, which therefore holds.
+//
+// X-cycles and X-chains follow one digit; Y-cycles have strong links within cells alone.
+//
+// All are chains of the least length, whose nodes are counted: each limit of length that a rating
+// passes adds 0.1. A chain that loses a node, because singles decide it, has its conclusion
+// decided, too. So the rating is still the least level up to which techniques solve the puzzle.
+#pragma once
+
+#include "rate/distances.h"
+#include "rate/nishio.h"
+#include "rate/step.h"
+#include "rate/techniques.h"
+
+namespace batchsolve::rate {
+
+class Chains {
+public:
+    /// Find the easiest chain for each candidate of a board, as far as it may be the easiest of
+    /// all, or is no harder than `limit`.
+    Chains(Board& board, unsigned limit)
+        : board_(board), limit_(limit), links_(board), distances_(links_.size()) {
+        found_.resize(links_.size());
+        find();
+    }
+
+    /// The level of the easiest chain; `guess` if no chain helps.
+    unsigned level() const { return easiest_; }
+
+    /// Remove what the easiest chains remove, and all others up to the limit.
+    void use_all() {
+        for (unsigned k = 0; k < links_.size(); ++k) {
+            if (found_[k].level <= std::max(easiest_, limit_)) board_.remove(links_.candidate(k));
+        }
+    }
+
+    /// Remove what the easiest chain removes, and write it into a step.
+    void use_easiest(Step& step) {
+        const Found best = *std::ranges::min_element(found_, {}, &Found::difficulty);
+        explain(best, step);
+        for (unsigned k = 0; k < links_.size(); ++k) {
+            if (found_[k] == best) board_.remove(links_.candidate(k));
+        }
+    }
+
+private:
+    /// The easiest chain that removes a candidate.
+    struct Found {
+        unsigned level = guess, nodes = 0;
+        unsigned source = 0;  // the first node, the cell, or 9 · house + digit
+        unsigned target = 0;  // the last node
+        std::pair<unsigned, unsigned> difficulty() const { return {level, nodes}; }
+        friend bool operator==(const Found&, const Found&) = default;
+    };
+    static unsigned number_of(Node node) { return 2 * node.k + node.is_on; }
+    static Node node_of(unsigned number) { return {number / 2, number % 2 == 1}; }
+
+    bool is_enough(Kind next) const { return easiest_ <= limit_ || easiest_ < level_of(next, 0); }
+    bool may_be_easiest(unsigned level) const { return level <= std::max(limit_, easiest_); }
+
+    void find() {
+        follow(Along::digits, Kind::x_chain, Kind::x_cycle);
+        if (easiest_ <= limit_) return;
+        follow(Along::cells, Kind::y_cycle, Kind::y_cycle);
+        if (is_enough(Kind::cycle)) return;
+        follow(Along::all, Kind::chain, Kind::cycle);
+        if (is_enough(Kind::nishio)) return;
+        join_cells();
+        join_houses();
+        refute();
+    }
+
+    /// Note a chain that removes a candidate, if it is easier than the last one.
+    void note(unsigned k, const Found& found) {
+        if (found.difficulty() >= found_[k].difficulty()) return;
+        found_[k] = found;
+        easiest_ = std::min(easiest_, found.level);
+    }
+
+    /// Note the candidates that a chain to a node removes.
+    void conclude(const Found& found) {
+        const auto [k, is_on] = node_of(found.target);
+        if (!is_on) return note(k, found);
+        const auto [cell, digit] = links_.candidate(k);
+        for (const unsigned other : elements(board_.candidates[cell] & ~(Bits{1} << digit))) {
+            note(links_.number({cell, other}), found);
+        }
+    }
+
+    /// Find the cycles and forcing chains of some links.
+    void follow(Along along, Kind chain, Kind cycle) {
+        for (unsigned k = 0; k < links_.size(); ++k) {
+            const unsigned bound = std::min(std::max(limit_, easiest_), guess - 1);
+            const unsigned most = std::max(nodes_up_to(chain, bound), nodes_up_to(cycle, bound));
+            for (const bool is_on : {true, false}) distances_.find(links_, along, {k, is_on}, most);
+            if (along == Along::cells) continue;
+            for (const bool is_on : {false, true}) {
+                const Node from{k, is_on}, to{k, !is_on};
+                const unsigned nodes = distances_.between(from, to) + 1;
+                if (nodes > most) continue;
+                conclude({level_of(chain, nodes), nodes, number_of(from), number_of(to)});
+            }
+        }
+        for (unsigned one = 0; one < links_.size(); ++one) {
+            links_.seen_of_digit(one).for_each(links_.size(), [&](unsigned two) {
+                if (two < one) return;
+                const unsigned nodes = 1 + distances_.between({two, false}, {one, true});
+                if (nodes > most_nodes || !may_be_easiest(level_of(cycle, nodes))) return;
+                cross(one, two, level_of(cycle, nodes), nodes);
+                if (along != Along::all && nodes > 4) {
+                    cross_all(one, two, level_of(cycle, nodes), nodes);
+                }
+            });
+        }
+    }
+
+    /// Note the candidates that see both of two of their digit, one of which is on.
+    void cross(unsigned one, unsigned two, unsigned level, unsigned nodes) {
+        CandidateSet seen = links_.seen_of_digit(one);
+        seen &= links_.seen_of_digit(two);
+        const Found found{level, nodes, number_of({one, true}), number_of({two, false})};
+        seen.for_each(links_.size(), [&](unsigned k) { note(k, found); });
+    }
+
+    /// Use all least cycles through a weak link: their nodes, in turn on and off.
+    ///
+    /// The cycles lead from `one` on to `two` off, and back.
+    void cross_all(unsigned one, unsigned two, unsigned level, unsigned nodes) {
+        const auto from_two = distances_.row({two, false}, true);
+        const auto from_two_off = distances_.row({two, false}, false);
+        for (unsigned on = 0; on < links_.size(); ++on) {
+            const unsigned before = from_two[on];
+            const unsigned behind = distances_.between({on, true}, {one, true});
+            if (on == one || before + behind != nodes - 1) continue;
+            const auto from_on = distances_.row({on, true}, false);
+            const unsigned digit = links_.candidate(on).digit;
+            for (unsigned off = links_.begin_of(digit); off < links_.begin_of(digit + 1); ++off) {
+                if (off == on) continue;
+                const unsigned to_one = distances_.between({off, false}, {one, true});
+                const unsigned to_on = distances_.between({off, false}, {on, true});
+                if (before + from_on[off] + to_one == nodes - 1) cross(on, off, level, nodes);
+                if (from_two_off[off] + to_on + behind == nodes - 1) cross(on, off, level, nodes);
+            }
+        }
+    }
+
+    void join_cells() {
+        for (unsigned cell = 0; cell < n_cells; ++cell) {
+            if (count(board_.candidates[cell]) > 2) join(Kind::cell_chains, cell);
+        }
+    }
+
+    void join_houses() {
+        for (unsigned house = 0; house < n_houses; ++house) {
+            for (unsigned digit = 0; digit < n_digits; ++digit) {
+                if (count(board_.places[house][digit]) <= 2) continue;
+                join(Kind::region_chains, n_digits * house + digit);
+            }
+        }
+    }
+
+    /// Return the numbers of the candidates of a cell, or of a digit in a house.
+    std::vector<unsigned> sources(Kind kind, unsigned source) const {
+        std::vector<unsigned> numbers;
+        if (kind == Kind::cell_chains) {
+            for (const unsigned digit : elements(board_.candidates[source])) {
+                numbers.push_back(links_.number({source, digit}));
+            }
+        } else {
+            const unsigned house = source / n_digits, digit = source % n_digits;
+            for (const unsigned at : elements(board_.places[house][digit])) {
+                numbers.push_back(links_.number({cells_of[house][at], digit}));
+            }
+        }
+        return numbers;
+    }
+
+    /// Find the nodes to which chains lead from all candidates of a cell or region.
+    void join(Kind kind, unsigned source) {
+        std::array<std::array<std::uint16_t, most_candidates>, 2> sums;
+        for (const bool is_on : {false, true}) std::fill_n(sums[is_on].begin(), links_.size(), 0);
+        for (const unsigned k : sources(kind, source)) {
+            for (const bool is_on : {false, true}) {
+                const auto distances = distances_.row({k, true}, is_on);
+                for (unsigned target = 0; target < distances.size(); ++target) {
+                    sums[is_on][target] =
+                        static_cast<std::uint16_t>(sums[is_on][target] + distances[target] + 1);
+                }
+            }
+        }
+        for (unsigned target = 0; target < links_.size(); ++target) {
+            for (const bool is_on : {false, true}) {
+                const unsigned nodes = sums[is_on][target];
+                if (nodes > most_nodes || !may_be_easiest(level_of(kind, nodes))) continue;
+                conclude({level_of(kind, nodes), nodes, source, number_of({target, is_on})});
+            }
+        }
+    }
+
+    /// Find the candidates that the shortest proofs refute, if these are the easiest chains.
+    void refute() {
+        for (unsigned level = level_of(Kind::nishio, 0); level < easiest_; ++level) {
+            if (ladder[level].kind != Kind::nishio) continue;
+            for (unsigned k = 0; k < links_.size(); ++k) {
+                const Proofs proofs(board_, links_.candidate(k), nodes_up_to(Kind::nishio, level));
+                const unsigned nodes = proofs.n_nodes();
+                if (nodes == Proofs::unknown) continue;
+                note(k, {level_of(Kind::nishio, nodes), nodes, number_of({k, true}),
+                         number_of({k, false})});
+            }
+        }
+    }
+
+    /// Write a chain, or chains, into a step.
+    void explain(const Found& found, Step& step) const {
+        const Kind kind = ladder[found.level].kind;
+        const Node source = node_of(found.source), target = node_of(found.target);
+        const bool is_cycle = kind == Kind::x_cycle || kind == Kind::y_cycle || kind == Kind::cycle;
+        if (kind == Kind::nishio) {
+            write_proofs(links_.candidate(source.k), step);
+        } else if (kind == Kind::cell_chains || kind == Kind::region_chains) {
+            for (const unsigned k : sources(kind, found.source)) {
+                step.chains.emplace_back();
+                write_chain(Along::all, {k, true}, target, step);
+            }
+        } else {
+            const Along along = kind == Kind::x_chain || kind == Kind::x_cycle ? Along::digits
+                                : kind == Kind::y_cycle                        ? Along::cells
+                                                                               : Along::all;
+            step.chains.emplace_back();
+            write_chain(along, source, target, step);
+            if (is_cycle) {
+                step.chains.back().pop_back();
+                write_chain(along, target, source, step);
+            }
+        }
+    }
+
+    /// Append the nodes of a least chain to the last one of a step.
+    void write_chain(Along along, Node from, Node to, Step& step) const {
+        for (const auto& [k, is_on] : shortest_chain(links_, along, from, to)) {
+            step.note(links_.candidate(k));
+            step.chains.back().push_back({links_.candidate(k), is_on});
+        }
+    }
+
+    /// Write the proofs that refute a candidate into a step: nodes on, and a last one off.
+    void write_proofs(Candidate candidate, Step& step) const {
+        const Proofs proofs(board_, candidate, most_nodes);
+        const unsigned refuted = proofs.refuted_cell();
+        for (const unsigned end : {refuted, proofs.refuter_of(refuted)}) {
+            step.chains.emplace_back();
+            for (const unsigned cell : proofs.order_of(end)) {
+                step.note({cell, candidate.digit});
+                step.chains.back().push_back({{cell, candidate.digit}, true});
+            }
+        }
+        step.chains.back().push_back({{refuted, candidate.digit}, false});
+    }
+
+    Board& board_;
+    unsigned limit_, easiest_ = guess;
+    Links links_;
+    Distances distances_;       // along the links that were followed last
+    std::vector<Found> found_;  // for each candidate
+};
+
+}  // namespace batchsolve::rate

@@ -1,0 +1,116 @@
+// The dead ends of a backtracking search, and backdoors: cells without which singles get stuck.
+#pragma once
+
+#include <optional>
+
+#include "rate/locked.h"
+
+namespace batchsolve::rate {
+
+/// Fill naked and hidden singles until there are none; return false at a dead end.
+inline bool settle(Board& board) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (unsigned cell = 0; cell < n_cells; ++cell) {
+            if (board.digits[cell]) continue;
+            const Bits digits = board.candidates[cell];
+            if (!digits) return false;
+            if (is_single(digits)) changed |= board.fill({cell, first(digits)});
+        }
+        for (unsigned house = 0; house < n_houses; ++house) {
+            Bits digits = board.missing[house];
+            while (digits) {
+                const unsigned digit = first(digits);
+                const Bits at = board.places[house][digit];
+                if (!at) return false;
+                if (is_single(at)) changed |= board.fill({cells_of[house][first(at)], digit});
+                digits &= (digits - 1) & board.missing[house];
+            }
+        }
+    }
+    return true;
+}
+
+/// A backtracking search of one puzzle.
+///
+/// At each node it fills singles and uses locked candidates (pointing, claiming), as tdoku does (T.
+/// Dillon, 2019), whose guesses rate sudoku-extreme. Then it tries each candidate of the first cell
+/// with the fewest.
+class Guesses {
+public:
+    explicit Guesses(std::span<const std::uint8_t, n_cells> grid) {
+        Board board;
+        if (start_.begin(grid)) search(board = start_);
+    }
+
+    bool is_unique() const { return n_solutions_ == 1; }
+    unsigned n_dead_ends() const { return n_dead_ends_; }
+
+    /// Return the least number of cells to fill so that singles solve the rest, up to some number.
+    std::optional<unsigned> backdoor(unsigned most) const {
+        Board board = start_;
+        settle(board);
+        for (unsigned size = 0; size <= most; ++size) {
+            if (is_solved_with(board, 0, size)) return size;
+        }
+        return std::nullopt;
+    }
+
+private:
+    void search(Board& board) {
+        if (!settle_more(board)) {
+            ++n_dead_ends_;
+        } else if (!board.n_open) {
+            ++n_solutions_;
+            solution_ = board.digits;
+        } else {
+            const unsigned cell = fewest_candidates(board);
+            for (const unsigned digit : elements(board.candidates[cell])) {
+                Board next = board;
+                next.fill({cell, digit});
+                search(next);
+                if (n_solutions_ > 1) return;
+            }
+        }
+    }
+
+    /// Fill singles and use locked candidates while one of them helps; return false at a dead end.
+    static bool settle_more(Board& board) {
+        for (bool changed = true; changed;) {
+            if (!settle(board)) return false;
+            changed = use_locked(board, nullptr, in_box, false);
+            changed |= use_locked(board, nullptr, in_line, false);
+        }
+        return true;
+    }
+
+    static unsigned fewest_candidates(const Board& board) {
+        unsigned best = 0, fewest = n_digits + 1;
+        for (unsigned cell = 0; cell < n_cells; ++cell) {
+            const unsigned n = count(board.candidates[cell]);
+            if (board.digits[cell] || n >= fewest) continue;
+            best = cell;
+            fewest = n;
+        }
+        return best;
+    }
+
+    /// Return true if singles solve a board when at most n cells, from one on, are filled.
+    bool is_solved_with(const Board& board, unsigned begin, unsigned n) const {
+        if (!board.n_open) return true;
+        for (unsigned cell = begin; n && cell < n_cells; ++cell) {
+            if (board.digits[cell]) continue;
+            Board next = board;
+            next.fill({cell, solution_[cell] - 1u});
+            settle(next);
+            if (is_solved_with(next, cell + 1, n - 1)) return true;
+        }
+        return false;
+    }
+
+    Board start_;
+    unsigned n_dead_ends_ = 0, n_solutions_ = 0;
+    decltype(Board::digits) solution_;
+};
+
+}  // namespace batchsolve::rate

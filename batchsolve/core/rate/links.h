@@ -1,0 +1,125 @@
+// The candidates of a board as nodes, and the links between them.
+//
+// If a candidate is on, all other candidates of its cell, and of its digit in its houses, are off:
+// *weak links*. If it is off, and one other candidate of its cell, or of its digit in a house, is
+// left, that is on: *strong links*. Links are kept as sets of candidates, numbered by digit, then
+// by cell; the numbers are made here.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "rate/board.h"
+#include "vectors.h"
+
+namespace batchsolve::rate {
+
+constexpr unsigned most_candidates = n_cells * n_digits;
+
+/// A set of candidates.
+class CandidateSet {
+public:
+    void insert(unsigned k) { part_of(k)[k / 64 % n_words] |= std::uint64_t{1} << k % 64; }
+    bool has(unsigned k) const { return parts_[k / 64 / n_words][k / 64 % n_words] >> k % 64 & 1; }
+
+    void operator|=(const CandidateSet& other) {
+        for (unsigned i = 0; i < parts_.size(); ++i) parts_[i] |= other.parts_[i];
+    }
+    void operator&=(const CandidateSet& other) {
+        for (unsigned i = 0; i < parts_.size(); ++i) parts_[i] &= other.parts_[i];
+    }
+    void operator-=(const CandidateSet& other) {
+        for (unsigned i = 0; i < parts_.size(); ++i) parts_[i] &= ~other.parts_[i];
+    }
+    /// Call `visit` for each number below n, in ascending order.
+    void for_each(unsigned n, auto&& visit) const {
+        for (unsigned begin = 0; begin < n; begin += 64) {
+            for (const unsigned k : elements(parts_[begin / 64 / n_words][begin / 64 % n_words])) {
+                visit(begin + k);
+            }
+        }
+    }
+
+private:
+    static constexpr unsigned n_words = n_lanes<std::uint64_t>;
+
+    Words& part_of(unsigned k) { return parts_[k / 64 / n_words]; }
+
+    std::array<Words, (most_candidates + 64 * n_words - 1) / (64 * n_words)> parts_{};
+};
+
+/// Which links a chain follows: those of one digit; all weak links, and strong links within cells;
+/// or all.
+enum class Along { digits, cells, all };
+
+class Links {
+public:
+    using Sets = std::vector<CandidateSet>;
+
+    explicit Links(const Board& board) {
+        for (unsigned digit = 0; digit < n_digits; ++digit) {
+            begins_[digit] = size();
+            for (unsigned cell = 0; cell < n_cells; ++cell) {
+                numbers_[cell][digit] = size();
+                if (board.has({cell, digit})) candidates_.push_back({cell, digit});
+            }
+        }
+        begins_[n_digits] = size();
+        for (auto* sets :
+             {&weak_of_digit_, &weak_, &strong_of_digit_, &strong_of_cell_, &strong_}) {
+            sets->resize(size());
+        }
+        for (unsigned k = 0; k < size(); ++k) {
+            link_digit(board, k);
+            link_cell(board, k);
+            weak_[k] |= weak_of_digit_[k];
+            strong_[k] |= strong_of_digit_[k];
+            strong_[k] |= strong_of_cell_[k];
+        }
+    }
+
+    /// The number of candidates.
+    unsigned size() const { return static_cast<unsigned>(candidates_.size()); }
+    Candidate candidate(unsigned k) const { return candidates_[k]; }
+    unsigned number(Candidate c) const { return numbers_[c.cell][c.digit]; }
+
+    /// The candidates of a digit are numbered from `begin_of` it to that of the next.
+    unsigned begin_of(unsigned digit) const { return begins_[digit]; }
+
+    const CandidateSet& seen_of_digit(unsigned k) const { return weak_of_digit_[k]; }
+
+    /// Return the weak and strong links of each candidate.
+    std::pair<const Sets&, const Sets&> along(Along which) const {
+        return {which == Along::digits ? weak_of_digit_ : weak_,
+                which == Along::digits  ? strong_of_digit_
+                : which == Along::cells ? strong_of_cell_
+                                        : strong_};
+    }
+
+private:
+    void link_digit(const Board& board, unsigned k) {
+        const auto [cell, digit] = candidates_[k];
+        for (const unsigned peer : peers_of[cell]) {
+            if (board.has({peer, digit})) weak_of_digit_[k].insert(number({peer, digit}));
+        }
+        for (const auto [house, place] : seats_of[cell]) {
+            const Bits others = board.places[house][digit] & ~(Bits{1} << place);
+            if (!is_single(others)) continue;
+            strong_of_digit_[k].insert(number({cells_of[house][first(others)], digit}));
+        }
+    }
+
+    void link_cell(const Board& board, unsigned k) {
+        const auto [cell, digit] = candidates_[k];
+        const Bits others = board.candidates[cell] & ~(Bits{1} << digit);
+        for (const unsigned other : elements(others)) weak_[k].insert(number({cell, other}));
+        if (is_single(others)) strong_of_cell_[k].insert(number({cell, first(others)}));
+    }
+
+    std::vector<Candidate> candidates_;
+    Table<unsigned, n_cells, n_digits> numbers_;
+    std::array<unsigned, n_digits + 1> begins_;
+    Sets weak_of_digit_, weak_, strong_of_digit_, strong_of_cell_, strong_;
+};
+
+}  // namespace batchsolve::rate

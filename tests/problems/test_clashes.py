@@ -1,0 +1,51 @@
+"""First clashes of clues, against a set of covered items, and regions of the wrong size."""
+
+import numpy as np
+import pytest
+
+import batchsolve as bs
+from batchsolve import Sudoku
+from batchsolve.problems.row_rules import Given
+from batchsolve.problems.rules import Rules, plain
+from batchsolve.problems.variants import Variants
+
+
+def first_clash(problem, grid):
+    covered = set()
+    for position, cell in enumerate(np.flatnonzero(grid).tolist()):
+        if grid[cell] > problem.n_digits:
+            return position
+        items = set(problem.option(cell * problem.n_digits + int(grid[cell]) - 1).tolist())
+        if covered & items:
+            return position
+        covered |= items
+    return -1
+
+
+@pytest.mark.parametrize("box", [(1, 1), (2, 2), (2, 3), (3, 3), (1, 7), (8, 8), (5, 13)])
+def test_first_clashes_are_those_of_sets_of_items(box, monkeypatch):
+    monkeypatch.setattr("batchsolve.problems.sudoku._AT_ONCE", 5000)  # several parts
+    problem, rng = Sudoku(*box), np.random.default_rng(0)
+    n, size = problem.n_digits, (60 if problem.n_digits < 20 else 4, problem.n_cells)
+    is_clue = rng.random(size) < rng.random((size[0], 1)) ** 3
+    grids = (rng.integers(1, n + 2, size) * is_clue).astype(np.uint8)
+    found = problem.first_clashes(grids).tolist()
+    assert found == [first_clash(problem, grid) for grid in grids]
+    assert problem.first_clashes(grids[:0]).tolist() == []
+    if n in (6, 9):
+        assert {-1, 1, 2, 3} <= {*found}
+
+
+@pytest.mark.parametrize(
+    ("cell", "region", "what"),
+    [(5, 2, "region 1 has 3"), (14, 2, "region 2 has 5"), (15, 200, "region 3 has 3")],
+)
+def test_a_region_of_the_wrong_size_is_named(cell, region, what):
+    square = plain(2, 2)
+    shared = Rules(4, square.places, square.houses[:8])
+    regions = np.tile(np.repeat(np.arange(4, dtype=np.uint8), 4), (3, 1))
+    given = Given.blank(3)._replace(regions=regions)
+    assert len(Variants(shared, given)) == 3
+    regions[1, cell] = region
+    with pytest.raises(bs.ProblemError, match=f"row 1: {what} cells; each region has 4"):
+        Variants(shared, given)
