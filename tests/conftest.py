@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import settings, strategies as st
 
-from batchsolve import ExactCover, Stacks, Sudoku, kernels
+from batchsolve import ExactCover, Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
 
 # the same few examples in every run; HYPOTHESIS_PROFILE=thorough tries many others
@@ -26,16 +26,13 @@ settings.register_profile("fixed", deadline=None, derandomize=True, max_examples
 settings.register_profile("thorough", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
-# kernels are tested, not what answers before they are compiled
-kernels.LIGHT_SECONDS = 0.0
-
 # without this, a failed assertion there does not say why
 pytest.register_assert_rewrite("backends", "rooted")
 
 # without this, workers of Ray have a low priority and wait for all other tests
 os.environ.update(RAY_worker_niceness="0")
 
-# otherwise processes with numba, hypothesis and Ray spend a tenth of the time on garbage
+# otherwise processes with hypothesis and Ray spend a tenth of the time on garbage
 gc.set_threshold(100_000, 50, 100)
 
 

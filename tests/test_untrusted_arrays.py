@@ -15,13 +15,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pyarrow as pa
 import pytest
+from batchsolve.engines.frame import arrays_of
+from batchsolve.engines.residual import entries_of, leaves_more
 from numba.core.registry import CPUDispatcher
 
 import batchsolve as bs
 from batchsolve.engines import get_engine
 from batchsolve.engines.contract import Task
-from batchsolve.engines.frame import arrays_of
-from batchsolve.engines.residual import entries_of, leaves_more
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.rules import Cage, Rules
@@ -284,9 +284,8 @@ def test_kernels_touch_nothing_beyond_their_arrays():
 
 def read_past_arrays():
     """Print the outcome of reads of vectors and words beyond the ends of arrays."""
-    from numba import njit
-
     from batchsolve.engines.intrinsics import at_most, load_relaxed
+    from numba import njit
 
     word = njit(lambda array, place: load_relaxed(array, np.uintp(place)))
     cells = njit(lambda array, place: at_most(array, np.uintp(place), np.uint64(3)))

@@ -200,7 +200,7 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
     for name in ("asyncio", "tornado.application", "distributed.client"):
         logging.getLogger(name).disabled = True
     try:
-        with _warnings_on_stderr(quiet):
+        with _warnings_on_stderr():
             code = run()
         with disk_errors("standard output"):
             sys.stdout.flush()
@@ -223,9 +223,6 @@ def _exit_code(run: Callable[[], int], quiet: bool) -> int:
     except MemoryError:
         print("batchsolve: out of memory; give fewer --jobs, or more memory", file=sys.stderr)
         return EXIT_ERROR
-    finally:
-        if rehearsals := sys.modules.get("batchsolve.rehearsals"):
-            rehearsals.end_all()
 
 
 def _said(error: BaseException) -> str:
@@ -249,17 +246,14 @@ class _BesideBars(logging.Handler):
 
 
 @contextmanager
-def _warnings_on_stderr(quiet: bool) -> Iterator[None]:
-    """Print warnings of the package; if quiet, without the one that it compiles."""
+def _warnings_on_stderr() -> Iterator[None]:
+    """Print warnings of the package."""
     log, handler = logging.getLogger("batchsolve"), _BesideBars()
-    compiling = logging.getLogger("batchsolve.compiling")
-    compiling.setLevel(logging.ERROR if quiet else logging.NOTSET)
     log.addHandler(handler)
     try:
         yield
     finally:
         log.removeHandler(handler)
-        compiling.setLevel(logging.NOTSET)
 
 
 def _notes(error: BaseException) -> list[str]:

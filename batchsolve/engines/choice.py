@@ -161,9 +161,8 @@ class EngineForEach:
 class _Turns:
     """The engines for one problem, which take turns in its tasks until the fastest is known.
 
-    The first engine searches alone at first, because loading another takes longer than a small
-    problem. The first task of each loads kernels and builds arrays, so the second one tells how
-    fast it is.
+    The first engine searches alone at first, because preparing another takes longer than a small
+    problem. The first task of each prepares the problem, so the second one tells how fast it is.
     """
 
     def __init__(self, problem: ExactCover) -> None:

@@ -220,7 +220,7 @@ def exact_counts(
 
 
 class Engine(Protocol):
-    """A search kernel. Engines hold nothing but their settings and can be pickled.
+    """A search engine. Engines hold nothing but their settings and can be pickled.
 
     Each engine defines its own nodes. But a stack that was searched has at least one, and unless
     the capabilities say otherwise, the sum below a stack does not depend on budgets, depths and

@@ -182,7 +182,7 @@ def renumbered(stacks: Stacks, number: npt.NDArray[np.uint32]) -> Stacks:
     """Return stacks with their options renumbered, excluded ones too."""
     n = number.size
     table = np.concatenate([number, number + np.uint32(n)])
-    # the kernel reports options that do not exist
+    # the core reports options that do not exist
     known = stacks.options < 2 * n
     options = np.where(known, table[np.where(known, stacks.options, 0)], stacks.options)
     return replace(stacks, options=options.astype(np.uint32))

@@ -180,8 +180,8 @@ class SolutionGraph:
         for begin in range(0, n, BLOCK):
             check_interrupt()
             some = numbers[begin : begin + BLOCK]
-            found = native.covers_at(self._core, self._counts, self.root, some)
-            parts.append(Stacks(*found, np.arange(begin, begin + len(some))))
+            offsets, options = native.covers_at(self._core, self._counts, self.root, some)
+            parts.append(Stacks(offsets, options, np.arange(begin, begin + len(some))))
         return Stacks.concatenate(parts)
 
     def sample(self, n: int, seed: int = 0, *, distinct: bool = False) -> Stacks:
@@ -376,8 +376,8 @@ class SolutionGraph:
             raise ProblemError(
                 f"there is no option {option}; the last one is {self.problem.n_options - 1}"
             )
-        nodes = native.restricted(self._core, self.root, option, wanted)
-        return SolutionGraph(self.problem, *nodes, self.order)
+        nodes, low, high, root = native.restricted(self._core, self.root, option, wanted)
+        return SolutionGraph(self.problem, nodes, low, high, root, self.order)
 
     @property
     def _core(self) -> Any:

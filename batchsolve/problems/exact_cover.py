@@ -141,7 +141,7 @@ class ExactCover:
         self._freeze()
 
     def _freeze(self) -> None:
-        """Make the arrays read-only, always: for numba a read-only array is another type."""
+        """Make the arrays read-only: the core and other threads may hold them."""
         for array in (self.indptr, self.indices, self.colors, self.bounds, self.costs):
             if array is not None:
                 array.flags.writeable = False

@@ -1,4 +1,4 @@
-"""The rules of a grid as arrays, for compiled code; the first option of a stack that breaks them.
+"""The rules of a grid as arrays, as the core takes them.
 
 Options are numbered as in `batchsolve.problems.variant`: those of the cells, then one that chooses
 the marks if there are any, then those that choose the digits of cages.
@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words
-from batchsolve.kernels import helper, inlined, kernel
 from batchsolve.problems.rules import RELATIONS, Cells, Rules
 
 RELATION_NAMES = tuple(RELATIONS)
@@ -78,164 +77,6 @@ def relations_of(n: int) -> Words:
                     table[k, 0, a] |= np.uint64(1 << b)
                     table[k, 1, b] |= np.uint64(1 << a)
     return table.reshape(-1)
-
-
-@helper
-def n_marks_of(own: Any, n_digits: Any, row: Any) -> int:
-    """Return the number of options of the marks of a row: 1 if they exclude a digit, else 0."""
-    all_digits = ~np.uint64(0) >> np.uint64(64 - n_digits)
-    n_marks = 0
-    for cell in range(own.allowed.shape[1]):
-        if own.allowed[row, cell] != all_digits:
-            n_marks = 1
-    return n_marks
-
-
-@helper
-def chosen_by(own: Any, n_digits: Any, row: Any, option: Any) -> tuple[int, int]:
-    """Return the place that an option fills which fills no cell, and its set of digits.
-
-    Parameters
-    ----------
-    own : RowRules
-    n_digits : int
-    row : int
-    option : int
-        The number of the option, counted from the first that fills no cell.
-
-    Returns
-    -------
-    place : int
-        0 for the marks, 1 and more for the cages of the row, -1 if the option does not exist.
-    digits : int
-        The place of the set in `own.digit_sets`, for a cage.
-    """
-    option -= n_marks_of(own, n_digits, row)
-    if option < 0:
-        return 0, 0
-    first = own.cages_of[row]
-    for cage in range(first, first + own.n_said[row]):
-        begin, end = own.sets_of[cage]
-        if option < end - begin:
-            return 1 + cage - first, begin + option
-        option -= end - begin
-    return -1, 0
-
-
-@helper
-def first_clash(rules: Any, own: Any, row: Any, n_digits: Any, stack: Any) -> int:
-    """Return -1, or the position of an option that clashes with one before it or does not exist.
-
-    Parameters
-    ----------
-    rules : RuleArrays
-        Or another named tuple with its fields.
-    own : RowRules
-    row : int
-        The row of `own` whose rules hold.
-    n_digits : int
-    stack : ndarray of uint32
-    """
-    n_digits = np.int64(n_digits)
-    n_cells, first_cage = rules.n_cells, own.cages_of[row]
-    n_places = n_cells * n_digits
-    # cell, marks, cage -> the position of the option that fills it
-    position = np.full(n_cells + 1 + own.n_said[row], -1, np.int64)
-    end = stack.size
-    for x in range(stack.size):
-        option = np.int64(stack[x])
-        place = option // n_digits
-        if option >= n_places:
-            place = chosen_by(own, n_digits, row, option - n_places)[0]
-            if place < 0:
-                end = x
-                break
-            place += n_cells
-        if position[place] >= 0:
-            end = x
-            break
-        position[place] = x
-    digit = np.full(n_cells, -1, np.int64)
-    for cell in range(n_cells):
-        if position[cell] >= 0:
-            digit[cell] = stack[position[cell]] % n_digits
-            if position[n_cells] >= 0 and not _has(own.allowed[row, cell], digit[cell]):
-                end = min(end, max(position[cell], position[n_cells]))
-    for begin in range(0, rules.houses.size, n_digits):
-        end = _first_repeat(rules.houses[begin : begin + n_digits], digit, position, end)
-    for r in range(n_digits if own.regions.shape[1] > 0 else 0):
-        cells = np.flatnonzero(own.regions[row] == r)
-        end = _first_repeat(cells, digit, position, end)
-    for x in range(0, rules.distinct.size, 2):
-        end = _first_repeat(rules.distinct[x : x + 2], digit, position, end)
-    for x in range(0, rules.related.size, 3):
-        end = _first_break(rules, rules.related[x : x + 3], n_digits, digit, position, end)
-    for x in range(own.pairs_of[row], own.pairs_of[row + 1]):
-        end = _first_break(rules, own.pairs[x], n_digits, digit, position, end)
-    for cage in range(first_cage, first_cage + own.n_said[row]):
-        cells = own.cage_cells[own.cells_of[cage] : own.cells_of[cage + 1]]
-        end = _first_repeat(cells, digit, position, end)
-        chosen = position[n_cells + 1 + cage - first_cage]
-        if chosen >= 0:
-            option = np.int64(stack[chosen]) - n_places
-            digits = own.digit_sets[chosen_by(own, n_digits, row, option)[1]]
-            for cell in cells:
-                if digit[cell] >= 0 and not _has(digits, digit[cell]):
-                    end = min(end, max(position[cell], chosen))
-    return end if end < stack.size else -1
-
-
-@inlined
-def _has(digits: Any, digit: Any) -> bool:
-    """Tell whether a set of digits, as bits, has a digit, counted from 0."""
-    return np.uint64(digits) >> np.uint64(digit) & np.uint64(1) != 0
-
-
-@helper
-def _first_repeat(cells: Any, digit: Any, position: Any, end: int) -> int:
-    """Return the first position at which two of these cells hold a digit, or `end` if earlier."""
-    for i in range(cells.size):
-        for j in range(i):
-            if digit[cells[i]] >= 0 and digit[cells[i]] == digit[cells[j]]:
-                end = min(end, max(position[cells[i]], position[cells[j]]))
-    return end
-
-
-@helper
-def _first_break(rules: Any, pair: Any, n: Any, digit: Any, position: Any, end: int) -> int:
-    """Return the first position at which two cells break their relation, or `end` if earlier."""
-    a, b, kind = pair[0], pair[1], np.int64(pair[2])
-    both = digit[a] >= 0 and digit[b] >= 0
-    if both and not _has(rules.relations[2 * kind * n + digit[a]], digit[b]):
-        end = min(end, max(position[a], position[b]))
-    return end
-
-
-@kernel
-def find_clashes(rules: Any, own: Any, rows: Any, n_digits: int, grids: Any, clashes: Any) -> None:
-    """Find the first clue of each grid that clashes with one before it, or whose digit is too high.
-
-    Parameters
-    ----------
-    rules : RuleArrays
-    own : RowRules
-    rows : ndarray of int64, shape (n,)
-        The row of `own` whose rules hold for each grid.
-    n_digits : int
-    grids : ndarray of uint8, shape (n, n_cells)
-    clashes : ndarray of int64, shape (n,)
-        Receives the position among the clues, or -1.
-    """
-    stack = np.empty(grids.shape[1], np.uint32)
-    for k in range(grids.shape[0]):
-        n = 0
-        for cell in range(grids.shape[1]):
-            digit = grids[k, cell]
-            if digit > 0:
-                is_digit = digit <= n_digits
-                stack[n] = cell * n_digits + digit - 1 if is_digit else np.uint32(2**32 - 1)
-                n += 1
-        clashes[k] = first_clash(rules, own, rows[k], n_digits, stack[:n])
 
 
 def find_digit_sets(own: Any, grids: Bytes, first: int, options: npt.NDArray[np.uint32]) -> None:

@@ -138,7 +138,7 @@ class Survey:
         if separated.size:
             text = column[int(separated[0])].as_py()
             self._separators[next((c for c in ",;\t" if c in text), " ")] += separated.size
-            self._add_ends(column, separated, facts[separated, 1])
+            self._add_ends(column, separated, facts.n_tokens[separated])
 
     def _add_ends(self, column: pa.Array, rows: Any, tokens: Any) -> None:
         """Note which numbers the values of some rows begin and end with; see `ends_of`."""

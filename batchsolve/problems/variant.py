@@ -25,6 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Ints
+from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
@@ -41,7 +43,6 @@ from batchsolve.problems.overlaps import (
 from batchsolve.problems.row_rules import Given, RowRules, row_rules
 from batchsolve.problems.rule_arrays import (
     arrays_of,
-    find_clashes,
     find_digit_sets,
     follow_shared,
     follow_sums,
@@ -237,8 +238,10 @@ class Variant(GridProblem):
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
         self.check_width(grids)
-        clashes, rows = np.empty(len(grids), np.int64), self.rows_of(np.arange(len(grids)))
-        find_clashes(self.arrays, self.own, rows, self.n_digits, grids, clashes)
+        _, *arrays = self.arrays
+        shared = native.GridRules(self.n_cells, self.n_digits, *arrays)
+        rows = self.rows_of(np.arange(len(grids)))
+        clashes: Ints = native.first_clashes(shared, native.RowRules(*self.own), rows, grids)
         return clashes
 
     def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:

@@ -19,7 +19,7 @@ from typing import Any
 
 _PROC = Path("/proc")
 _RU_MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
-PACKAGES = ("batchsolve", "numpy", "numba", "joblib", "pyarrow", "matplotlib")
+PACKAGES = ("batchsolve", "numpy", "joblib", "pyarrow", "matplotlib")
 
 
 def machine() -> dict[str, object]:

@@ -139,7 +139,7 @@ class RowWork:
             outcome = self._outcome_of(piece, engines.engine, rows, most)
             spent = time.perf_counter() - begin
             n_nodes += int(outcome.nodes.sum())
-            seconds += time.thread_time() - busy  # budgets stay, while another thread compiles
+            seconds += time.thread_time() - busy  # not that of other threads
             left += rows.add(piece, outcome, spent)
         if rows.is_settled and not rows.outgrown():
             return self._written(batch, rows.answers(), n_nodes, seconds)

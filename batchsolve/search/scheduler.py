@@ -227,7 +227,7 @@ class Scheduler:
         with self._lock:
             piece, budget = self._out[result.number]
             if isinstance(result, Done):
-                if result.number >= self._jobs:  # the first task of a worker loads kernels, too
+                if result.number >= self._jobs:  # the first task of a worker prepares, too
                     self._nodes += result.result.n_nodes
                     self._seconds += result.result.seconds
                 left = self.goal.accept(piece, result.result)

@@ -112,7 +112,7 @@ class Trial:
     """Engines that take turns until it is known which is the fastest.
 
     An iterator of the engine of the next task, and how many nodes the task may visit. The first lap
-    loads kernels and builds arrays. Later laps have longer tasks, because in the search the
+    prepares the problem. Later laps have longer tasks, because in the search the
     preparation of a task counts less. Engines that fall far behind drop out.
 
     Parameters

@@ -12,11 +12,9 @@ from tempfile import TemporaryDirectory
 
 from click.testing import CliRunner
 
-from answers import warm
 from answers.cases import Answer, Case, digest
 from batchsolve.cli.commands import app
 
-assert warm  # kernels are awaited
 HERE = Path(__file__).parent / "grids"
 DATASETS = Path(__file__).resolve().parents[2] / "datasets"
 CROSS = 4 * ("1111.1111\n") + 9 * "." + "\n" + 4 * ("1111.1111\n")

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from answers import warm
 from answers.cases import Answer, of_floats, of_numbers, of_stacks
 from batchsolve import ExactCover, Stacks
 from batchsolve.engines import UNLIMITED, Engine, Outcome, Sharing, Task, get_engine, registered
@@ -46,7 +45,7 @@ def can(engine: str, what: str) -> Any:
 
 def once(engine: str, problem: Searchable, task: Task) -> Answer:
     """Search a task, and return its outcome."""
-    return recorded(engine, warm.search(prepared(engine, problem), problem, task))
+    return recorded(engine, prepared(engine, problem).search(problem, task))
 
 
 def recorded(engine: str, outcome: Outcome) -> Answer:
@@ -85,7 +84,7 @@ def to_the_end(
     counts, nodes = Counter[int](), Counter[int]()
     limits = dict(zip(stacks.roots.tolist(), task.limits.tolist(), strict=True))
     for budget, depth in islice(zip(cycle(budgets), cycle(depths), strict=False), MOST_ROUNDS):
-        outcome = warm.search(search, problem, _rest(task, stacks, limits, counts, budget, depth))
+        outcome = search.search(problem, _rest(task, stacks, limits, counts, budget, depth))
         found.append(outcome.solutions)
         for k, root in enumerate(stacks.roots.tolist()):
             counts[root] += int(outcome.counts[k])

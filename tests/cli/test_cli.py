@@ -13,13 +13,13 @@ from contextlib import suppress
 from dataclasses import fields
 
 import pytest
+from batchsolve.kernels import COMPILING
 from invoking import invoke
 
 from batchsolve.cli import app
 from batchsolve.cli.commands import all_commands
 from batchsolve.cli.options import HEADINGS, Printing, WorkerOptions
 from batchsolve.engines.contract import engine_names
-from batchsolve.kernels import COMPILING
 from batchsolve.settings import FileSettings, SearchSettings
 
 COMMANDS = all_commands()

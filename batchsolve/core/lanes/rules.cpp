@@ -144,4 +144,26 @@ std::int32_t first_clash(const Rules& rules, const RowRules& own, std::size_t ro
     return Clash(rules, own, row, stack).first();
 }
 
+std::vector<std::int64_t> first_clashes(const Rules& rules, const RowRules& own,
+                                        std::span<const std::int64_t> rows,
+                                        std::span<const std::uint8_t> grids) {
+    own.check(rules);
+    const auto n_cells = static_cast<std::size_t>(rules.n_cells);
+    const auto n_digits = static_cast<std::uint32_t>(rules.n_digits);
+    check_rules(grids.size() == rows.size() * n_cells, "each grid has a row of rules");
+    std::vector<std::int64_t> clashes;
+    std::vector<std::uint32_t> stack;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+        check_rules(0 <= rows[k] && rows[k] < std::ssize(own.n_said), "there is no such row");
+        stack.clear();
+        for (std::uint32_t cell = 0; cell < n_cells; ++cell) {
+            const std::uint32_t digit = grids[k * n_cells + cell];
+            if (digit > n_digits) stack.push_back(~0u);  // there is no such option
+            if (0 < digit && digit <= n_digits) stack.push_back(cell * n_digits + digit - 1);
+        }
+        clashes.push_back(first_clash(rules, own, static_cast<std::size_t>(rows[k]), stack));
+    }
+    return clashes;
+}
+
 }  // namespace batchsolve::lanes

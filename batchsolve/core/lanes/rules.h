@@ -209,6 +209,13 @@ struct Choice {
 /// Return what an option of a row fills, the first that fills no cell being 0.
 Choice choice_of(const RowRules& own, int n_digits, std::size_t row, std::int64_t option);
 
+/// Return for each grid, a row of digits with 0 for blanks, the position among its clues of the
+/// first that clashes with one before it or whose digit is too high, or -1. Grid k follows the
+/// rules of row rows[k].
+std::vector<std::int64_t> first_clashes(const Rules& rules, const RowRules& own,
+                                        std::span<const std::int64_t> rows,
+                                        std::span<const std::uint8_t> grids);
+
 /// Return -1, or the position of an option that clashes with one before it or does not exist.
 std::int32_t first_clash(const Rules& rules, const RowRules& own, std::size_t row,
                          std::span<const std::uint32_t> stack);

@@ -113,6 +113,14 @@ void add_lanes(nb::module_& m) {
                       Array<std::uint16_t, 2>, Array<std::int64_t>, Array<std::int64_t>,
                       Array<std::int64_t>, Array<std::uint16_t>, Array<std::int64_t, 2>,
                       Array<std::uint64_t>>());
+    m.def("first_clashes", [](const lanes::Rules& rules, const RowArrays& own,
+                              Array<std::int64_t> rows, Array<std::uint8_t, 2> grids) {
+        auto clashes = [&] {
+            const nb::gil_scoped_release without_lock;
+            return lanes::first_clashes(rules, own.rules(), span_of(rows), span_of(grids));
+        }();
+        return to_python(std::move(clashes));
+    });
     m.def("search_houses", [](const lanes::Rules& rules, const RowArrays& own,
                               Array<std::int64_t> rows, const LanesTask& arrays) {
         const auto task = arrays.task();
