@@ -10,7 +10,6 @@ import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ COMPILERS = ("c++", "g++", "clang++")
 GLIBC = "2.28"
 ZIG = "ziglang>=0.15"
 
-Settings = Mapping[str, Any] | None
+Settings = Any  # as pip passes them
 
 
 def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:

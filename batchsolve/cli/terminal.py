@@ -25,11 +25,11 @@ class Terminated(KeyboardInterrupt):
 def interrupts() -> Iterator[None]:
     """Have `check_interrupt` raise Ctrl-C or SIGTERM again if a library has swallowed it.
 
-    pyarrow swallows Ctrl-C while it looks for pandas, which it does whenever it converts values. Dask
-    runs a callback while garbage is collected, which cannot raise. There, the first Ctrl-C waits
-    for the check, and a second one is raised at once, although it may be lost. An exception after
-    Ctrl-C becomes Ctrl-C, because compiled code may raise another one instead. The end of the block
-    is a check as well.
+    pyarrow swallows Ctrl-C while it looks for pandas, which it does whenever it converts values.
+    Dask runs a callback while garbage is collected, which cannot raise. There, the first Ctrl-C
+    waits for the check, and a second one is raised at once, although it may be lost. An exception
+    after Ctrl-C becomes Ctrl-C, because compiled code may raise another one instead. The end of the
+    block is a check as well.
 
     Python swallows and prints what is raised while it frees an object; an interrupt is not printed.
     """

@@ -1,0 +1,23 @@
+"""The sanitized build, which `scripts/sanitize` makes, catches what it is there for."""
+
+import subprocess
+import sys
+
+import pytest
+
+from batchsolve.core import LEVEL
+
+OVERRUN = """
+import numpy as np
+from batchsolve.core import native
+print(native.element_at(np.zeros(8, np.uint8), 7), flush=True)
+native.element_at(np.zeros(8, np.uint8), 8)
+"""
+
+
+@pytest.mark.skipif(LEVEL != "sanitized", reason="this is not the sanitized build")
+def test_a_planted_overrun_is_caught():
+    done = subprocess.run([sys.executable, "-c", OVERRUN], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert done.stdout == "0\n"
+    assert "__n < this->size()" in done.stderr or "Sanitizer" in done.stderr
