@@ -179,10 +179,12 @@ class Notation:
     ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """See `encode`; the texts are given by their bytes and offsets."""
         size = self._is_cell.size if self.drawing else self.n_digits**2
+        n = len(offsets) - 1
+        grids, faults = np.empty((n, size), np.uint8), np.empty(n, np.int32)
         if self.symbols:
-            grids, faults = native.read_symbols(data, offsets, self.table, size)
+            native.read_symbols(data, offsets, self.table, grids, faults)
         else:
-            grids, faults = native.read_numbers(data, offsets, self.table, self.n_digits, size)
+            native.read_numbers(data, offsets, self.table, self.n_digits, grids, faults)
         if self.drawing:
             misplaced = (grids > self.n_digits) == self._is_cell
             found = misplaced.any(axis=1) & (faults == FINE)
