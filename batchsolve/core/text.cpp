@@ -10,7 +10,7 @@ namespace batchsolve::text {
 namespace {
 
 constexpr std::size_t longest_number = 3;  // bytes, because digits are at most 255
-constexpr int too_much = 100'000;          // is the value of all larger numbers, and of no number
+constexpr unsigned too_much = 100'000;     // is the value of all larger numbers, and of no number
 
 /// A part of a value between separators, and the number that it is, or -1.
 struct Token {
@@ -22,17 +22,17 @@ struct Token {
 Token next_token(Bytes& text) {
     std::size_t begin = 0;
     while (begin < text.size() && is_separator(text[begin])) ++begin;
-    int number = 0;
+    unsigned number = 0;
     bool is_number = true;
     std::size_t end = begin;
     for (; end < text.size() && !is_separator(text[end]); ++end) {
-        const int digit = text[end] - '0';
-        is_number &= digit >= 0 && digit <= 9;
+        const auto digit = static_cast<unsigned>(text[end] - '0');
+        is_number &= digit <= 9;
         number = std::min(10 * number + digit, too_much);
     }
     const Bytes token = text.subspan(begin, end - begin);
     text = text.subspan(end);
-    return {token, is_number ? number : -1};
+    return {token, is_number ? static_cast<int>(number) : -1};
 }
 
 /// Return the number of tokens of a value, and whether one has more bytes than a number.
@@ -66,7 +66,7 @@ std::int32_t read_numbers(Bytes value, Table table, int first_digit, int n_digit
             const bool minus_one = text.size() == 2 && text[0] == '-' && text[1] == '1';
             const bool is_blank = minus_one || (text.size() == 1 && table[text[0]] == 0);
             has_blank |= is_blank;
-            number = is_blank ? before : too_much;
+            number = is_blank ? before : int{too_much};
         }
         most = std::max(most, number);
         if (number > last && fault == fine) fault = static_cast<std::int32_t>(cell);
@@ -94,41 +94,31 @@ Bytes trimmed(Bytes value) {
     return value;
 }
 
-Grids read_symbols(const Texts& texts, Table table, std::size_t n_cells) {
-    Grids grids{std::vector<Byte>(texts.size() * n_cells),
-                std::vector<std::int32_t>(texts.size(), fine)};
+void read_symbols(const Texts& texts, Table table, const Grids& grids) {
     for (std::size_t k = 0; k < texts.size(); ++k) {
         const Bytes value = trimmed(texts[k]);
-        if (value.size() != n_cells) {
-            grids.faults[k] = wrong_length;
-            continue;
-        }
-        const auto grid = std::span(grids.digits).subspan(k * n_cells, n_cells);
+        const auto grid = grids[k];
+        grids.faults[k] = value.size() == grid.size() ? fine : wrong_length;
+        if (value.size() != grid.size()) continue;
         Byte most = 0;
-        for (std::size_t cell = 0; cell < n_cells; ++cell) {
-            grid[cell] = table[value[cell]];
-            most = std::max(most, grid[cell]);
+        for (std::size_t cell = 0; cell < grid.size(); ++cell) {
+            const Byte digit = table[value[cell]];
+            grid[cell] = digit;
+            most = std::max(most, digit);
         }
-        if (most == bad) {
-            grids.faults[k] =
-                static_cast<std::int32_t>(std::ranges::find(grid, bad) - grid.begin());
-        }
+        if (most != bad) continue;
+        grids.faults[k] = static_cast<std::int32_t>(std::ranges::find(grid, bad) - grid.begin());
     }
-    return grids;
 }
 
-Grids read_numbers(const Texts& texts, Table table, int first_digit, int n_digits,
-                   std::size_t n_cells) {
+void read_numbers(const Texts& texts, Table table, int first_digit, int n_digits,
+                  const Grids& grids) {
     if (first_digit < 0 || first_digit > 1 || n_digits < 0 || n_digits > 255) {
         throw std::invalid_argument("digits begin at 0 or 1, and there are 255 at most");
     }
-    Grids grids{std::vector<Byte>(texts.size() * n_cells),
-                std::vector<std::int32_t>(texts.size(), fine)};
     for (std::size_t k = 0; k < texts.size(); ++k) {
-        const auto grid = std::span(grids.digits).subspan(k * n_cells, n_cells);
-        grids.faults[k] = read_numbers(trimmed(texts[k]), table, first_digit, n_digits, grid);
+        grids.faults[k] = read_numbers(trimmed(texts[k]), table, first_digit, n_digits, grids[k]);
     }
-    return grids;
 }
 
 Symbols::Symbols(Bytes begins, Bytes steps) : begins_(begins), steps_(steps) {

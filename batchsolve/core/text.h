@@ -50,19 +50,22 @@ enum Fault : std::int32_t { fine = -1, wrong_length = -2, two_blanks = -3 };
 using Table = std::span<const Byte, 256>;
 constexpr Byte bad = 255;
 
-/// Grids that were read, and the fault of each.
+/// Room for the grids of a column, each n_cells digits, and for the fault of each.
 struct Grids {
-    std::vector<Byte> digits;
-    std::vector<std::int32_t> faults;
+    std::span<Byte> digits;
+    std::span<std::int32_t> faults;
+    std::size_t n_cells;
+
+    std::span<Byte> operator[](std::size_t k) const { return digits.subspan(k * n_cells, n_cells); }
 };
 
 /// Read grids of a byte a cell; the digits of wrong ones mean nothing.
-Grids read_symbols(const Texts& texts, Table table, std::size_t n_cells);
+void read_symbols(const Texts& texts, Table table, const Grids& grids);
 
 /// Read grids of n_digits numbers from the first digit on, which is 0 or 1; the table says which of
 /// the other tokens are blanks.
-Grids read_numbers(const Texts& texts, Table table, int first_digit, int n_digits,
-                   std::size_t n_cells);
+void read_numbers(const Texts& texts, Table table, int first_digit, int n_digits,
+                  const Grids& grids);
 
 /// The symbols of digits, by steps: the byte of a digit is the digit plus all steps that begin at
 /// it or before it. So a vector of them is written at once.

@@ -204,13 +204,15 @@ class Notation:
     ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """See `encode`; the texts are given by their bytes and offsets."""
         size = self._is_cell.size if self.drawing else self.n_digits**2
+        n = len(offsets) - 1
+        grids, faults = np.empty((n, size), np.uint8), np.empty(n, np.int32)
         if self.symbols:
-            grids, faults = native.read_symbols(data, offsets, self.table, size)
+            native.read_symbols(data, offsets, self.table, grids, faults)
             if self.symbols[0] == "1" and not self.is_certain:
                 faults[self._has_two_blanks(data, offsets, grids) & (faults == FINE)] = TWO_BLANKS
         else:
             numbered = self.first, self.n_digits
-            grids, faults = native.read_numbers(data, offsets, self.table, *numbered, size)
+            native.read_numbers(data, offsets, self.table, *numbered, grids, faults)
             if self.is_certain:
                 faults[faults == TWO_BLANKS] = FINE
         if self.drawing:

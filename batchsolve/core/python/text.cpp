@@ -33,28 +33,31 @@ nb::tuple lists_to_python(render::Lists<T>&& lists) {
     return nb::make_tuple(to_python(std::move(lists.bounds)), to_python(std::move(lists.elements)));
 }
 
-nb::tuple grids_to_python(text::Grids&& grids, std::size_t n_cells) {
-    const auto n = grids.faults.size();
-    return nb::make_tuple(to_python(std::move(grids.digits), {n, n_cells}),
-                          to_python(std::move(grids.faults)));
+text::Grids grids_of(const Output<std::uint8_t, 2>& digits, const Output<std::int32_t>& faults,
+                     std::size_t n_texts) {
+    if (digits.shape(0) != n_texts || faults.size() != n_texts) {
+        throw nb::value_error("each text is a grid, and has a fault");
+    }
+    return {span_of(digits), span_of(faults), digits.shape(1)};
 }
 
-/// Return the grids of a column of symbols, shape (n, n_cells), and the fault of each.
-nb::tuple read_symbols(Bytes bytes, Array<std::int32_t> offsets, Bytes table, std::size_t n_cells) {
-    return grids_to_python(
-        unlocked(
-            [&] { return text::read_symbols(texts_of(bytes, offsets), table_of(table), n_cells); }),
-        n_cells);
+/// Read a column of symbols into grids, shape (n, n_cells), and the fault of each.
+void read_symbols(Bytes bytes, Array<std::int32_t> offsets, Bytes table,
+                  Output<std::uint8_t, 2> digits, Output<std::int32_t> faults) {
+    unlocked([&] {
+        const auto texts = texts_of(bytes, offsets);
+        text::read_symbols(texts, table_of(table), grids_of(digits, faults, texts.size()));
+    });
 }
 
-/// Return the grids of a column of numbers, as `read_symbols`.
-nb::tuple read_numbers(Bytes bytes, Array<std::int32_t> offsets, Bytes table, int first_digit,
-                       int n_digits, std::size_t n_cells) {
-    return grids_to_python(unlocked([&] {
-                               return text::read_numbers(texts_of(bytes, offsets), table_of(table),
-                                                         first_digit, n_digits, n_cells);
-                           }),
-                           n_cells);
+/// Read a column of numbers as `read_symbols` does.
+void read_numbers(Bytes bytes, Array<std::int32_t> offsets, Bytes table, int first_digit,
+                  int n_digits, Output<std::uint8_t, 2> digits, Output<std::int32_t> faults) {
+    unlocked([&] {
+        const auto texts = texts_of(bytes, offsets);
+        const auto grids = grids_of(digits, faults, texts.size());
+        text::read_numbers(texts, table_of(table), first_digit, n_digits, grids);
+    });
 }
 
 auto write_symbols(Bytes digits, Bytes begins, Bytes steps) {
