@@ -19,8 +19,7 @@ import pytest
 from hypothesis import settings, strategies as st
 
 from batchsolve import ExactCover, Stacks, Sudoku, kernels
-from batchsolve.engines import Task, get_engine, stand_ins
-from batchsolve.search import tree
+from batchsolve.engines import Task, get_engine
 
 # the same few examples in every run; HYPOTHESIS_PROFILE=thorough tries many others
 settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=25)
@@ -28,8 +27,7 @@ settings.register_profile("thorough", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 # kernels are tested, not what answers before they are compiled
-kernels.LIGHT_SECONDS = stand_ins.MOST_SECONDS = 0.0
-tree.AWAITED_AFTER = 0
+kernels.LIGHT_SECONDS = 0.0
 
 # without this, a failed assertion there does not say why
 pytest.register_assert_rewrite("backends", "rooted")

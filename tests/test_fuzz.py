@@ -18,7 +18,7 @@ from fuzzing import grids, problems
 from fuzzing.cases import Draft, misbehaved
 from fuzzing.commands import Process, run_commands
 
-from batchsolve.engines import dlx
+from batchsolve.engines import native
 from batchsolve.problems.notation import Notation
 from batchsolve.runs import journal, solve_file, split as job_array
 from batchsolve.tables.layouts import Layout, Rows
@@ -90,13 +90,13 @@ def test_a_wrong_solution_is_found(monkeypatch):
 
 
 def test_a_wrong_count_is_found(monkeypatch):
-    search = dlx.search
+    search = native.search_links
 
     def count_twice(problem, task):
         outcome = search(problem, task)
         return replace(outcome, counts=outcome.counts * 2)
 
-    monkeypatch.setattr(dlx, "search", count_twice)
+    monkeypatch.setattr(native, "search_links", count_twice)
     assert "count" in found("problem").wrong
 
 

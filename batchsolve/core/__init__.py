@@ -4,16 +4,43 @@
 another: ``baseline``, ``avx2`` or ``avx512``; results do not depend on it.
 """
 
+from __future__ import annotations
+
 import os
 from importlib import import_module
 from typing import Any
 
+NEEDS = {  # level -> what the processor must have; the best level comes first
+    "avx512": {
+        *("avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512_vpopcntdq", "avx512_bitalg"),
+        *("avx2", "bmi1", "bmi2", "abm"),
+    },
+    "avx2": {"avx2", "bmi1", "bmi2", "abm"},
+}
 
-def _chosen_level() -> str:
-    """Return the level that the environment names, or the best that the processor has."""
-    level = os.environ.get("BATCHSOLVE_LEVEL", "")
-    return level or str(import_module("batchsolve.core._baseline").best_level())
+
+def best_level() -> str:
+    """Return the best level that the processor and the system support."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            first = file.read(1 << 13)  # the lines of one processor
+    except OSError:
+        return "baseline"
+    flags = next((line for line in first.splitlines() if line.startswith("flags")), "").split()
+    return next((level for level, needs in NEEDS.items() if needs <= {*flags}), "baseline")
 
 
-LEVEL = _chosen_level()
-native: Any = import_module(f"batchsolve.core._{LEVEL}")
+def _load() -> tuple[str, Any]:
+    """Return the level that is chosen, and its module."""
+    level = os.environ.get("BATCHSOLVE_LEVEL") or best_level()
+    try:
+        return level, import_module(f"batchsolve.core._{level}")
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"the native core for the level {level!r} is not there: the levels are baseline, avx2 "
+            f"and avx512 (BATCHSOLVE_LEVEL), and the package must be installed, not just unpacked: "
+            f"pip install ."
+        ) from error
+
+
+LEVEL, native = _load()

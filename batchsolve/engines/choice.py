@@ -36,7 +36,7 @@ from batchsolve.engines.contract import (
     new_run,
     registered,
 )
-from batchsolve.engines.frame import prepared
+from batchsolve.engines.prepared import prepared
 from batchsolve.errors import InputError, check_installed, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem

@@ -7,7 +7,7 @@ search that is continued from its frontier, however often and in whichever proce
 covers, each once, and visits the same nodes as one that was never interrupted.
 
 Code that chooses an engine looks in the registry. An engine's module is imported when the engine is
-asked for, because that prepares its kernels for compiling.
+asked for.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
@@ -289,17 +288,6 @@ class Registered:
     branches : bool
         True if a branching rule may follow its name: ``dlx:first``. Then `module` has a function,
         with the keyword ``rule``.
-    stand_in : str
-        The engine in Python that visits the same nodes and searches small trees while this one is
-        compiled; empty if there is none.
-    few_nodes : int
-        Nodes that a stand-in may visit in a task.
-    in_turn : bool
-        True if a stand-in visits the nodes in the same order: then a budget or a room cuts its
-        search in the same place.
-    meanwhile : str
-        The engine with the same tree that searches until this one is compiled, because it is
-        compiled in a second; empty if there is none.
     """
 
     name: str
@@ -308,34 +296,17 @@ class Registered:
     kind: str = "search"
     has_size: bool = False
     branches: bool = False
-    stand_in: str = ""
-    few_nodes: int = 2_000
-    in_turn: bool = True
-    meanwhile: str = ""
 
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search a task; see `Engine`."""
-        if not self.stand_in:
-            return self.compiled(problem, task)
-        from batchsolve.engines import stand_ins
-
-        stand_in = registered(self.stand_in)
-        return stand_ins.search(self.name, self.compiled, stand_in, problem, task, self.meanwhile)
-
-    @property
-    def compiled(self) -> Callable[[Searchable, Task], Outcome]:
-        """The search of this engine itself, whose kernels may have to be compiled."""
-        search: Callable[..., Outcome]
-        search = getattr(import_module(self.module), self.kind)
+        search: Callable[..., Outcome] = getattr(import_module(self.module), self.kind)
         rule = self.capabilities.branch
-        return partial(search, rule=rule) if rule else search
+        return search(problem, task, rule=rule) if rule else search(problem, task)
 
     def under(self, rule: str) -> Registered:
         """Return this engine under a branching rule: with a tree of its own, and blind to costs."""
         can = replace(self.capabilities, branch=rule, tree="", costs=False)
-        stand_in = f"{self.stand_in}:{rule}" if self.stand_in else ""
-        name = f"{self.name}:{rule}"
-        return replace(self, name=name, capabilities=can, stand_in=stand_in, meanwhile="")
+        return replace(self, name=f"{self.name}:{rule}", capabilities=can)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return get_engine, (self.name,)
@@ -355,10 +326,9 @@ _ENGINES = {
                 tree=MRV_TREE,
                 suits_grids_from=1,
             ),
-            "batchsolve.engines.dlx",
+            "batchsolve.engines.native",
+            "search_links",
             branches=True,
-            stand_in="algorithm-x",
-            meanwhile="cells",
         ),
         Registered(
             "lanes",
@@ -382,9 +352,8 @@ _ENGINES = {
                 tree=MRV_TREE,
                 suits_crowded=True,
             ),
-            "batchsolve.engines.bits",
-            stand_in="algorithm-x",
-            meanwhile="cells",
+            "batchsolve.engines.native",
+            "search_bits",
         ),
         Registered(
             "cells",
@@ -395,8 +364,8 @@ _ENGINES = {
                 # at 16 digits it takes a third of the time of `dlx`; at 12, as long
                 suits_grids_from=13,
             ),
-            "batchsolve.engines.cells",
-            stand_in="algorithm-x",
+            "batchsolve.engines.native",
+            "search_cells",
         ),
         Registered(
             "memo",
@@ -419,6 +388,11 @@ _ENGINES = {
             "batchsolve.engines.walk",
             "search_algorithm_x",
             branches=True,
+        ),
+        Registered(
+            "dancing-links",
+            Capabilities("dancing links over NumPy arrays, in Python", many=True),
+            "batchsolve.engines.dancing_links",
         ),
         Registered(
             "backtracking",

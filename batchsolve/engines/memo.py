@@ -1,21 +1,18 @@
 """Memoised counting: dancing links with a table of earlier counts.
 
-If two partial covers leave the same items (`batchsolve.engines.links`), their subtrees are
-equal, and the covers below the second are looked up (`batchsolve.engines.recall`). So the search
-counts paths through a graph of sets instead of the leaves of a tree; that is little work where many
-partial covers leave the same set, as in tilings and matchings, and only overhead where hardly any
-two do.
+If two partial covers leave the same items, their subtrees are equal, and the covers below the
+second are looked up (`batchsolve/core/memo.h`). So the search counts paths through a graph of sets
+instead of the leaves of a tree; that is little work where many partial covers leave the same set,
+as in tilings and matchings, and only overhead where hardly any two do.
 
 Items lie in the header list in a narrow order (`batchsolve.engines.item_order`). So of those with
 the fewest options the search branches on one whose neighbours it has covered, and finishes a part
 of the problem before it begins another, however the items are numbered.
 
 The table is one array of a bounded size, which all threads of a process share. Processes on one
-machine can share one, too: a file that they map. Every run begins with an empty table.
+machine can share one, too: a file that they map. Every run begins with an empty table. Its rows
+have as many words for a count as the largest may need.
 """
-
-# compiled kernels are typed by their arguments
-# mypy: disallow-untyped-defs=False
 
 from __future__ import annotations
 
@@ -29,187 +26,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from batchsolve.arrays import UInts, Words
-from batchsolve.engines import frame, stand_ins
-from batchsolve.engines.contract import (
-    UNLIMITED,
-    Capabilities,
-    Outcome,
-    Registered,
-    Task,
-    exact_counts,
-    registered,
-)
+from batchsolve.core import native
+from batchsolve.engines.contract import UNLIMITED, Outcome, Task, exact_counts, registered
 from batchsolve.engines.item_order import narrow_order
-from batchsolve.engines.links import (
-    Links,
-    U,
-    W,
-    choose,
-    commit_others,
-    cover,
-    flip,
-    hand_back,
-    links_of,
-    list_uncovered,
-    name_choices,
-    reselect,
-    uncommit_others,
-    uncover,
-    undo,
-    words_of_key,
-    write_key,
-)
-from batchsolve.engines.recall import (
-    BESIDE_KEY,
-    MOST_SIZE,
-    Recall,
-    add,
-    difference,
-    end_recalling,
-    find,
-    store,
-)
+from batchsolve.engines.native import core_problem, core_task, outcome_of
+from batchsolve.engines.prepared import prepared
 from batchsolve.errors import InputError
-from batchsolve.kernels import helper, kernel
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Searchable
 
 MEGABYTE = 2**20
 MOST_MEGABYTES = 2**30
-
-
-@helper
-def _walk(links, recall, total, choice, position, bounds):
-    """Continue the search from the state of the links until an event.
-
-    Parameters
-    ----------
-    links : Links
-    recall : Recall
-    total : ndarray of uint64, shape (3,)
-        The sum of the stack; what is counted is added to it.
-    choice : ndarray of uint32, shape (n_levels,)
-        The node chosen on each level.
-    position : Position
-    bounds : Bounds
-
-    Returns
-    -------
-    int, Position
-        The event, never `COVER`; and where to go on.
-    """
-    level, entered, visited, _ = position
-    depth, allowed = bounds.depth, bounds.allowed
-    down, right = links.down, links.right
-    table, key, uncovered, sizes = recall.table, recall.key, recall.uncovered, recall.sizes
-    handed = recall.n_handed[0]
-    n_items = U(links.left.size - 1)
-    while True:
-        if entered:
-            # X2. [Enter level l.]
-            if visited == allowed:
-                return frame.SPENT, frame.Position(level, False, visited, 0)
-            sizes[level] = 1.0
-            if right[0] == 0:
-                visited += 1
-                add(total, W(1), W(0))
-                entered = False
-            else:
-                # X3. [Choose i.]
-                best, i = choose(links)
-                if best == 0:
-                    visited += 1
-                    entered = False
-                elif level == depth:
-                    sizes[level] = 0.0
-                    return frame.DEEP, frame.Position(level, False, visited, 0)
-                else:
-                    visited += 1
-                    recall.handed[level] = -1
-                    if best > 1:  # a node with one child is left to that child
-                        write_key(key, uncovered, links, recall.n_primary)
-                        is_known, low, high, size = find(key, table)
-                        if is_known:
-                            add(total, low, high)
-                            sizes[level] = float(size)
-                            entered = False
-                        else:
-                            recall.sums[level] = total
-                            recall.handed[level] = handed
-                    if entered:
-                        # X4. [Cover i.]
-                        cover(i, links)
-                        choice[level] = down[i]
-        while True:
-            if not entered:
-                # X8. [Leave level l.]
-                if level == 0:
-                    return frame.DONE, frame.Position(level, False, visited, 0)
-                level -= 1
-                sizes[level] += sizes[level + 1]
-                # X6. [Try again.]
-                flip(choice[level], links, uncovered)
-                uncommit_others(choice[level], links)
-                choice[level] = down[choice[level]]
-            # X5. [Try x_l.]
-            if choice[level] > n_items:
-                commit_others(choice[level], links)
-                flip(choice[level], links, uncovered)
-                level += 1
-                entered = True
-                break
-            # X7. [Backtrack.]
-            uncover(choice[level], links)
-            entered = False
-            if recall.handed[level] == handed:
-                low, high, beyond = difference(total, recall.sums[level])
-                if beyond == 0:
-                    write_key(key, uncovered, links, recall.n_primary)
-                    store(key, low, high, W(min(sizes[level], MOST_SIZE)), table)
-
-
-@kernel
-def _search(links, recall, task):
-    """Search below every stack of a task; return no covers and the frontier."""
-    stacks, clash = task.stacks, task.clash
-    found, front = frame.no_covers(), frame.no_stacks()
-    n_items = links.left.size - 1
-    covered = np.zeros(n_items + 1, np.uint32)
-    selected = stacks.options[:0]
-    choice = np.zeros(n_items + 1, np.uint32)
-    choices = frame.no_choices(n_items + 1)
-    for k in range(stacks.n):
-        bounds, front = frame.begin_stack(task, k, found, front)
-        if not frame.may_begin(bounds):
-            continue
-        # X1. [Initialize.]
-        clash[k], selected = reselect(selected, frame.stack_at(stacks, k), links, covered)
-        if clash[k] >= 0:
-            continue
-        list_uncovered(links, covered, recall.uncovered)
-        event, position = frame.DEEP, frame.at_the_top()
-        while event == frame.DEEP:
-            recall.n_handed[0] = front.n
-            event, position = _walk(links, recall, recall.totals[k], choice, position, bounds)
-            if event != frame.DONE:
-                name_choices(links, choice, position.level, choices)
-                front = frame.append(front, stacks, k, choices, position.level)
-        if frame.is_cut_short(event, bounds):
-            front = hand_back(links, choice, position.level, stacks, k, choices, front)
-        undo(links, choice, position.level)
-        frame.end_stack(task, k, position)
-        end_recalling(k, position.level, recall)
-    return found[:], front[:]
-
-
-_STAND_IN = Registered(
-    "memo",
-    Capabilities("the same in Python", counts_only=True),
-    "batchsolve.engines.walk",
-    "count_memoised",
-    few_nodes=20_000,
-    in_turn=False,
-)
 
 
 @dataclass(frozen=True)
@@ -231,7 +58,6 @@ class MemoisedCounting:
     file: str = field(default="", repr=False)
 
     capabilities = registered("memo").capabilities
-    stand_in = _STAND_IN
 
     def __post_init__(self) -> None:
         if not 1 <= self.megabytes <= MOST_MEGABYTES:
@@ -268,12 +94,6 @@ class MemoisedCounting:
 
     def search(self, problem: Searchable, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
-        if task.depth < UNLIMITED or task.allowances.min(initial=UNLIMITED) < UNLIMITED:
-            return self.compiled(problem, task)
-        return stand_ins.search(self.name, self.compiled, self.stand_in, problem, task)
-
-    def compiled(self, problem: Searchable, task: Task) -> Outcome:
-        """Search a task by the kernel, which may have to be compiled."""
         assert isinstance(problem, ExactCover)
         least = min(task.room, int(task.limits.min(initial=UNLIMITED)))
         if task.keep or least < UNLIMITED:
@@ -282,65 +102,23 @@ class MemoisedCounting:
                 f"limit on their number, leave it out"
             )
         with _shared_table(problem, self) as table:
-            recall = _recall_of(problem, table, len(task.stacks))
-            links = _links_in_order(problem)
-            if problem.bounds is None:
-                outcome = frame.search_task(_search, (links, recall), task)
-            else:
-                from batchsolve.engines import bounded  # compiled when first needed
-
-                outcome = bounded.search(problem, task, links=links, recall=recall)
-        sums = recall.totals.tolist()
-        counts = exact_counts([low + (middle << 64) + (high << 128) for low, middle, high in sums])
-        return replace(outcome, counts=counts, tree_nodes=recall.tree_nodes)
+            in_core, order = core_problem(problem), _narrow_order(problem)
+            found, words, tree_nodes = native.count_by_memo(in_core, order, table, core_task(task))
+        n = len(task.stacks)
+        numbers = words.astype("<u8", copy=False).reshape(n, words.size // max(1, n))
+        counts = exact_counts([int.from_bytes(each.tobytes(), "little") for each in numbers])
+        return replace(outcome_of(found, task), counts=counts, tree_nodes=tree_nodes)
 
 
-def _recall_of(problem: ExactCover, table: Words, n_stacks: int) -> Recall:
-    """Return the working memory for one search of a problem."""
-    words = table.shape[1] - BESIDE_KEY
-    n_levels = max(problem.n_items, problem.n_options) + 2
-    return Recall(
-        table,
-        np.zeros(words, np.uint64),
-        problem.n_primary,
-        np.zeros(words, np.uint64),
-        _counted(problem),
-        np.zeros((n_stacks, 3), np.uint64),
-        np.zeros(n_stacks),
-        np.zeros((n_levels, 3), np.uint64),
-        np.zeros(n_levels),
-        np.zeros(n_levels, np.int64),
-        np.zeros(1, np.int64),
-    )
-
-
-def _counted(problem: ExactCover) -> UInts:
-    """Return the items that may be in several options, counted from 1."""
-    most = np.ones(0) if problem.bounds is None else problem.bounds[:, 1]
-    return (np.flatnonzero(most > 1) + 1).astype(np.uint32)
-
-
-@frame.prepared
-def _header_list(problem: ExactCover) -> tuple[UInts, UInts]:
-    """Return the items before and behind each in the header list, in a narrow order."""
-    ring = np.concatenate([[0], narrow_order(problem) + 1])
-    left, right = np.tile(np.arange(problem.n_items + 1, dtype=np.uint32), (2, 1))
-    left[ring], right[ring] = np.roll(ring, 1), np.roll(ring, -1)
-    return left, right
-
-
-def _links_in_order(problem: ExactCover) -> Links:
-    """Return links for one search, with the items in a narrow order."""
-    left, right = _header_list(problem)
-    return links_of(problem)._replace(left=left.copy(), right=right.copy())
+@prepared
+def _narrow_order(problem: ExactCover) -> UInts:
+    """Return the primary items in a narrow order."""
+    return narrow_order(problem).astype(np.uint32)
 
 
 def _shape_of_table(problem: ExactCover, megabytes: int) -> tuple[int, int]:
     """Return the number of rows of a table of this size, and the words in a row."""
-    if problem.bounds is None:
-        width = words_of_key(problem) + BESIDE_KEY
-    else:
-        width = (problem.n_options + 63) // 64 + _counted(problem).size + BESIDE_KEY
+    width = native.table_width(core_problem(problem))
     return max(1, megabytes * MEGABYTE // (8 * width)), width
 
 

@@ -1,26 +1,21 @@
 """The cheapest covers: problems whose options are numbered by cost, and the upper bounds of costs.
 
-The search is that of `batchsolve.engines.bounded`. Options are numbered by their cost per item (see
+The search is that of `batchsolve/core/cheapest.h`. Options are numbered by their cost per item (see
 `Pricing`), so that the cheapest are tried first and the order of the tree is that of numbers.
 """
-
-# compiled kernels are typed by their arguments
-# mypy: disallow-untyped-defs=False
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import lcm
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.core import native
 from batchsolve.engines.contract import Task
-from batchsolve.engines.frame import prepared
-from batchsolve.engines.links import U
-from batchsolve.kernels import helper, inlined, kernel
+from batchsolve.engines.prepared import prepared
 from batchsolve.problems.exact_cover import ExactCover, owners_of
 from batchsolve.problems.stacks import Stacks
 
@@ -28,23 +23,6 @@ SWEEPS = 30  # over the items, to find taxes; 100 sweeps make the sum of taxes 1
 FRACTIONS = 1024  # of a unit of cost, for taxes
 MOST_BYTES = 10**8  # read in one round that looks for useless options; 0.05 s
 _MOST_SCALED = 2**61
-
-CEILING, FOUND = range(2)
-"""The fields of `Prices.state`: the upper bound of costs; the number of costs in `Prices.best`."""
-
-
-class Prices(NamedTuple):
-    """The scaled costs of options, and the upper bounds of the costs of covers."""
-
-    scale: int  # this and the next three: as in `Pricing`
-    net: np.ndarray
-    share: np.ndarray
-    is_useless: np.ndarray
-    ceilings: np.ndarray  # stack -> upper bound of the cost of a cover below it
-    best: np.ndarray  # the costs of the cheapest covers found in this task, ascending
-    state: np.ndarray
-    spent: np.ndarray  # level -> the cost of the options above it
-    due: np.ndarray  # level -> the least cost of the items that are left
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +87,7 @@ class Pricing:
         by_item = owner[is_used][np.argsort(problem.indices[is_used], kind="stable")]
         sizes = np.bincount(problem.indices[is_used], minlength=problem.n_items)
         ends = np.concatenate([[0], np.cumsum(sizes)])
-        base = _tax(by_item, ends, fixed, net, highest * scale, n_sweeps)
+        base = native.take_taxes(by_item, ends, fixed, net, highest * scale, n_sweeps)
         share = net // np.maximum(n_primary, 1)
         order = np.lexsort([np.arange(problem.n_options), share]).astype(np.uint32)
         rank = np.empty_like(order)
@@ -162,40 +140,6 @@ def useless_options(problem: ExactCover) -> npt.NDArray[np.bool_]:
     return is_useless
 
 
-@kernel
-def _tax(by_item, ends, fixed, net, highest, n_sweeps):
-    """Take taxes off the net costs of options; return the sum of the taxes of a cover.
-
-    The sum is a lower bound of all costs if no net cost is below 0. A sweep moves the tax on each
-    item to where the bound grows most if the others stay as they are: between the two least net
-    costs. That is coordinate ascent in the dual of the linear program. The last two sweeps end with
-    net costs of 0 or more, one of them 0 for each item.
-    """
-    base, taxes = np.int64(0), np.zeros(fixed.size, np.int64)
-    for sweep in range(n_sweeps + 2):
-        for i in range(fixed.size):
-            begin, end = ends[i], ends[i + 1]
-            if begin == end or fixed[i] == 0:
-                continue
-            first = second = net[by_item[begin]]
-            for x in range(begin + 1, end):
-                n = net[by_item[x]]
-                if x == begin + 1 or n < second:
-                    second = n
-                if second < first:
-                    first, second = second, first
-            tax = first
-            if sweep < n_sweeps:
-                tax = min(max((first + second) // 2, -highest - taxes[i]), highest - taxes[i])
-            elif sweep == n_sweeps:
-                tax = min(first, 0)
-            for x in range(begin, end):
-                net[by_item[x]] -= tax
-            taxes[i] += tax
-            base += fixed[i] * tax
-    return base
-
-
 def in_order(problem: ExactCover, options: npt.NDArray[np.integer]) -> ExactCover:
     """Return a problem with all of its options in another order, without names and costs."""
     sizes, entries = problem.entries_of(options)
@@ -225,22 +169,13 @@ def ranked(problem: ExactCover) -> tuple[ExactCover, Pricing]:
     return in_order(problem, order), by_cost
 
 
-def prices_of(problem: ExactCover, pricing: Pricing, task: Task) -> Prices:
-    """Return the prices for one search of a problem, its options numbered by cost."""
+def scaled_ceilings(problem: ExactCover, pricing: Pricing, task: Task) -> npt.NDArray[np.int64]:
+    """Return the upper bounds of the costs of covers below the stacks of a task, as net costs."""
     assert task.ceilings is not None
     assert problem.costs is not None
     ceilings = np.minimum(task.ceilings, problem.costs.sum())  # no cover costs more
-    return Prices(
-        pricing.scale,
-        pricing.net,
-        pricing.share,
-        pricing.is_useless,
-        ceilings * pricing.scale - pricing.base,
-        np.zeros(task.cheapest, np.int64),
-        np.zeros(2, np.int64),
-        np.zeros(problem.n_options + 2, np.int64),
-        np.zeros(problem.n_options + 2, np.int64),
-    )
+    scaled: npt.NDArray[np.int64] = ceilings * pricing.scale - pricing.base
+    return scaled
 
 
 def renumbered(stacks: Stacks, number: npt.NDArray[np.uint32]) -> Stacks:
@@ -251,95 +186,3 @@ def renumbered(stacks: Stacks, number: npt.NDArray[np.uint32]) -> Stacks:
     known = stacks.options < 2 * n
     options = np.where(known, table[np.where(known, stacks.options, 0)], stacks.options)
     return replace(stacks, options=options.astype(np.uint32))
-
-
-@helper
-def begin_to_spend(stack, k, prices):
-    """Record the cost of the options that stack `k` takes, and the upper bound below it."""
-    if prices is None:
-        return
-    best, state, cost = prices.best, prices.state, np.int64(0)
-    for o in stack:
-        if o < prices.net.size:
-            cost += prices.net[o]
-    prices.spent[0] = cost
-    state[CEILING] = prices.ceilings[k]
-    if state[FOUND] == best.size:
-        state[CEILING] = min(state[CEILING], best[best.size - 1] - prices.scale)
-
-
-@inlined
-def is_useless(o, prices):
-    """Tell whether an option is in no cover, so that the lists do not have it."""
-    return prices is not None and prices.is_useless[o]
-
-
-@inlined
-def least_share(i, links, prices):
-    """Return the least cost share of the options of an item, which has one or more."""
-    if prices is None:
-        return np.int64(0)
-    return prices.share[links.option[links.down[i]]]
-
-
-@inlined
-def net_of_first(i, links, prices):
-    """Return the net cost of the first option of an item, which has one or more."""
-    if prices is None:
-        return np.int64(0)
-    return prices.net[links.option[links.down[i]]]
-
-
-@inlined
-def is_too_dear(level, due, prices):
-    """Record the least cost of the items left at a level; tell whether they cost too much."""
-    if prices is None:
-        return False
-    prices.due[level] = due
-    return prices.spent[level] + due > prices.state[CEILING]
-
-
-@helper
-def is_affordable(p, level, links, usage, prices):
-    """Tell whether an option, with the items it leaves, costs no more than the upper bound."""
-    if prices is None:
-        return True
-    o = links.option[p]
-    cost = prices.spent[level] + prices.due[level] + prices.net[o]
-    q = links.first[o]
-    while links.top[q] != 0:
-        i = links.top[q]
-        if usage.used[i] < usage.least[i]:
-            share = prices.share[o]
-            if links.down[i] != i:  # a list that lacks the options of the branch item
-                share = min(share, least_share(i, links, prices))
-            cost -= share
-        q = U(q + U(1))
-    return cost <= prices.state[CEILING]
-
-
-@inlined
-def spend(p, level, links, prices):
-    """Record the cost below a level, where a node's option is taken; none if it is 0."""
-    if prices is not None:
-        cost = prices.net[links.option[p]] if p != 0 else np.int64(0)
-        prices.spent[level + 1] = prices.spent[level] + cost
-
-
-@helper
-def note_cover(level, prices):
-    """Record the cost of a cover; lower the upper bound once enough covers are found."""
-    if prices is None:
-        return
-    cost = prices.spent[level]
-    best, state = prices.best, prices.state
-    at = min(state[FOUND], best.size - 1)
-    if state[FOUND] == best.size and cost >= best[at]:
-        return
-    while at > 0 and best[at - 1] > cost:
-        best[at] = best[at - 1]
-        at -= 1
-    best[at] = cost
-    state[FOUND] = min(state[FOUND] + 1, best.size)
-    if state[FOUND] == best.size:
-        state[CEILING] = min(state[CEILING], best[best.size - 1] - prices.scale)

@@ -19,10 +19,8 @@ from batchsolve.engines.contract import (
     Outcome,
     Task,
     check_support,
-    exact_counts,
     registered,
 )
-from batchsolve.engines.item_order import entries_in_order, narrow_order
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.small import SmallProblems
 from batchsolve.problems.stacks import Searchable, Stacks
@@ -285,71 +283,6 @@ class Matrix(PartialCover):
                 for j in self._items[other]:
                     if j != i:
                         self._options[j].add(other)
-
-
-# ---- memoised counting ----------------------------------------------------------------------
-
-
-def count_memoised(problem: ExactCover, task: Task) -> Outcome:
-    """Count all covers by Algorithm X, but equal subtrees once; see `batchsolve.engines.memo`.
-
-    It visits the nodes of that engine, if that forgets none. A node that is looked up counts, too,
-    because it takes as long. If the budget ends the search, nothing is handed back: the outcome
-    then only tells how often subtrees repeat. A depth is ignored, and so are colours.
-    """
-    entries = entries_in_order(problem, narrow_order(problem))
-    again = ExactCover(problem.indptr, entries, problem.n_items, problem.n_primary)
-    here, budget = Matrix(again), task.budget
-    known: dict[frozenset[int], tuple[int, int]] = {}  # items left -> covers and nodes below
-    n = len(task.stacks)
-    counts, nodes, sizes, clash = [0] * n, [0] * n, [0] * n, [-1] * n
-    for k, options in enumerate(task.stacks):
-        stack = options.tolist()
-        clash[k] = problem.clash_position(stack)
-        if clash[k] < 0:
-            counts[k], nodes[k], sizes[k] = _count_below(here, stack, known, budget)
-            budget -= nodes[k]
-    return Outcome(
-        exact_counts(counts),
-        np.array(nodes, np.int64),
-        np.array(clash, np.int32),
-        Stacks.empty(),
-        Stacks.empty(),
-        np.empty(0),
-        np.empty(0, np.int64),
-        np.array(sizes, np.float64),
-    )
-
-
-def _count_below(
-    here: Matrix, stack: list[int], known: dict[frozenset[int], tuple[int, int]], budget: int
-) -> tuple[int, int, int]:
-    """Return the covers, the nodes entered, and the nodes of the tree that was searched."""
-    n_nodes = 0
-    path = [([stack], frozenset[int]())]  # for each node: children to be tried, and the items left
-    sums = [(0, 0)]  # covers and nodes below them so far
-    while True:
-        waiting, items = path[-1]
-        if waiting and n_nodes < budget:
-            n_nodes += 1
-            below = waiting.pop()
-            here.go(below)
-            choices = here.choices()
-            # a node with one child is left to that child
-            left = here.items_left() if choices and len(choices) > 1 else frozenset()
-            if left not in known:
-                path.append(([[*below, o] for o in reversed(choices or [])], left))
-                sums.append((int(choices is None), 1))
-                continue
-            count, size = known[left]
-        else:
-            path.pop()
-            count, size = sums.pop()
-            if not path:
-                return count, n_nodes, size
-            if items and n_nodes < budget:  # nothing below was left out
-                known[items] = count, size
-        sums[-1] = sums[-1][0] + count, sums[-1][1] + size
 
 
 # ---- backtracking ---------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from batchsolve.engines.choice import (
     engine_for_cheapest,
     engines_for,
 )
-from batchsolve.engines.stand_ins import nodes_at_hand
 from batchsolve.errors import InputError, counted
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.answers import Answers
@@ -649,7 +648,7 @@ def first_covers(
         if nodes >= most_nodes or time.monotonic() - begin >= seconds:
             break
         wanted = limit - len(covers)
-        few = nodes_at_hand(engine.of(problem), problem) if nodes else FIRST_NODES
+        few = UNLIMITED if nodes else FIRST_NODES
         # with one root, all stacks share the limit and are searched in order
         left = left.with_roots(np.zeros(len(left), np.int64))
         budget = min(settings.budget or FIRST_BUDGET, most_nodes - nodes, few)

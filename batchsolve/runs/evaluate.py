@@ -15,7 +15,6 @@ from typing import Any, Unpack
 import numpy as np
 
 from batchsolve.engines.choice import EnginesByShape
-from batchsolve.engines.stand_ins import compile_ahead
 from batchsolve.errors import InputError, argument_errors, counted, listed, quoted
 from batchsolve.pictures.page import PAGE_STYLE, html_page
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
@@ -375,8 +374,6 @@ def _judged(
     found: Generator[tuple[Block, JudgedRows]]
     if reader.solution_column is None:
         engines, settings = EnginesByShape.under(AUTO, corpus.problem, 2), SearchSettings(limit=2)
-        if pool.in_process:
-            compile_ahead(engines.engine, corpus.problem)
         how = pool, settings, reader.read, judged, 1, corpus.waits
         found = search_rows(blocks, engines, *how)
     else:

@@ -15,7 +15,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.engines.choice import EnginesByShape
-from batchsolve.engines.stand_ins import compile_ahead
 from batchsolve.errors import InputError, counted, is_unordered, not_but, quoted
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
@@ -266,8 +265,6 @@ def _answered(rows: GridRows, write: Write, settings: SearchSettings, pool: Pool
     """Yield the answers to blocks of rows, in order, as `write` renders them."""
     limit = settings.limit or UNLIMITED
     engines = EnginesByShape.under(settings.engine, rows.problem, limit, rows.sizes_vary)
-    if pool.in_process:
-        compile_ahead(engines.engine, rows.problem)
     for _, written in search_rows(rows.blocks, engines, pool, settings, rows.read, write):
         yield written
 

@@ -16,7 +16,6 @@ from queue import SimpleQueue
 from typing import Any, ClassVar, Unpack
 
 from batchsolve.engines.choice import EngineForEach, EnginesByShape, RowEngines
-from batchsolve.engines.stand_ins import compile_ahead
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
 from batchsolve.problems.answers import STATUS_NAMES
 from batchsolve.runs.corpora import (
@@ -376,8 +375,6 @@ class FileRun:
     ) -> Generator[tuple[Any, Encoded]]:
         """Return the blocks from `begin` on, each encoded by a worker, in order."""
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
-        if self.pool.in_process and isinstance(engines, EnginesByShape):
-            compile_ahead(engines.engine, corpus.problem)
         how = engines, self.pool, self.search, table.reader.read, write
         size = max(1, self.destination.block_size.most // TASKS.most)
         return search_rows(numbered(blocks, n_parts), *how, size, corpus.waits, self.keep)

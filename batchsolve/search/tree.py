@@ -10,10 +10,6 @@ A count of all covers may go over to another engine, the *counter*, which counts
 once. After some nodes, and again after ten times as many, the counter visits a few at the top of
 the tree, while workers go on. If these stand for many more nodes of the tree, the count begins
 again with the counter. Nodes decide, and no clock, so every run of a problem makes the same choice.
-
-No search waits for the kernels of other engines: a process of its own compiles them once a search
-has lasted as long as that takes. The first engine is awaited; meanwhile its stand-in searches. A
-counter that is not compiled is weighed by its stand-in, and compiled only if it takes over.
 """
 
 from __future__ import annotations
@@ -24,10 +20,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from batchsolve import rehearsals
 from batchsolve.engines import Engine, Outcome, Sharing, Task, get_engine
 from batchsolve.engines.contract import new_run
-from batchsolve.engines.stand_ins import at_once, is_at_hand, name_in_use, nodes_at_hand
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -40,9 +34,7 @@ from batchsolve.workers.pool import Done, Pool
 
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 UNTRIED_SECONDS = 0.02  # of a task shortly before the trial, which waits for all tasks
-TRIAL_SECONDS = 0.5  # of a search before its trial; that takes a tenth, with loading kernels
-COMPILE_SECONDS = 10.0  # of a search before others compile beside it; that takes about as long
-LOOK_SECONDS = 0.5  # between two looks for the kernels of other engines
+TRIAL_SECONDS = 0.5  # of a search before its trial; that takes a tenth
 TRIAL_NODES = (1_000, 10_000, 40_000, 160_000)  # of each lap; hundredths of a second
 FAR_BEHIND = 2  # times slower than the fastest
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
@@ -50,8 +42,7 @@ WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only
 WEIGH_SHARE = 150  # of the nodes are weighed; the counter takes up to 8 times as long for each
 WEIGHED_A_MEGABYTE = 2_500  # of its table
 LEAST_GAIN = 6  # nodes of the tree for each of the counter
-COUNTER_NODES = 20_000  # visited by a counter before its tree is split; in Python, in half a second
-HUGE_GAIN = 1_000  # at which the counter is worth compiling before the first engine is
+COUNTER_NODES = 20_000  # visited by a counter before its tree is split
 
 Render = Callable[[Stacks], Any]
 
@@ -105,10 +96,10 @@ def _counter_of(name: str, goal: TreeGoal, megabytes: int) -> Engine:
     return _for_run(get_engine(f"{name}:{megabytes}"), "", goal.problem)
 
 
-def _weighed(name: str, goal: TreeGoal, n_nodes: int) -> Outcome | None:
-    """Return what an engine finds in a few nodes at the top; None if it has to be compiled."""
+def _weighed(name: str, goal: TreeGoal, n_nodes: int) -> Outcome:
+    """Return what an engine finds in a few nodes at the top."""
     engine = _counter_of(name, goal, 1 + n_nodes // WEIGHED_A_MEGABYTE)
-    return at_once(engine, goal.problem, Task.of(goal.start.stacks, budget=n_nodes))
+    return engine.search(goal.problem, Task.of(goal.start.stacks, budget=n_nodes))
 
 
 def gain_of(outcome: Outcome) -> float:
@@ -230,12 +221,12 @@ class TreeSearch:
         self.rates: dict[str, float] = {}
         self._counter, self._successor, self.hint = counter, "", ""
         self._weigh_at = WEIGH_AFTER
-        self._begin = self._look_at = time.monotonic()
+        self._begin = time.monotonic()
 
     @property
     def engine(self) -> str:
         """The name of the engine in use."""
-        return name_in_use(self._work.engine)
+        return self._work.engine.name
 
     @property
     def n_symmetries(self) -> int:
@@ -271,24 +262,17 @@ class TreeSearch:
                     yield from self._begin_again()
                 if scheduler.is_empty:
                     break
-                scheduler.most_nodes = few = self._nodes_at_hand
+                scheduler.most_nodes = UNLIMITED
                 for done in self._round():
                     yield done
-                    if few < UNLIMITED:  # the task may have waited for the compiler
-                        self._begin = time.monotonic()
-                        few = self._nodes_at_hand
                     if scheduler.most_nodes:
-                        scheduler.most_nodes = min(few, self._most_nodes(untried))
+                        scheduler.most_nodes = self._most_nodes(untried)
                 if scheduler.most_nodes == 0 and not self._goes_over():
                     untried = False
                     yield from self._try_engines()
         finally:
             goal.enough  # noqa: B018  reads the clock
             goal.keep_rest()
-
-    @property
-    def _nodes_at_hand(self) -> int:
-        return nodes_at_hand(self._work.engine, self._goal.problem)
 
     def _round(
         self, tasks: Iterator[tuple[int, Task]] | None = None, here: bool = False
@@ -314,11 +298,9 @@ class TreeSearch:
             few = COUNTER_NODES if self._work.engine.capabilities.counts_only else FIRST_NODES
             few = min(few, self._first_budget, goal.settings.budget or UNLIMITED)
             yield from self._expand(UNLIMITED, few)
-            if self._counts_at_once():
-                return
         while 0 < len(self.outstanding) < wanted and budget > 0 and not goal.enough:
             before = self.totals.nodes
-            yield from self._expand(1, min(budget, self._nodes_at_hand))
+            yield from self._expand(1, budget)
             visited = self.totals.nodes - before
             budget -= visited or budget  # an engine that fails visits nothing
 
@@ -336,34 +318,11 @@ class TreeSearch:
         Give a hint instead if the counter cannot do what is wanted.
         """
         while self._counter and self._goal.n_nodes > self._weigh_at:
-            is_first = self._weigh_at == WEIGH_AFTER  # later ones take too long in Python
-            if not (is_first or self._finds([get_engine(self._counter)])):
-                break
             outcome = _weighed(self._counter, self._goal, self._weigh_at // WEIGH_SHARE)
             self._weigh_at *= WEIGH_AGAIN
-            if outcome is not None and gain_of(outcome) >= LEAST_GAIN:
+            if gain_of(outcome) >= LEAST_GAIN:
                 self._take_counter()
         return bool(self._successor) and not self.failures
-
-    def _counts_at_once(self) -> bool:
-        """Tell whether the counter takes over before the first engine is compiled.
-
-        It does if it finishes in Python, or finds that nearly all subtrees are equal.
-        """
-        if not self._counter or rehearsals.state_of(self._work.engine.name) != "running":
-            return False
-        few = _weighed(self._counter, self._goal, WEIGH_AFTER // WEIGH_SHARE)
-        if few is None:
-            return False
-        if gain_of(few) < LEAST_GAIN:
-            self._weigh_at *= WEIGH_AGAIN  # these nodes need not be weighed again
-            return False
-        more = _weighed(self._counter, self._goal, COUNTER_NODES)
-        if more and (more.nodes.sum() < COUNTER_NODES or gain_of(more) >= HUGE_GAIN):
-            self._take_counter()
-        if self._successor:
-            rehearsals.end(self._work.engine.name)
-        return bool(self._successor)
 
     def _take_counter(self) -> None:
         goal, settings = self._goal, self._goal.settings
@@ -384,21 +343,6 @@ class TreeSearch:
         yield from self._split()
         self._scheduler.set_rate()
 
-    def _finds(self, engines: Sequence[Engine]) -> bool:
-        """Tell whether engines can search now; compile them elsewhere once that pays.
-
-        It looks for them now and then, because a look takes a millisecond.
-        """
-        goal, now = self._goal, time.monotonic()
-        if now < self._look_at:
-            return False
-        pays = now - self._begin >= COMPILE_SECONDS
-        found = all(  # one after another
-            is_at_hand(each, goal.problem, goal.start.stacks, compiles=pays) for each in engines
-        )
-        self._look_at = now if found else now + LOOK_SECONDS
-        return found
-
     def _most_nodes(self, untried: bool) -> int:
         """Return the nodes of a task at most; with 0, a round ends without losing a task.
 
@@ -410,8 +354,8 @@ class TreeSearch:
         if not untried:
             return UNLIMITED
         now = time.monotonic()
-        left = max(self._begin + TRIAL_SECONDS, self._look_at) - now
-        if left <= 0 and self._finds(self._engines):
+        left = self._begin + TRIAL_SECONDS - now
+        if left <= 0:
             return 0
         speed = self._goal.n_nodes / (now - self._begin + 1e-3) / self._pool.jobs
         return max(1, int(speed * max(UNTRIED_SECONDS, left)))

@@ -1,19 +1,21 @@
 """`cells` visits the nodes of dancing links, and hands back the same covers and stacks."""
 
-from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
 from conftest import coloured_problems, problems
 from hypothesis import given, strategies as st
-from test_stand_ins import assert_same, some
+from test_engines import assert_same
 
 import batchsolve as bs
-from batchsolve import ExactCover, Stacks, Sudoku, rehearsals
-from batchsolve.engines import UNLIMITED, Task, cells, get_engine, stand_ins
+from batchsolve import ExactCover, Stacks, Sudoku
+from batchsolve.engines import UNLIMITED, Task, get_engine
 from batchsolve.problems.families import family
 
 DATASETS = Path(__file__).parents[2] / "datasets"
+
+some = st.integers(1, 12) | st.just(UNLIMITED)
+cells = get_engine("cells")
 
 
 def compare(problem, task):
@@ -81,62 +83,29 @@ def test_large_trees():
     compare(many.problem, Task.of(Stacks.from_lists([many.stack]), budget=300_000))
 
 
-@pytest.mark.parametrize("looks", [0, 20, 10**9])
-def test_a_count_goes_on_with_the_engine_once_it_is_compiled(monkeypatch, looks):
-    states = chain(repeat("running", looks), repeat("over"))
-    monkeypatch.setattr(rehearsals, "begin", lambda *_: None)
-    monkeypatch.setattr(rehearsals, "state_of", lambda name: next(states))
-    monkeypatch.setattr(stand_ins, "MOST_SECONDS", 60.0)
-    monkeypatch.setattr(stand_ins, "_REPLACED", {"bits"})
-    found = bs.count("pentominoes:3x20", engine="bits", budget=2_000)
-    whole = Task.of(Stacks.from_lists([[]]))
-    right = get_engine("dlx").compiled(family("pentominoes:3x20"), whole)
-    assert (found.count, found.nodes, found.engine) == (8, right.nodes.sum(), "bits")
-
-
-def test_more_items_than_cells_have_numbers_are_left_to_dancing_links(monkeypatch):
-    problem = ExactCover.from_options([["a"], ["b"], ["a", "b"]])
-    monkeypatch.setattr(cells, "MOST_ITEMS", 1)
-    monkeypatch.setattr(cells, "_walk", None)
-    compare(problem, Task.of(Stacks.from_lists([[]]), keep=9))
-
-
 def test_a_path_with_many_branches():
     options = [[i] for i in range(40) for _ in range(2)]
     problem = ExactCover.from_options(options, primary=range(40))
     compare(problem, Task.of(Stacks.from_lists([[]]), budget=3000, keep=3))
 
 
-def test_more_covers_than_there_is_room_for_at_once(monkeypatch):
-    monkeypatch.setattr(cells, "_ROOM", 50)
+def test_covers_are_kept_in_tree_order():
     stacks = Stacks.from_lists([[], [3], [3, 14]], [0, 0, 1])
     for keep, limit in ((200, UNLIMITED), (60, UNLIMITED), (60, 30)):
         compare(family("queens:8"), Task.of(stacks, limit, keep=keep))
-
-
-def test_stacks_that_have_too_many_options_in_common_have_residuals_of_their_own(monkeypatch):
-    monkeypatch.setattr(cells, "MOST_OPTIONS", 45)
-    stacks = Stacks.from_lists([[0], [9], [9, 26], [63]])
-    compare(family("queens:8"), Task.of(stacks, keep=5))
-
-
-def test_searches_that_begin_at_once_have_residuals_of_their_own(monkeypatch):
-    problem, common = family("queens:7"), cells._common
-    kept = cells._kept(problem)
-
-    def meanwhile(stacks):
-        chosen = common(stacks)
-        kept[:] = [cells.Residual(problem, [3])]  # by another thread
-        return chosen
-
-    monkeypatch.setattr(cells, "_common", meanwhile)
-    kept.clear()
-    compare(problem, Task.of(Stacks.from_lists([[9]])))
 
 
 def test_common_options_that_clash_are_those_of_each_stack():
     problem = family("queens:6")
     for common in ([0, 8, 13, 9], [0, 0], [0, 36], [4, 2**32 - 1, 0]):
         stacks = Stacks.from_lists([common, [*common, 20]])
-        cells._kept(problem).clear()
         compare(problem, Task.of(stacks))
+
+
+def test_stacks_that_leave_many_options_have_residuals_of_their_own():
+    """Options of one item more than cells can count: together too many, alone few enough."""
+    n = 2**15 + 8
+    options = [[0, 1 + k % 2] for k in range(n)] + [[1], [2]]
+    problem = ExactCover.from_options(options, primary=[0, 1, 2])
+    compare(problem, Task.of(Stacks.from_lists([[n], [n + 1]]), limit=3, keep=3))
+    compare(problem, Task.of(Stacks.from_lists([[], [n]]), limit=3, keep=3))

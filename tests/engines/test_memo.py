@@ -6,11 +6,12 @@ import pytest
 from conftest import coloured_problems, problems
 from hypothesis import given, strategies as st
 from invoking import invoke
-from numba import njit
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve.engines import Task, get_engine, memo, recall
+from batchsolve.core import native
+from batchsolve.engines import Task, get_engine, memo
+from batchsolve.engines.native import core_problem, core_task
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count, solutions
@@ -36,7 +37,7 @@ def copies(n, options):
 @pytest.fixture
 def few_rows(monkeypatch):
     """Use tables of 1 to 4 rows, for problems of up to 63 items."""
-    monkeypatch.setattr(memo, "MEGABYTE", 8 * 5)
+    monkeypatch.setattr(memo, "MEGABYTE", 8 * 4)
 
 
 @pytest.fixture(autouse=True)
@@ -96,16 +97,14 @@ def test_the_numbers_of_items_do_not_matter(board, expected):
 
 
 @given(problems())
-def test_the_header_list_holds_every_primary_item_once(problem):
-    links = memo._links_in_order(problem)
-    forth, back = [], []
-    for ring, way in ((links.right, forth), (links.left, back)):
-        p = ring[0]
-        while p != 0:
-            way.append(int(p))
-            p = ring[p]
-    assert sorted(forth) == list(range(1, problem.n_primary + 1))
-    assert back == forth[::-1]
+def test_the_order_of_items_has_every_primary_item_once(problem):
+    order = memo._narrow_order(problem)
+    assert sorted(order.tolist()) == list(range(problem.n_primary))
+    wrong = np.append(order, np.uint32(problem.n_primary))
+    in_core = core_problem(problem)
+    table = np.zeros((1, native.table_width(in_core)), np.uint64)
+    with pytest.raises(ValueError, match="each primary item once"):
+        native.count_by_memo(in_core, wrong, table, core_task(Task.of(WHOLE)))
 
 
 def test_partitions_of_a_set():
@@ -115,44 +114,6 @@ def test_partitions_of_a_set():
 @pytest.mark.parametrize(("n", "expected"), [(10, 654_729_075), (13, 7_905_853_580_625)])
 def test_perfect_matchings(n, expected):
     assert count(family(f"matchings:{n}"), engine="memo", jobs=1).count == expected
-
-
-@njit(nogil=True)
-def _hammer(table, n_keys, rounds, seed):
-    """Store and look up keys whose counts follow from them; count those found, and those wrong."""
-    key = np.zeros(2, np.uint64)
-    found = wrong = 0
-    x = np.uint64(seed)
-    for _ in range(rounds):
-        x = x * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
-        key[0] = (x >> np.uint64(33)) % np.uint64(n_keys)
-        key[1] = key[0] * np.uint64(7)
-        low, high = key[0] * np.uint64(0x9E3779B97F4A7C15), ~key[0]
-        is_known, a, b, _ = recall.find(key, table)
-        found += is_known
-        wrong += is_known and (a != low or b != high)
-        recall.store(key, low, high, x >> np.uint64(60), table)
-    return found, wrong
-
-
-@pytest.mark.parametrize("n_rows", [1, 3, 40])
-def test_no_race_makes_a_count_wrong(n_rows):
-    table = np.zeros((n_rows, 2 + recall.BESIDE_KEY), np.uint64)
-    with ThreadPoolExecutor(4) as pool:
-        results = list(pool.map(lambda k: _hammer(table, 50, 300_000, k), range(1, 9)))
-    # not every thread: if another is suspended while it writes a row, a thread may find nothing
-    assert sum(found for found, _ in results) > 0
-    assert [wrong for _, wrong in results] == [0] * 8
-    assert not np.any(table[:, 0] % 2)  # no row is still marked as being written
-
-
-def test_a_row_that_is_being_written_is_passed_over():
-    table = np.zeros((1, 2 + recall.BESIDE_KEY), np.uint64)
-    assert _hammer(table, 1, 3, 1) == (2, 0)
-    table[0, 0] += 1  # a thread does this first when it writes
-    before = table.copy()
-    assert _hammer(table, 1, 3, 1) == (0, 0)
-    assert np.array_equal(table, before)
 
 
 @pytest.mark.usefixtures("few_rows")

@@ -1,7 +1,5 @@
 """Engines that search residual problems visit the same nodes as dancing links."""
 
-from importlib import import_module
-
 import pytest
 from conftest import coloured_problems, problems
 from hypothesis import given, strategies as st
@@ -9,13 +7,11 @@ from oracles import covers
 from test_engines import run_out
 
 from batchsolve import Stacks
-from batchsolve.engines import UNLIMITED, Task, get_engine
+from batchsolve.engines import UNLIMITED, Task, get_engine, native
 from batchsolve.problems.families import family
 from batchsolve.runs.reading import read_problem
 
 WHOLE = Stacks.from_lists([[]])
-
-KERNELS = {"bits": "_search", "cells": "_walk"}
 
 both_engines = pytest.mark.parametrize("engine", ["bits", "cells"])
 
@@ -77,17 +73,14 @@ def test_pieces_of_pentominoes_add_up(engine):
         problem.verify(cover)
 
 
-@both_engines
-def test_stacks_that_leave_too_much_are_left_to_dancing_links(engine, monkeypatch):
-    module = import_module(f"batchsolve.engines.{engine}")
+def test_stacks_that_leave_too_much_are_left_to_dancing_links(monkeypatch):
     problem = family("queens:6")
-    expected = outcome_of(engine, problem, keep=10)
-    monkeypatch.setattr(module, "MOST_OPTIONS", 20)
-    monkeypatch.setattr(module, KERNELS[engine], None)
-    assert outcome_of(engine, problem, keep=10) == expected
+    expected = outcome_of("bits", problem, keep=10)
+    monkeypatch.setattr(native, "MOST_OPTIONS", 20)
+    monkeypatch.setattr(native.native, "search_bits", None)
+    assert outcome_of("bits", problem, keep=10) == expected
     monkeypatch.undo()
-    monkeypatch.setattr(module, "MOST_OPTIONS", 20)
-    monkeypatch.setattr(module, "dlx", None)
-    stack = Stacks.from_lists([[1, 9]])
-    outcome = get_engine(engine).search(problem, Task.of(stack))
+    monkeypatch.setattr(native, "MOST_OPTIONS", 20)
+    monkeypatch.setattr(native.native, "search_links", None)
+    outcome = get_engine("bits").search(problem, Task.of(Stacks.from_lists([[1, 9]])))
     assert outcome.counts.tolist() == [len(covers(problem, (1, 9)))]

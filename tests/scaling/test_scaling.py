@@ -113,16 +113,16 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
 
 
 def test_runs_that_disagree_are_an_error(monkeypatch):
-    from batchsolve.engines import dlx
+    from batchsolve.engines import native
 
-    search, calls = dlx.search, []
+    search, calls = native.search_links, []
 
     def miscounts(problem, task):
         outcome = search(problem, task)
         calls.append(1)
         return dataclasses.replace(outcome, nodes=outcome.nodes + len(calls))
 
-    monkeypatch.setattr(dlx, "search", miscounts)
+    monkeypatch.setattr(native, "search_links", miscounts)
     with pytest.raises(ScalingError, match="they must agree"):
         list(run_plan([read_workloads("queens:6")[0]], Plan(jobs=(1,), engines=("dlx",), repeat=2)))
 
@@ -130,9 +130,9 @@ def test_runs_that_disagree_are_an_error(monkeypatch):
 @pytest.mark.parametrize("before", range(1, 8))
 def test_a_check_that_raises_ends_a_run_at_the_next_result(before, monkeypatch):
     """Such a check raises a Ctrl-C that came while numba loaded a kernel; see `interrupts`."""
-    from batchsolve.engines import dlx
+    from batchsolve.engines import native
 
-    search, calls = dlx.search, []
+    search, calls = native.search_links, []
 
     def noted(problem, task):
         calls.append(1)
@@ -142,7 +142,7 @@ def test_a_check_that_raises_ends_a_run_at_the_next_result(before, monkeypatch):
         if len(calls) >= before:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(dlx, "search", noted)
+    monkeypatch.setattr(native, "search_links", noted)
     grid = Plan(jobs=(1,), engines=("dlx",), repeat=1, budget=100)
     with pytest.raises(KeyboardInterrupt), asking(check):
         list(run_plan([read_workloads("queens:8")[0]], grid))
@@ -178,9 +178,9 @@ def press_in_numba():
 
 
 def test_scale_hears_an_interrupt_that_was_noted_in_its_first_search(tmp_path, monkeypatch):
-    from batchsolve.engines import dlx
+    from batchsolve.engines import native
 
-    search, calls = dlx.search, []
+    search, calls = native.search_links, []
 
     def interrupted(problem, task):
         if not calls:
@@ -188,7 +188,7 @@ def test_scale_hears_an_interrupt_that_was_noted_in_its_first_search(tmp_path, m
         calls.append(1)
         return search(problem, task)
 
-    monkeypatch.setattr(dlx, "search", interrupted)
+    monkeypatch.setattr(native, "search_links", interrupted)
     command = ["scale", "queens:8", "--jobs", "1", "--engine", "dlx", "-o", str(tmp_path / "x")]
     result = invoke(*command)
     assert result.exit_code == 130

@@ -1,7 +1,5 @@
 """`auto` goes over to the engine that counts equal subtrees once, and says so."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from conftest import bounded_problems, coloured_problems, problems
@@ -9,7 +7,7 @@ from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
 import batchsolve as bs
-from batchsolve.engines import Task, get_engine, walk
+from batchsolve.engines import Task, get_engine
 from batchsolve.engines.contract import new_run
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
@@ -17,7 +15,7 @@ from batchsolve.runs.count import count
 from batchsolve.search import tree
 from batchsolve.search.open_rows import OpenRows, counted_at_once
 from batchsolve.search.pieces import Piece
-from batchsolve.settings import UNLIMITED, SearchSettings
+from batchsolve.settings import SearchSettings
 
 WHOLE = bs.Stacks.from_lists([[]])
 
@@ -43,33 +41,6 @@ def test_tilings_are_counted_by_subtrees(chosen):
     assert (result.count, result.complete, result.engine) == (258_584_046_368, True, "memo:256")
     assert result.nodes < tree.WEIGH_AFTER  # only those of the engine that counted
     assert str(result).endswith(" s by memo:256")
-
-
-def not_compiled(engine, problem, task):
-    return walk.count_memoised(problem, task)
-
-
-def test_a_counter_that_is_not_compiled_is_weighed_in_python(monkeypatch):
-    monkeypatch.setattr(tree, "at_once", not_compiled)
-    result = count("dominoes:10x10", jobs=1)
-    assert (result.count, result.engine) == (258_584_046_368, "memo:256")
-
-
-def test_a_counter_takes_over_while_the_first_engine_is_compiled(monkeypatch):
-    monkeypatch.setattr(tree, "at_once", not_compiled)
-    always = SimpleNamespace(state_of=lambda name: "running", end=lambda name: None)
-    monkeypatch.setattr(tree, "rehearsals", always)
-    monkeypatch.setattr(tree, "WEIGH_AFTER", 2_000 * tree.WEIGH_SHARE)
-    result = count("dominoes:8x8", jobs=1)
-    assert (result.count, result.engine) == (12_988_816, "memo:256")
-
-
-@pytest.mark.usefixtures("always")
-def test_no_search_waits_for_a_counter(monkeypatch):
-    monkeypatch.setattr(tree, "at_once", lambda *_: None)
-    monkeypatch.setattr(tree, "is_at_hand", lambda *_, **__: False)
-    result = count("dominoes:6x6", jobs=1)
-    assert (result.count, result.engine) == (6728, "bits")
 
 
 @pytest.mark.usefixtures("soon")
@@ -200,16 +171,6 @@ def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
         part = run.search(problem, Task.of(stacks, budget=budget))
         parts, stacks = parts + part.tree_nodes.sum(), part.frontier
     assert parts == size
-
-
-@given(problem=problems(), budget=st.just(UNLIMITED) | st.integers(1, 9))
-def test_the_counter_in_python_visits_the_same_nodes(problem, budget):
-    for stack in ([], *([o] for o in range(problem.n_options + 1))):
-        task = Task.of(bs.Stacks.from_lists([stack]), budget=budget)
-        mine = walk.count_memoised(problem, task)
-        right = get_engine("memo:1").for_run(new_run(), "", problem).compiled(problem, task)
-        for name in ("counts", "nodes", "clash", "tree_nodes"):
-            assert getattr(mine, name).tolist() == getattr(right, name).tolist()
 
 
 def test_the_size_of_a_tree_is_that_of_the_plain_search():

@@ -4,9 +4,9 @@
 // and an order of the cells. The lane takes clues away in that order, one after another, and keeps
 // each clue without which the puzzle would have a second solution; see `Trials`.
 //
-// An attempt depends on the seed, the row and its number alone. A lane searches as in `Search`, with
-// the same propagation and the same branch cells; a fill guesses at random and begins again at a
-// contradiction, so the chance of a grid is known: the product of 1 / (number of candidates) over
+// An attempt depends on the seed, the row and its number alone. A lane searches as in `Search`,
+// with the same propagation and the same branch cells; a fill guesses at random and begins again at
+// a contradiction, so the chance of a grid is known: the product of 1 / (number of candidates) over
 // its guesses. Of `Wish::n_fills` grids the attempt takes one, with chances that make up for this.
 // After `Wish::fill_nodes` nodes it takes one of those filled by then. If there is none, the fills
 // of the row go back to the last guess at a contradiction, and begin again only after `patience`
@@ -80,8 +80,8 @@ private:
     static constexpr int patience = 16;
 
     enum class Phase { new_lane, fill, begin, dig, review, weigh };
-    /// What a lane does next: wait for propagation, search for a second solution, fill a grid, begin
-    /// an attempt, take the next row, or nothing.
+    /// What a lane does next: wait for propagation, search for a second solution, fill a grid,
+    /// begin an attempt, take the next row, or nothing.
     enum class Next { wait, search, fill, attempt, row, nothing };
 
     struct Guess {
@@ -157,7 +157,8 @@ private:
 
     void begin_attempt(Lane& here) {
         const auto attempt = static_cast<std::uint64_t>(made_.attempts[here.row]);
-        here.random = Random({keys_[0], keys_[1]}, static_cast<std::uint64_t>(rows_[here.row]), attempt);
+        here.random =
+            Random({keys_[0], keys_[1]}, static_cast<std::uint64_t>(rows_[here.row]), attempt);
         here.n_filled = 0;
         here.weights = 0;
         here.phase = Phase::fill;
@@ -200,7 +201,8 @@ private:
     Next go_on_filling(int lane, bool is_solved, bool is_over) {
         Lane& here = lanes_[lane];
         ++here.trial_nodes;
-        if (here.trial_nodes > wish_.fill_nodes && wish_.is_single) return fail(here, Reason::empty);
+        if (here.trial_nodes > wish_.fill_nodes && wish_.is_single)
+            return fail(here, Reason::empty);
         if (is_solved) take_filled(lane);
         if (!is_solved && !(here.goes_back && here.n_filled > 0)) {
             if (here.goes_back && here.trial_nodes % (patience * n_cells_) == 0) return Next::fill;

@@ -14,7 +14,7 @@
 namespace batchsolve::lanes {
 
 /// One bit for each lane.
-using LaneBits = std::uint32_t;
+using LaneBits = std::uint64_t;
 
 inline int lowest_lane(LaneBits lanes) { return std::countr_zero(lanes); }
 inline LaneBits bit_of(int lane) { return LaneBits{1} << lane; }
@@ -55,13 +55,13 @@ struct Once {
 /// Grids that a search works on; they have `Cells` as `cells`.
 template <class G>
 concept GridsInLanes = requires(G grids, const G& here, int lane, std::size_t place, int cell) {
-    typename G::Digits;                               // a set of digits
+    typename G::Digits;  // a set of digits
     { here.n_digits() } -> std::same_as<int>;
-    { here.cells.full() } -> std::same_as<LaneBits>;  // lanes without an empty cell
-    grids.follow(lane, place);                        // the rules of a row
-    grids.follow_lane(lane, lane);                    // those of another lane
+    { here.cells.full() } -> std::same_as<LaneBits>;                  // lanes without an empty cell
+    grids.follow(lane, place);                                        // the rules of a row
+    grids.follow_lane(lane, lane);                                    // those of another lane
     { here.blank(place, cell) } -> std::same_as<typename G::Digits>;  // without a clue
-    { grids.propagate() } -> std::same_as<Found>;     // one pass
+    { grids.propagate() } -> std::same_as<Found>;                     // one pass
     { grids.choose() } -> std::same_as<LaneBits>;     // branch cells; lanes with an empty cell
     { here.chosen(lane) } -> std::same_as<int>;       // the branch cell
     { grids.settle(lane) } -> std::same_as<Settled>;  // the rules of its row

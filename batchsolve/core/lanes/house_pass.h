@@ -118,7 +118,8 @@ private:
     }
 
     void review_meet(const Meet& meet) {
-        const Lanes shared = all_of(meet.shared), one = all_of(meet.one), other = all_of(meet.other);
+        const Lanes shared = all_of(meet.shared), one = all_of(meet.one),
+                    other = all_of(meet.other);
         changed_ |= take(meet.one, shared & ~other) | take(meet.other, shared & ~one);
     }
 
@@ -189,7 +190,8 @@ private:
             Once<Lanes> all{};
             for (int r = 0; r < n_; ++r) {
                 Lanes segment{};
-                for (const auto cell : rules_.house(first + line)) segment |= in_region(cell, r, cells_[cell]);
+                for (const auto cell : rules_.house(first + line))
+                    segment |= in_region(cell, r, cells_[cell]);
                 segments[line][r] = segment;
                 all.add(segment);
             }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lanes/house_pass.h"
-#include "lanes/task.h"
+#include "lanes/order.h"
 
 namespace batchsolve::lanes {
 
@@ -59,9 +59,9 @@ public:
         is_filled_.assign(n_cells + 1 + static_cast<std::size_t>(own_.n_said[row]), false);
         for (const Option o : stack) {
             const bool is_digit = o / n < n_cells;
-            const Choice choice = is_digit ? Choice{o / n, 0}
-                                           : choice_of(own_, n_digits(), row,
-                                                       std::int64_t{o} - n * n_cells);
+            const Choice choice =
+                is_digit ? Choice{o / n, 0}
+                         : choice_of(own_, n_digits(), row, std::int64_t{o} - n * n_cells);
             const auto filled = is_digit ? choice.place : choice.place + n_cells;
             if (choice.place < 0 || is_filled_[filled]) return false;
             is_filled_[filled] = true;
@@ -124,9 +124,11 @@ private:
     /// Take the digits from each cell that no digit of the other one allows.
     Settled review_pair(const Related& pair, int lane) {
         const auto [one, other, relation] = pair;
-        const auto first = leave(other, lane, allowed_by(one, lane, rules_.left_to_other(relation)));
+        const auto first =
+            leave(other, lane, allowed_by(one, lane, rules_.left_to_other(relation)));
         if (first == Settled::wrong) return first;
-        return std::max(first, leave(one, lane, allowed_by(other, lane, rules_.left_to_one(relation))));
+        return std::max(first,
+                        leave(one, lane, allowed_by(other, lane, rules_.left_to_one(relation))));
     }
 
     std::uint32_t allowed_by(int cell, int lane, std::span<const std::uint32_t> digits_left) const {
@@ -166,7 +168,8 @@ private:
             for (const auto set : own_.sets(cage)) {
                 const auto digits = static_cast<std::uint32_t>(set);
                 if ((digits & ~places.once) != 0 || (naked & ~digits) != 0) continue;
-                if (!std::ranges::all_of(members, [&](auto c) { return cells.at(c, lane) & digits; })) {
+                if (!std::ranges::all_of(members,
+                                         [&](auto c) { return cells.at(c, lane) & digits; })) {
                     continue;
                 }
                 may |= digits;

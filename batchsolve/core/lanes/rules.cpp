@@ -36,7 +36,8 @@ public:
             check_relation(own_.pair(x));
         }
         for (std::int64_t k = 0; k < own_.n_said[row_]; ++k) check_cage(k);
-        return end_ < static_cast<std::int64_t>(stack_.size()) ? static_cast<std::int32_t>(end_) : -1;
+        return end_ < static_cast<std::int64_t>(stack_.size()) ? static_cast<std::int32_t>(end_)
+                                                               : -1;
     }
 
 private:
@@ -65,7 +66,9 @@ private:
     std::uint32_t digit(int cell) const {
         return stack_[position_[cell]] % static_cast<std::uint32_t>(rules_.n_digits);
     }
-    void clash(std::int64_t one, std::int64_t other) { end_ = std::min(end_, std::max(one, other)); }
+    void clash(std::int64_t one, std::int64_t other) {
+        end_ = std::min(end_, std::max(one, other));
+    }
 
     void check_marks() {
         const auto marks = position_[rules_.n_cells];

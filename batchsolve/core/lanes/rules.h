@@ -112,8 +112,8 @@ private:
         return std::span(parts_).subspan(begin, meets_[x] - begin);
     }
 
-    std::vector<std::uint16_t> houses_;     // n_digits cells each
-    std::vector<std::size_t> meets_;        // the ends of three parts each in `parts_`
+    std::vector<std::uint16_t> houses_;  // n_digits cells each
+    std::vector<std::size_t> meets_;     // the ends of three parts each in `parts_`
     std::vector<std::uint16_t> parts_;
     std::vector<std::uint32_t> relations_;  // relation, direction, digit -> digits of the other
 };
@@ -148,9 +148,9 @@ public:
         for (const auto region : regions) check_rules(region < shared.n_digits, "a region more");
         for (const auto cell : cage_cells) check_rules(cell < n_cells, "a cage has another cell");
         for (std::size_t x = 0; x + 2 < pairs.size(); x += 3) {
-            check_rules(pairs[x] < n_cells && pairs[x + 1] < n_cells &&
-                            pairs[x + 2] < shared.n_relations(),
-                        "a pair of a row has another cell or relation");
+            check_rules(
+                pairs[x] < n_cells && pairs[x + 1] < n_cells && pairs[x + 2] < shared.n_relations(),
+                "a pair of a row has another cell or relation");
         }
         for (std::size_t row = 0; row < n_rows(); ++row) {
             check_rules(0 <= n_said[row] && n_said[row] <= cages_of[row + 1] - cages_of[row],
@@ -170,7 +170,8 @@ public:
     /// The digits that the marks of a row leave to a cell, all if there are no marks.
     std::uint32_t allowed_in(std::size_t row, int cell, std::uint32_t all_digits) const {
         if (allowed.empty()) return all_digits;
-        return static_cast<std::uint32_t>(allowed[row * n_cells() + static_cast<std::size_t>(cell)]);
+        return static_cast<std::uint32_t>(
+            allowed[row * n_cells() + static_cast<std::size_t>(cell)]);
     }
 
     Related pair(std::int64_t x) const {

@@ -1,9 +1,9 @@
-// Clues that are taken away from a solved grid, one after another, and the trials that tell which of
-// them have to stay.
+// Clues that are taken away from a solved grid, one after another, and the trials that tell which
+// of them have to stay.
 //
-// A *trial* takes several clues at once: if the puzzle still has one solution, so has it with any of
-// them. If it has a second one, this tells the first clue of the trial that has to stay, should all
-// before it go: the last one where the solutions differ. So trials save searches, and change no
+// A *trial* takes several clues at once: if the puzzle still has one solution, so has it with any
+// of them. If it has a second one, this tells the first clue of the trial that has to stay, should
+// all before it go: the last one where the solutions differ. So trials save searches, and change no
 // puzzle.
 //
 // `Wish` has checked the cells of units.

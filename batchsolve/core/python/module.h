@@ -5,6 +5,7 @@
 
 namespace batchsolve::python {
 
+void add_engines(nb::module_& m);
 void add_example(nb::module_& m);
 void add_lanes(nb::module_& m);
 

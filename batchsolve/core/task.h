@@ -1,14 +1,16 @@
-// A task of the engine `lanes`, and the outcome of its search; see `batchsolve.engines.contract`.
+// The contract of engines: a task, and the outcome of its search; see
+// `batchsolve.engines.contract`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
-namespace batchsolve::lanes {
+#include "problem.h"
 
-using Option = std::uint32_t;
+namespace batchsolve {
 
 /// Partial covers, one behind the other; each descends from a root. Adjacent stacks of one root
 /// share its limit and its allowance. The constructor checks the offsets; engines check the
@@ -38,6 +40,17 @@ private:
     std::span<const std::int64_t> roots_;
 };
 
+/// Return the options with which all stacks begin.
+inline std::span<const Option> common_beginning(const Stacks& stacks) {
+    if (stacks.size() == 0) return {};
+    auto common = stacks[0];
+    for (std::size_t k = 1; k < stacks.size(); ++k) {
+        const auto [end, _] = std::ranges::mismatch(common, stacks[k]);
+        common = common.first(static_cast<std::size_t>(end - common.begin()));
+    }
+    return common;
+}
+
 struct Task {
     Stacks stacks;
     std::span<const std::int64_t> limits;      // covers of the stack's root that are wanted
@@ -46,8 +59,19 @@ struct Task {
     std::int64_t depth;                        // the level at which nodes are handed back
     std::int64_t keep;                         // covers of each root to hand back
     std::int64_t room;                         // covers that the task may find
-    bool any_order;                            // the stacks of a root may be searched so
-    bool unordered;                            // covers are written as digits
+};
+
+/// Stacks or covers that a search writes, each below a stack of its task.
+struct GrowingStacks {
+    std::vector<std::int64_t> offsets{0};
+    std::vector<Option> options;
+    std::vector<std::int64_t> parents;  // the place in the task of the stack above
+
+    std::size_t size() const { return parents.size(); }
+    void end_stack(std::size_t parent) {
+        offsets.push_back(static_cast<std::int64_t>(options.size()));
+        parents.push_back(static_cast<std::int64_t>(parent));
+    }
 };
 
 struct Outcome {
@@ -56,13 +80,9 @@ struct Outcome {
 
     std::vector<std::int64_t> counts, nodes;  // of each stack
     std::vector<std::int32_t> clash;          // -1, or the position of an option that clashes
-    std::vector<std::uint8_t> digits;         // of covers, cell by cell, if they are unordered
-    std::vector<Option> options;              // of covers otherwise, one for each cell
-    std::vector<std::int64_t> roots;          // of covers
-    std::vector<std::int64_t> left_offsets{0};
-    std::vector<Option> left_options;   // the frontier: the stacks that are left to search
-    std::vector<std::int64_t> parents;  // the place in the task of the stack above each of them
-    std::vector<double> weights;        // the share of each in the tree of the stack above
+    GrowingStacks covers;
+    GrowingStacks frontier;       // what is left to search
+    std::vector<double> weights;  // of the frontier: the share in the tree of the stack above
 };
 
-}  // namespace batchsolve::lanes
+}  // namespace batchsolve

@@ -1,0 +1,205 @@
+// Bit-parallel exact cover: the options that are left at a node are a set, one bit each.
+//
+// Taking an option takes away those that conflict with it, from a copy of the set, hence nothing is
+// undone. The number of options that an item has left is the number of bits that its row and the
+// set share. Every node counts these numbers anew, for as many items at once as a vector has words.
+//
+// The search runs on a residual (residual.h). Where at most half of its options are left, a
+// residual of the residual is searched in its place, so that deep in the tree, where most nodes
+// are, a few words hold the set. If building one took longer than it saved, none that small is
+// built again. The tree is that of links.h, node by node.
+#pragma once
+
+#include <deque>
+
+#include "residual.h"
+#include "vectors.h"
+#include "walk.h"
+
+namespace batchsolve {
+
+class Bits {
+public:
+    explicit Bits(const Problem& problem)
+        : held_(problem), builder_(problem), levels_(problem.n_primary + 1) {}
+
+    std::int32_t select(std::span<const Option> stack) {
+        const std::int32_t clash = held_.select(stack);
+        if (clash >= 0) return clash;
+        held_.list_left(options_, items_);
+        n_nested_ = 0;
+        stride_ = words_for(options_.size());
+        alive_.resize(std::max(alive_.size(), (items_.size() + 1) * stride_));
+        left_.resize(alive_.size());
+        push_residual(0);
+        return -1;
+    }
+
+    /// The branch item is the first with at most one option, or else of those with the fewest.
+    Node choose(std::size_t level) {
+        ++n_chosen_;
+        const Word key = least_key(level);
+        if (key >= covered) return Node::cover;
+        const auto row = here_->row_of(key & item_bits);
+        const auto alive = at(alive_, level);
+        const auto left = at(left_, level);
+        std::size_t size = 0;
+        for (std::size_t w = 0; w < row.size(); ++w) {
+            left[w] = alive[w] & row[w];
+            size += static_cast<std::size_t>(std::popcount(left[w]));
+        }
+        levels_[level].n_branches = static_cast<std::uint32_t>(size);
+        return size == 0 ? Node::dead_end : Node::branch;
+    }
+
+    void open(std::size_t level) {
+        const std::size_t half = here_->options.size() / 2;
+        if (levels_[level].n_branches == 1 || least_ > half) return;
+        const std::size_t n_alive = size_of(at(alive_, level));
+        if (n_alive < least_ || n_alive > half) return;
+        list_alive(level);
+        push_residual(level);
+        choose(level);
+        --n_chosen_;
+    }
+
+    bool try_next(std::size_t level) {
+        const auto left = at(left_, level);
+        std::size_t w = 0;
+        while (w < left.size() && left[w] == 0) ++w;
+        if (w == left.size()) return false;
+        const std::size_t o = 64 * w + static_cast<std::size_t>(std::countr_zero(left[w]));
+        left[w] &= left[w] - 1;
+        const auto conflicts = here_->conflicts_of(o);
+        const auto alive = at(alive_, level);
+        const auto below = std::span(alive_).subspan((level + 1) * stride_, conflicts.size());
+        for (std::size_t v = 0; v < conflicts.size(); ++v) below[v] = alive[v] & ~conflicts[v];
+        for (const auto i : here_->covers_of(o)) tag(*here_, i) |= covered;
+        levels_[level].taken = static_cast<std::uint32_t>(o);
+        levels_[level].option = here_->options[o];
+        return true;
+    }
+
+    void take_back(std::size_t level) {
+        if (here_->base > level) pop_residual();
+        for (const auto i : here_->covers_of(levels_[level].taken)) tag(*here_, i) &= ~covered;
+    }
+
+    void abandon(std::size_t) {}  // the next stack has a residual of its own
+
+    bool is_forced(std::size_t level) const { return levels_[level].n_branches == 1; }
+    Choice choice(std::size_t level) const {
+        return {levels_[level].option, static_cast<double>(levels_[level].n_branches)};
+    }
+    void for_each_untried(std::size_t level, auto visit) const {
+        auto n = n_nested_;
+        while (nested_[n - 1].base > level) --n;
+        const Nested& of_level = nested_[n - 1];
+        const auto left = std::span(left_).subspan(level * stride_, of_level.words);
+        for_each_bit(left, [&](std::size_t o) {
+            visit(Choice{of_level.options[o], choice(level).n_branches});
+        });
+    }
+    bool is_shown(Option) const { return true; }
+
+private:
+    static constexpr Word covered = Word{1} << 63;  // in the tag of an item
+    static constexpr Word item_bits = 0xffffffff;   // of a key; the number of options is above
+    static constexpr std::size_t width = n_lanes<Word>;
+    static constexpr std::int64_t worth = 24;  // nodes × items per option that pay for a residual
+
+    /// A residual, the same rows side by side in vectors, and a tag for each item: its number, and
+    /// the bit `covered`.
+    struct Nested : Residual {
+        std::size_t base = 0;       // the level of its topmost node
+        std::int64_t begun = 0;     // nodes chosen before
+        std::vector<Words> groups;  // word w of `width` items, one behind the other
+        std::vector<Words> tags;
+    };
+    struct Level {
+        std::uint32_t taken = 0;  // the option taken, as the residual numbers it
+        Option option = 0;        // and as the problem does
+        std::uint32_t n_branches = 0;
+    };
+
+    std::span<Word> at(std::vector<Word>& sets, std::size_t level) const {
+        return std::span(sets).subspan(level * stride_, here_->words);
+    }
+
+    // the language lets words of a vector be read as words
+    static Word& tag(Nested& r, std::size_t i) {
+        return std::span(reinterpret_cast<Word*>(r.tags.data()), r.tags.size() * width)[i];
+    }
+
+    /// The key of an item is the number of its options, but at least 1, and behind it the item.
+    Word least_key(std::size_t level) {
+        const auto alive = at(alive_, level);
+        const Words* group = here_->groups.data();  // as many as `fill_groups` wrote
+        Words best = ~Words{};
+        for (const Words& tags : here_->tags) {
+            Words met{};
+            for (const Word w : alive) met += popcount(*group++ & w);
+            met = met > 1 ? met : Words{} + 1;
+            const Words key = met << 32 | tags;
+            best = lesser(best, key);
+        }
+        return least<Word>(best);
+    }
+
+    void list_alive(std::size_t level) {
+        options_.clear();
+        items_.clear();
+        for_each_bit(at(alive_, level),
+                     [&](std::size_t o) { options_.push_back(here_->options[o]); });
+        for (std::size_t i = 0; i < here_->items.size(); ++i) {
+            if (tag(*here_, i) < covered) items_.push_back(here_->items[i]);
+        }
+    }
+
+    /// Build the residual of `options_` and `items_`, to be searched from a level on.
+    void push_residual(std::size_t level) {
+        if (n_nested_ == nested_.size()) nested_.emplace_back();
+        here_ = &nested_[n_nested_++];
+        builder_.build(options_, items_, *here_);
+        here_->base = level;
+        here_->begun = n_chosen_;
+        fill_groups(*here_);
+        fill_first(at(alive_, level), options_.size());
+    }
+
+    void pop_residual() {
+        const Nested& done = *here_;
+        here_ = &nested_[--n_nested_ - 1];
+        const auto gain = (n_chosen_ - done.begun) * static_cast<std::int64_t>(here_->items.size());
+        const std::size_t n = done.options.size();
+        if (gain < worth * static_cast<std::int64_t>(n)) least_ = std::max(least_, n + 1);
+    }
+
+    static void fill_groups(Nested& r) {
+        const std::size_t n_groups = (r.items.size() + width - 1) / width;
+        r.groups.assign(n_groups * r.words, Words{});
+        r.tags.assign(n_groups, Words{} + covered);
+        for (std::size_t i = 0; i < r.items.size(); ++i) {
+            tag(r, i) = i;
+            const auto row = r.row_of(i);
+            for (std::size_t w = 0; w < r.words; ++w) {
+                r.groups[i / width * r.words + w][i % width] = row[w];
+            }
+        }
+    }
+
+    Held held_;
+    ResidualBuilder builder_;
+    std::vector<Option> options_;     // of the residual to be built
+    std::vector<Item> items_;         // its primary items
+    std::vector<Word> alive_, left_;  // level -> the options left, and those of them to be tried
+    std::size_t stride_ = 0;          // words between levels
+    std::vector<Level> levels_;
+    std::deque<Nested> nested_;  // the first `n_nested_` are in use, the last is searched
+    std::size_t n_nested_ = 0;
+    Nested* here_ = nullptr;
+    std::size_t least_ = 16;  // the fewest options for which another residual is built
+    std::int64_t n_chosen_ = 0;
+};
+
+}  // namespace batchsolve

@@ -1,0 +1,433 @@
+// Dancing links for items with bounds, after Knuth's Algorithm M (The Art of Computer Programming
+// 7.2.2.1): a primary item is in no fewer options than its *least* and in no more than its *most*.
+// The links are those of links.h. An item is covered when it is in its most options.
+//
+// The branch item is, as in the book, the first of those with the fewest branches. An item with s
+// options, of which it needs n, has s - n + 1 branches: one if it needs them all, none if it has
+// too few. An item that must and may be in exactly one more option is branched on as in Algorithm
+// X. For any other, the book tries the options of the item in turn, and *tweaks* the earlier ones
+// out of the lists. Here the first option is taken, or else *excluded*, that is tweaked out, and
+// then an item is chosen anew. So the tree depends only on the options taken and excluded, and can
+// be cut anywhere: a stack holds exclusions as well, of option o as n_options + o.
+//
+// If all options have an item in common, its upper bound is that of the options in a cover, and
+// options that meet too few needs for the rest to meet the others are *dropped*.
+//
+// The same search finds the cheapest covers if it is given prices (cheapest.h).
+#pragma once
+
+#include "cheapest.h"
+#include "links.h"
+#include "residual.h"
+
+namespace batchsolve {
+
+/// Kinds of branches: each option of an item in turn; one option, which is taken and then excluded.
+enum class Branch : std::uint8_t { each, untried, take, exclude };
+
+/// `by_place` for searches that look up keys: the branch item is the first that has options, or one
+/// that is forced. `Price` is `Prices`, or `NoPrices` if costs do not matter.
+template <bool colored, bool ruled, bool by_place, class Price>
+class BoundedLinks : public Links<colored, ruled> {
+public:
+    using Base = Links<colored, ruled>;
+    using typename Base::Index;
+
+    explicit BoundedLinks(const Problem& problem, Handicaps handicaps = {}, Price prices = {})
+        : Base(problem, std::move(handicaps)),
+          n_options_(problem.n_options()),
+          bounds_(problem.n_items + 1, Bounds{0, 1}),
+          used_(problem.n_items + 1),
+          decided_(problem.n_options()),
+          gain_(problem.n_options()),
+          levels_(problem.n_options() + 2),
+          prices_(std::move(prices)) {
+        for (Item i = 0; i < problem.n_primary; ++i) {
+            bounds_[i + 1] = problem.bounds.empty() ? Bounds{1, 1} : problem.bounds[i];
+            if (bounds_[i + 1].most > 1) counted_.push_back(i + 1);
+            const bool all_have_it = this->size_[i + 1] == n_options_;
+            if (all_have_it && (total_ == 0 || bounds_[i + 1].most < bounds_[total_].most)) {
+                total_ = i + 1;
+            }
+        }
+        for (Option o = 0; o < n_options_; ++o) {
+            if (prices_.is_useless(o)) tweak(o);
+        }
+    }
+
+    static std::size_t words_of_key(const Problem& problem) {
+        const auto counted =
+            std::ranges::count_if(problem.bounds, [](Bounds b) { return b.most > 1; });
+        return words_for(problem.n_options()) + static_cast<std::size_t>(counted);
+    }
+
+    std::int32_t select(std::span<const Option> stack) {
+        const auto [same, _] = std::ranges::mismatch(stack, this->selected_);
+        const auto begin = static_cast<std::size_t>(same - stack.begin());
+        while (this->selected_.size() > begin) deselect_last();
+        for (std::size_t s = begin; s < stack.size(); ++s) {
+            if (clashes(stack[s])) return static_cast<std::int32_t>(s);
+            select_one(stack[s]);
+        }
+        levels_[0].n_dropped = dropped_.size();
+        return -1;
+    }
+
+    Node choose(std::size_t level) {
+        std::uint32_t n_branches = 0;
+        std::int64_t cost = 0;
+        this->item_ = total_;
+        if (total_ == 0 || drop_small()) n_branches = choose_item(cost);
+        if (n_branches == 0 || prices_.are_too_dear(level, cost)) return Node::dead_end;
+        levels_[level].n_branches = n_branches;
+        return this->item_ == 0 ? Node::cover : Node::branch;
+    }
+
+    void open(std::size_t level) {
+        const Item i = this->item_;
+        const bool is_last = used_[i] + 1 == bounds_[i].most && used_[i] < bounds_[i].least;
+        levels_[level].kind = is_last ? Branch::each : Branch::untried;
+        levels_[level].node = is_last ? i : this->down_[i];
+        if (is_last) this->cover(i);
+    }
+
+    bool try_next(std::size_t level) {
+        Level& here = levels_[level];
+        const Index p = here.node;
+        switch (here.kind) {
+            case Branch::each:
+                return try_each(level);
+            case Branch::untried: {
+                const bool may_take = is_affordable(p, level);
+                tweak(this->option_[p]);
+                if (!may_take) return try_exclusion(level);
+                here.kind = Branch::take;
+                take(p);
+                go_down(level, prices_.net(this->option_[p]));
+                return true;
+            }
+            case Branch::take:
+                return try_exclusion(level);
+            default:
+                untweak(this->option_[p]);
+                return false;
+        }
+    }
+
+    void take_back(std::size_t level) {
+        const Level& here = levels_[level];
+        restore_dropped(level + 1);
+        if (here.kind == Branch::each) {
+            uncommit_others(here.node);
+        } else if (here.kind == Branch::take) {
+            untake(here.node);
+        }
+    }
+
+    void abandon(std::size_t level) {
+        restore_dropped(level);
+        while (level-- > 0) {
+            take_back(level);
+            const Index p = levels_[level].node;
+            if (levels_[level].kind == Branch::each) {
+                this->uncover(this->top_[p]);
+            } else {
+                untweak(this->option_[p]);
+            }
+            restore_dropped(level);
+        }
+    }
+
+    /// True if the branch item, at a node that is not yet open, has one branch.
+    bool has_one_branch(std::size_t level) const { return levels_[level].n_branches == 1; }
+
+    bool is_forced(std::size_t level) const { return levels_[level].n_branches == 1; }
+    Choice choice(std::size_t level) const {
+        const Level& here = levels_[level];
+        return here.kind == Branch::exclude
+                   ? exclusion(here)
+                   : Choice{this->option_[here.node], double(here.n_branches)};
+    }
+    void for_each_untried(std::size_t level, auto visit) const {
+        const Level& here = levels_[level];
+        if (here.kind == Branch::each) {
+            this->for_each_below(here.node, double(here.n_branches), visit);
+        } else if (here.kind == Branch::take && here.n_branches > 1) {
+            visit(exclusion(here));
+        }
+    }
+
+    /// Covers show the options taken, and with prices the excluded ones, too, which give the place
+    /// of the cover in tree order.
+    bool is_shown(Option o) const { return Price::matter || o < n_options_; }
+
+    void begin_to_spend(std::size_t k) { prices_.begin(this->selected_, k); }
+    void note_cover(std::size_t level) { prices_.note_cover(level); }
+
+    /// Write the key of a node: the options that are left, and how many more of them each item
+    /// needs and may have; an item without options needs none.
+    void write_key(std::span<Word> key) const {
+        std::ranges::fill(key, 0);
+        for (Item i = this->right_[0]; i != 0; i = this->right_[i]) {
+            for (Index p = this->down_[i]; p != i; p = this->down_[p])
+                set_bit(key, this->option_[p]);
+        }
+        std::size_t at = key.size() - counted_.size();
+        for (const Item i : counted_) {
+            Word& needs = key[at++];
+            if (used_[i] < bounds_[i].most && this->size_[i] > 0) {
+                const std::uint32_t may_have = std::min(bounds_[i].most - used_[i], this->size_[i]);
+                needs = Word{need(i)} << 32 | may_have;
+            }
+        }
+    }
+
+private:
+    struct Level {
+        Branch kind = Branch::each;
+        Index node = 0;  // of the option taken or excluded
+        std::uint32_t n_branches = 0;
+        std::size_t n_dropped = 0;  // by the levels above
+    };
+
+    Choice exclusion(const Level& here) const {
+        // an option that is taken has the share of one branch, and its exclusion that of all others
+        const double n = here.n_branches;
+        return {this->option_[here.node] + n_options_, n / (n - 1)};
+    }
+
+    /// Return how many more options an item needs.
+    std::uint32_t need(Item i) const {
+        return bounds_[i].least - std::min(used_[i], bounds_[i].least);
+    }
+
+    void commit(Index p) {
+        if (this->color(p) == Base::pure) return;
+        const Item i = this->top_[p];
+        ++used_[i];
+        if (this->color(p) != 0) {
+            this->purify(p);
+        } else if (used_[i] == bounds_[i].most) {
+            this->cover(i);
+        }
+    }
+    void uncommit(Index p) {
+        if (this->color(p) == Base::pure) return;
+        const Item i = this->top_[p];
+        if (this->color(p) != 0) {
+            this->unpurify(p);
+        } else if (used_[i] == bounds_[i].most) {
+            this->uncover(i);
+        }
+        --used_[i];
+    }
+    void commit_others(Index p) {
+        this->for_each_other(p, [&](Index q) { commit(q); });
+    }
+    void uncommit_others(Index p) {
+        this->for_each_other_backwards(p, [&](Index q) { uncommit(q); });
+    }
+    void take(Index p) {
+        commit(p);
+        commit_others(p);
+    }
+    void untake(Index p) {
+        uncommit_others(p);
+        uncommit(p);
+    }
+
+    /// Take all nodes of an option out of the lists of their items.
+    void tweak(Option o) {
+        this->hide(this->first_[o]);
+        this->unlink(this->first_[o]);
+    }
+    void untweak(Option o) {
+        this->relink(this->first_[o]);
+        this->unhide(this->first_[o]);
+    }
+
+    bool clashes(Option decision) const {
+        if (decision >= 2 * n_options_) return true;
+        const bool is_taken = decision < n_options_;
+        const Option o = is_taken ? decision : decision - n_options_;
+        if (prices_.is_useless(o)) return is_taken;
+        if (decided_[o]) return true;
+        for (Index q = this->first_[o]; this->top_[q] != 0; ++q) {
+            const Item i = this->top_[q];
+            if (this->color(q) != Base::pure && used_[i] == bounds_[i].most) return true;
+        }
+        return false;
+    }
+
+    void select_one(Option decision) {
+        this->selected_.push_back(decision);
+        const Option o = decision % n_options_;
+        if (prices_.is_useless(o)) return;
+        decided_[o] = true;
+        tweak(o);
+        if (decision < n_options_) take(this->first_[o]);
+    }
+
+    void deselect_last() {
+        const Option decision = this->selected_.back(), o = decision % n_options_;
+        this->selected_.pop_back();
+        if (prices_.is_useless(o)) return;
+        if (decision < n_options_) untake(this->first_[o]);
+        untweak(o);
+        decided_[o] = false;
+    }
+
+    /// Find the branch item, 0 if every item has enough; return the number of its branches, and the
+    /// least cost of all items.
+    ///
+    /// Of items with equally few branches, it is one that may have the fewest options beyond those
+    /// it needs, and of those the first with the most options, as in Knuth's program DLX3; with
+    /// prices, the first whose first option has the highest net cost. A branching rule may handicap
+    /// items, or choose the first that has options.
+    std::uint32_t choose_item(std::int64_t& cost) {
+        Rank best{};
+        std::uint32_t fewest = ~0u;
+        this->item_ = 0;
+        for (Item i = this->right_[0]; i != 0; i = this->right_[i]) {
+            const std::uint32_t needed = need(i), size = this->size_[i];
+            if (size < needed) {
+                this->item_ = i;
+                return 0;
+            }
+            std::int64_t net = 0;
+            if (needed > 0) {
+                const Option first = this->option_[this->down_[i]];
+                cost += needed * prices_.share(first);
+                net = prices_.net(first);
+            }
+            if (size == 0) continue;
+            const std::uint32_t branches = size - needed + 1;
+            const Rank rank{this->with_handicap(branches, i), bounds_[i].most - used_[i] - needed,
+                            net, size};
+            if (this->item_ == 0 || is_chosen_before(rank, best, branches)) {
+                best = rank;
+                fewest = branches;
+                this->item_ = i;
+            }
+        }
+        return fewest;
+    }
+
+    struct Rank {
+        std::uint32_t branches, slack;  // the fewest
+        std::int64_t net;               // the highest
+        std::uint32_t size;             // the largest
+    };
+
+    bool is_chosen_before(const Rank& a, const Rank& b, std::uint32_t branches) const {
+        if (this->enough() > 1) return false;  // the first that has options
+        if (by_place && !(branches == 1 && b.branches > 1)) return false;
+        if (a.branches != b.branches) return a.branches < b.branches;
+        if (a.slack != b.slack) return a.slack < b.slack;
+        return a.net != b.net ? a.net > b.net : a.size > b.size;
+    }
+
+    /// Drop the options that meet too few needs; tell whether the others can meet all of them.
+    ///
+    /// Every option has the item `total_`, so a cover takes at most r more. If none of them meets
+    /// more than g needs, an option has to meet those that r - 1 options leave over.
+    bool drop_small() {
+        const std::int64_t more = bounds_[total_].most - used_[total_];
+        std::int64_t needs = 0, most_gain = 0;
+        for (Item i = this->right_[0]; i != 0; i = this->right_[i]) {
+            if (i != total_) needs += need(i);
+        }
+        if (needs == 0 || more == 0) return needs == 0;
+        for (Index p = this->down_[total_]; p != total_; p = this->down_[p]) {
+            const Option o = this->option_[p];
+            gain_[o] = gain_of(o);
+            most_gain = std::max(most_gain, gain_[o]);
+        }
+        if (more * most_gain < needs) return false;
+        for (Index p = this->down_[total_]; p != total_; p = this->down_[p]) {
+            const Option o = this->option_[p];
+            if (gain_[o] + (more - 1) * most_gain < needs) {
+                tweak(o);
+                dropped_.push_back(o);
+            }
+        }
+        return true;
+    }
+
+    /// Return how many items an option has that need more options.
+    std::int64_t gain_of(Option o) const {
+        std::int64_t gain = 0;
+        for (Index q = this->first_[o]; this->top_[q] != 0; ++q) {
+            gain += this->top_[q] != total_ && need(this->top_[q]) > 0;
+        }
+        return gain;
+    }
+
+    void restore_dropped(std::size_t level) {
+        while (dropped_.size() > levels_[level].n_dropped) {
+            untweak(dropped_.back());
+            dropped_.pop_back();
+        }
+    }
+
+    /// Take the next option of a covered item that is not too dear.
+    bool try_each(std::size_t level) {
+        Index p = this->down_[levels_[level].node];
+        while (p > this->n_items_ && !is_affordable(p, level)) p = this->down_[p];
+        levels_[level].node = p;
+        if (p <= this->n_items_) {
+            this->uncover(p);
+            return false;
+        }
+        commit_others(p);
+        go_down(level, prices_.net(this->option_[p]));
+        return true;
+    }
+
+    /// Exclude an option that is out of its lists, unless the item needs all of its options.
+    bool try_exclusion(std::size_t level) {
+        Level& here = levels_[level];
+        if (here.n_branches == 1) {
+            untweak(this->option_[here.node]);
+            return false;
+        }
+        here.kind = Branch::exclude;
+        go_down(level, 0);
+        return true;
+    }
+
+    void go_down(std::size_t level, std::int64_t cost) {
+        levels_[level + 1].n_dropped = dropped_.size();
+        prices_.spend(level, cost);
+    }
+
+    /// Tell whether an option, with the items it leaves, costs no more than the upper bound.
+    bool is_affordable(Index p, std::size_t level) const {
+        if constexpr (!Price::matter) return true;
+        const Option o = this->option_[p];
+        std::int64_t saved = 0;
+        for (Index q = this->first_[o]; this->top_[q] != 0; ++q) {
+            const Item i = this->top_[q];
+            if (used_[i] >= bounds_[i].least) continue;
+            std::int64_t share = prices_.share(o);
+            if (this->down_[i] != i) {  // a list that lacks the options of the branch item
+                share = std::min(share, prices_.share(this->option_[this->down_[i]]));
+            }
+            saved += share;
+        }
+        return prices_.are_affordable(level, prices_.net(o) - saved);
+    }
+
+    Option n_options_;
+    std::vector<Bounds> bounds_;       // of all items, counted from 1; a secondary one has 0 and 1
+    std::vector<std::uint32_t> used_;  // item -> options taken that have it, not just its colour
+    std::vector<Item> counted_;        // items that may be in several options
+    Item total_ = 0;                   // an item that all options have, or 0
+    std::vector<bool> decided_;        // options that the stack takes or excludes
+    std::vector<std::int64_t> gain_;   // option -> how many items it has that need more options
+    std::vector<Option> dropped_;      // options that are too small, in order
+    std::vector<Level> levels_;
+    Price prices_;
+};
+
+}  // namespace batchsolve

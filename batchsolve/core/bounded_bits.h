@@ -1,0 +1,343 @@
+// Bit-parallel exact cover for items with bounds.
+//
+// As in bits.h, the state is the set of options that are left, one bit each, in a set of its own on
+// every level. Two options that share an item conflict if the item may be in just one more option;
+// the options of any other item are taken away together once it is in its upper bound of them. An
+// option that is excluded or dropped is taken away alone.
+//
+// The *tag* of an item has four fields of 16 bits: 2^15 less the options it needs, its *slack* (how
+// many more than those it may have), a field of ones, and its number. A number s of options that
+// are left, added to the first field and taken from the third, makes it the *key* by which the
+// branch item is the least: the fewest branches, the least slack, the most options, the first.
+//
+// The tree is that of bounded.h, node by node.
+#pragma once
+
+#include "residual.h"
+#include "vectors.h"
+#include "walk.h"
+
+namespace batchsolve {
+
+class BoundedBits {
+public:
+    explicit BoundedBits(const Problem& problem)
+        : problem_(&problem),
+          held_(problem),
+          builder_(problem),
+          used_(problem.n_items),
+          decided_(problem.n_options()),
+          total_of_problem_(find_total(problem)),
+          levels_(problem.n_options() + 2) {}
+
+    std::int32_t select(std::span<const Option> stack) {
+        const std::int32_t clash = hold(stack);
+        if (clash >= 0) return clash;
+        held_.list_left(options_, items_);
+        std::erase_if(options_, [&](Option o) { return decided_[o]; });
+        builder_.build(options_, items_, r_, [&](Item i) { return used_[i] + 1 >= most(i); });
+        fill_groups();
+        fill_tags();
+        fill_members();
+        alive_.resize(std::max(alive_.size(), r_.words));
+        fill_first(alive(0), options_.size());
+        return -1;
+    }
+
+    Node choose(std::size_t level) {
+        Word key = 0;
+        if (total_ == none || drop_small(level)) key = least_key(alive(level));
+        if (key < enough) return Node::dead_end;
+        if (key >= no_branch) return Node::cover;
+        item_ = key & field;
+        levels_[level].n_branches = static_cast<std::uint32_t>((key - enough) >> need_at) + 1;
+        return Node::branch;
+    }
+
+    void open(std::size_t level) {
+        if (alive_.size() < (level + 2) * r_.words) alive_.resize(2 * (level + 2) * r_.words);
+        Level& here = levels_[level];
+        // the last option that the item needs, and the last that it may have
+        here.tries_each = tag(item_) >> slack_at == full - (Word{1} << (need_at - slack_at));
+        here.item = static_cast<std::uint32_t>(item_);
+        here.state = State::opened;
+        here.option = 0;
+    }
+
+    bool try_next(std::size_t level) {
+        Level& here = levels_[level];
+        if (here.state == State::excluded) return false;
+        if (here.state == State::taken && !here.tries_each) {
+            if (here.n_branches == 1) return false;
+            here.state = State::excluded;
+            exclude(here.option, level);
+            return true;
+        }
+        const std::size_t from = here.state == State::opened ? 0 : here.option + 1;
+        const std::size_t o = first_from(from, level);
+        if (o == r_.options.size()) return false;
+        here.option = o;
+        here.state = State::taken;
+        take(o, level);
+        return true;
+    }
+
+    void take_back(std::size_t level) {
+        if (levels_[level].state == State::taken) untake(levels_[level].option);
+    }
+    void abandon(std::size_t) {}  // the next stack has a residual of its own
+
+    bool is_forced(std::size_t level) const { return levels_[level].n_branches == 1; }
+    Choice choice(std::size_t level) const {
+        const Level& here = levels_[level];
+        return here.state == State::excluded ? exclusion(here) : taken(here, here.option);
+    }
+    void for_each_untried(std::size_t level, auto visit) const {
+        const Level& here = levels_[level];
+        if (here.tries_each) {
+            std::size_t o = here.option;
+            while ((o = first_from(o + 1, level)) < r_.options.size()) visit(taken(here, o));
+        } else if (here.state == State::taken && here.n_branches > 1) {
+            visit(exclusion(here));
+        }
+    }
+    bool is_shown(Option o) const { return o < problem_->n_options(); }
+
+private:
+    static constexpr int need_at = 48, slack_at = 32, size_at = 16;  // fields of a tag
+    static constexpr Word field = 0xffff;
+    static constexpr Word enough = Word{1} << 63;     // the least tag of an item that needs no more
+    static constexpr Word full = enough >> slack_at;  // the upper half of one that may have no more
+    static constexpr Word no_branch = enough | enough >> 1;  // of one that has and needs no options
+    static constexpr std::size_t none = ~std::size_t{0}, width = n_lanes<Word>;
+
+    enum class State : std::uint8_t { opened, taken, excluded };
+    struct Level {
+        std::size_t option = 0;  // taken or excluded, as the residual numbers it
+        std::uint32_t item = 0, n_branches = 0;
+        State state = State::opened;
+        bool tries_each = false;  // each option of the item in turn, or one and then its exclusion
+        std::uint64_t needs = 0;  // options that items need, together, without `total_`
+    };
+
+    std::uint32_t most(Item i) const {
+        return i < problem_->n_primary ? problem_->bounds[i].most : 1;
+    }
+
+    /// Record what a stack takes and excludes; return -1, or the position of one that clashes.
+    std::int32_t hold(std::span<const Option> stack) {
+        held_.clear();
+        std::ranges::fill(used_, 0);
+        std::fill(decided_.begin(), decided_.end(), false);
+        const Option n = problem_->n_options();
+        for (std::size_t s = 0; s < stack.size(); ++s) {
+            const bool is_known = stack[s] < 2 * std::uint64_t{n};
+            const Option o = is_known ? stack[s] % n : 0;
+            if (!is_known || decided_[o] || held_.bars(o)) return static_cast<std::int32_t>(s);
+            decided_[o] = true;
+            if (stack[s] >= n) continue;
+            for (const Item i : problem_->items_of(o)) ++used_[i];
+            held_.hold(o, [&](Item i) { return used_[i] >= most(i); });
+        }
+        return -1;
+    }
+
+    std::span<Word> alive(std::size_t level) {
+        return std::span(alive_).subspan(level * r_.words, r_.words);
+    }
+    std::span<const Word> alive(std::size_t level) const {
+        return std::span(alive_).subspan(level * r_.words, r_.words);
+    }
+    // the language lets words of a vector be read as words
+    Word& tag(std::size_t i) {
+        return std::span(reinterpret_cast<Word*>(tags_.data()), tags_.size() * width)[i];
+    }
+
+    Choice taken(const Level& here, std::size_t o) const {
+        return {r_.options[o], static_cast<double>(here.n_branches)};
+    }
+    Choice exclusion(const Level& here) const {
+        // an option that is taken has the share of one branch, and its exclusion that of all others
+        const double n = here.n_branches;
+        return {r_.options[here.option] + problem_->n_options(), n / (n - 1)};
+    }
+
+    void fill_groups() {
+        groups_.assign((r_.items.size() + width - 1) / width * r_.words, Words{});
+        for (std::size_t i = 0; i < r_.items.size(); ++i) {
+            const auto row = r_.row_of(i);
+            for (std::size_t w = 0; w < r_.words; ++w) {
+                groups_[i / width * r_.words + w][i % width] = row[w];
+            }
+        }
+    }
+
+    /// Write the tags, and which items need more options, and how many.
+    void fill_tags() {
+        const std::size_t n = r_.items.size();
+        tags_.assign((n + width - 1) / width, Words{} + ~Word{0});
+        slack_.resize(n);
+        is_wide_.resize(n);
+        needy_.assign(words_for(n), 0);
+        total_ = total_of_residual();
+        levels_[0].needs = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto [least, most] = problem_->bounds[r_.items[i]];
+            const std::uint32_t used = used_[r_.items[i]], need = least - std::min(used, least);
+            slack_[i] = most - used - need;
+            is_wide_[i] = most - used > 1;
+            tag(i) =
+                enough - (Word{need} << need_at) + (slack_[i] << slack_at) + (field << size_at) + i;
+            if (need > 0) set_bit(needy_, i);
+            if (i != total_) levels_[0].needs += need;
+        }
+    }
+
+    /// Return the item of the residual that all options of the problem have, or `none`.
+    std::size_t total_of_residual() const {
+        const auto at = std::ranges::find(r_.items, total_of_problem_);
+        return at == r_.items.end() ? none : static_cast<std::size_t>(at - r_.items.begin());
+    }
+    /// Return the item that all options have, the one of the least upper bound; n_items if none.
+    static Item find_total(const Problem& problem) {
+        std::vector<Option> sizes(problem.n_items);
+        for (Option o = 0; o < problem.n_options(); ++o) {
+            for (const Item i : problem.items_of(o)) ++sizes[i];
+        }
+        Item total = problem.n_items;
+        for (Item i = 0; i < problem.n_primary; ++i) {
+            const bool is_better =
+                total == problem.n_items || problem.bounds[i].most < problem.bounds[total].most;
+            if (sizes[i] == problem.n_options() && is_better) total = i;
+        }
+        return total;
+    }
+
+    /// Write the items of each option, without `total_`, as sets.
+    void fill_members() {
+        const std::size_t words = needy_.size();
+        members_.assign(total_ == none ? 0 : r_.options.size() * words, 0);
+        gain_.assign(total_ == none ? 0 : r_.options.size(), 0);
+        for (std::size_t o = 0; o < gain_.size(); ++o) {
+            for (const auto i : r_.covers_of(o)) {
+                if (i != total_) set_bit(std::span(members_).subspan(o * words, words), i);
+            }
+        }
+    }
+
+    Word least_key(std::span<const Word> alive) const {
+        const Words* group = groups_.data();  // as many as `fill_groups` wrote
+        Words best = ~Words{};
+        for (const Words& tags : tags_) {
+            Words met{};
+            for (const Word w : alive) met += popcount(*group++ & w);
+            const Words none_left = met == 0 ? Words{} + (Word{1} << 62) : Words{};
+            best = lesser(best, (tags + (met << need_at) - (met << size_at)) | none_left);
+        }
+        return least<Word>(best);
+    }
+
+    /// Drop options as bounded.h does; tell whether the others can meet all needs.
+    bool drop_small(std::size_t level) {
+        const Word needs = levels_[level].needs, of_total = tag(total_);
+        const Word more =
+            (of_total >> slack_at & field) + (enough >> need_at) - (of_total >> need_at);
+        if (needs == 0 || more == 0) return needs == 0;
+        const auto here = alive(level);
+        const std::size_t words = needy_.size();
+        Word most_gain = 0;
+        for_each_bit(here, [&](std::size_t o) {
+            Word gain = 0;
+            for (std::size_t w = 0; w < words; ++w) {
+                gain += static_cast<Word>(std::popcount(members_[o * words + w] & needy_[w]));
+            }
+            gain_[o] = gain;
+            most_gain = std::max(most_gain, gain);
+        });
+        if (more * most_gain < needs) return false;
+        const Word least_gain = needs - std::min(needs, (more - 1) * most_gain);
+        for (std::size_t w = 0; w < here.size(); ++w) {
+            for (Word rest = here[w]; rest != 0; rest &= rest - 1) {
+                const auto o = 64 * w + static_cast<std::size_t>(std::countr_zero(rest));
+                if (gain_[o] < least_gain) clear_bit(here, o);
+            }
+        }
+        return true;
+    }
+
+    /// Write the set of the next level, in which an option of this one is taken.
+    void take(std::size_t o, std::size_t level) {
+        const auto here = alive(level), below = alive(level + 1);
+        const auto conflicts = r_.conflicts_of(o);
+        for (std::size_t w = 0; w < below.size(); ++w) below[w] = here[w] & ~conflicts[w];
+        levels_[level + 1].needs = levels_[level].needs;
+        for (const auto i : r_.covers_of(o)) {
+            Word& t = tag(i);
+            if (t < enough) {
+                t += Word{1} << need_at;
+                levels_[level + 1].needs -= i != total_;
+                if (t >= enough) clear_bit(needy_, i);
+            } else {
+                t -= Word{1} << slack_at;
+            }
+            if (t >> slack_at == full && is_wide_[i]) {
+                const auto row = r_.row_of(i);
+                for (std::size_t w = 0; w < below.size(); ++w) below[w] &= ~row[w];
+            }
+        }
+    }
+
+    void untake(std::size_t o) {
+        for (const auto i : r_.covers_of(o)) {
+            Word& t = tag(i);
+            if ((t >> slack_at & field) < slack_[i]) {
+                t += Word{1} << slack_at;
+            } else {
+                t -= Word{1} << need_at;
+                set_bit(needy_, i);
+            }
+        }
+    }
+
+    /// Write the set of the next level, in which an option of this one is excluded.
+    void exclude(std::size_t o, std::size_t level) {
+        std::ranges::copy(alive(level), alive(level + 1).begin());
+        clear_bit(alive(level + 1), o);
+        levels_[level + 1].needs = levels_[level].needs;
+    }
+
+    /// Return the first option of a level's item that is left, from one on; n_options if none is.
+    std::size_t first_from(std::size_t o, std::size_t level) const {
+        const auto here = alive(level), row = r_.row_of(levels_[level].item);
+        Word mask = ~Word{0} << o % 64;
+        for (std::size_t w = o / 64; w < here.size(); ++w, mask = ~Word{0}) {
+            if (const Word rest = here[w] & row[w] & mask) {
+                return 64 * w + static_cast<std::size_t>(std::countr_zero(rest));
+            }
+        }
+        return r_.options.size();
+    }
+
+    const Problem* problem_;
+    Held held_;  // items that may be in no more options
+    ResidualBuilder builder_;
+    Residual r_;
+    std::vector<std::uint32_t> used_;  // item of the problem -> options of the stack that have it
+    std::vector<bool> decided_;        // options that the stack takes or excludes
+    std::vector<Option> options_;      // of the residual to be built
+    std::vector<Item> items_;          // its primary items
+    std::vector<Words> groups_;        // word w of `width` items, one behind the other
+    std::vector<Words> tags_;
+    std::vector<Word> slack_;    // item -> options it may have beyond those it needs, at the top
+    std::vector<bool> is_wide_;  // item -> whether it may have several options, at the top
+    std::vector<Word> needy_;    // the items that need more options
+    std::vector<Word> members_;  // option -> its items, without `total_`
+    std::vector<Word> gain_;     // option -> how many items it has that need more options
+    std::size_t total_ = none;   // the item that all options have
+    Item total_of_problem_;      // the same, as the problem numbers it; n_items if there is none
+    std::vector<Word> alive_;    // level -> the options that are left
+    std::size_t item_ = 0;       // the branch item
+    std::vector<Level> levels_;
+};
+
+}  // namespace batchsolve

@@ -1,0 +1,103 @@
+// Dancing links that know the key of a partial cover, for searches that look up what is left of it.
+//
+// The set of items that are not yet covered determines the subtree below a partial cover. Its *key*
+// is this whole set, a bit per item, and is compared as a whole. A secondary item without options
+// left counts as covered, because it rules nothing out. One that was purified counts as uncovered,
+// and the key has its colour too.
+#pragma once
+
+#include "links.h"
+#include "residual.h"
+
+namespace batchsolve {
+
+/// `ordered` if the branch item is always the first that is active, or one without options.
+template <bool colored, bool ordered = false>
+class KeyedLinks : public Links<colored, false> {
+public:
+    using Base = Links<colored, false>;
+    using typename Base::Index;
+
+    explicit KeyedLinks(const Problem& problem)
+        : Base(problem),
+          n_primary_(problem.n_primary),
+          uncovered_(words_for(problem.n_items + 1)) {}
+
+    static std::size_t words_of_key(const Problem& problem) {
+        const std::size_t n_secondary = problem.n_items - problem.n_primary;
+        const std::size_t of_colors = colored ? (n_secondary + 1) / 2 : 0;  // half a word each
+        return words_for(problem.n_items + 1) + of_colors;
+    }
+
+    std::int32_t select(std::span<const Option> stack) {
+        const std::int32_t clash = Base::select(stack);
+        std::ranges::fill(uncovered_, 0);
+        for (Item i = 1; i <= this->n_items_; ++i) {
+            if (this->covered_[i] == 0 || this->color(i) != 0) set_bit(uncovered_, i);
+        }
+        return clash;
+    }
+
+    Node choose(std::size_t level) {
+        if constexpr (!ordered) return Base::choose(level);
+        this->item_ = this->right_[0];
+        if (this->item_ == 0) return Node::cover;
+        for (Item i = this->item_; i != 0; i = this->right_[i]) {
+            if (this->size_[i] == 0) return Node::dead_end;
+        }
+        return Node::branch;
+    }
+
+    /// True if the branch item, at a node that is not yet open, has one option.
+    bool has_one_branch(std::size_t) const { return this->size_[this->item_] == 1; }
+
+    bool try_next(std::size_t level) {
+        if (!Base::try_next(level)) return false;
+        flip(this->chosen_[level]);
+        return true;
+    }
+
+    void take_back(std::size_t level) {
+        flip(this->chosen_[level]);
+        Base::take_back(level);
+    }
+
+    /// Write the key of the current node.
+    void write_key(std::span<Word> key) const {
+        std::ranges::fill(key, 0);
+        std::ranges::copy(uncovered_, key.begin());
+        for (Item i = n_primary_ + 1; i <= this->n_items_; ++i) {
+            if (this->size_[i] == 0) {
+                clear_bit(key, i);
+            } else if (this->color(i) != 0) {
+                const Item k = i - n_primary_ - 1;
+                key[uncovered_.size() + k / 2] |= Word{this->color(i)} << (32 * (k % 2));
+            }
+        }
+    }
+
+private:
+    /// Flip the bits of the items to which p's option gives no colour.
+    void flip(Index p) {
+        const auto flip_one = [this](Index q) {
+            const Item i = this->top_[q];
+            if (this->color(q) == 0) uncovered_[i / 64] ^= Word{1} << i % 64;
+        };
+        flip_one(p);
+        this->for_each_other(p, flip_one);
+    }
+
+    Item n_primary_;
+    std::vector<Word> uncovered_;  // the items that are not covered
+};
+
+inline std::uint64_t hash_of(std::span<const Word> key) {
+    std::uint64_t h = 0x9E3779B97F4A7C15;
+    for (const Word w : key) {
+        h = (h ^ w) * 0xFF51AFD7ED558CCD;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+}  // namespace batchsolve

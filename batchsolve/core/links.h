@@ -1,0 +1,320 @@
+// Dancing links over arrays: the moves of Knuth's Algorithms X and C (The Art of Computer
+// Programming 7.2.2.1).
+//
+// Nodes 0 .. n_items are the root and the headers of the items' lists; behind them stand the nodes
+// of the options, each option between two spacers, so that an option is walked without links of its
+// own. A *stack* is selected before the search and undone as far as the next one does not share it.
+//
+// To *commit* to a node without a colour is to cover its item. To commit to one with a colour is to
+// *purify* its item: options that give the item another colour are hidden, and the nodes of those
+// that give it the same one are marked as pure, so that nothing more is done to them.
+//
+// All links are made here, from the items that `Problem` has checked; `select` checks the options
+// of stacks.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "engines.h"
+#include "walk.h"
+
+namespace batchsolve {
+
+/// The links of a problem; `colored` if it has colours, `ruled` under a branching rule.
+template <bool colored, bool ruled>
+class Links {
+public:
+    using Node = batchsolve::Node;
+    using Index = std::uint32_t;
+
+    explicit Links(const Problem& problem, Handicaps handicaps = {})
+        : n_items_(problem.n_items), handicaps_(std::move(handicaps)) {
+        lay_out_headers(problem.n_primary);
+        const std::size_t n_nodes = n_items_ + 2 + problem.n_entries() + problem.n_options();
+        for (auto* array : {&top_, &up_, &down_, &option_}) array->reserve(n_nodes);
+        first_.reserve(problem.n_options());
+        Index spacer = add_node(0, 0, 0, 0);
+        for (Option o = 0; o < problem.n_options(); ++o) {
+            first_.push_back(spacer + 1);
+            for (const Item i : problem.items_of(o)) append(i + 1, o);
+            down_[spacer] = static_cast<Index>(top_.size() - 1);
+            spacer = add_node(0, spacer + 1, 0, 0);
+        }
+        if constexpr (colored) paint_options(problem);
+        covered_.assign(n_items_ + 1, 0);
+        chosen_.assign(problem.n_primary + 1, 0);
+    }
+
+    /// Let the header list have the primary items in this order.
+    void reorder(std::span<const Item> order) {
+        Item last = 0;
+        for (const Item i : order) {
+            link(last, i + 1);
+            last = i + 1;
+        }
+        link(last, 0);
+    }
+
+    std::int32_t select(std::span<const Option> stack) {
+        const auto [same, _] = std::ranges::mismatch(stack, selected_);
+        const auto begin = static_cast<std::size_t>(same - stack.begin());
+        while (selected_.size() > begin) deselect_last();
+        for (std::size_t s = begin; s < stack.size(); ++s) {
+            if (clashes(stack[s])) return static_cast<std::int32_t>(s);
+            const Index p = first_[stack[s]];
+            for (Index q = p; top_[q] != 0; ++q) ++covered_[top_[q]];
+            commit(p);
+            commit_others(p);
+            selected_.push_back(stack[s]);
+        }
+        return -1;
+    }
+
+    /// The branch item is the first with enough options or fewer, or else of those with the fewest,
+    /// handicaps included.
+    Node choose(std::size_t) {
+        auto fewest = std::numeric_limits<std::uint32_t>::max();
+        Item best = 0;
+        for (Item i = right_[0]; i != 0; i = right_[i]) {
+            const std::uint32_t n = with_handicap(size_[i], i);
+            if (n < fewest) {
+                fewest = n;
+                best = i;
+                if (fewest <= enough()) break;
+            }
+        }
+        item_ = best;
+        return best == 0 ? Node::cover : fewest == 0 ? Node::dead_end : Node::branch;
+    }
+
+    void open(std::size_t level) {
+        cover(item_);
+        chosen_[level] = item_;
+    }
+
+    bool try_next(std::size_t level) {
+        const Index p = down_[chosen_[level]];
+        chosen_[level] = p;
+        if (p <= n_items_) {
+            uncover(p);
+            return false;
+        }
+        commit_others(p);
+        return true;
+    }
+
+    void take_back(std::size_t level) { uncommit_others(chosen_[level]); }
+
+    void abandon(std::size_t level) {
+        while (level-- > 0) {
+            uncommit_others(chosen_[level]);
+            uncover(top_[chosen_[level]]);
+        }
+    }
+
+    /// A covered item's list keeps the size that it had when it was covered.
+    bool is_forced(std::size_t level) const { return size_[top_[chosen_[level]]] == 1; }
+    Choice choice(std::size_t level) const {
+        const Index p = chosen_[level];
+        return {option_[p], static_cast<double>(size_[top_[p]])};
+    }
+    void for_each_untried(std::size_t level, auto visit) const {
+        for_each_below(chosen_[level], choice(level).n_branches, visit);
+    }
+    bool is_shown(Option) const { return true; }
+
+protected:
+    static constexpr Color pure = 0xffffffff;
+
+    void link(Item left, Item right) {
+        right_[left] = right;
+        left_[right] = left;
+    }
+
+    void lay_out_headers(Item n_primary) {
+        left_.resize(n_items_ + 1);
+        std::iota(left_.begin(), left_.end(), 0);
+        right_ = left_;
+        for (Item i = 0; i < n_primary; ++i) link(i, i + 1);
+        link(n_primary, 0);
+        size_.assign(n_items_ + 1, 0);
+        for (Item i = 0; i <= n_items_; ++i) add_node(0, i, i, 0);
+    }
+
+    Index add_node(Item top, Index up, Index down, Option option) {
+        top_.push_back(top);
+        up_.push_back(up);
+        down_.push_back(down);
+        option_.push_back(option);
+        return static_cast<Index>(top_.size() - 1);
+    }
+
+    void append(Item i, Option o) {
+        const Index last = up_[i];
+        const Index p = add_node(i, last, i, o);
+        down_[last] = up_[i] = p;
+        ++size_[i];
+    }
+
+    void paint_options(const Problem& problem) {
+        color_.assign(top_.size(), 0);
+        for (Option o = 0; o < problem.n_options(); ++o) {
+            std::ranges::copy(problem.colors_of(o), color_.begin() + first_[o]);
+        }
+    }
+
+    /// The colour of a node, or of an item that was purified.
+    Color color(Index p) const {
+        if constexpr (colored) return color_[p];
+        return 0;
+    }
+
+    /// Return a number of branches of an item, and its handicap added if they are two or more.
+    std::uint32_t with_handicap(std::uint32_t n, Item i) const {
+        if constexpr (ruled) return n > 1 ? n + handicaps_.of_item[i] : n;
+        return n;
+    }
+    std::uint32_t enough() const {
+        if constexpr (ruled) return handicaps_.enough;
+        return 1;
+    }
+
+    /// An option clashes if one of its items is covered, or has another colour by now, or if it is
+    /// on the stack already.
+    bool clashes(Option o) const {
+        if (o >= first_.size()) return true;
+        bool all_pure = true;
+        for (Index q = first_[o]; top_[q] != 0; ++q) {
+            if (color(q) == pure) continue;
+            all_pure = false;
+            if (covered_[top_[q]] != 0) return true;
+        }
+        return all_pure && std::ranges::find(selected_, o) != selected_.end();
+    }
+
+    void deselect_last() {
+        const Index p = first_[selected_.back()];
+        selected_.pop_back();
+        uncommit_others(p);
+        uncommit(p);
+        for (Index q = p; top_[q] != 0; ++q) --covered_[top_[q]];
+    }
+
+    void unlink(Index q) {
+        if (color(q) == pure) return;
+        const Index up = up_[q], down = down_[q];
+        down_[up] = down;
+        up_[down] = up;
+        --size_[top_[q]];
+    }
+
+    void relink(Index q) {
+        if (color(q) == pure) return;
+        down_[up_[q]] = up_[down_[q]] = q;
+        ++size_[top_[q]];
+    }
+
+    /// Visit the other nodes of p's option, from p on and around.
+    void for_each_other(Index p, auto visit) const {
+        Index q = p + 1;
+        for (; top_[q] != 0; ++q) visit(q);
+        for (q = up_[q]; q != p; ++q) visit(q);
+    }
+    void for_each_other_backwards(Index p, auto visit) const {
+        Index q = p - 1;
+        for (; top_[q] != 0; --q) visit(q);
+        for (q = down_[q]; q != p; --q) visit(q);
+    }
+    /// Visit the options below a node in its list, which are choices among so many.
+    void for_each_below(Index p, double n_branches, auto visit) const {
+        while ((p = down_[p]) > n_items_) visit(Choice{option_[p], n_branches});
+    }
+
+    /// Take the other nodes of p's option out of their lists.
+    void hide(Index p) {
+        for_each_other(p, [this](Index q) { unlink(q); });
+    }
+    void unhide(Index p) {
+        for_each_other_backwards(p, [this](Index q) { relink(q); });
+    }
+
+    void cover(Item i) {
+        for (Index p = down_[i]; p != i; p = down_[p]) hide(p);
+        link(left_[i], right_[i]);
+    }
+
+    void uncover(Item i) {
+        right_[left_[i]] = left_[right_[i]] = i;
+        for (Index p = up_[i]; p != i; p = up_[p]) unhide(p);
+    }
+
+    /// p itself keeps its colour: by this `uncommit` knows that p's item was purified for p. In the
+    /// search p is hidden by then, but a stack may have an option whose first item has a colour.
+    void purify(Index p) {
+        const Color c = color(p);
+        const Item i = top_[p];
+        color_[i] = c;
+        for (Index q = down_[i]; q != i; q = down_[q]) {
+            if (color(q) != c) {
+                hide(q);
+            } else if (q != p) {
+                color_[q] = pure;
+            }
+        }
+    }
+
+    void unpurify(Index p) {
+        const Color c = color(p);
+        const Item i = top_[p];
+        for (Index q = up_[i]; q != i; q = up_[q]) {
+            if (color(q) == pure) {
+                color_[q] = c;
+            } else if (q != p) {
+                unhide(q);
+            }
+        }
+        color_[i] = 0;
+    }
+
+    void commit(Index p) {
+        if (color(p) == 0) {
+            cover(top_[p]);
+        } else if (color(p) != pure) {
+            purify(p);
+        }
+    }
+
+    void uncommit(Index p) {
+        if (color(p) == 0) {
+            uncover(top_[p]);
+        } else if (color(p) != pure) {
+            unpurify(p);
+        }
+    }
+
+    /// Commit to the nodes of p's option, p itself excepted.
+    void commit_others(Index p) {
+        for_each_other(p, [this](Index q) { commit(q); });
+    }
+    void uncommit_others(Index p) {
+        for_each_other_backwards(p, [this](Index q) { uncommit(q); });
+    }
+
+    Item n_items_;
+    Item item_ = 0;                       // the branch item
+    std::vector<Item> top_;               // node -> its item; 0 for a spacer
+    std::vector<Index> up_, down_;        // spacer -> first node of the option before, last behind
+    std::vector<Option> option_;          // node -> its option
+    std::vector<Item> left_, right_;      // item -> the active primary items around it
+    std::vector<std::uint32_t> size_;     // item -> the options in its list
+    std::vector<Color> color_;            // node -> its colour or `pure`; item -> that of its list
+    std::vector<Index> first_;            // option -> its first node
+    std::vector<std::uint32_t> covered_;  // item -> options of the stack that have it
+    std::vector<Index> chosen_;           // level -> the node of the option taken there
+    std::vector<Option> selected_;        // the stack
+    Handicaps handicaps_;
+};
+
+}  // namespace batchsolve

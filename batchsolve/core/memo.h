@@ -1,0 +1,154 @@
+// The visitor that counts equal subtrees once: the covers below a node are looked up if a node with
+// the same key (keyed.h) was left before.
+//
+// A count enters the table when nothing below its node was handed back. Covers counted below an
+// interrupted node are in the sum of its stack; the others are left in the frontier. The sizes of
+// subtrees, visited or looked up, add up to the size of the tree that was searched.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "search.h"
+#include "table.h"
+
+namespace batchsolve {
+
+/// Return how many words the number of covers of a problem has at most.
+///
+/// Without bounds, a search branches on different items, at most once for each option of a cover,
+/// and on an item at most into its options. With bounds, it chooses for every item at most as many
+/// of its options as the upper bound says. A cover is at most any set of options.
+inline std::size_t words_of_counts(const Problem& problem) {
+    std::vector<double> sizes(problem.n_primary);
+    std::size_t least = problem.n_primary;  // primary items of an option that has any
+    for (Option o = 0; o < problem.n_options(); ++o) {
+        const auto items = problem.items_of(o);
+        for (const Item i : items) {
+            if (i < problem.n_primary) ++sizes[i];
+        }
+        const auto n = std::ranges::count_if(items, [&](Item i) { return i < problem.n_primary; });
+        if (n > 0) least = std::min(least, static_cast<std::size_t>(n));
+    }
+    std::vector<double> bits(problem.n_primary);
+    for (Item i = 0; i < problem.n_primary; ++i) {
+        const double most = problem.bounds.empty() ? 1 : problem.bounds[i].most;
+        bits[i] = std::min(sizes[i], most * std::log2(sizes[i] + 1));
+    }
+    if (problem.bounds.empty()) {
+        std::ranges::sort(bits, std::greater());
+        bits.resize(problem.n_primary / std::max<std::size_t>(least, 1));
+    }
+    const double n_bits = std::accumulate(bits.begin(), bits.end(), 2.0);
+    return words_for(static_cast<std::size_t>(std::min(n_bits, problem.n_options() + 2.0)) + 1);
+}
+
+class Memo {
+public:
+    Memo(Search& search, Table table, std::size_t n_key_words, std::size_t n_count_words,
+         std::size_t n_levels)
+        : totals(search.out.counts.size() * n_count_words),
+          tree_nodes(search.out.counts.size()),
+          search_(&search),
+          table_(table),
+          n_words_(n_count_words),
+          key_(n_key_words),
+          found_(n_count_words),
+          total_(n_count_words),
+          before_(n_levels * n_count_words),
+          sizes_(n_levels),
+          handed_(n_levels) {}
+
+    template <Moves M>
+    void begin(const M&, std::size_t) {
+        std::ranges::fill(total_, 0);
+    }
+    void end(std::size_t k, std::size_t level) {
+        std::ranges::copy(total_, totals.begin() + static_cast<std::ptrdiff_t>(k * n_words_));
+        for (std::size_t above = 0; above < std::max<std::size_t>(level, 1); ++above) {
+            tree_nodes[k] += sizes_[above];  // those below were added to their parents
+        }
+    }
+
+    bool may_enter(std::size_t level) {
+        sizes_[level] = 1;
+        return true;
+    }
+    template <Moves M>
+    bool cover(const M&, std::size_t) {
+        found_.assign(n_words_, 0);
+        found_[0] = 1;
+        add_found();
+        return false;
+    }
+    void dead_end(std::size_t) {}
+    template <Moves M>
+    void hand_back(const M& moves, std::size_t level) {
+        sizes_[level] = 0;
+        search_->hand_back(moves, level);
+    }
+
+    template <Moves M>
+    bool is_known(const M& moves, std::size_t level) {
+        handed_[level] = unknown;
+        if (moves.has_one_branch(level))
+            return false;  // a node with one child is left to that child
+        moves.write_key(key_);
+        if (const std::uint64_t size = table_.find(key_, found_)) {
+            add_found();
+            sizes_[level] = static_cast<double>(size);
+            return true;
+        }
+        std::ranges::copy(total_, before(level).begin());
+        handed_[level] = search_->out.frontier.size();
+        return false;
+    }
+
+    template <Moves M>
+    void leave(const M& moves, std::size_t level) {
+        if (handed_[level] != search_->out.frontier.size()) return;
+        Word borrow = 0;
+        for (std::size_t w = 0; w < n_words_; ++w) {
+            const Word less = total_[w] - before(level)[w];
+            found_[w] = less - borrow;
+            borrow = (total_[w] < before(level)[w]) | (less < borrow);
+        }
+        moves.write_key(key_);
+        constexpr double most_size = 0x1p63;
+        table_.store(key_, found_, static_cast<std::uint64_t>(std::min(sizes_[level], most_size)));
+    }
+
+    template <Moves M>
+    void climb(const M&, std::size_t level) {
+        sizes_[level] += sizes_[level + 1];
+    }
+
+    std::vector<Word> totals;        // stack -> its covers, lowest word first
+    std::vector<double> tree_nodes;  // stack -> the nodes of the tree that was searched
+
+private:
+    static constexpr std::size_t unknown = ~std::size_t{0};
+
+    std::span<Word> before(std::size_t level) {
+        return std::span(before_).subspan(level * n_words_, n_words_);
+    }
+    void add_found() {
+        Word carry = 0;
+        for (std::size_t w = 0; w < n_words_; ++w) {
+            const Word sum = total_[w] + found_[w];
+            total_[w] = sum + carry;
+            carry = (sum < found_[w]) | (total_[w] < carry);
+        }
+    }
+
+    Search* search_;
+    Table table_;
+    std::size_t n_words_;               // of a count
+    std::vector<Word> key_, found_;     // room for a key and a count
+    std::vector<Word> total_, before_;  // covers of the stack; level -> these on entering its node
+    std::vector<double> sizes_;         // level -> nodes of its node's subtree, as far as searched
+    std::vector<std::size_t> handed_;   // level -> stacks handed back by then, or `unknown`
+};
+
+}  // namespace batchsolve

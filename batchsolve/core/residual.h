@@ -1,0 +1,239 @@
+// Residual problems as bit matrices: what is left of a problem below a partial cover.
+//
+// A residual holds the options that are still possible and the primary items that are not yet
+// covered, both renumbered in their old order, so that few words hold a set of options. Two options
+// conflict if they share a primary item, or a secondary item to which they do not give the same
+// colour; nothing but the construction of the conflicts knows about this.
+//
+// Items and options come from a checked `Problem`; `Held::select` checks the options of stacks.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "task.h"
+
+namespace batchsolve {
+
+using Word = std::uint64_t;
+
+inline std::size_t words_for(std::size_t n_bits) { return (n_bits + 63) / 64; }
+
+inline void set_bit(std::span<Word> set, std::size_t x) { set[x / 64] |= Word{1} << x % 64; }
+inline void clear_bit(std::span<Word> set, std::size_t x) { set[x / 64] &= ~(Word{1} << x % 64); }
+inline bool has_bit(std::span<const Word> set, std::size_t x) { return set[x / 64] >> x % 64 & 1; }
+
+inline std::size_t size_of(std::span<const Word> set) {
+    std::size_t n = 0;
+    for (const Word w : set) n += static_cast<std::size_t>(std::popcount(w));
+    return n;
+}
+
+inline void for_each_bit(std::span<const Word> set, auto visit) {
+    for (std::size_t w = 0; w < set.size(); ++w) {
+        for (Word rest = set[w]; rest != 0; rest &= rest - 1) {
+            visit(64 * w + static_cast<std::size_t>(std::countr_zero(rest)));
+        }
+    }
+}
+
+/// Fill a set with its first n elements.
+inline void fill_first(std::span<Word> set, std::size_t n) {
+    for (std::size_t w = 0; w < set.size(); ++w) {
+        const std::size_t n_bits = std::clamp<std::size_t>(n, 64 * w, 64 * w + 64) - 64 * w;
+        set[w] = n_bits == 0 ? 0 : ~Word{0} >> (64 - n_bits);
+    }
+}
+
+/// The items that a stack covers, and the colours of those to which it gives one.
+class Held {
+public:
+    explicit Held(const Problem& problem) : problem_(&problem), color_(problem.n_items, open) {}
+
+    /// Hold the items of a stack; return -1, or the position of an option that clashes.
+    std::int32_t select(std::span<const Option> stack) {
+        clear();
+        for (std::size_t s = 0; s < stack.size(); ++s) {
+            const auto before = stack.first(s);
+            if (stack[s] >= problem_->n_options() || bars(stack[s]) ||
+                (adds_nothing(stack[s]) && std::ranges::find(before, stack[s]) != before.end())) {
+                return static_cast<std::int32_t>(s);
+            }
+            hold(stack[s], [](Item) { return true; });
+        }
+        return -1;
+    }
+
+    void clear() { std::ranges::fill(color_, open); }
+
+    /// Hold the items of an option for which `is_full` is true.
+    void hold(Option o, auto is_full) {
+        const auto items = problem_->items_of(o);
+        const auto colors = problem_->colors_of(o);
+        for (std::size_t x = 0; x < items.size(); ++x) {
+            if (is_full(items[x])) color_[items[x]] = colors.empty() ? 0 : colors[x];
+        }
+    }
+
+    /// Tell whether an option has an item that is covered, or has another colour.
+    bool bars(Option o) const {
+        const auto items = problem_->items_of(o);
+        const auto colors = problem_->colors_of(o);
+        for (std::size_t x = 0; x < items.size(); ++x) {
+            const std::int64_t held = color_[items[x]];
+            if (held != open && (held == 0 || colors.empty() || held != colors[x])) return true;
+        }
+        return false;
+    }
+
+    /// List the options that are not barred, and the primary items that are not covered.
+    void list_left(std::vector<Option>& options, std::vector<Item>& items) const {
+        options.clear();
+        items.clear();
+        for (Option o = 0; o < problem_->n_options(); ++o) {
+            if (!bars(o)) options.push_back(o);
+        }
+        for (Item i = 0; i < problem_->n_primary; ++i) {
+            if (color_[i] == open) items.push_back(i);
+        }
+    }
+
+private:
+    static constexpr std::int64_t open = -1;
+
+    /// All its items have their colours already, perhaps by the option itself.
+    bool adds_nothing(Option o) const {
+        return std::ranges::all_of(problem_->items_of(o),
+                                   [&](Item i) { return color_[i] != open; });
+    }
+
+    const Problem* problem_;
+    std::vector<std::int64_t> color_;  // item -> 0 if it is covered, its colour, or `open`
+};
+
+/// Tell whether any of the stacks leaves more than `most` options of a problem.
+inline bool leaves_more(const Problem& problem, const Stacks& stacks, std::size_t most) {
+    if (problem.n_options() <= most) return false;
+    Held held(problem);
+    std::vector<Option> options;
+    std::vector<Item> items;
+    for (std::size_t k = 0; k < stacks.size(); ++k) {
+        if (held.select(stacks[k]) >= 0) continue;
+        held.list_left(options, items);
+        if (options.size() > most) return true;
+    }
+    return false;
+}
+
+/// What is left of a problem: sets of options have `words` words.
+struct Residual {
+    std::size_t words = 0;
+    std::vector<Option> options;        // as the problem numbers them
+    std::vector<Item> items;            // the primary items that are left
+    std::vector<Word> conflicts;        // option -> those that cannot be taken with it, and itself
+    std::vector<Word> rows;             // item -> its options; behind these, those of other items
+    std::vector<std::uint32_t> begins;  // option -> its first entry in `covers`
+    std::vector<std::uint32_t> covers;  // its primary items
+
+    std::span<const Word> conflicts_of(std::size_t o) const {
+        return std::span(conflicts).subspan(o * words, words);
+    }
+    std::span<const Word> row_of(std::size_t i) const {
+        return std::span(rows).subspan(i * words, words);
+    }
+    std::span<const std::uint32_t> covers_of(std::size_t o) const {
+        return std::span(covers).subspan(begins[o], begins[o + 1] - begins[o]);
+    }
+};
+
+/// Builds residuals of one problem.
+class ResidualBuilder {
+public:
+    explicit ResidualBuilder(const Problem& problem)
+        : problem_(&problem), number_(problem.n_items, unnumbered) {}
+
+    /// Build the residual of options and primary items, both ascending. An item for which
+    /// `excludes` is false makes no conflicts.
+    void build(std::span<const Option> options, std::span<const Item> items, Residual& r,
+               auto excludes) {
+        r.words = words_for(options.size());
+        r.options.assign(options.begin(), options.end());
+        r.items.assign(items.begin(), items.end());
+        number_items(r);
+        fill_rows(r);
+        r.conflicts.assign(options.size() * r.words, 0);
+        for (std::size_t o = 0; o < options.size(); ++o) fill_conflicts(r, o, excludes);
+        for (const Item i : seen_) number_[i] = unnumbered;
+    }
+
+    void build(std::span<const Option> options, std::span<const Item> items, Residual& r) {
+        build(options, items, r, [](Item) { return true; });
+    }
+
+private:
+    static constexpr std::uint32_t unnumbered = ~0u;
+
+    /// Number the items of a residual, the primary ones first.
+    void number_items(const Residual& r) {
+        seen_.assign(r.items.begin(), r.items.end());
+        for (std::size_t i = 0; i < seen_.size(); ++i) {
+            number_[seen_[i]] = static_cast<std::uint32_t>(i);
+        }
+        for (const Option o : r.options) {
+            for (const Item i : problem_->items_of(o)) {
+                if (number_[i] != unnumbered) continue;
+                number_[i] = static_cast<std::uint32_t>(seen_.size());
+                seen_.push_back(i);
+            }
+        }
+    }
+
+    void fill_rows(Residual& r) const {
+        r.rows.assign(seen_.size() * r.words, 0);
+        r.begins.assign(1, 0);
+        r.covers.clear();
+        for (std::size_t o = 0; o < r.options.size(); ++o) {
+            for (const Item item : problem_->items_of(r.options[o])) {
+                const std::uint32_t i = number_[item];
+                set_bit(std::span(r.rows).subspan(i * r.words, r.words), o);
+                if (i < r.items.size()) r.covers.push_back(i);
+            }
+            r.begins.push_back(static_cast<std::uint32_t>(r.covers.size()));
+        }
+    }
+
+    void fill_conflicts(Residual& r, std::size_t o, auto excludes) const {
+        const auto conflicts = std::span(r.conflicts).subspan(o * r.words, r.words);
+        const auto items = problem_->items_of(r.options[o]);
+        const auto colors = problem_->colors_of(r.options[o]);
+        set_bit(conflicts, o);
+        for (std::size_t x = 0; x < items.size(); ++x) {
+            if (!excludes(items[x])) continue;
+            const auto row = r.row_of(number_[items[x]]);
+            if (colors.empty() || colors[x] == 0) {
+                for (std::size_t w = 0; w < r.words; ++w) conflicts[w] |= row[w];
+            } else {
+                for_each_bit(row, [&](std::size_t other) {
+                    if (color_in(r.options[other], items[x]) != colors[x])
+                        set_bit(conflicts, other);
+                });
+            }
+        }
+    }
+
+    /// Return the colour that an option gives to one of its items.
+    Color color_in(Option o, Item item) const {
+        const auto items = problem_->items_of(o);
+        const auto at = std::ranges::find(items, item) - items.begin();
+        return problem_->colors_of(o)[static_cast<std::size_t>(at)];
+    }
+
+    const Problem* problem_;
+    std::vector<std::uint32_t> number_;  // item -> its number in the residual being built
+    std::vector<Item> seen_;             // the items that have one
+};
+
+}  // namespace batchsolve

@@ -1,0 +1,150 @@
+// The search of a task: one stack after another, within the bounds of the task.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "walk.h"
+
+namespace batchsolve {
+
+/// The search of a task by the walk; what is left goes to the frontier.
+class Search {
+public:
+    explicit Search(const Task& task)
+        : out(task.stacks.size()), task_(task), budget_(task.budget), room_(task.room) {}
+
+    /// Search below the stacks begin .. end - 1, which are of the problem of `moves`.
+    template <class Visitor, Moves M>
+    void below(M& moves, Visitor& visitor, std::size_t begin, std::size_t end) {
+        for (std::size_t k = begin; k < end; ++k) {
+            if (task_.stacks.begins_root(k)) {
+                allowance_ = task_.allowances[k];
+                wanted_ = task_.limits[k];
+                to_keep_ = task_.keep;
+            }
+            below_stack(moves, visitor, k);
+            budget_ -= out.nodes[k];
+            allowance_ -= out.nodes[k];
+            wanted_ -= out.counts[k];
+            room_ -= out.counts[k];
+        }
+    }
+
+    /// Append stack k to the frontier, followed by the choices above a level.
+    template <Moves M>
+    void hand_back(const M& moves, std::size_t level) {
+        append(out.frontier, moves, level, [](Option) { return true; });
+        out.weights.push_back(weight(moves, level));
+    }
+
+    /// Count a cover, and keep it if it is one of the first; tell whether no more may be found.
+    template <Moves M>
+    bool count_cover(const M& moves, std::size_t level) {
+        if (to_keep_ > 0) {
+            --to_keep_;
+            append(out.covers, moves, level, [&](Option o) { return moves.is_shown(o); });
+        }
+        return ++out.counts[k_] == most_covers_;
+    }
+
+    /// The stack that is searched.
+    std::size_t stack() const { return k_; }
+
+    Outcome out;
+
+private:
+    template <Moves M, class Visitor>
+    void below_stack(M& moves, Visitor& visitor, std::size_t k) {
+        k_ = k;
+        const std::int64_t allowed = std::min(budget_, allowance_);
+        most_covers_ = std::min(wanted_, room_);
+        if (allowed <= 0 || most_covers_ <= 0) {
+            if (wanted_ > 0) hand_back(moves, 0);
+            return;
+        }
+        // X1. [Initialize.]
+        out.clash[k] = moves.select(task_.stacks[k]);
+        if (out.clash[k] >= 0) return;
+        visitor.begin(moves, k);
+        Position here;
+        const auto depth = static_cast<std::size_t>(std::max<std::int64_t>(task_.depth, 0));
+        const Event event = walk(moves, visitor, here, depth, allowed);
+        if (event == Event::spent) hand_back(moves, here.level);
+        if (event == Event::spent || most_covers_ < wanted_) hand_back_untried(moves, here.level);
+        out.nodes[k] = here.nodes;
+        visitor.end(k, here.level);
+        moves.abandon(here.level);
+    }
+
+    /// Append the branches above a level that were not taken, the deepest first.
+    template <Moves M>
+    void hand_back_untried(const M& moves, std::size_t level) {
+        while (level-- > 0) {
+            moves.for_each_untried(level, [&](Choice choice) {
+                hand_back(moves, level);
+                out.frontier.options.push_back(choice.option);
+                ++out.frontier.offsets.back();
+                out.weights.back() /= choice.n_branches;
+            });
+        }
+    }
+
+    template <Moves M>
+    void append(GrowingStacks& grown, const M& moves, std::size_t level, auto is_shown) {
+        const auto add = [&](Option o) {
+            if (is_shown(o)) grown.options.push_back(o);
+        };
+        for (const Option o : task_.stacks[k_]) add(o);
+        for (std::size_t l = 0; l < level; ++l) add(moves.choice(l).option);
+        grown.end_stack(k_);
+    }
+
+    template <Moves M>
+    static double weight(const M& moves, std::size_t level) {
+        double weight = 1;
+        for (std::size_t l = 0; l < level; ++l) {
+            if (!moves.is_forced(l)) weight /= moves.choice(l).n_branches;
+        }
+        return weight;
+    }
+
+    const Task& task_;
+    std::int64_t budget_, room_;               // of the task, left
+    std::int64_t allowance_ = 0, wanted_ = 0;  // of the current root, left
+    std::int64_t to_keep_ = 0, most_covers_ = 0;
+    std::size_t k_ = 0;  // the stack that is searched
+};
+
+/// The visitor that counts covers and keeps the first of each root.
+struct Covers {
+    Search& search;
+
+    template <Moves M>
+    void begin(M& moves, std::size_t k) {
+        if constexpr (requires { moves.begin_to_spend(k); }) moves.begin_to_spend(k);
+    }
+    void end(std::size_t, std::size_t) {}
+    bool may_enter(std::size_t) { return true; }
+    template <Moves M>
+    bool cover(M& moves, std::size_t level) {
+        const bool is_full = search.count_cover(moves, level);
+        if constexpr (requires { moves.note_cover(level); }) moves.note_cover(level);
+        return is_full;
+    }
+    void dead_end(std::size_t) {}
+    template <Moves M>
+    void hand_back(const M& moves, std::size_t level) {
+        search.hand_back(moves, level);
+    }
+    template <Moves M>
+    bool is_known(const M&, std::size_t) {
+        return false;
+    }
+    template <Moves M>
+    void leave(const M&, std::size_t) {}
+    template <Moves M>
+    void climb(const M&, std::size_t) {}
+};
+
+}  // namespace batchsolve

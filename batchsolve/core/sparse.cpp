@@ -1,0 +1,41 @@
+// The engine of sparse.h, with cells of the size that the problem needs.
+#include "sparse.h"
+
+#include "engines.h"
+#include "search.h"
+
+namespace batchsolve {
+
+namespace {
+
+void search_below(Search& search, const Problem& problem, Beginning beginning, std::size_t begin,
+                  std::size_t end) {
+    const auto search_with = [&](auto moves) {
+        Covers covers{search};
+        search.below(moves, covers, begin, end);
+    };
+    if (beginning.most_of_an_item < Sparse<std::uint8_t>::most_options) {
+        search_with(Sparse<std::uint8_t>(problem, std::move(beginning)));
+    } else {
+        search_with(Sparse<std::uint16_t>(problem, std::move(beginning)));
+    }
+}
+
+}  // namespace
+
+Outcome search_sparse(const Problem& problem, const Task& task) {
+    const std::size_t n = task.stacks.size();
+    Search search(task);
+    const auto common = common_beginning(task.stacks);
+    const std::int64_t whole[] = {0, std::ssize(common)}, root[] = {0};
+    if (n > 0 && !leaves_more(problem, Stacks(whole, common, root), most_sparse_options - 1)) {
+        search_below(search, problem, {problem, common}, 0, n);
+    } else {  // what each stack leaves is less
+        for (std::size_t k = 0; k < n; ++k) {
+            search_below(search, problem, {problem, task.stacks[k]}, k, k + 1);
+        }
+    }
+    return std::move(search.out);
+}
+
+}  // namespace batchsolve

@@ -1,0 +1,252 @@
+// Exact cover with a cell for each item: how many options it has left, counted down.
+//
+// Taking an option takes away the options that conflict with it, word by word as bits.h does, and
+// every option that goes is counted down in the cells of its items. The branch item is found by
+// comparing as many cells at once as a vector has. The highest bit of a cell says that its item is
+// covered.
+//
+// Nothing is ever undone. The options that are left and the cells form one short row; a node with
+// several children copies it for all of them but the last. Forced choices, which are most choices
+// in grids of Sudoku, copy nothing. (Knuth's dancing cells, The Art of Computer
+// Programming 7.2.2.3, likewise restore nothing but sizes, but move every option that goes within
+// the sets of its items.)
+//
+// Stacks of a search begin with the same options, such as the clues of a grid: a residual
+// (residual.h) is built once, below these. The tree is that of links.h, node by node.
+#pragma once
+
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "residual.h"
+#include "vectors.h"
+#include "walk.h"
+
+namespace batchsolve {
+
+/// What stacks leave that begin with some options, up to the first that clashes.
+struct Beginning {
+    Beginning(const Problem& problem, std::span<const Option> common)
+        : number(problem.n_options(), gone) {
+        Held held(problem);
+        const std::int32_t clash = held.select(common);
+        if (clash >= 0) held.select(common = common.first(static_cast<std::size_t>(clash)));
+        n_common = common.size();
+        std::vector<Option> options;
+        std::vector<Item> items;
+        held.list_left(options, items);
+        // an option that only gives colours does not bar itself
+        std::erase_if(options, [&](Option o) { return std::ranges::count(common, o) > 0; });
+        ResidualBuilder(problem).build(options, items, residual);
+        for (std::size_t o = 0; o < options.size(); ++o) {
+            number[options[o]] = static_cast<std::uint32_t>(o);
+        }
+        std::vector<std::size_t> sizes(items.size());
+        for (const auto i : residual.covers)
+            most_of_an_item = std::max(most_of_an_item, ++sizes[i]);
+    }
+
+    static constexpr std::uint32_t gone = ~0u;
+
+    Residual residual;
+    std::size_t n_common;               // options that all stacks begin with
+    std::vector<std::uint32_t> number;  // option -> its number in the residual, or `gone`
+    std::size_t most_of_an_item = 0;    // options that it has
+};
+
+/// The moves below a beginning, with cells of an unsigned type that has a bit more than the number
+/// of options of any item.
+template <class Cell>
+class Sparse {
+public:
+    static constexpr std::size_t most_options = std::size_t{1} << (8 * sizeof(Cell) - 1);
+
+    Sparse(const Problem& problem, Beginning beginning)
+        : residual_(std::move(beginning.residual)),
+          n_common_(beginning.n_common),
+          number_(std::move(beginning.number)),
+          levels_(problem.n_primary + 1) {
+        n_cells_ = (residual_.items.size() + width - 1) / width * width;
+        stride_ = n_cells_ + width;
+        if (beginning.most_of_an_item >= most_options || n_cells_ > 0xffff) {
+            throw std::invalid_argument("the cells are too small for the problem");
+        }
+        lay_out_items();
+        add_rows(16);
+    }
+
+    std::int32_t select(std::span<const Option> stack) {
+        row_ = 0;
+        fill_first(alive(0), residual_.options.size());
+        std::ranges::copy(full_, cells(0).begin());
+        for (std::size_t s = n_common_; s < stack.size(); ++s) {
+            const std::uint32_t o = stack[s] < number_.size() ? number_[stack[s]] : Beginning::gone;
+            if (o == Beginning::gone || !has_bit(alive(0), o)) return static_cast<std::int32_t>(s);
+            take(o);
+        }
+        return -1;
+    }
+
+    /// The branch item is the first with at most one option, or else of those with the fewest.
+    Node choose(std::size_t level) {
+        const auto here = cells(row_).first(n_cells_);
+        Vector<Cell> fewest = Vector<Cell>{} + covered;
+        item_ = n_cells_;
+        Cell size = covered;
+        for (std::size_t i = 0; i < n_cells_; i += width) {
+            const Vector<Cell> group = load(here, i);
+            if (const auto low = at_most(group, 1)) {
+                item_ = i + static_cast<std::size_t>(std::countr_zero(low));
+                size = here[item_];
+                break;
+            }
+            fewest = lesser(fewest, group);
+        }
+        if (item_ == n_cells_) {
+            size = least<Cell>(fewest);
+            if (size == covered) return Node::cover;
+            for (std::size_t i = 0; item_ == n_cells_; i += width) {
+                if (const auto low = at_most(load(here, i), size)) {
+                    item_ = i + static_cast<std::size_t>(std::countr_zero(low));
+                }
+            }
+        }
+        levels_[level].n_branches = size;
+        return size == 0 ? Node::dead_end : Node::branch;
+    }
+
+    void open(std::size_t level) {
+        levels_[level].row = row_;
+        levels_[level].is_exhausted = false;
+        const auto options = residual_.row_of(item_);
+        const auto here = alive(row_), left = untried(row_);
+        for (std::size_t w = 0; w < options.size(); ++w) left[w] = here[w] & options[w];
+    }
+
+    bool try_next(std::size_t level) {
+        Level& at = levels_[level];
+        if (at.is_exhausted) return false;
+        const auto left = untried(row_);
+        std::size_t w = 0;
+        while (left[w] == 0) ++w;
+        const std::size_t o = 64 * w + static_cast<std::size_t>(std::countr_zero(left[w]));
+        left[w] &= left[w] - 1;
+        while (w < left.size() && left[w] == 0) ++w;
+        at.is_exhausted = w == left.size();
+        if (!at.is_exhausted) copy_row();
+        take(o);
+        at.option = residual_.options[o];
+        return true;
+    }
+
+    void take_back(std::size_t level) { row_ = levels_[level].row; }
+    void abandon(std::size_t) {}  // a stack begins with a row of its own
+
+    bool is_forced(std::size_t level) const { return levels_[level].n_branches == 1; }
+    Choice choice(std::size_t level) const {
+        return {levels_[level].option, static_cast<double>(levels_[level].n_branches)};
+    }
+    void for_each_untried(std::size_t level, auto visit) const {
+        const Level& at = levels_[level];
+        if (at.is_exhausted) return;
+        const auto left = std::span(untried_).subspan(at.row * residual_.words, residual_.words);
+        for_each_bit(left, [&](std::size_t o) {
+            visit(Choice{residual_.options[o], choice(level).n_branches});
+        });
+    }
+    bool is_shown(Option) const { return true; }
+
+private:
+    static constexpr std::size_t width = n_lanes<Cell>;
+    static constexpr Cell covered = Cell{1} << (8 * sizeof(Cell) - 1);
+    struct Level {
+        std::size_t row = 0;
+        Option option = 0;  // taken, as the problem numbers it
+        std::uint32_t n_branches = 0;
+        bool is_exhausted = true;  // no branch is left to be tried
+    };
+
+    static Vector<Cell> load(std::span<const Cell> cells, std::size_t i) {
+        Vector<Cell> group;
+        std::memcpy(&group, cells.subspan(i, width).data(), sizeof group);
+        return group;
+    }
+
+    std::span<Word> alive(std::size_t row) {
+        return std::span(alive_).subspan(row * residual_.words, residual_.words);
+    }
+    std::span<Word> untried(std::size_t row) {
+        return std::span(untried_).subspan(row * residual_.words, residual_.words);
+    }
+    std::span<Cell> cells(std::size_t row) {
+        return std::span(cells_).subspan(row * stride_, stride_);
+    }
+
+    /// List the primary items of each option, equally many: the cell behind all others fills up.
+    void lay_out_items() {
+        const std::size_t n = residual_.options.size();
+        full_.assign(stride_, std::numeric_limits<Cell>::max());
+        std::fill_n(full_.begin(), residual_.items.size(), Cell{0});
+        for (std::size_t o = 0; o < n; ++o) per_ = std::max(per_, residual_.covers_of(o).size());
+        items_.assign(n * per_, static_cast<std::uint16_t>(n_cells_));
+        for (std::size_t o = 0; o < n; ++o) {
+            std::size_t x = o * per_;
+            for (const auto i : residual_.covers_of(o)) {
+                items_[x++] = static_cast<std::uint16_t>(i);
+                ++full_[i];
+            }
+        }
+    }
+
+    void add_rows(std::size_t n_rows) {
+        alive_.resize(n_rows * residual_.words);
+        untried_.resize(n_rows * residual_.words);
+        cells_.resize(n_rows * stride_);
+        n_rows_ = n_rows;
+    }
+
+    /// Go on in a copy of the current row.
+    void copy_row() {
+        if (row_ + 1 == n_rows_) add_rows(2 * n_rows_);
+        std::ranges::copy(alive(row_), alive(row_ + 1).begin());
+        std::ranges::copy(cells(row_), cells(row_ + 1).begin());
+        ++row_;
+    }
+
+    /// Take an option: cover its items, and count down the items of options that go.
+    void take(std::size_t o) {
+        // a cell may be a char, which may alias anything: what the loop needs stays in registers
+        const auto here = cells(row_);
+        const auto left = alive(row_);
+        const auto conflicts = residual_.conflicts_of(o);
+        const auto items_of = [items = std::span(items_), n = per_](std::size_t option) {
+            return items.subspan(option * n, n);
+        };
+        for (const auto i : items_of(o)) here[i] |= covered;
+        for (std::size_t w = 0; w < left.size(); ++w) {
+            Word going = left[w] & conflicts[w];
+            left[w] ^= going;
+            for (; going != 0; going &= going - 1) {
+                const auto other = 64 * w + static_cast<std::size_t>(std::countr_zero(going));
+                for (const auto i : items_of(other)) --here[i];
+            }
+        }
+    }
+
+    Residual residual_;
+    std::size_t n_common_ = 0;           // options that all stacks begin with
+    std::vector<std::uint32_t> number_;  // option -> its number in the residual, or `gone`
+    std::vector<std::uint16_t> items_;   // flat (options, per_): cells of the primary items
+    std::size_t per_ = 0;
+    std::size_t n_cells_ = 0, stride_ = 0;  // of a row; one more vector takes what fills up
+    std::vector<Cell> full_;                // the cells before anything is taken
+    std::vector<Word> alive_, untried_;     // row -> the options left, and to be tried
+    std::vector<Cell> cells_;               // row -> cell -> how many options its item has left
+    std::size_t n_rows_ = 0, row_ = 0;
+    std::size_t item_ = 0;  // the branch item
+    std::vector<Level> levels_;
+};
+
+}  // namespace batchsolve

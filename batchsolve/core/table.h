@@ -1,0 +1,109 @@
+// A table of counts that threads and processes share without waiting for each other.
+//
+// * A row is a *version*, a key, a count, and the *size*, the nodes of the whole subtree; version 0
+//   marks an empty row. A key may lie in any row of a short window; when all those are taken, the
+//   row of the least size gives way. The key is compared as a whole: the hash only says where to
+//   look.
+// * No thread waits for a row. A thread that writes one makes its version odd first, and even again
+//   when all words are there; if another thread has made it odd, it does not write. A thread that
+//   reads one looks at the version before and after, and takes what it read only if both are the
+//   same even number: then no word of it was written in between (a *sequence lock*, here with the
+//   fences that H.-J. Boehm, Can seqlocks get along with programming language memory models?, MSPC
+//   2012, shows to be needed). So a count that is found was stored with exactly this key.
+// * A row stays unused for ever if a process is killed while it writes the row.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <stdexcept>
+
+#include "keyed.h"
+
+namespace batchsolve {
+
+class Table {
+public:
+    /// Words of a row beside those of its key and its count.
+    static constexpr std::size_t n_others = 2;
+
+    Table(std::span<Word> words, std::size_t n_key_words, std::size_t n_count_words)
+        : words_(words),
+          n_key_(n_key_words),
+          n_count_(n_count_words),
+          width_(n_key_words + n_count_words + n_others),
+          n_rows_(words.size() / width_) {
+        if (n_rows_ == 0 || words.size() % width_ != 0) {
+            throw std::invalid_argument("a table has one or more rows of the width of the problem");
+        }
+    }
+
+    /// Look a key up. Return the size of its subtree and write the count, or return 0.
+    std::uint64_t find(std::span<const Word> key, std::span<Word> count) const {
+        std::size_t row = hash_of(key) % n_rows_;
+        for (int k = 0; k < window; ++k) {
+            const std::size_t at = row * width_;
+            const Word version = word(at).load(std::memory_order_acquire);
+            if (version == 0) break;
+            if (version % 2 == 0 && has_key(at, key)) {
+                for (std::size_t w = 0; w < n_count_; ++w) count[w] = load(at + 1 + n_key_ + w);
+                const std::uint64_t size = load(at + width_ - 1);
+                std::atomic_thread_fence(std::memory_order_acquire);
+                if (load(at) == version) return size;
+            }
+            row = row + 1 == n_rows_ ? 0 : row + 1;
+        }
+        return 0;
+    }
+
+    /// Write a count into the first empty row of its window, or over the one of least size. If
+    /// another thread is writing that row, the count is not kept.
+    void store(std::span<const Word> key, std::span<const Word> count, std::uint64_t size) {
+        const std::size_t at = place_for(key);
+        Word version = load(at);
+        if (version % 2 != 0 ||
+            !word(at).compare_exchange_strong(version, version + 1, std::memory_order_acq_rel,
+                                              std::memory_order_acquire)) {
+            return;
+        }
+        std::atomic_thread_fence(std::memory_order_release);
+        for (std::size_t w = 0; w < n_key_; ++w) write(at + 1 + w, key[w]);
+        for (std::size_t w = 0; w < n_count_; ++w) write(at + 1 + n_key_ + w, count[w]);
+        write(at + width_ - 1, size);
+        word(at).store(version + 2, std::memory_order_release);
+    }
+
+private:
+    static constexpr int window = 8;  // rows in which a key may lie
+
+    std::atomic_ref<Word> word(std::size_t at) const { return std::atomic_ref(words_[at]); }
+    Word load(std::size_t at) const { return word(at).load(std::memory_order_relaxed); }
+    void write(std::size_t at, Word value) { word(at).store(value, std::memory_order_relaxed); }
+
+    bool has_key(std::size_t at, std::span<const Word> key) const {
+        for (std::size_t w = 0; w < n_key_; ++w) {
+            if (load(at + 1 + w) != key[w]) return false;
+        }
+        return true;
+    }
+
+    /// Return where the row begins over which a key is to be written.
+    std::size_t place_for(std::span<const Word> key) const {
+        std::size_t row = hash_of(key) % n_rows_, place = row * width_;
+        std::uint64_t least = ~std::uint64_t{0};
+        for (int k = 0; k < window; ++k) {
+            const std::size_t at = row * width_;
+            if (load(at) == 0) return at;
+            if (const std::uint64_t kept = load(at + width_ - 1); kept < least) {
+                place = at;
+                least = kept;
+            }
+            row = row + 1 == n_rows_ ? 0 : row + 1;
+        }
+        return place;
+    }
+
+    std::span<Word> words_;
+    std::size_t n_key_, n_count_, width_, n_rows_;
+};
+
+}  // namespace batchsolve

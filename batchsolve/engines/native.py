@@ -1,0 +1,151 @@
+"""The engines of the native core for exact covers: problems and tasks in, outcomes out.
+
+The searches are those of `batchsolve/core`: `links.h`, `bits.h`, `sparse.h`, `bounded.h`,
+`bounded_bits.h` and `cheapest.h`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from batchsolve.arrays import UInts
+from batchsolve.core import native
+from batchsolve.engines.branching import handicaps_of
+from batchsolve.engines.contract import Outcome, Task
+from batchsolve.engines.prepared import prepared
+from batchsolve.engines.priced import ranked, renumbered, scaled_ceilings
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.small import SmallProblems
+from batchsolve.problems.stacks import Searchable, Stacks
+
+MOST_OPTIONS = 40_000  # that a stack may leave to `bits`; their conflicts take 200 MB
+_NO_WORDS = np.empty(0, np.uint32)
+_NO_BOUNDS = np.empty(0, np.int64)
+
+
+def _core_problem(problem: ExactCover) -> Any:
+    """Return a problem as the core takes it."""
+    return native.Problem(
+        problem.indptr,
+        problem.indices,
+        _NO_WORDS if problem.colors is None else problem.colors,
+        _NO_BOUNDS if problem.bounds is None else problem.bounds.reshape(-1),
+        problem.n_items,
+        problem.n_primary,
+    )
+
+
+core_problem = prepared(_core_problem)
+"""`_core_problem`, which keeps the last few."""
+
+
+def core_task(task: Task) -> Any:
+    """Return a task as the core takes it."""
+    stacks = task.stacks
+    return native.Task(
+        stacks.offsets,
+        stacks.options,
+        stacks.roots,
+        task.limits,
+        task.allowances,
+        task.budget,
+        task.depth,
+        task.keep,
+        task.room,
+    )
+
+
+def outcome_of(found: Any, task: Task) -> Outcome:
+    """Return the outcome of a task that the core has searched."""
+    counts, nodes, clash, covers, frontier, weights = found
+    roots = task.stacks.roots
+    solutions, left = (
+        Stacks(offsets, options, roots[parents]) for offsets, options, parents in (covers, frontier)
+    )
+    return Outcome(counts, nodes, clash, solutions, left, weights, frontier[2])
+
+
+def _links(problem: ExactCover, rule: str) -> Any:
+    return native.links(_core_problem(problem), _handicaps(problem, rule))
+
+
+def _handicaps(problem: ExactCover, rule: str) -> UInts:
+    return handicaps_of(problem, rule) if rule else _NO_WORDS
+
+
+_prepared_links = prepared(lambda problem: _links(problem, ""))
+
+
+def search_links(problem: Searchable, task: Task, rule: str = "") -> Outcome:
+    """Search a task by dancing links under a branching rule; see `batchsolve.engines.contract`."""
+    in_core = core_task(task)
+    if isinstance(problem, SmallProblems):
+        each = [_links(one, rule) for one in problem.problems]
+        places = problem.places_of(task.stacks.roots)
+        found = native.search_links(each, places, in_core)
+    elif task.cheapest:
+        return _search_cheapest(problem, task)
+    elif problem.bounds is not None:
+        found = native.search_bounded(core_problem(problem), _handicaps(problem, rule), in_core)
+    else:
+        each = [_links(problem, rule) if rule else _prepared_links(problem)]
+        found = native.search_links(each, np.zeros(len(task.stacks), np.int64), in_core)
+    return outcome_of(found, task)
+
+
+def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:
+    """Search for the cheapest covers, with options numbered by cost."""
+    by_cost, pricing = ranked(problem)
+    again = replace(task, stacks=renumbered(task.stacks, pricing.rank))
+    found = native.search_cheapest(
+        core_problem(by_cost),
+        pricing.scale,
+        pricing.net,
+        pricing.share,
+        pricing.is_useless,
+        scaled_ceilings(problem, pricing, task),
+        task.cheapest,
+        core_task(again),
+    )
+    outcome = outcome_of(found, task)
+    return replace(
+        outcome,
+        solutions=renumbered(outcome.solutions, pricing.order),
+        frontier=renumbered(outcome.frontier, pricing.order),
+    )
+
+
+def search_bits(problem: ExactCover, task: Task) -> Outcome:
+    """Search a task bit-parallel; see `batchsolve.engines.contract`.
+
+    A problem that is too large for the sets of bits is left to dancing links, which search the same
+    tree.
+    """
+    if problem.bounds is None:
+        return _search_residuals(native.search_bits, problem, task, MOST_OPTIONS)
+    most = native.MOST_BOUNDED_ITEMS
+    if problem.n_primary > most or problem.bounds.max() > most:
+        return search_links(problem, task)
+    search, most = native.search_bounded_bits, native.MOST_BOUNDED_OPTIONS
+    return _search_residuals(search, problem, task, most)
+
+
+def search_cells(problem: ExactCover, task: Task) -> Outcome:
+    """Search a task with a cell for each item; see `batchsolve.engines.contract`.
+
+    A problem that is too large for the cells is left to dancing links, which search the same tree.
+    """
+    if problem.n_primary >= native.MOST_SPARSE_ITEMS:
+        return search_links(problem, task)
+    return _search_residuals(native.search_sparse, problem, task, native.MOST_SPARSE_OPTIONS - 1)
+
+
+def _search_residuals(search: Any, problem: ExactCover, task: Task, most_options: int) -> Outcome:
+    """Search a task, or leave it to dancing links if a stack leaves more than so many options."""
+    in_core, task_in_core = core_problem(problem), core_task(task)
+    if native.leaves_more(in_core, task_in_core, most_options):
+        return search_links(problem, task)
+    return outcome_of(search(in_core, task_in_core), task)
