@@ -31,6 +31,7 @@ public:
         return options_.subspan(static_cast<std::size_t>(offsets_[k]),
                                 static_cast<std::size_t>(offsets_[k + 1] - offsets_[k]));
     }
+    std::int64_t root(std::size_t k) const { return roots_[k]; }
     bool begins_root(std::size_t k) const { return k == 0 || roots_[k] != roots_[k - 1]; }
 
 private:

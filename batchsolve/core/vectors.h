@@ -26,7 +26,7 @@ constexpr int vector_bytes = 16;
 
 template <class T>
 struct VectorOf {
-    typedef T type [[gnu::vector_size(vector_bytes)]];
+    typedef T type [[gnu::vector_size(vector_bytes)]];  // an alias would lose it in templates
 };
 
 /// A vector of T; all vectors have the same number of bytes.
@@ -37,8 +37,6 @@ template <class T>
 constexpr int n_lanes = vector_bytes / static_cast<int>(sizeof(T));
 
 using Words = Vector<std::uint64_t>;
-using Lanes16 = Vector<std::uint16_t>;
-using Lanes32 = Vector<std::uint32_t>;
 
 /// Return the number of bits that are set in each word.
 inline Words popcount(Words x) {
@@ -53,9 +51,10 @@ inline Words popcount(Words x) {
 }
 
 /// Return the number of bits that are set in each lane.
-inline Lanes16 popcount(Lanes16 x) {
+inline Vector<std::uint16_t> popcount(Vector<std::uint16_t> x) {
 #if defined(__AVX512BITALG__)
-    return reinterpret_cast<Lanes16>(_mm512_popcnt_epi16(reinterpret_cast<__m512i>(x)));
+    return reinterpret_cast<Vector<std::uint16_t>>(
+        _mm512_popcnt_epi16(reinterpret_cast<__m512i>(x)));
 #else
     x = x - (x >> 1 & 0x5555);
     x = (x & 0x3333) + (x >> 2 & 0x3333);
@@ -64,9 +63,10 @@ inline Lanes16 popcount(Lanes16 x) {
 #endif
 }
 
-inline Lanes32 popcount(Lanes32 x) {
+inline Vector<std::uint32_t> popcount(Vector<std::uint32_t> x) {
 #if defined(__AVX512VPOPCNTDQ__)
-    return reinterpret_cast<Lanes32>(_mm512_popcnt_epi32(reinterpret_cast<__m512i>(x)));
+    return reinterpret_cast<Vector<std::uint32_t>>(
+        _mm512_popcnt_epi32(reinterpret_cast<__m512i>(x)));
 #else
     x = x - (x >> 1 & 0x55555555);
     x = (x & 0x33333333) + (x >> 2 & 0x33333333);
@@ -76,13 +76,8 @@ inline Lanes32 popcount(Lanes32 x) {
 #endif
 }
 
-/// What a comparison of lanes returns; all bits of a lane are set where it is true.
-using Mask8 = Vector<std::int8_t>;
-using Mask16 = Vector<std::int16_t>;
-using Mask32 = Vector<std::int32_t>;
-
-/// Return one bit for each lane of a mask, lane 0 the lowest.
-inline std::uint64_t bits(Mask8 mask) {
+/// Return a bit for each lane of a mask, such as a comparison returns; lane 0 is the lowest.
+inline std::uint64_t bits(Vector<std::int8_t> mask) {
 #if defined(__AVX512BW__)
     return _mm512_movepi8_mask(reinterpret_cast<__m512i>(mask));
 #elif defined(__AVX2__)
@@ -96,24 +91,24 @@ inline std::uint64_t bits(Mask8 mask) {
 #endif
 }
 
-inline std::uint32_t bits(Mask16 mask) {
+inline std::uint64_t bits(Vector<std::int16_t> mask) {
 #if defined(__AVX512BW__)
     return _mm512_movepi16_mask(reinterpret_cast<__m512i>(mask));
 #elif defined(__AVX2__)
     const auto m = reinterpret_cast<__m256i>(mask);
-    const auto both = _mm_packs_epi16(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(both));
+    const auto half = _mm_packs_epi16(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(half));
 #elif defined(__SSE2__)
     const auto m = reinterpret_cast<__m128i>(mask);
     return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(m, _mm_setzero_si128())));
 #else
-    std::uint32_t found = 0;
-    for (int k = 0; k < n_lanes<std::int16_t>; ++k) found |= (mask[k] & 1u) << k;
+    std::uint64_t found = 0;
+    for (int k = 0; k < n_lanes<std::int16_t>; ++k) found |= std::uint64_t(mask[k] & 1) << k;
     return found;
 #endif
 }
 
-inline std::uint32_t bits(Mask32 mask) {
+inline std::uint64_t bits(Vector<std::int32_t> mask) {
 #if defined(__AVX512DQ__)
     return _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask));
 #elif defined(__AVX2__)
@@ -121,8 +116,8 @@ inline std::uint32_t bits(Mask32 mask) {
 #elif defined(__SSE2__)
     return static_cast<std::uint32_t>(_mm_movemask_ps(reinterpret_cast<__m128>(mask)));
 #else
-    std::uint32_t found = 0;
-    for (int k = 0; k < n_lanes<std::int32_t>; ++k) found |= (mask[k] & 1u) << k;
+    std::uint64_t found = 0;
+    for (int k = 0; k < n_lanes<std::int32_t>; ++k) found |= std::uint64_t(mask[k] & 1) << k;
     return found;
 #endif
 }

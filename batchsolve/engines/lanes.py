@@ -6,6 +6,7 @@ the machine's registers. Only the time depends on it and, under a budget, the st
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from batchsolve.core import native
 from batchsolve.engines.contract import Outcome, Task, check_support, registered
+from batchsolve.engines.native import core_task, outcome_of
 from batchsolve.engines.prepared import prepared
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
@@ -24,31 +26,17 @@ from batchsolve.problems.variant import Variant
 def search(problem: Searchable, task: Task) -> Outcome:
     """Search the stacks of a task; see `batchsolve.engines.contract`."""
     check_support(registered("lanes"), problem)
-    grids, stacks = cast(GridProblem, problem), task.stacks
-    given = native.LanesTask(
-        stacks.offsets,
-        stacks.options,
-        stacks.roots,
-        task.limits,
-        task.allowances,
-        task.budget,
-        task.depth,
-        task.keep,
-        task.room,
-        task.any_order,
-        task.unordered,
-    )
+    grids = cast(GridProblem, problem)
+    given = core_task(task), task.any_order, task.unordered
     if isinstance(grids, Sudoku):
-        found = native.search_boxes(grids.box_rows, grids.box_columns, given)
+        found, digits = native.search_boxes(grids.box_rows, grids.box_columns, *given)
     else:
-        found = native.search_houses(*rules_of(grids, stacks.roots), given)
-    counts, nodes, clash, digits, options, roots, offsets, left, parents, weights = found
+        found, digits = native.search_houses(*rules_of(grids, task.stacks.roots), *given)
+    outcome = outcome_of(found, task)
     if task.unordered:
-        solutions: Stacks = SolvedGrids(grids, digits.reshape(-1, grids.n_cells), roots)
-    else:
-        solutions = _covers(grids, options.reshape(-1, grids.n_cells), roots)
-    frontier = Stacks(offsets, left, stacks.roots[parents])
-    return Outcome(counts, nodes, clash, solutions, frontier, weights, parents)
+        digits = digits.reshape(-1, grids.n_cells)
+        return replace(outcome, solutions=SolvedGrids(grids, digits, outcome.solutions.roots))
+    return replace(outcome, solutions=_covers(grids, outcome.solutions))
 
 
 def rules_of(problem: GridProblem, roots: npt.NDArray[np.int64]) -> tuple[Any, Any, Any]:
@@ -72,12 +60,10 @@ def _shared_rules(problem: ExactCover) -> Any:
     return native.GridRules(problem.n_cells, problem.n_digits, *arrays)
 
 
-def _covers(
-    problem: GridProblem, options: npt.NDArray[np.uint32], roots: npt.NDArray[np.int64]
-) -> Stacks:
+def _covers(problem: GridProblem, covers: Stacks) -> Stacks:
     """Return covers, given their options that fill cells."""
-    covers = Stacks.equally_long(options, roots)
     if problem.cover_size == problem.n_cells:
         return covers
     others = problem.other_options(problem.grids(covers))
-    return Stacks.equally_long(np.concatenate([options, others], axis=1), roots)
+    options = np.concatenate([covers.options.reshape(-1, problem.n_cells), others], axis=1)
+    return Stacks.equally_long(options, covers.roots)

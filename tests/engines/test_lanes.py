@@ -1,13 +1,15 @@
-"""`lanes` against `dlx` and `cells`, at every level of processor and for many shapes of box.
+"""`lanes` against `dlx` and `cells`, for many shapes of box.
 
 What holds for every engine is in test_engines.py.
 """
 
-from contextlib import suppress
-from dataclasses import dataclass
-from importlib import import_module
+import os
+import subprocess
+import sys
+from hashlib import sha256
+from importlib.util import find_spec
 from itertools import pairwise
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +17,8 @@ from conftest import hard_puzzles
 from hypothesis import given, strategies as st
 
 from batchsolve import Stacks, Sudoku
-from batchsolve.core import native
-from batchsolve.engines import UNLIMITED, Task, get_engine, lanes
+from batchsolve.core import NEEDS, best_level
+from batchsolve.engines import UNLIMITED, Task, get_engine
 
 USUAL = Sudoku(3, 3)
 DLX, LANES = get_engine("dlx"), get_engine("lanes")
@@ -25,35 +27,6 @@ SOLVED = np.array([(3 * (cell // 9) + cell // 27 + cell) % 9 + 1 for cell in ran
 CELL = np.arange(81)
 UNITS = np.array([CELL // 9, 9 + CELL % 9, 18 + CELL // 27 * 3 + CELL % 9 // 3])
 IS_PEER = (UNITS[:, :, None] == UNITS[:, None, :]).any(axis=0)
-
-
-@dataclass(frozen=True)
-class Level:
-    """The engine as it is compiled for a level of processor; vectors have another width on each."""
-
-    name: str
-    core: Any
-
-    def search(self, problem, task):
-        kept = lanes.native
-        lanes.native = self.core
-        try:
-            return LANES.search(problem, task)
-        finally:
-            lanes.native = kept
-
-
-def levels():
-    """Return the levels that are built and that the processor has."""
-    names, found = ["baseline", "avx2", "avx512"], []
-    for name in names[: 1 + names.index(native.best_level())]:
-        with suppress(ModuleNotFoundError):
-            found.append(Level(name, import_module(f"batchsolve.core._{name}")))
-    return found
-
-
-LEVELS = levels()
-every_level = pytest.mark.parametrize("level", LEVELS, ids=[level.name for level in LEVELS])
 
 
 def random_grids(n, seed, clues=(17, 81)):
@@ -84,14 +57,13 @@ def sets_of_covers(outcome, n):
     return found
 
 
-@every_level
 @pytest.mark.parametrize("limit", [1, 2, 7, 1000])
-def test_random_grids_agree_with_dancing_links(level, limit):
+def test_random_grids_agree_with_dancing_links(limit):
     n = 500 if limit < 1000 else 120
     hard = [guessing_grids(n // 10, seed=limit, spared=spared) for spared in range(2)]
     stacks = USUAL.stacks(np.concatenate([random_grids(n, seed=limit), *hard]))
     task = Task.of(stacks, limit=limit, keep=limit)
-    mine, theirs = level.search(USUAL, task), DLX.search(USUAL, task)
+    mine, theirs = LANES.search(USUAL, task), DLX.search(USUAL, task)
     assert mine.counts.tolist() == theirs.counts.tolist()
     assert mine.clash.tolist() == theirs.clash.tolist()
     assert len(mine.frontier) == 0
@@ -124,16 +96,29 @@ def test_a_hundred_thousand_grids_agree_with_dancing_links():
     assert all(np.count_nonzero(kind) > 1000 for kind in kinds)
 
 
-def test_every_level_gives_the_same():
+def digest():
+    """A digest of searches that are not cut, which is the same at every level of processor."""
     grids = [random_grids(1000, seed=1, clues=(20, 40)), guessing_grids(1000, seed=1)]
-    stacks = USUAL.stacks(np.concatenate(grids))
-    task = Task.of(stacks, limit=9, keep=3)
-    outcomes = [level.search(USUAL, task) for level in LEVELS]
-    for outcome in outcomes[1:]:
-        for field in ("counts", "nodes", "clash"):
-            assert np.array_equal(getattr(outcome, field), getattr(outcomes[0], field))
-        assert np.array_equal(outcome.solutions.options, outcomes[0].solutions.options)
-        assert np.array_equal(outcome.solutions.roots, outcomes[0].solutions.roots)
+    found = LANES.search(USUAL, Task.of(USUAL.stacks(np.concatenate(grids)), limit=9, keep=3))
+    arrays = (found.counts, found.nodes, found.clash)
+    of_covers = (found.solutions.options, found.solutions.roots)
+    return sha256(b"".join(array.tobytes() for array in (*arrays, *of_covers))).hexdigest()
+
+
+@pytest.mark.parametrize("level", ["baseline", *NEEDS])
+def test_every_level_gives_the_same(level):
+    if find_spec(f"batchsolve.core._{level}") is None:
+        pytest.skip(f"the core is not built for {level}")
+    if level != "baseline" and [*NEEDS].index(level) < [*NEEDS, "baseline"].index(best_level()):
+        pytest.skip(f"the processor has no {level}")
+    done = subprocess.run(
+        [sys.executable, "-c", "import test_lanes; print(test_lanes.digest())"],
+        cwd=Path(__file__).parent,
+        env={**os.environ, "BATCHSOLVE_LEVEL": level, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == digest(), done.stderr
 
 
 def guessing_grids(n, seed, spared=0):
@@ -160,7 +145,6 @@ def guessing_grids(n, seed, spared=0):
 
 def run_out(
     stacks,
-    level,
     limit=UNLIMITED,
     budgets=(UNLIMITED,),
     depths=(UNLIMITED,),
@@ -185,7 +169,7 @@ def run_out(
                 keep=UNLIMITED,
                 room=room,
             )
-            outcome = level.search(USUAL, task)
+            outcome = LANES.search(USUAL, task)
             check_bounds(task, outcome)
             np.add.at(counts, part.roots, outcome.counts)
             np.add.at(nodes, part.roots, outcome.nodes)
@@ -217,7 +201,6 @@ def check_bounds(task, outcome):
 budgets = st.lists(st.integers(1, 200), min_size=1, max_size=4)
 
 
-@every_level
 @given(
     seed=st.integers(0, 2**20),
     budgets=budgets,
@@ -226,13 +209,11 @@ budgets = st.lists(st.integers(1, 200), min_size=1, max_size=4)
     room=st.integers(1, 30),
     n_pieces=st.integers(1, 3),
 )
-def test_batches_may_be_cut_into_any_pieces(
-    level, seed, budgets, depths, allowance, room, n_pieces
-):
+def test_batches_may_be_cut_into_any_pieces(seed, budgets, depths, allowance, room, n_pieces):
     stacks = USUAL.stacks(guessing_grids(10, seed, spared=seed % 2))
-    straight = run_out(stacks, level)
+    straight = run_out(stacks)
     depths = [*depths, UNLIMITED]
-    pieces = run_out(stacks, level, UNLIMITED, budgets, depths, allowance, room, n_pieces)
+    pieces = run_out(stacks, UNLIMITED, budgets, depths, allowance, room, n_pieces)
     assert pieces == straight
     expected = DLX.search(USUAL, Task.of(stacks, keep=UNLIMITED))
     assert straight[0] == expected.counts.tolist()
@@ -242,7 +223,6 @@ def test_batches_may_be_cut_into_any_pieces(
     assert found == sets_of_covers(expected, len(stacks))
 
 
-@every_level
 @given(
     seed=st.integers(0, 2**20),
     limit=st.integers(1, 40),
@@ -251,12 +231,12 @@ def test_batches_may_be_cut_into_any_pieces(
     room=st.integers(1, 30),
 )
 def test_limits_stop_at_the_same_node_however_often_a_search_is_interrupted(
-    level, seed, limit, budgets, allowance, room
+    seed, limit, budgets, allowance, room
 ):
     grids = np.concatenate([guessing_grids(6, seed), random_grids(6, seed, clues=(17, 30))])
     stacks = USUAL.stacks(grids)
-    straight = run_out(stacks, level, limit)
-    pieces = run_out(stacks, level, limit, budgets, allowance=allowance, room=room)
+    straight = run_out(stacks, limit)
+    pieces = run_out(stacks, limit, budgets, allowance=allowance, room=room)
     assert pieces == straight
     assert straight[0] == DLX.search(USUAL, Task.of(stacks, limit=limit)).counts.tolist()
 
@@ -290,12 +270,11 @@ def test_a_split_has_the_first_covers_in_the_same_order(seed, depth):
     assert np.all(shares <= 1 + 1e-9)
 
 
-@every_level
-def test_malformed_stacks_clash_and_are_not_searched(level):
+def test_malformed_stacks_clash_and_are_not_searched():
     good = USUAL.stack(SOLVED).tolist()
     stacks = [[0, 0], [0, 1], [0, 9], [0, 81], [0, 90], [729], [5, 2**32 - 1], [], good, [*good, 3]]
     task = Task.of(Stacks.from_lists(stacks), limit=1, keep=1)
-    outcome = level.search(USUAL, task)
+    outcome = LANES.search(USUAL, task)
     assert outcome.clash.tolist() == [1, 1, 1, 1, 1, 0, 1, -1, -1, 81]
     assert outcome.counts.tolist() == [0] * 7 + [1, 1, 0]
     assert np.array_equal(outcome.nodes > 0, outcome.clash < 0)
@@ -392,47 +371,45 @@ def sparse_grid(problem, n_blanks, seed):
     return problem.stacks(grid)
 
 
-@every_level
 @given(
     seed=st.integers(0, 2**20),
     n_blanks=st.integers(40, 58),
     budgets=st.lists(st.integers(1, 2000), min_size=1, max_size=3),
     room=st.sampled_from([1, 7, 1000, UNLIMITED]),
 )
-def test_one_grid_is_searched_by_all_lanes_as_by_one(level, seed, n_blanks, budgets, room):
+def test_one_grid_is_searched_by_all_lanes_as_by_one(seed, n_blanks, budgets, room):
     """A finite allowance keeps a root in one lane; then all covers come in tree order."""
     stack = sparse_grid(USUAL, n_blanks, seed)
-    alone = level.search(USUAL, Task.of(stack, allowance=3000, keep=UNLIMITED))
+    alone = LANES.search(USUAL, Task.of(stack, allowance=3000, keep=UNLIMITED))
     if len(alone.frontier):
         return
-    many = level.search(USUAL, Task.of(stack, keep=UNLIMITED))
+    many = LANES.search(USUAL, Task.of(stack, keep=UNLIMITED))
     assert (many.counts.tolist(), many.nodes.tolist()) == (
         alone.counts.tolist(),
         alone.nodes.tolist(),
     )
     assert [c.tolist() for c in many.solutions] == [c.tolist() for c in alone.solutions]
-    first = level.search(USUAL, Task.of(stack, keep=2)).solutions
+    first = LANES.search(USUAL, Task.of(stack, keep=2)).solutions
     assert [c.tolist() for c in first] == [c.tolist() for c in alone.solutions][:2]
-    counts, nodes, covers = run_out(stack, level, budgets=budgets, room=room)
+    counts, nodes, covers = run_out(stack, budgets=budgets, room=room)
     assert (counts, nodes) == (alone.counts.tolist(), alone.nodes.tolist())
     assert covers == sorted((0, tuple(c.tolist())) for c in alone.solutions)
 
 
-@every_level
 @given(
     seed=st.integers(0, 2**20),
     n_blanks=st.integers(45, 60),
     limit=st.integers(1, 30),
     budget=st.integers(50, 6000),
 )
-def test_in_any_order_nothing_before_the_last_cover_is_lost(level, seed, n_blanks, limit, budget):
+def test_in_any_order_nothing_before_the_last_cover_is_lost(seed, n_blanks, limit, budget):
     stacks = sparse_grid(USUAL, n_blanks, seed)
-    straight = level.search(USUAL, Task.of(stacks, limit=limit, keep=limit))
+    straight = LANES.search(USUAL, Task.of(stacks, limit=limit, keep=limit))
     expected = [c.tolist() for c in straight.solutions]
     found = []
     while len(stacks):
         task = Task.of(stacks, limit, budget=budget, keep=limit, any_order=True)
-        outcome = level.search(USUAL, task)
+        outcome = LANES.search(USUAL, task)
         assert outcome.counts.sum() <= limit
         covers = [c.tolist() for c in outcome.solutions]
         assert covers == sorted(covers)

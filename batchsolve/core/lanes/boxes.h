@@ -8,7 +8,7 @@
 
 #include "lanes/box_pass.h"
 #include "lanes/cells.h"
-#include "lanes/task.h"
+#include "lanes/order.h"
 
 namespace batchsolve::lanes {
 

@@ -14,7 +14,7 @@
 namespace batchsolve::lanes {
 
 /// One bit for each lane.
-using LaneBits = std::uint32_t;
+using LaneBits = std::uint64_t;
 
 inline int lowest_lane(LaneBits lanes) { return std::countr_zero(lanes); }
 inline LaneBits bit_of(int lane) { return LaneBits{1} << lane; }

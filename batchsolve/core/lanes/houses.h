@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lanes/house_pass.h"
-#include "lanes/task.h"
+#include "lanes/order.h"
 
 namespace batchsolve::lanes {
 

@@ -21,30 +21,31 @@
 #include <utility>
 
 #include "lanes/events.h"
+#include "lanes/order.h"
 #include "lanes/segments.h"
-#include "lanes/task.h"
 
 namespace batchsolve::lanes {
 
-template <GridsInLanes Grids>
+template <GridsInLanes G>
 class Search {
 public:
-    Search(Grids& grids, const Task& task)
+    Search(G& grids, const Task& task, Order order)
         : grids_(grids),
           propagation_(grids),
           task_(task),
           n_cells_(grids.cells.size()),
           n_digits_(grids.n_digits()),
+          order_(order),
           out_(task.stacks.size()),
           segments_(task.stacks.size()),
-          is_any_order_(task.any_order && task.budget >= n_lanes * n_cells_),
+          is_any_order_(order.is_any && task.budget >= n_lanes * n_cells_),
           budget_(task.budget),
           room_(task.room),
           want_(task.limits.begin(), task.limits.end()),
           allowance_(task.allowances.begin(), task.allowances.end()),
           is_split_(task.stacks.size()) {}
 
-    Outcome run() {
+    Grids run() {
         Events events;
         events.all = all_lanes;
         LaneBits is_new = 0;       // lanes whose node is propagated, but not dealt with
@@ -73,7 +74,7 @@ public:
     }
 
 private:
-    using Digits = typename Grids::Digits;
+    using Digits = typename G::Digits;
 
     static constexpr int n_lanes = batchsolve::n_lanes<Digits>;
     static constexpr LaneBits all_lanes = lowest_bits<LaneBits>(n_lanes);
@@ -142,12 +143,12 @@ private:
     }
 
     void hand_back(const Lane& here) {
+        auto& options = out_.frontier.options;
         const auto stack = task_.stacks[here.next - 1];
-        out_.left_options.insert(out_.left_options.end(), stack.begin(), stack.end());
-        for (const Guess& guess : here.guesses) out_.left_options.push_back(option(guess));
-        out_.left_offsets.push_back(static_cast<std::int64_t>(out_.left_options.size()));
+        options.insert(options.end(), stack.begin(), stack.end());
+        for (const Guess& guess : here.guesses) options.push_back(option(guess));
+        out_.frontier.end_stack(here.segment);
         out_.weights.push_back(here.guesses.empty() ? 1 : here.guesses.back().share);
-        left_in_.push_back(here.segment);
     }
 
     void count_cover(int lane) {
@@ -157,20 +158,20 @@ private:
         --want_[here.root];
         if (here.to_keep > 0) {
             --here.to_keep;
-            found_in_.push_back(here.segment);
-            if (task_.unordered) {
+            if (order_.is_unordered) {
                 write_digits(lane);
             } else {
                 write_options(lane);
             }
+            out_.covers.end_stack(here.segment);
         }
     }
 
     void write_digits(int lane) {
-        const auto begin = out_.digits.size();
-        out_.digits.resize(begin + static_cast<std::size_t>(n_cells_));
+        const auto begin = digits_.size();
+        digits_.resize(begin + static_cast<std::size_t>(n_cells_));
         for (int cell = 0; cell < n_cells_; ++cell) {
-            out_.digits[begin + cell] = static_cast<std::uint8_t>(digit(cell, lane) + 1);
+            digits_[begin + cell] = static_cast<std::uint8_t>(digit(cell, lane) + 1);
         }
     }
 
@@ -182,12 +183,12 @@ private:
             const auto cell = o / static_cast<Option>(n_digits_);
             if (cell >= is_filled.size()) return;  // the marks, or the digits of a cage
             is_filled[cell] = true;
-            out_.options.push_back(o);
+            out_.covers.options.push_back(o);
         };
         for (const Option o : task_.stacks[here.next - 1]) write(o);
         for (const Guess& guess : here.guesses) write(option(guess));
         for (int cell = 0; cell < n_cells_; ++cell) {
-            if (!is_filled[cell]) out_.options.push_back(option(cell, digit(cell, lane)));
+            if (!is_filled[cell]) out_.covers.options.push_back(option(cell, digit(cell, lane)));
         }
     }
 
@@ -358,76 +359,71 @@ private:
 
     // ---- the outcome ----------------------------------------------------------------------------
 
-    /// Put covers and frontier in tree order, and keep the first covers of each root.
-    Outcome finished() {
+    /// Put covers and frontier in tree order, and keep the first covers of each root. So far their
+    /// parents are segments.
+    Grids finished() {
         const auto order = segments_.order();
-        order_covers(order);
-        order_frontier(order);
-        return std::move(out_);
-    }
-
-    void order_covers(const Segments::Order& segments) {
-        std::vector<std::size_t> first;
-        std::int64_t n_before = 0;
-        for (const auto k : segments.of(found_in_)) {
-            const auto root = task_.stacks.root(segments.tops[found_in_[k]]);
-            n_before = !first.empty() && out_.roots.back() == root ? n_before + 1 : 0;
-            if (n_before >= task_.keep) continue;
-            first.push_back(k);
-            out_.roots.push_back(root);
-        }
+        const auto first = first_covers(order);
         const auto n = static_cast<std::size_t>(n_cells_);
-        take_rows(out_.digits, first, task_.unordered ? n : 0);
-        take_rows(out_.options, first, task_.unordered ? 0 : n);
-    }
-
-    template <class T>
-    static void take_rows(std::vector<T>& rows, std::span<const std::size_t> which, std::size_t n) {
-        std::vector<T> taken;
-        taken.reserve(which.size() * n);
-        for (const auto k : which) {
-            const auto row = std::span(rows).subspan(k * n, n);
-            taken.insert(taken.end(), row.begin(), row.end());
+        std::vector<std::uint8_t> digits;
+        if (order_.is_unordered) {
+            digits.reserve(first.size() * n);
+            for (const auto k : first) {
+                const auto grid = std::span(digits_).subspan(k * n, n);
+                digits.insert(digits.end(), grid.begin(), grid.end());
+            }
         }
-        rows = std::move(taken);
-    }
-
-    void order_frontier(const Segments::Order& segments) {
-        std::vector<std::int64_t> offsets{0};
-        std::vector<Option> options;
+        const auto left = order.of(out_.frontier.parents);
         std::vector<double> weights;
-        options.reserve(out_.left_options.size());
-        for (const auto k : segments.of(left_in_)) {
-            const auto begin = static_cast<std::size_t>(out_.left_offsets[k]);
-            const auto stack =
-                std::span(out_.left_options)
-                    .subspan(begin, static_cast<std::size_t>(out_.left_offsets[k + 1]) - begin);
-            options.insert(options.end(), stack.begin(), stack.end());
-            offsets.push_back(static_cast<std::int64_t>(options.size()));
-            weights.push_back(out_.weights[k]);
-            out_.parents.push_back(static_cast<std::int64_t>(segments.tops[left_in_[k]]));
-        }
-        out_.left_offsets = std::move(offsets);
-        out_.left_options = std::move(options);
+        for (const auto k : left) weights.push_back(out_.weights[k]);
         out_.weights = std::move(weights);
+        out_.covers = taken(out_.covers, first, order);
+        out_.frontier = taken(out_.frontier, left, order);
+        return {std::move(out_), std::move(digits)};
     }
 
-    Grids& grids_;
-    Propagation<Grids> propagation_;
+    /// Return the places of the first covers of each root, as many as are to be kept.
+    std::vector<std::size_t> first_covers(const Segments::Order& order) const {
+        std::vector<std::size_t> first;
+        std::int64_t n_before = 0, root = 0;
+        for (const auto k : order.of(out_.covers.parents)) {
+            const auto of_cover = task_.stacks.root(order.top(out_.covers.parents[k]));
+            n_before = !first.empty() && root == of_cover ? n_before + 1 : 0;
+            root = of_cover;
+            if (n_before < task_.keep) first.push_back(k);
+        }
+        return first;
+    }
+
+    static GrowingStacks taken(const GrowingStacks& all, std::span<const std::size_t> which,
+                               const Segments::Order& order) {
+        GrowingStacks some;
+        for (const auto k : which) {
+            const auto begin = all.options.begin() + all.offsets[k];
+            some.options.insert(some.options.end(), begin,
+                                all.options.begin() + all.offsets[k + 1]);
+            some.end_stack(order.top(all.parents[k]));
+        }
+        return some;
+    }
+
+    G& grids_;
+    Propagation<G> propagation_;
     const Task& task_;
     const int n_cells_, n_digits_;
+    const Order order_;
     Outcome out_;
+    std::vector<std::uint8_t> digits_;  // of covers
     Segments segments_;
     /// Lanes that share a root go broad before one goes deep: a small budget would end there, with
     /// a large frontier and no cover.
     const bool is_any_order_;
-    std::vector<std::size_t> found_in_, left_in_;  // the segments of covers, and of the frontier
-    std::int64_t budget_, room_;                   // of the task, left
-    std::vector<std::int64_t> want_, allowance_;   // of the root whose first stack it is, left
-    std::vector<bool> is_split_;                   // whether several lanes search below that root
-    std::size_t next_ = 0;                         // the first stack that no lane has taken
-    std::size_t root_ = 0;                         // the first stack of the root before it
-    LaneBits busy_ = 0;                            // lanes that have a root
+    std::int64_t budget_, room_;                  // of the task, left
+    std::vector<std::int64_t> want_, allowance_;  // of the root whose first stack it is, left
+    std::vector<bool> is_split_;                  // whether several lanes search below that root
+    std::size_t next_ = 0;                        // the first stack that no lane has taken
+    std::size_t root_ = 0;                        // the first stack of the root before it
+    LaneBits busy_ = 0;                           // lanes that have a root
     std::array<Lane, n_lanes> lanes_;
 };
 

@@ -4,10 +4,10 @@
 
 namespace batchsolve::lanes {
 
-Outcome search_boxes(int rows, int columns, const Task& task) {
+Grids search_boxes(int rows, int columns, const Task& task, Order order) {
     const auto search = [&]<class T>(T) {
         BoxGrids<T> grids(rows, columns);
-        return Search(grids, task).run();
+        return Search(grids, task, order).run();
     };
     return rows * columns <= 16 ? search(std::uint16_t{}) : search(std::uint32_t{});
 }

@@ -2,28 +2,11 @@
 #include "lanes/lanes.h"
 
 #include "python/module.h"
+#include "python/tasks.h"
 
 namespace batchsolve::python {
 
 namespace {
-
-/// A task as Python passes it: the arrays are kept alive by the caller.
-struct LanesTask {
-    Array<std::int64_t> offsets;
-    Array<lanes::Option> options;
-    Array<std::int64_t> roots, limits, allowances;
-    std::int64_t budget, depth, keep, room;
-    bool any_order, unordered;
-
-    lanes::Task task() const {
-        const lanes::Stacks stacks{span_of(offsets), span_of(options), span_of(roots)};
-        if (limits.size() != stacks.size() || allowances.size() != stacks.size()) {
-            throw std::invalid_argument("each stack has a limit and an allowance");
-        }
-        return {stacks,    span_of(limits), span_of(allowances), budget, depth, keep, room,
-                any_order, unordered};
-    }
-};
 
 /// The rules of rows: the fields of `batchsolve.problems.row_rules.RowRules`, in order.
 struct RowArrays {
@@ -76,31 +59,19 @@ lanes::Digs digs_of(const WishArrays& wish, const MadeArrays& made, Array<std::u
              span_of(made.weights)}};
 }
 
-nb::tuple packed(lanes::Outcome&& out) {
-    return nb::make_tuple(to_python(std::move(out.counts)), to_python(std::move(out.nodes)),
-                          to_python(std::move(out.clash)), to_python(std::move(out.digits)),
-                          to_python(std::move(out.options)), to_python(std::move(out.roots)),
-                          to_python(std::move(out.left_offsets)),
-                          to_python(std::move(out.left_options)), to_python(std::move(out.parents)),
-                          to_python(std::move(out.weights)));
-}
-
-template <class F>
-nb::tuple without_lock(F search) {
-    auto out = [&] {
+/// Search without holding the lock.
+nb::tuple without_lock(auto search) {
+    lanes::Grids found{Outcome(0), {}};
+    {
         const nb::gil_scoped_release without_lock;
-        return search();
-    }();
-    return packed(std::move(out));
+        found = search();
+    }
+    return nb::make_tuple(packed(std::move(found.out)), to_python(std::move(found.digits)));
 }
 
 }  // namespace
 
 void add_lanes(nb::module_& m) {
-    nb::class_<LanesTask>(m, "LanesTask")
-        .def(nb::init<Array<std::int64_t>, Array<lanes::Option>, Array<std::int64_t>,
-                      Array<std::int64_t>, Array<std::int64_t>, std::int64_t, std::int64_t,
-                      std::int64_t, std::int64_t, bool, bool>());
     nb::class_<lanes::Rules>(m, "GridRules")
         .def("__init__", [](lanes::Rules* place, int n_cells, int n_digits,
                             Array<std::uint16_t> houses, Array<std::uint16_t> distinct,
@@ -121,11 +92,20 @@ void add_lanes(nb::module_& m) {
         }();
         return to_python(std::move(clashes));
     });
-    m.def("search_houses", [](const lanes::Rules& rules, const RowArrays& own,
-                              Array<std::int64_t> rows, const LanesTask& arrays) {
-        const auto task = arrays.task();
+    m.def("search_houses",
+          [](const lanes::Rules& rules, const RowArrays& own, Array<std::int64_t> rows,
+             const TaskArrays& arrays, bool is_any_order, bool is_unordered) {
+              const Task task = arrays.task();
+              return without_lock([&] {
+                  return lanes::search_houses(rules, own.rules(), span_of(rows), task,
+                                              {is_any_order, is_unordered});
+              });
+          });
+    m.def("search_boxes", [](int rows, int columns, const TaskArrays& arrays, bool is_any_order,
+                             bool is_unordered) {
+        const Task task = arrays.task();
         return without_lock(
-            [&] { return lanes::search_houses(rules, own.rules(), span_of(rows), task); });
+            [&] { return lanes::search_boxes(rows, columns, task, {is_any_order, is_unordered}); });
     });
     nb::class_<WishArrays>(m, "Wish").def(
         nb::init<Array<std::int64_t>, Array<std::uint16_t>, Array<std::uint16_t>,
@@ -151,10 +131,6 @@ void add_lanes(nb::module_& m) {
               const nb::gil_scoped_release without_lock;
               return lanes::dig_houses(rules, own.rules(), span_of(own_rows), digs);
           });
-    m.def("search_boxes", [](int rows, int columns, const LanesTask& arrays) {
-        const auto task = arrays.task();
-        return without_lock([&] { return lanes::search_boxes(rows, columns, task); });
-    });
 }
 
 }  // namespace batchsolve::python
