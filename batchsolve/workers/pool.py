@@ -266,9 +266,10 @@ def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
     The record has the ticket as its number, and no task: the caller has both.
     """
     begin, start = time.time(), time.perf_counter()
+    work = shared()  # an error here is one of the worker, not of the task
     try:
         with _AT_WORK:
-            result = shared().do(task)
+            result = work.do(task)
     except Exception as failure:
         why = traceback.format_exception_only(failure)[-1].strip()
         return Lost(ticket, None, f"the search failed: {why}")

@@ -261,7 +261,12 @@ def test_cells_that_stay_empty_are_filled_where_the_sizes_tell_their_number():
 
 @pytest.mark.parametrize(
     ("board", "pieces", "empty"),
-    [("2x3", "V3 I2 I1", 0), ("2x4", "I3 V3 I1", 1), ("3x3", "I3 V3 I1", 2), ("3x4", "I3 V3 I2", 4)],
+    [
+        ("2x3", "V3 I2 I1", 0),
+        ("2x4", "I3 V3 I1", 1),
+        ("3x3", "I3 V3 I1", 2),
+        ("3x4", "I3 V3 I2", 4),
+    ],
 )
 def test_fillers_change_no_count_and_no_drawing(board, pieces, empty):
     problem = tiling(board, pieces, fill=False)
