@@ -172,20 +172,24 @@ def nobody_left(where: str, seconds: float) -> WorkersError:
     return WorkersError(f"{where}: no worker is left, and none has joined in {seconds} s")
 
 
+class WrongVersionError(ImportError):
+    """A worker has another version of this package than the process that asks it, or none."""
+
+
 def check_version(wanted: str, found: str | None, worker: str) -> None:
-    """Raise `ImportError` if a worker has another version of this package than we, or none."""
+    """Raise `WrongVersionError` unless a worker has the version of the process that asks it."""
     if found != wanted:
         has = f"has batchsolve {found}" if found else "lacks batchsolve"
-        raise ImportError(
+        raise WrongVersionError(
             f"the worker {worker} {has}; install batchsolve {wanted} there, or stop it"
         )
 
 
 def cannot_load(error: Exception) -> str:
     """Return a message for workers of a cluster that cannot load what they receive, with advice."""
-    reason = str(error).strip().splitlines()[-1].removeprefix("ImportError: ")
-    if reason.startswith("the worker "):
-        return reason
+    reason = str(error).strip().splitlines()[-1]
+    if isinstance(error, WrongVersionError):
+        return reason.rpartition("WrongVersionError: ")[2]  # Ray may put a traceback before it
     return f"a worker cannot load batchsolve ({reason}); install this version on every worker"
 
 

@@ -30,6 +30,7 @@ from batchsolve.workers.base import (
     Shared,
     Watchdog,
     Workers,
+    WrongVersionError,
     cannot_load,
     check_version,
     keeping_ctrl_c,
@@ -58,7 +59,7 @@ _works: dict[str, Any] = {}  # in a worker process: the work that clients have s
 
 def _work_of(key: str) -> Any:
     work = _works[key]
-    if isinstance(work, ImportError):  # Dask would not tell of an error in the plugin's setup
+    if isinstance(work, WrongVersionError):  # Dask would not tell of an error in the plugin's setup
         raise work
     return work
 
@@ -74,7 +75,7 @@ class _Bring(distributed.WorkerPlugin):
     def setup(self, worker: Any) -> None:
         try:
             check_version(self._version, batchsolve.__version__, worker.address)
-        except ImportError as error:
+        except WrongVersionError as error:
             _works[self._key] = error
             return
         if self._is_ours:  # we started the process
@@ -187,7 +188,7 @@ class DaskWorkers(Workers):
                     check_version(batchsolve.__version__, known, worker)
         except OSError:
             self._check_scheduler()
-        except ImportError as error:
+        except WrongVersionError as error:
             raise InputError(f"{self._where}: {error}") from error
 
     def _there(self) -> set[str]:
@@ -229,7 +230,7 @@ class DaskWorkers(Workers):
     def _of_our_version(self, results: Generator[Any]) -> Generator[Any]:
         try:
             yield from results
-        except ImportError as error:
+        except WrongVersionError as error:
             raise InputError(f"{self._where}: {error}") from error
 
     @property

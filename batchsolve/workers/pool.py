@@ -19,7 +19,7 @@ from itertools import chain, count
 from typing import Any, Protocol
 
 from batchsolve.workers import get_workers
-from batchsolve.workers.base import Numbers, Shared, itself
+from batchsolve.workers.base import Numbers, Shared, WrongVersionError, itself
 
 Numbered = tuple[int, Any]  # the caller's number of a task, and the task
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
@@ -266,10 +266,11 @@ def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
     The record has the ticket as its number, and no task: the caller has both.
     """
     begin, start = time.time(), time.perf_counter()
-    work = shared()  # an error here is one of the worker, not of the task
     try:
         with _AT_WORK:
-            result = work.do(task)
+            result = shared().do(task)
+    except WrongVersionError:  # not of the task: every other would fail, too
+        raise
     except Exception as failure:
         why = traceback.format_exception_only(failure)[-1].strip()
         return Lost(ticket, None, f"the search failed: {why}")

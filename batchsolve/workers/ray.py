@@ -31,6 +31,7 @@ from batchsolve.workers.base import (
     Shared,
     Watchdog,
     Workers,
+    WrongVersionError,
     cannot_load,
     check_version,
     nobody_left,
@@ -198,7 +199,10 @@ class RayWorkers(Workers):
         try:
             for result in super().run(_call, map(as_bytes, arguments)):
                 yield pickle.loads(result)
-        except ray.exceptions.RayTaskError as error:  # not from the call, which returns its errors
+        except (
+            ray.exceptions.RayTaskError,
+            WrongVersionError,
+        ) as error:  # not from the call, which returns its errors
             raise InputError(f"{self._where}: {cannot_load(error)}") from error
 
 
@@ -282,7 +286,7 @@ def _settle_in(version: str) -> None:
 
     Raises
     ------
-    ImportError
+    WrongVersionError
         If it has another version of this package than the process that asks.
 
     Ray's own handler raises `SystemExit`. joblib would take that for the result of the call, and
