@@ -173,8 +173,8 @@ def _with_fillers(n_cells: int, pieces: Sequence[Tile]) -> tuple[Sequence[Tile],
 
     Where the sizes tell how many cells stay empty, and these are fewer than the pieces, a piece of
     one cell fills them: then every cell has to be covered, and a search sees at once where nothing
-    fits. Of 78 squares on 81 cells, that finds a first tiling in 25 nodes, not 10⁹. Beside many
-    empty cells, it would take more nodes: one for each.
+    fits: with the pieces of tests/problems/test_tilings.py, 78 squares on 81 cells, the first
+    tiling takes 25 nodes instead of 189,057. Many empty cells would take more nodes: one for each.
     """
     empty = n_cells - sum(least * len(shape) for _, shape, (least, _) in pieces)
     n_pieces = sum(least for _, _, (least, _) in pieces)
