@@ -12,6 +12,7 @@ import operator
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from numbers import Real
 from typing import Any, TypedDict, TypeVar, get_args, get_type_hints, overload
 
@@ -268,27 +269,39 @@ def settings_of(
 def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: Any) -> Any:
     """Return the settings among the keywords of a function: those of workers, then of each kind.
 
-    Settings of a kind are given whole (``search=SearchSettings(…)``), or else field by field.
+    The function declares its keywords once: they are the fields of the class that its parameter
+    ``settings`` unpacks, such as `RateFields`. Settings of a kind are given whole
+    (``search=SearchSettings(…)``), or else field by field.
 
     Raises
     ------
     InputError
-        If they are given in both ways: one of them would be ignored.
+        If they are given in both ways, or the function does not take one of them: it would be
+        ignored.
     TypeError
-        If the function has no such keyword.
+        If there is no such setting.
 
     Examples
     --------
-    >>> settings_of(print, {"search": SearchSettings(), "limit": 1}, SearchSettings)
+    >>> from batchsolve import solve_table
+    >>> settings_of(solve_table, {"search": SearchSettings(), "limit": 1}, SearchSettings)
     Traceback (most recent call last):
         ...
     batchsolve.errors.InputError: settings are given whole, and beside them 'limit'; ...
+    >>> settings_of(solve_table, {"search": SearchSettings(time_limit=1)}, SearchSettings)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: solve_table() takes no `time_limit`; ...
     """
-    left = dict(each)
-    found = [{name: left.pop(name) for name in WorkerFields.__annotations__ if name in left}]
-    for kind in kinds:
-        whole, names = left.pop(_WHOLE[kind], None), {declared.name for declared in fields(kind)}
-        own = {name: left.pop(name) for name in each if name in left and name in names}
+    taken = _keywords_of(caller)
+    of_kind = {kind: {declared.name: declared for declared in fields(kind)} for kind in kinds}
+    for name in each:
+        if name not in taken:
+            is_known = any(name in declared for declared in of_kind.values())
+            raise _not_taken(caller, name) if is_known else _no_keyword(caller, name)
+    found = [{name: each[name] for name in WorkerFields.__annotations__ if name in each}]
+    for kind, declared in of_kind.items():
+        whole, own = each.get(_WHOLE[kind]), {name: each[name] for name in declared if name in each}
         if whole is not None and own:
             raise InputError(
                 f"settings are given whole, and beside them {listed(own)}; change the whole ones "
@@ -296,10 +309,32 @@ def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: 
             )
         if whole is not None and not isinstance(whole, kind):
             raise InputError(f"settings are a {kind.__name__}, not {quoted(whole)}")
-        found.append(kind(**own) if whole is None else whole)
-    if left:
-        raise _no_keyword(caller, next(iter(left)))
+        whole = kind(**own) if whole is None else whole
+        for name in declared.keys() - taken:
+            if getattr(whole, name) != declared[name].default:
+                raise _not_taken(caller, name)
+        found.append(whole)
     return tuple(found)
+
+
+@cache
+def _keywords_of(caller: Callable[..., object]) -> frozenset[str]:
+    """Return the names of the settings that a function takes."""
+    [declared] = get_args(get_type_hints(caller)["settings"])
+    return frozenset(declared.__annotations__)
+
+
+_INSTEAD = {
+    "time_limit": "`node_limit` does not depend on the machine",
+    "solution_column": "name it with `truth`",
+}
+"""Advice for settings that some functions do not take."""
+
+
+def _not_taken(caller: Callable[..., object], name: str) -> InputError:
+    """Return the error of a setting that other functions take."""
+    advice = _INSTEAD.get(name, "leave it out")
+    return InputError(f"{caller.__qualname__}() takes no `{name}`; {advice}")
 
 
 def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
@@ -307,8 +342,8 @@ def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
     from difflib import get_close_matches
 
     hints = get_type_hints(caller)
-    [each] = get_args(hints.pop("settings"))
-    near = get_close_matches(name, [*hints, *get_type_hints(each)], 1)
+    del hints["settings"]
+    near = get_close_matches(name, [*hints, *_keywords_of(caller)], 1)
     meant = f"; did you mean {near[0]!r}?" if near else ""
     called = f"{caller.__qualname__}()"
     return TypeError(f"{called} got an unexpected keyword argument {name!r}{meant}")
@@ -388,10 +423,6 @@ class SearchSettings:
 
     def of_rows(self) -> SearchSettings:
         """Return the settings of a search of rows; without a limit, it proves uniqueness."""
-        if self.time_limit is not None:
-            raise InputError(
-                "rows have no time_limit; their node_limit does not depend on the machine"
-            )
         return replace(self, limit=self.limit or PROVES_UNIQUENESS)
 
 
@@ -616,6 +647,8 @@ class PuzzleSettings:
             raise InputError("`weights` are those of puzzles whose rules are not drawn")
         if self.cages is not None and self.cage_layout is not None:
             raise InputError("`cages` are drawn, and `cage_layout` gives them; leave out one")
+        if self.line_cells is not None and self.lines is None:
+            raise InputError("`line_cells` are of `lines`; name their kinds, such as thermo")
         if self.lines is not None and self.constraints is not None:
             raise InputError("`lines` are drawn, and `constraints` gives them; leave out one")
         object.__setattr__(self, "unlike", tuple(paths_of("a file to compare with", self.unlike)))
@@ -652,8 +685,103 @@ class WorkerFields(TypedDict, total=False):
     address: str | None
 
 
-class PuzzleFields(TypedDict, total=False):
-    """`PuzzleSettings`, whole or field by field, as keywords of functions."""
+class RowFields(WorkerFields, total=False):
+    """Workers, and the `SearchSettings` of rows, whole or field by field."""
+
+    search: SearchSettings | None
+    limit: int | None
+    node_limit: int | None
+    split_depth: int | None
+    budget: int | None
+    engine: str
+    branch: str
+
+
+class SearchFields(RowFields, total=False):
+    """Workers, and all `SearchSettings`."""
+
+    time_limit: float | None
+
+
+class RunFields(TypedDict, total=False):
+    """The `FileSettings` of functions that go from file to file."""
+
+    chunk: int | None
+    filename: bool
+    stop_on_invalid: bool
+    resume: bool
+
+
+class GridFields(WorkerFields, total=False):
+    """The keywords of `rate`: workers, and the `FileSettings` of grids with the usual rules."""
+
+    files: FileSettings | None
+    column: str | None
+    alphabet: str | None
+    blank: str | None
+    box: tuple[int, int] | None
+    rule_columns: str | None
+
+
+class RateFileFields(GridFields, RunFields, total=False):
+    """The keywords of `rate_file`."""
+
+
+class RuledFields(GridFields, total=False):
+    """Workers, and the `FileSettings` of grids with any rules."""
+
+    rules: str | None
+    regions: str | None
+
+
+class EvaluateFields(RuledFields, total=False):
+    """The keywords of `evaluate`."""
+
+    chunk: int | None
+
+
+class AugmentFields(RuledFields, total=False):
+    """The keywords of `augment`."""
+
+    solution_column: str | None
+
+
+class AugmentFileFields(AugmentFields, RunFields, total=False):
+    """The keywords of `augment_file`."""
+
+
+class DedupeFields(AugmentFields, total=False):
+    """The keywords of `dedupe`."""
+
+    chunk: int | None
+    filename: bool
+
+
+class SolveFields(RowFields, AugmentFields, total=False):
+    """The keywords of `solve_table` and `solve_stream`."""
+
+    stats: bool
+    canonical: bool
+
+
+class SolveFileFields(SolveFields, RunFields, total=False):
+    """The keywords of `solve_file`."""
+
+
+class CountFileFields(SearchFields, total=False):
+    """The keywords of `count_file`."""
+
+    files: FileSettings | None
+    column: str | None
+    chunk: int | None
+    filename: bool
+    stats: bool
+    stop_on_invalid: bool
+    resume: bool
+
+
+class GenerateFields(WorkerFields, total=False):
+    """The keywords of `generate` and `generate_table`: workers, `PuzzleSettings`, and grids."""
 
     wanted: PuzzleSettings | None
     seed: int
@@ -672,44 +800,16 @@ class PuzzleFields(TypedDict, total=False):
     weights: bool
     unlike: tuple[str, ...]
     node_limit: int
-
-
-class SearchFields(WorkerFields, total=False):
-    """Workers, and `SearchSettings`, whole or field by field, as keywords of functions."""
-
-    search: SearchSettings | None
-    limit: int | None
-    node_limit: int | None
-    time_limit: float | None
-    split_depth: int | None
-    budget: int | None
-    engine: str
-    branch: str
-
-
-class FileFields(WorkerFields, total=False):
-    """Workers, and `FileSettings`, whole or field by field, as keywords of functions."""
-
     files: FileSettings | None
-    column: str | None
-    solution_column: str | None
-    alphabet: str | None
-    blank: str | None
     box: tuple[int, int] | None
     rules: str | None
     regions: str | None
-    rule_columns: str | None
+    alphabet: str | None
+    blank: str | None
     chunk: int | None
-    filename: bool
-    stats: bool
-    canonical: bool
-    stop_on_invalid: bool
+
+
+class GenerateFileFields(GenerateFields, total=False):
+    """The keywords of `generate_file`."""
+
     resume: bool
-
-
-class CorpusFields(SearchFields, FileFields, total=False):
-    """The keywords of both."""
-
-
-class GenerateFields(PuzzleFields, FileFields, total=False):
-    """The keywords of both."""

@@ -11,7 +11,7 @@ import pytest
 
 import batchsolve as bs
 from batchsolve.cli.commands import as_options
-from batchsolve.settings import FileFields, FileSettings, SearchFields
+from batchsolve.settings import FileSettings, GenerateFileFields, SearchFields, SolveFileFields
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -299,10 +299,16 @@ def test_messages_name_arguments_here_and_options_on_the_command_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("fields", "settings"),
-    [(SearchFields, bs.SearchSettings), (FileFields, FileSettings)],
+    ("taken", "kinds"),
+    [
+        (SearchFields, [bs.SearchSettings]),
+        (SolveFileFields, [bs.SearchSettings, FileSettings]),
+        (GenerateFileFields, [bs.PuzzleSettings, FileSettings]),
+    ],
 )
-def test_type_checkers_know_the_fields_of_settings(fields, settings):
-    whole = {"jobs", "backend", "address", "search", "files"}
-    hints = get_type_hints(fields)
-    assert {name: hints[name] for name in hints if name not in whole} == get_type_hints(settings)
+def test_type_checkers_know_the_fields_of_settings(taken, kinds):
+    hints = get_type_hints(taken)
+    for name in ("jobs", "backend", "address", "search", "files", "wanted"):
+        hints.pop(name, None)
+    known = {name: hint for kind in kinds for name, hint in get_type_hints(kind).items()}
+    assert hints == {name: known[name] for name in hints}

@@ -164,7 +164,6 @@ def test_a_run_of_the_library_is_resumed_by_the_command(tmp_path):
     ],
 )
 def test_ctrl_c_in_a_kernel_is_raised(call, small, large):
-    # numba ignores an exception while it makes a named tuple, and crashes
     program = f"""
 import os, signal, threading, batchsolve as bs
 {call.format(small)}

@@ -79,7 +79,7 @@ def test_attributes_that_are_set_exist():
             "import batchsolve.runs.run\nbatchsolve.runs.run.Run.no = 1",
             ["batchsolve.runs.run.Run.no"],
         ),
-        ("PROGRAM = '''\nimport batchsolve.kernels as k\nk.NONE += 1'''", ["k.NONE"]),
+        ("PROGRAM = '''\nimport batchsolve.settings as k\nk.NONE += 1'''", ["k.NONE"]),
     ],
 )
 def test_one_that_is_gone_is_noticed(text, missing):

@@ -158,7 +158,7 @@ def graph(
     """Count, list, sample or restrict a graph of solutions.
 
     It searches nothing. It prints the number of solutions, or with --list or --sample solutions
-    themselves. Kept solutions agree with every --with and --without.
+    themselves. Kept solutions agree with the clues of PROBLEM and with every --with and --without.
     """
     from batchsolve.graphs.solution_graph import SolutionGraph
 
@@ -173,6 +173,8 @@ def graph(
     reading = read(problem, puzzles)
     with interrupts():
         kept = SolutionGraph.load(file, reading.problem)
+        for clue in sorted({*reading.stack.tolist()}.difference(_on_top(kept))):
+            kept = kept.with_option(clue)
         for option in with_:
             kept = kept.with_option(_option(reading.problem, option))
         for option in without:
@@ -276,6 +278,14 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 def _save(graph: SolutionGraph, path: str) -> None:
     with disk_errors(path):
         graph.save(path)
+
+
+def _on_top(graph: SolutionGraph) -> Iterator[int]:
+    """Yield the options of the first nodes of a graph that all solutions have."""
+    node = graph.root
+    while node > 1 and graph.low[node] == 0:
+        yield int(graph.option[node])
+        node = int(graph.high[node])
 
 
 def _option(problem: ExactCover, text: str) -> int:

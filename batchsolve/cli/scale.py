@@ -239,6 +239,11 @@ def report(
     An interrupted experiment has a report of its runs so far.
     """
     more = _forecast_workers(forecast_workers, latency)
+    if not more and (said := [name for name, value in how_written(puzzles).items() if value]):
+        option = f"--{said[0].replace('_', '-')}"
+        raise InputError(
+            f"{option} is for a forecast, which reads problems; give --forecast-workers"
+        )
 
     from batchsolve.scaling.experiment import read_experiment
     from batchsolve.scaling.measure import read_workloads
@@ -262,6 +267,8 @@ def _forecast_workers(given: tuple[int, ...] | None, latency: float) -> tuple[in
         raise InputError(f"--latency is 0 to {MOST_LATENCY:,} seconds, not {latency}")
     for workers in given or ():
         whole_number("--forecast-workers", workers, 1, MOST_FORECAST_WORKERS)
+    if latency and not given:
+        raise InputError("--latency is for a forecast; give it --forecast-workers")
     return given or ()
 
 

@@ -435,8 +435,6 @@ def _of_numbers(indptr: Sequence[int], indices: Sequence[int], n_items: int) -> 
 
 def _option(words: Sequence[str], number: int, n_items: int) -> list[int]:
     items = [_whole(word, number) for word in words]
-    if not items:
-        raise InputError(f"line {number}: the option is empty; an option has at least one item")
     for k, item in enumerate(items):
         if not 1 <= item <= n_items:
             raise InputError(f"line {number}: there is no item {item}; items are 1 to {n_items}")

@@ -29,6 +29,7 @@ import numpy as np
 from batchsolve.arrays import Ints
 from batchsolve.errors import ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.tilings import EMPTY
 
 Place = tuple[int, int, int]
 """Layer, row and column."""
@@ -161,7 +162,7 @@ class Board:
         found = [_label(name) for i, name in enumerate(names) if i not in self.place_of]
         if not found and self.problem.option_names is not None:
             found = [word for name in self.problem.option_names if (word := self._first_word(name))]
-        return {label: k for k, label in enumerate(dict.fromkeys(found))}
+        return {label: k for k, label in enumerate(dict.fromkeys(found)) if label != EMPTY}
 
     def filled(self, cover: Iterable[int]) -> tuple[list[BoardPiece], dict[Place, str]]:
         """Return the pieces and letters of a cover, or of a part of one.
@@ -183,7 +184,7 @@ class Board:
                     else:
                         places.append(self.place_of[item])
                 label = label or self._first_word(self.problem.option_name(o))
-            if places:
+            if places and label != EMPTY:
                 pieces.append(BoardPiece(tuple(sorted(places)), label, self.problem.option_name(o)))
         return pieces, letters
 

@@ -7,12 +7,14 @@ the same colour. A primary item may have *bounds*: a least and a most number of 
 it, instead of exactly one. Options may have *costs*.
 
 As in Knuth's programs, a search never chooses an option with secondary items only, because a cover
-can do without it.
+can do without it. Options without items, as rows of zeros in a matrix, get a secondary item of
+their own, `NOTHING`: so no cover has them, and all options keep their numbers.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import operator
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -38,6 +40,10 @@ from batchsolve.problems.attributes import (
 from batchsolve.settings import whole_number
 
 MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
+NOTHING = "(none)"
+"""The name of the item of options without items."""
+
+_LOG = logging.getLogger("batchsolve")
 _MANY = 8  # options of a stack that NumPy checks faster than Python
 
 
@@ -78,7 +84,7 @@ class ExactCover:
     Raises
     ------
     ProblemError
-        If an option is empty or names an item twice, an index is out of range, a primary item has
+        If an option names an item twice, an index is out of range, a primary item has
         a colour, or no number is within the bounds of an item.
 
     Examples
@@ -119,6 +125,7 @@ class ExactCover:
         self.item_names = None if item_names is None else tuple(map(str, item_names))
         self.option_names = None if option_names is None else tuple(map(str, option_names))
         self._check_shape(entries)
+        entries, colors = self._without_gaps(entries, colors)
         self.indices = entries.astype(np.uint32)
         self._check_options()
         self.colors = None if colors is None else self._checked_colors(colors)
@@ -236,7 +243,8 @@ class ExactCover:
             Entries 0 or 1.
         secondary : iterable of int
             Columns that need not be covered. They become the last items. If that changes the order
-            of items, ``item_names`` are the numbers of the columns.
+            of items, ``item_names`` are the numbers of the columns. Rows of zeros get a secondary
+            item of their own, the last one: no cover has them, and a warning is logged.
 
         Examples
         --------
@@ -483,9 +491,9 @@ class ExactCover:
             raise ProblemError(
                 f"indptr must begin with 0 and end with the number of entries, {entries.size}"
             )
-        if np.any(np.diff(starts) <= 0):
-            o = int(np.argmax(np.diff(starts) <= 0))
-            raise ProblemError(f"option {o} is empty; an option has at least one item")
+        if np.any(np.diff(starts) < 0):
+            o = int(np.argmax(np.diff(starts) < 0))
+            raise ProblemError(f"indptr descends behind option {o}; an option ends where it begins")
         bad = (entries < 0) | (entries >= self.n_items)
         if bad.any():
             k = int(np.argmax(bad))
@@ -499,6 +507,28 @@ class ExactCover:
         ):
             if names is not None and len(names) != length:
                 raise ProblemError(f"{len(names)} {what} names for {length} {what}s")
+
+    def _without_gaps(
+        self, entries: Ints, colors: npt.ArrayLike | None
+    ) -> tuple[Ints, npt.ArrayLike | None]:
+        """Give options without items the item `NOTHING`; return the items and colours of all."""
+        gaps = np.flatnonzero(np.diff(self.indptr) == 0)
+        if not gaps.size:
+            return entries, colors
+        _LOG.warning(
+            "%s without items (the first is option %d): in no cover",
+            counted(gaps.size, "option"),
+            gaps[0],
+        )
+        places = self.indptr[gaps]
+        if colors is not None and np.size(colors) == entries.size:
+            colors = np.insert(whole_numbers(colors, "colors"), places, 0)
+        entries = np.insert(entries, places, self.n_items)
+        self.indptr = self.indptr + np.searchsorted(gaps, np.arange(self.indptr.size))
+        self.n_items += 1
+        if self.item_names is not None:
+            self.item_names = (*self.item_names, NOTHING)
+        return entries, colors
 
     def _check_options(self) -> None:
         key = np.sort(owners_of(self) * max(self.n_items, 1) + self.indices.astype(np.int64))

@@ -23,7 +23,8 @@ from batchsolve.search.in_order import in_two_passes
 from batchsolve.search.rows import Read
 from batchsolve.settings import (
     MOST_SEED,
-    FileFields,
+    AugmentFields,
+    AugmentFileFields,
     FileSettings,
     SearchSettings,
     settings_of,
@@ -31,8 +32,8 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.blocks import TASKS, Block, numbered
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import arrow_table, table_like, without_views
-from batchsolve.tables.images import ImageSums, ImageTable
+from batchsolve.tables.frames import arrow_table, images_like, without_views
+from batchsolve.tables.images import SOURCE, ImageSums, ImageTable
 from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.inputs import open_all
 from batchsolve.tables.sources import TableSource
@@ -109,7 +110,12 @@ class AugmentSummary:
 
 
 def augment(
-    table: Any, n: int = 1, *, seed: int = 0, original: bool = False, **settings: Unpack[FileFields]
+    table: Any,
+    n: int = 1,
+    *,
+    seed: int = 0,
+    original: bool = False,
+    **settings: Unpack[AugmentFields],
 ) -> Any:
     """Return a table with random images of each row: the same puzzle, written otherwise.
 
@@ -128,8 +134,9 @@ def augment(
     original : bool
         Write each row itself before its images, which then differ from it, too.
     **settings
-        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
-        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
+        as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,
+        ``box``, ``rules``, ``regions``, ``rule_columns``.
 
     Returns
     -------
@@ -168,7 +175,8 @@ def augment(
             summary.rows += sums.rows
     if summary.invalid:
         LOG.warning("%s without images: %s", counted(summary.invalid, "row"), summary.first_invalid)
-    return table_like(pa.concat_tables(parts), table)
+    made = pa.concat_tables(parts)
+    return images_like(made, table, made[SOURCE].to_numpy() - 1, images.places)
 
 
 def augment_file(
@@ -179,7 +187,7 @@ def augment_file(
     seed: int = 0,
     original: bool = False,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    **settings: Unpack[FileFields],
+    **settings: Unpack[AugmentFileFields],
 ) -> AugmentSummary:
     r"""Write a table with random images of each row of a corpus; see `augment`.
 
@@ -200,8 +208,7 @@ def augment_file(
     on_progress : callable or True, optional
         As in `solve_file`.
     **settings
-        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
-        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
+        As in `augment`; and ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``.
 
     Returns
     -------

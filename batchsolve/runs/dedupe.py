@@ -27,7 +27,7 @@ from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers, re
 from batchsolve.runs.destinations import Parts, destination_of
 from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown
 from batchsolve.search.in_order import in_two_passes
-from batchsolve.settings import FileFields, FileSettings, path_of, paths_of, settings_of
+from batchsolve.settings import DedupeFields, FileSettings, path_of, paths_of, settings_of
 from batchsolve.tables.blocks import Block, numbered
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Encode, encoder_for
@@ -128,7 +128,7 @@ def dedupe(
     against: Sequence[str | os.PathLike[str]] = (),
     mark: bool = False,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    **settings: Unpack[FileFields],
+    **settings: Unpack[DedupeFields],
 ) -> DedupeSummary:
     r"""Leave out the rows of a corpus whose puzzle is in an earlier row or in another file.
 
@@ -156,8 +156,8 @@ def dedupe(
         Called with a `Progress` after every block; or True for a progress bar.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
-        as ``files``, or field by field: ``column``, ``box``, ``alphabet``, ``blank``, ``chunk``,
-        ``filename``.
+        as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,
+        ``box``, ``rules``, ``regions``, ``rule_columns``, ``chunk``, ``filename``.
 
     Returns
     -------

@@ -25,7 +25,7 @@ from batchsolve.search.in_order import in_one_pass
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import (
     AUTO,
-    FileFields,
+    EvaluateFields,
     FileSettings,
     SearchSettings,
     paths_of,
@@ -250,7 +250,7 @@ def evaluate(
     by: str | None = None,
     bins: Sequence[float] = (),
     on_progress: Callable[[Progress], None] | bool | None = None,
-    **settings: Unpack[FileFields],
+    **settings: Unpack[EvaluateFields],
 ) -> Evaluation:
     """Count the rows, cells, clues and houses that predicted solutions have right.
 
@@ -275,8 +275,9 @@ def evaluate(
     on_progress : callable or True, optional
         Called with a `Progress`, whose sums are those of all rows; True draws a progress bar.
     **settings
-        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
-        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
+        as ``files``, or field by field: ``column``, ``alphabet``, ``blank``, ``box``, ``rules``,
+        ``regions``, ``rule_columns``, ``chunk``.
 
     Returns
     -------

@@ -7,9 +7,9 @@ The source of a run is a range of row numbers; workers make the rows of a block 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import count
 from typing import Any, ClassVar, NamedTuple, Unpack
@@ -33,6 +33,7 @@ from batchsolve.search.rows import Write
 from batchsolve.settings import (
     FileSettings,
     GenerateFields,
+    GenerateFileFields,
     PuzzleSettings,
     SearchSettings,
     settings_of,
@@ -46,7 +47,6 @@ from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
 from batchsolve.tables.shapes import BOX
 from batchsolve.workers.pool import Pool
 
-USED = ("box", "rules", "regions", "alphabet", "blank", "chunk", "resume")  # settings of files
 PART_BLOCKS = 16  # of a part of a folder
 FEW_ROWS = 256  # of a block of an iterator, which hands out the first puzzles early
 
@@ -82,7 +82,7 @@ def generate_file(
     n: int,
     *,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    **settings: Unpack[GenerateFields],
+    **settings: Unpack[GenerateFileFields],
 ) -> Summary:
     """Make puzzles, each with one solution, and write a table of them.
 
@@ -123,7 +123,7 @@ def generate_file(
     >>> generate_file(out, 100, seed=7, box=(2, 2), minimal=True).unique
     100
     """
-    workers, wanted, files = _checked(generate_file, settings)
+    workers, wanted, files = settings_of(generate_file, settings, PuzzleSettings, FileSettings)
     n = whole_number("n", n)
     how = output, SearchSettings(), files, Pool(**workers)
     return run_files(GenerateRun, [], *how, on_progress=on_progress, n=n, wanted=wanted)
@@ -141,7 +141,7 @@ def generate_table(
     >>> table.column_names, len(table)
     (['puzzle', 'solution', 'clues'], 3)
     """
-    workers, wanted, files = _checked(generate_table, settings)
+    workers, wanted, files = settings_of(generate_table, settings, PuzzleSettings, FileSettings)
     tables = _tables(whole_number("n", n), None, Pool(**workers), wanted, files)
     return pa.concat_tables(list(tables)).combine_chunks()
 
@@ -167,7 +167,7 @@ def generate(
     >>> next(puzzles) == next(generate(1, seed=7, box=(2, 2)))
     True
     """
-    workers, wanted, files = _checked(generate, settings)
+    workers, wanted, files = settings_of(generate, settings, PuzzleSettings, FileSettings)
     n = None if n is None else whole_number("n", n)
     tables = _tables(n, FEW_ROWS, Pool(**workers), wanted, files)
     names = Puzzle._fields[: 4 if wanted.weights else 3]
@@ -179,17 +179,6 @@ def generate(
         for table in tables
         for row in table.to_pylist()
     )
-
-
-def _checked(
-    caller: Callable[..., object], each: Mapping[str, Any]
-) -> tuple[dict[str, Any], PuzzleSettings, FileSettings]:
-    """Return the settings; raise `InputError` if one of them has no meaning here."""
-    workers, wanted, files = settings_of(caller, each, PuzzleSettings, FileSettings)
-    for declared in fields(FileSettings):
-        if declared.name not in USED and getattr(files, declared.name) != declared.default:
-            raise InputError(f"{declared.name}: puzzles that are made have none; leave it out")
-    return workers, wanted, files
 
 
 def _tables(

@@ -16,8 +16,9 @@ from batchsolve.runs.solve_file import FileRun, run_files
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
-    FileFields,
     FileSettings,
+    GridFields,
+    RateFileFields,
     SearchSettings,
     settings_of,
 )
@@ -64,7 +65,7 @@ def rate(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    **settings: Unpack[FileFields],
+    **settings: Unpack[GridFields],
 ) -> Any:
     """Return a table of 9×9 puzzles with their ratings.
 
@@ -81,8 +82,9 @@ def rate(
     uniqueness : bool
         Use patterns that assume a unique solution, too: unique rectangles and loops, and BUG.
     **settings
-        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
-        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
+        as ``files``, or field by field: ``column``, ``alphabet``, ``blank``, ``box``,
+        ``rule_columns``.
 
     Returns
     -------
@@ -95,7 +97,8 @@ def rate(
     Raises
     ------
     ProblemError
-        If the puzzles are not 9×9 grids of rows, columns and boxes.
+        If no puzzle is a 9×9 grid of rows, columns and boxes. Where sizes differ, those of other
+        grids have no ratings.
 
     Notes
     -----
@@ -129,7 +132,7 @@ def rate_file(
     steps: bool = False,
     uniqueness: bool = False,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    **settings: Unpack[FileFields],
+    **settings: Unpack[RateFileFields],
 ) -> RateSummary:
     r"""Rate a corpus of 9×9 puzzles from table to table; see `rate`.
 
@@ -148,8 +151,7 @@ def rate_file(
     on_progress : callable or True, optional
         As in `solve_file`.
     **settings
-        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading (and
-        of writing a file), whole as ``files``, or field by field: ``column``, ``box``, ….
+        As in `rate`; and ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``.
 
     Returns
     -------

@@ -162,6 +162,11 @@ def read_problem(
     (ExactCover(n_items=34, n_primary=12, n_options=36), 0, 'queens:6')
     """
     if not isinstance(text, str | os.PathLike):
+        if _is_matrix(text):
+            raise InputError(
+                f"a problem is text, such as 'queens:8' or the name of a file, not a "
+                f"{type(text).__name__}; of a matrix of 0 and 1, make one by ExactCover.from_matrix"
+            )
         raise InputError(
             f"a problem is text, such as 'queens:8' or the name of a file, {not_but(text)}"
         )
@@ -195,6 +200,13 @@ def read_problem(
         shape = problem.box_rows, problem.box_columns
         problem = grid_problem(problem.n_digits, shape, rules, regions)
     return _reading(problem, text)
+
+
+def _is_matrix(value: object) -> bool:
+    """Return True for arrays, sparse matrices, and lists of numbers, as the rows of a matrix."""
+    if isinstance(value, list | tuple):
+        return bool(value) and all(isinstance(each, int) or _is_matrix(each) for each in value)
+    return hasattr(value, "dtype") or hasattr(value, "tocsr")
 
 
 def _is_grid(text: str) -> bool:

@@ -27,9 +27,9 @@ from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
     AUTO,
     UNLIMITED,
-    CorpusFields,
     FileSettings,
     SearchSettings,
+    SolveFields,
     settings_of,
     whole_number,
 )
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 10
 ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
-NOT_IN_MEMORY = ("chunk", "filename", "stop_on_invalid", "resume")  # settings of files
 
 
 @dataclass(frozen=True)
@@ -368,14 +367,14 @@ Frame = TypeVar("Frame", bound=DataFrame)
 
 
 @overload
-def solve_table(table: Frame, **settings: Unpack[CorpusFields]) -> Frame: ...
+def solve_table(table: Frame, **settings: Unpack[SolveFields]) -> Frame: ...
 
 
 @overload
-def solve_table(table: Any, **settings: Unpack[CorpusFields]) -> pa.Table: ...
+def solve_table(table: Any, **settings: Unpack[SolveFields]) -> pa.Table: ...
 
 
-def solve_table(table: Any, **settings: Unpack[CorpusFields]) -> Any:
+def solve_table(table: Any, **settings: Unpack[SolveFields]) -> Any:
     """Solve a column of puzzles; return the table with columns of answers.
 
     Puzzles may have different sizes: each is what its length, or a column ``box``, says.
@@ -384,8 +383,9 @@ def solve_table(table: Any, **settings: Unpack[CorpusFields]) -> Any:
     ----------
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
     **settings
-        As in `solve_file`: ``column``, ``alphabet``, ``rules``, …; ``stats`` and ``canonical``;
-        ``limit``, ``node_limit``, ``engine``, …; ``jobs``, ``backend``, ``address``.
+        As in `solve_file`, but for ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``:
+        ``column``, ``alphabet``, ``rules``, …; ``stats`` and ``canonical``; ``limit``,
+        ``node_limit``, ``engine``, …; ``jobs``, ``backend``, ``address``.
 
     Returns
     -------
@@ -420,7 +420,7 @@ def solve_table(table: Any, **settings: Unpack[CorpusFields]) -> Any:
 
 def solve_stream(
     tables: Iterable[Any],
-    **settings: Unpack[CorpusFields],
+    **settings: Unpack[SolveFields],
 ) -> Iterator[Any]:
     """Solve tables one after another, as they come; see `solve_table`.
 
@@ -460,8 +460,6 @@ def _in_memory(
 ) -> tuple[SearchSettings, FileSettings, Pool]:
     """Return the settings of a function of tables, and its workers."""
     workers, search, files = settings_of(caller, each, SearchSettings, FileSettings)
-    if unused := [name for name in NOT_IN_MEMORY if getattr(files, name)]:
-        raise InputError(f"{unused[0]} is a setting of solve_file; leave it out for tables")
     return search.of_rows(), files, Pool(**workers)
 
 

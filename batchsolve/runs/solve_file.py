@@ -44,9 +44,10 @@ from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
     TEXTS_OF_CORPUS,
     UNLIMITED,
-    CorpusFields,
+    CountFileFields,
     FileSettings,
     SearchSettings,
+    SolveFileFields,
     path_of,
     paths_of,
     settings_of,
@@ -76,7 +77,7 @@ def solve_file(
     output: str | os.PathLike[str],
     *,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    **settings: Unpack[CorpusFields],
+    **settings: Unpack[SolveFileFields],
 ) -> Summary:
     r"""Solve a corpus of puzzles from table to table.
 
@@ -150,7 +151,7 @@ def count_file(
     output: str | os.PathLike[str],
     *,
     on_progress: Callable[[Progress], None] | bool | None = None,
-    **settings: Unpack[CorpusFields],
+    **settings: Unpack[CountFileFields],
 ) -> Summary:
     r"""Count the covers of many problems, and write a table with a row for each.
 
@@ -174,10 +175,10 @@ def count_file(
     on_progress : callable or True, optional
         As of `solve_file`.
     **settings
-        As of `solve_file`: ``jobs``, ``backend``, ``address``, ``limit``, ``stats``, …. Limits are
-        those of a row: one that meets its ``limit`` has that count, and is not complete.
-        ``time_limit`` is the time that workers spend on a row, together. ``column`` is the column
-        of problems.
+        As of `solve_file`: ``jobs``, ``backend``, ``address``, ``limit``, ``stats``, …, but for the
+        notation of grids. Limits are those of a row: one that meets its ``limit`` has that count,
+        and is not complete. ``time_limit`` is the time that workers spend on a row, together.
+        ``column`` is the column of problems.
 
     Returns
     -------

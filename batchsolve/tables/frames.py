@@ -169,16 +169,46 @@ def _no_view(kind: pa.DataType) -> pa.DataType:
     if types.is_struct(kind):
         return pa.struct([field.with_type(_no_view(field.type)) for field in kind])
     if types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _no_view(kind.value_type))
+        return pa.dictionary(kind.index_type, _no_view(kind.value_type), kind.ordered)
     return kind
 
 
-def table_like(made: pa.Table, given: Any) -> Any:
-    """Return a table as one of the library of another, whatever its rows and columns."""
+def images_like(made: pa.Table, given: Any, sources: Any, drawn: Sequence[int]) -> Any:
+    """Return a table of images as one of the library of the given table.
+
+    Parameters
+    ----------
+    made : pyarrow.Table
+        The columns of `given`, perhaps renamed, then others.
+    given : object
+        The argument of `arrow_table`.
+    sources : ndarray of int64
+        The row of `given` that each row was made of, from 0. A data frame of pandas takes all
+        columns but those that were drawn from there, so that they keep their types.
+    drawn : sequence of int
+        The places of the columns that were drawn.
+    """
     library = _library(given)
     if library == "polars":
         return type(given)(made)
-    return _with_cells_of(given, made.to_pandas(), made) if library == "pandas" else made
+    if library != "pandas":
+        return made
+    pandas: Any = sys.modules[library]
+    places = [*drawn, *range(given.shape[1], made.num_columns)]
+    part = made.select(places)
+    new = _with_cells_of(given, part.to_pandas(), made)
+    frame = given.take(sources).reset_index(drop=True)
+    for place, name in zip(places, part.column_names, strict=True):
+        column = new[name]
+        if place >= given.shape[1]:
+            frame.insert(place, name, column)
+            continue
+        kind = given.dtypes.iloc[place]
+        is_text = pa.types.is_string(made.schema.types[place])
+        if is_text and isinstance(kind, pandas.StringDtype | pandas.ArrowDtype):
+            column = column.astype(kind)
+        frame.isetitem(place, column)
+    return frame.set_axis(made.column_names, axis=1)
 
 
 def text_column(values: Any) -> pa.ChunkedArray | None:

@@ -62,6 +62,8 @@ class ImageTable:
     ----------
     reader : Reader
     schema : pyarrow.Schema
+    places : list of int
+        The places of the columns of puzzles and of solutions, which are drawn.
     has_times : bool
         False: the rows of a block are always the same.
 
@@ -77,11 +79,11 @@ class ImageTable:
         if not reader.main.rules.names:
             check_symmetric(reader.main.problem)
         self.reader, self._n, self._seed, self._original = reader, n, seed, original
-        self._places = [reader.schema.names.index(reader.column)]
+        self.places = [reader.schema.names.index(reader.column)]
         if reader.solution_column is not None:
-            self._places.append(reader.schema.names.index(reader.solution_column))
+            self.places.append(reader.schema.names.index(reader.solution_column))
         schema = reader.schema
-        for place in self._places:
+        for place in self.places:
             field = schema.field(place)
             kind = grid_type(field.type, reader.main.notation.n_digits)
             if field.metadata == JSON_TEXT:  # images are grids
@@ -109,10 +111,10 @@ class ImageTable:
             order = np.argsort(sources, kind="stable")
             sources, grids = sources[order], [column.take(pa.array(order)) for column in grids]
         given = batch.table.select(
-            [k for k in range(batch.table.num_columns) if k not in self._places]
+            [k for k in range(batch.table.num_columns) if k not in self.places]
         )
         each = given.take(pa.array(sources)).columns
-        for place, column in sorted(zip(self._places, grids, strict=True), key=lambda one: one[0]):
+        for place, column in sorted(zip(self.places, grids, strict=True), key=lambda one: one[0]):
             each.insert(place, column)
         table = pa.Table.from_arrays([*each, pa.array(first + sources)], schema=self.schema)
         counts = np.bincount(sources, minlength=len(batch))
@@ -141,7 +143,7 @@ class ImageTable:
         """Return the columns of puzzles and solutions of images, in the form of the input."""
         shape, every = grids.shape, np.ones(len(images.sources), np.bool_)
         n = shape.notation.n_digits
-        kinds = [grid_type(self.schema.field(place).type, n) for place in self._places]
+        kinds = [grid_type(self.schema.field(place).type, n) for place in self.places]
         columns = [grid_column(kinds[0], shape.notation, images.puzzles, every)]
         if grids.has_given is not None:
             has = grids.has_given[grids.places(images.sources)]

@@ -16,6 +16,7 @@ from batchsolve.tables.shapes import Shape
 
 NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
 
+RATED_DIGITS = 9
 _NAMES = pa.array(NAMES)
 
 
@@ -43,13 +44,13 @@ class RatedTable:
     Raises
     ------
     ProblemError
-        If most rows are not plain 9×9 grids.
+        If no row can be a plain 9×9 grid.
     """
 
     has_times = False
 
     def __init__(self, reader: Reader, backdoor: bool, steps: bool, uniqueness: bool) -> None:
-        if not _is_rated(reader.main):
+        if not _may_be_rated(reader):
             raise ProblemError(NOT_RATED)
         self.reader, self._backdoor, self._steps = reader, backdoor, steps
         self._uniqueness = uniqueness
@@ -89,6 +90,14 @@ class RatedTable:
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
         levels = np.bincount(found.levels, minlength=len(NAMES))
         return table, RowSums.of(status, messages, answers, levels=levels)
+
+
+def _may_be_rated(reader: Reader) -> bool:
+    """Return True if rows are rated, or grids of other shapes among the first rows may be."""
+    shapes, names = reader.shapes, reader.main.rules.names
+    are_mixed = not shapes.is_one and not names
+    has_others = shapes.has_boxes or any(form.n_digits == RATED_DIGITS for form in shapes.known)
+    return _is_rated(reader.main) or (are_mixed and has_others)
 
 
 def _is_rated(shape: Shape) -> bool:

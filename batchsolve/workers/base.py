@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from itertools import starmap
 from multiprocessing import resource_tracker
@@ -43,6 +43,11 @@ def say_that_ports_are_open(where: str, how: str) -> None:
         where,
         how,
     )
+
+
+def say_that_we_wait(where: str, seconds: float) -> None:
+    """Warn that the search stands still until workers join."""
+    LOG.warning("%s: too few workers; waiting up to %g s for others to join", where, seconds)
 
 
 class Numbers(Protocol):
@@ -167,9 +172,24 @@ def nobody_left(where: str, seconds: float) -> WorkersError:
     return WorkersError(f"{where}: no worker is left, and none has joined in {seconds} s")
 
 
+class WrongVersionError(ImportError):
+    """A worker has another version of this package than the process that asks it, or none."""
+
+
+def check_version(wanted: str, found: str | None, worker: str) -> None:
+    """Raise `WrongVersionError` unless a worker has the version of the process that asks it."""
+    if found != wanted:
+        has = f"has batchsolve {found}" if found else "lacks batchsolve"
+        raise WrongVersionError(
+            f"the worker {worker} {has}; install batchsolve {wanted} there, or stop it"
+        )
+
+
 def cannot_load(error: Exception) -> str:
     """Return a message for workers of a cluster that cannot load what they receive, with advice."""
     reason = str(error).strip().splitlines()[-1]
+    if isinstance(error, WrongVersionError):
+        return reason.rpartition("WrongVersionError: ")[2]  # Ray may put a traceback before it
     return f"a worker cannot load batchsolve ({reason}); install this version on every worker"
 
 
@@ -185,10 +205,24 @@ class Watchdog:
         an exception in the thread that waits for results.
     grace : float
         Seconds in which the workers may come back, or others may join.
+    where : str, optional
+        The name of a cluster; then the user is told of workers that are lost, and of waits.
+    there : callable, optional
+        Returns the names of its workers, or of their machines; may raise any error, for instance if
+        the scheduler is lost.
     """
 
-    def __init__(self, stuck: Callable[[], Any], end: Callable[[Any], None], grace: float) -> None:
+    def __init__(
+        self,
+        stuck: Callable[[], Any],
+        end: Callable[[Any], None],
+        grace: float,
+        where: str = "",
+        there: Callable[[], set[str]] = set,
+    ) -> None:
+        self._where, self._there = where, there
         self._stuck, self._end, self._grace = stuck, end, grace
+        self._known: set[str] = set()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
@@ -198,10 +232,25 @@ class Watchdog:
         self._over.set()
         self._thread.join()
 
+    def _say_who_is_lost(self) -> None:
+        """Warn of workers that were there at the last look."""
+        before, now = self._known, self._known
+        with suppress(Exception):
+            now = self._there()
+        lost = sorted(before - now)
+        if lost and not self._over.is_set():
+            tasks = "others do the tasks" if now else "no worker is left"
+            LOG.warning("%s: lost %s; %s", self._where, ", ".join(lost), tasks)
+        self._known = now
+
     def _watch(self) -> None:
         before, since = None, 0.0  # the object that was stuck at the last look, and since when
+        self._say_who_is_lost()
         while not self._over.wait(LOOK_SECONDS):
+            self._say_who_is_lost()
             stuck = self._stuck()
+            if self._where and stuck is not None and before is None:
+                say_that_we_wait(self._where, self._grace)
             if stuck is None or stuck is not before:
                 before, since = stuck, time.monotonic()
             elif time.monotonic() - since >= self._grace:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import pickle
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from inspect import currentframe
+from pathlib import Path
+from pydoc import locate
 from typing import Any
 from uuid import uuid4
 
@@ -18,13 +23,16 @@ import dask
 import distributed
 from distributed.comm import get_address_host_port, parse_address
 
+import batchsolve
 from batchsolve.errors import InputError, WorkersError, first_line
 from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
     Shared,
     Watchdog,
     Workers,
+    WrongVersionError,
     cannot_load,
+    check_version,
     keeping_ctrl_c,
     nobody_left,
     say_that_ports_are_open,
@@ -50,7 +58,10 @@ _works: dict[str, Any] = {}  # in a worker process: the work that clients have s
 
 
 def _work_of(key: str) -> Any:
-    return _works[key]
+    work = _works[key]
+    if isinstance(work, WrongVersionError):  # Dask would not tell of an error in the plugin's setup
+        raise work
+    return work
 
 
 class _Bring(distributed.WorkerPlugin):
@@ -58,9 +69,15 @@ class _Bring(distributed.WorkerPlugin):
 
     def __init__(self, key: str, work: Any, is_ours: bool) -> None:
         self._key, self._is_ours = key, is_ours
+        self._version = batchsolve.__version__
         self._pickled = pickle.dumps(work)  # else its arrays would be views of Dask's message
 
     def setup(self, worker: Any) -> None:
+        try:
+            check_version(self._version, batchsolve.__version__, worker.address)
+        except WrongVersionError as error:
+            _works[self._key] = error
+            return
         if self._is_ours:  # we started the process
             keep_memory()
         _works[self._key] = pickle.loads(self._pickled)
@@ -81,7 +98,7 @@ class _Backend(_OfJoblib):
         Without workers, joblib would try one call, and be unusable if that failed. Here all calls
         wait for workers, and `DaskWorkers` gives up if none joins.
         """
-        return max(2, dask_cores(self.client) or n_jobs)
+        return max(2, sum(dask_cores(self.client).values()) or n_jobs)
 
     def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
         """Submit calls; report those that fail in Dask itself; joblib would await them for ever."""
@@ -150,15 +167,38 @@ class DaskWorkers(Workers):
             if not listens_at.startswith(("tls://", *LOOPBACK)):
                 say_that_ports_are_open(listens_at, "set up TLS")
             self._backend = _Backend(client=client)
-            watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS)
+            self._check_versions()
+            how = self._stuck, self._give_up, AGAIN_SECONDS
+            watchdog = Watchdog(*how, self._where, self._there)
             opened.callback(watchdog.stop)
             self._opened = opened.pop_all()
         return self._backend, {}
 
+    def _check_versions(self) -> None:
+        """Raise `InputError` if a worker lacks this version of the package.
+
+        Workers that join later check that themselves. Here they are asked by a function that they
+        have in any case.
+        """
+        try:
+            found = self._client.run(locate, "batchsolve.__version__", on_error="return")
+            for worker, version in found.items():
+                if not isinstance(version, OSError):  # it was lost meanwhile
+                    known = version if isinstance(version, str) else None
+                    check_version(batchsolve.__version__, known, worker)
+        except OSError:
+            self._check_scheduler()
+        except WrongVersionError as error:
+            raise InputError(f"{self._where}: {error}") from error
+
+    def _there(self) -> set[str]:
+        """Return the addresses of the workers."""
+        return set(dask_cores(self._client, ASK_SECONDS))
+
     def _stuck(self) -> Any:
         """Return joblib's backend if no worker is left."""
         with suppress(Exception):  # the scheduler may be lost, which Dask itself reports
-            if not dask_cores(self._client, ASK_SECONDS):
+            if not self._there():
                 return self._backend
         return None
 
@@ -175,15 +215,23 @@ class DaskWorkers(Workers):
         ------
         WorkersError
             If the scheduler is lost, or no worker is left and none has joined for `AGAIN_SECONDS`.
+        InputError
+            If a worker that has joined has another version of this package.
         """
         if self._given_up.is_set():
             raise nobody_left(self._where, AGAIN_SECONDS)
         self._check_scheduler()
         try:
-            return super().run(function, arguments)
+            return self._of_our_version(super().run(function, arguments))
         except (OSError, RuntimeError):  # the first calls are handed out here
             self._check_scheduler()
             raise
+
+    def _of_our_version(self, results: Generator[Any]) -> Generator[Any]:
+        try:
+            yield from results
+        except WrongVersionError as error:
+            raise InputError(f"{self._where}: {error}") from error
 
     @property
     def _is_connected(self) -> bool:
@@ -210,7 +258,7 @@ class DaskWorkers(Workers):
             self._client.wait_for_workers(1, timeout=JOIN_SECONDS)
         except TimeoutError as error:
             raise InputError(f"{self._where}: no worker has joined in {JOIN_SECONDS} s") from error
-        width = dask_cores(self._client)
+        width = sum(dask_cores(self._client).values())
         if not width:  # the worker was lost in that moment
             raise WorkersError(f"{self._where}: no worker is left; start others")
         return width
@@ -298,9 +346,48 @@ class _LocalCluster(distributed.LocalCluster):
             raise
 
 
+UNGUARDED = (
+    "worker processes import the script, which would start workers in each of them; put its calls "
+    'below `if __name__ == "__main__":`'
+)
+
+
+def check_main() -> None:
+    """Raise `InputError` if worker processes cannot import the script of this process.
+
+    They import it anew, unless it is a module of its own (``python -m``) or has no file.
+    """
+    main = sys.modules["__main__"]
+    path, spec = getattr(main, "__file__", None), getattr(main, "__spec__", None)
+    if path is None or (spec is not None and spec.name.endswith("__main__")):
+        return
+    try:
+        source = Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        raise InputError(
+            f"worker processes import the script, and {path} is not a file (python -?); save the "
+            f'script, with its calls below `if __name__ == "__main__":`'
+        ) from None
+    if "__name__" not in source:
+        raise InputError(f"{path}: {UNGUARDED}")
+
+
+def _is_imported_by_a_worker() -> bool:
+    """Return True if this is called while a worker process imports the script."""
+    frame = currentframe()
+    while frame is not None:
+        if frame.f_code.co_name == "<module>" and frame.f_globals["__name__"] == "__mp_main__":
+            return True
+        frame = frame.f_back
+    return False
+
+
 @contextmanager
 def _local_cluster(jobs: int) -> Iterator[Any]:
     """Start processes of one thread each on this machine, and stop them at the end."""
+    if _is_imported_by_a_worker():
+        os._exit(1)  # the process that has started it says why, once
+    check_main()
     settings = {
         "distributed.scheduler.allowed-failures": DEATHS_FORGIVEN,
         # Time after a death at which Dask looks for the worker, and gives up its place for good if
@@ -319,7 +406,8 @@ def _local_cluster(jobs: int) -> Iterator[Any]:
                 )
         except RuntimeError as error:  # a worker was killed before it had started
             raise WorkersError(
-                f"the Dask cluster of this machine did not start ({first_line(error)}); try again"
+                f"the Dask cluster of this machine did not start ({first_line(error)}); try again; "
+                f"if this is a script: {UNGUARDED}"
             ) from error
         with cluster:
             yield cluster

@@ -19,7 +19,7 @@ from itertools import chain, count
 from typing import Any, Protocol
 
 from batchsolve.workers import get_workers
-from batchsolve.workers.base import Numbers, Shared, itself
+from batchsolve.workers.base import Numbers, Shared, WrongVersionError, itself
 
 Numbered = tuple[int, Any]  # the caller's number of a task, and the task
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
@@ -270,6 +270,8 @@ def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
     begin, start = time.time(), time.perf_counter()
     try:
         result = shared().do(task)
+    except WrongVersionError:  # not of the task: every other would fail, too
+        raise
     except Exception as failure:
         why = traceback.format_exception_only(failure)[-1].strip()
         return Lost(ticket, None, f"the search failed: {why}")

@@ -189,9 +189,9 @@ def dask_connection(client: Any) -> Any:
     return client.scheduler_comm if client.status == "running" else None
 
 
-def dask_cores(client: Any, seconds: float | None = None) -> int:
-    """Return the number of threads of a cluster; raise an error if no answer comes in time."""
-    return int(sum(client.ncores(callback_timeout=seconds).values()))
+def dask_cores(client: Any, seconds: float | None = None) -> dict[str, int]:
+    """Return the threads of each worker of a cluster; raise an error if no answer comes in time."""
+    return dict(client.ncores(callback_timeout=seconds))
 
 
 def leave_at_exit(cluster: Any) -> None:

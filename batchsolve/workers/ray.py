@@ -24,15 +24,19 @@ os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
 import ray
 from ray.util.multiprocessing import Pool
 
+import batchsolve
 from batchsolve.errors import InputError, first_line
 from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
     Shared,
     Watchdog,
     Workers,
+    WrongVersionError,
     cannot_load,
+    check_version,
     nobody_left,
     say_that_ports_are_open,
+    say_that_we_wait,
 )
 from batchsolve.workers.private import EagerPool, PoolBackend, asks_for_a_token, ray_threads
 
@@ -112,10 +116,16 @@ class RayWorkers(Workers):
             if cpus < (self._wanted or 1):
                 raise InputError(f"the Ray cluster has {cpus} CPUs, not {self._wanted or 1}")
             self.jobs = self._wanted or cpus
-            watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS)
+            how = self._stuck, self._give_up, AGAIN_SECONDS
+            watchdog = Watchdog(*how, self._where, _machines)
             opened.callback(watchdog.stop)
             self._opened = opened.pop_all()
         return self._backend, {}
+
+    @property
+    def _where(self) -> str:
+        """The name of the cluster in messages."""
+        return self._address or "the Ray cluster"
 
     def _stuck(self) -> _RayPool | None:
         """Return the pool if its actors outnumber the CPUs, because machines were lost."""
@@ -130,8 +140,11 @@ class RayWorkers(Workers):
 
     def _lacks_machines(self) -> bool:
         """Wait for other machines if CPUs are too few for new workers; return True if none came."""
-        end = time.monotonic() + AGAIN_SECONDS
+        end, has_said = time.monotonic() + AGAIN_SECONDS, False
         while self._backend.pool is None and _cpus() < self.jobs:  # Ray's pool would not start
+            if not has_said:
+                say_that_we_wait(self._where, AGAIN_SECONDS)
+                has_said = True
             if time.monotonic() >= end:
                 return True
             time.sleep(LOOK_SECONDS)
@@ -141,7 +154,7 @@ class RayWorkers(Workers):
         """Reduce the number of workers, after machines were lost for too long."""
         left = _cpus()
         if not left:
-            raise nobody_left(self._address or "the Ray cluster", AGAIN_SECONDS)
+            raise nobody_left(self._where, AGAIN_SECONDS)
         self.jobs = self._parallel.n_jobs = min(left, self.jobs)
         self._given_up.clear()
 
@@ -179,22 +192,33 @@ class RayWorkers(Workers):
 
         def as_bytes(values: tuple[Any, ...]) -> tuple[Any, ...]:
             # Ray makes arrays read-only, and kernels would be compiled again for those
-            return function, pickle.dumps(values)
+            return batchsolve.__version__, function, pickle.dumps(values)
 
         if self._given_up.is_set() or self._lacks_machines():
             self._go_on_with_what_is_left()
         try:
             for result in super().run(_call, map(as_bytes, arguments)):
                 yield pickle.loads(result)
-        except ray.exceptions.RayTaskError as error:  # not from the call, which returns its errors
-            where = self._address or "the Ray cluster"
-            raise InputError(f"{where}: {cannot_load(error)}") from error
+        except (
+            ray.exceptions.RayTaskError,
+            WrongVersionError,
+        ) as error:  # not from the call, which returns its errors
+            raise InputError(f"{self._where}: {cannot_load(error)}") from error
 
 
 def _let_threads_end() -> None:
     """Wait for threads of Ray's pools, which would ask for results after Ray's shutdown."""
     for thread in ray_threads():
         thread.join(END_SECONDS)
+
+
+def _machines() -> set[str]:
+    """Return the addresses of the machines that the cluster still has."""
+    return {
+        f"{node['NodeManagerAddress']} (node {node['NodeID'][:8]})"
+        for node in ray.nodes()
+        if node["Alive"]
+    }
 
 
 def _cpus() -> int:
@@ -257,17 +281,23 @@ def _ending_after_sigterm(seconds: float = TERM_SECONDS) -> Iterator[None]:
 
 
 @cache
-def _settle_in() -> None:
+def _settle_in(version: str) -> None:
     """Prepare this worker, a process of our pool: SIGTERM ends it at once, and others do its task.
+
+    Raises
+    ------
+    WrongVersionError
+        If it has another version of this package than the process that asks.
 
     Ray's own handler raises `SystemExit`. joblib would take that for the result of the call, and
     raise it in the process that waits for it.
     """
+    check_version(version, batchsolve.__version__, socket.gethostname())
     keep_memory()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _call(function: Callable[..., Any], values: bytes) -> bytes:
-    _settle_in()
+def _call(version: str, function: Callable[..., Any], values: bytes) -> bytes:
+    _settle_in(version)
     return pickle.dumps(function(*pickle.loads(values)))

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import fields
 
 import pytest
-from batchsolve.kernels import COMPILING
 from invoking import invoke
 
 from batchsolve.cli import app
@@ -330,7 +329,7 @@ import sys
 try:
     {MAIN}
 finally:
-    assert not {{"numpy", "numba", "pyarrow", "joblib", "tqdm"}} & sys.modules.keys()
+    assert not {{"numpy", "pyarrow", "joblib", "tqdm"}} & sys.modules.keys()
 """
     for arguments in (["--help"], ["solve", "--help"]):
         result = python(script, *arguments)
@@ -363,36 +362,8 @@ finally:
     assert result.stdout.split() == ["2", named or "system"]
 
 
-def test_compiling_is_said_once_and_loading_is_not(tmp_path):
-    # an engine in plain Python, with which only the cutting of stacks is compiled, in a second
-    main = "from batchsolve import kernels; kernels.LIGHT_SECONDS = 0.0\n" + MAIN
-    command = ["count", "sudoku:2x2", "--engine", "backtracking", "--limit", "1", "--jobs", "1"]
-    command += ["--budget", "5"]
-    fresh = python(main, *command, NUMBA_CACHE_DIR=str(tmp_path))
-    assert (fresh.returncode, fresh.stdout) == (1, "1\n")
-    assert fresh.stderr.count(COMPILING) == 1
-    kept = python(main, *command, NUMBA_CACHE_DIR=str(tmp_path))
-    assert (kept.returncode, kept.stdout) == (1, "1\n")
-    assert COMPILING not in kept.stderr
-    quiet = python(main, *command, "-q", NUMBA_CACHE_DIR=str(tmp_path / "other"))
-    assert (quiet.returncode, quiet.stderr) == (1, "")
-
-
-def test_compiling_is_logged_for_those_who_use_the_library(tmp_path):
-    program = (
-        "import logging, sys; logging.basicConfig(level='INFO', format='%(name)s %(message)s');"
-        "import batchsolve as bs; from batchsolve import kernels; kernels.LIGHT_SECONDS = 0.0;"
-        "bs.count('sudoku:2x2', engine='backtracking', limit=1, budget=5, jobs=1)"
-    )
-    fresh, kept = (python(program, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
-    said = f"batchsolve.compiling {COMPILING}"
-    assert (fresh.returncode, kept.returncode) == (0, 0)
-    assert (fresh.stderr.count(said), kept.stderr.count(said)) == (1, 0)
-    assert "batchsolve 1 solution, not complete" in kept.stderr
-
-
 @pytest.mark.parametrize(
-    ("module", "arguments"), [("click", ["--help"]), ("numba", ["count", "queens:4"])]
+    ("module", "arguments"), [("click", ["--help"]), ("joblib", ["count", "queens:4"])]
 )
 def test_an_interrupt_while_modules_are_imported_is_one_line(module, arguments):
     script = f"""

@@ -2,12 +2,21 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import problems
-from hypothesis import given
+from conftest import changed, n_covers, problems, problems_with_costs
+from hypothesis import given, strategies as st
 from oracles import covers
 from scipy import sparse
 
+import batchsolve as bs
 from batchsolve import ExactCover, ProblemError, Sudoku
+from batchsolve.engines.contract import registered
+from batchsolve.formats.exact_cover_files import (
+    read_ec,
+    read_json,
+    read_sets,
+    write_dlx,
+    write_json,
+)
 
 
 def test_from_options_orders_items_by_first_use():
@@ -22,14 +31,13 @@ def test_from_options_orders_items_by_first_use():
     ("build", "message"),
     [
         (lambda: ExactCover([0, 2], [1, 1], 2), "option 0 names item 1 twice"),
-        (lambda: ExactCover([0, 1, 1], [0], 2), "option 1 is empty"),
+        (lambda: ExactCover([0, 2, 1], [0], 2), "indptr descends behind option 1"),
         (lambda: ExactCover([0, 1, 2], [0, 2], 2), r"option 1 has item 2; items lie in 0 \.\. 1"),
         (lambda: ExactCover([0, 1], [-1], 2), "option 0 has item -1"),
         (lambda: ExactCover([0, 3], [0, 1], 2), "indptr must begin with 0 and end with"),
         (lambda: ExactCover([0, 1], [0], 1, 2), "n_primary must lie in"),
         (lambda: ExactCover([0, 1], [0.5], 1), "indices must hold whole numbers"),
         (lambda: ExactCover([0, 1], [0], 1, item_names=["a", "b"]), "2 item names for 1 items"),
-        (lambda: ExactCover.from_options([["a"], []]), "option 1 is empty"),
         (lambda: ExactCover.from_options([["a", "a"]]), "option 0 names item a twice"),
         (lambda: ExactCover.from_options([["a", "z"]], ["a"]), "option 0 names the unknown item"),
         (lambda: ExactCover.from_options([["a"]], ["a"], ["a"]), "item 'a' is declared twice"),
@@ -95,3 +103,53 @@ def test_arrays_are_read_only_also_in_a_worker_that_a_problem_was_sent_to():
     for each in (problem, pickle.loads(pickle.dumps(problem))):
         arrays = (each.indptr, each.indices, each.colors, each.bounds, each.costs)
         assert not any(array.flags.writeable for array in arrays)
+
+
+GAPS = {
+    "matrix": lambda: ExactCover.from_matrix([[1, 0], [0, 0], [0, 1], [0, 0]]),
+    "sparse": lambda: ExactCover.from_matrix(sparse.csr_matrix([[1, 0], [0, 0], [0, 1], [0, 0]])),
+    "json": lambda: read_json('{"options": [["a"], [], ["b"], []]}'),
+    "sets": lambda: read_sets("2 4\n1 1\n0\n1 2\n0\n"),
+    "ec": lambda: read_ec("p ec 2\ns 1\ns\ns 2\ns\n"),
+}
+
+
+@pytest.mark.parametrize("form", GAPS)
+def test_options_without_items_are_in_no_cover_and_keep_their_numbers(form, caplog):
+    problem = GAPS[form]()
+    assert (problem.n_options, problem.n_primary) == (4, 2)
+    assert [sorted(cover.tolist()) for cover in bs.solutions(problem)] == [[0, 2]]
+    assert caplog.messages == ["2 options without items (the first is option 1): in no cover"]
+
+
+@given(
+    problem=problems(5, 8, 2) | problems_with_costs(), gaps=st.lists(st.integers(0, 8), max_size=3)
+)
+def test_engines_find_the_same_covers_beside_options_without_items(problem, gaps):
+    gaps = sorted(min(gap, problem.n_options) for gap in gaps)
+    indptr = np.insert(problem.indptr, [gap + 1 for gap in gaps], problem.indptr[gaps])
+    costs = None if problem.costs is None else np.insert(problem.costs, gaps, 0)
+    wider = changed(problem, indptr=np.sort(indptr), costs=costs)
+    kept = np.delete(np.arange(wider.n_options), np.flatnonzero(np.diff(np.sort(indptr)) == 0))
+    for name in ("dlx", "bits", "memo", "auto"):
+        can = None if name == "auto" else registered(name).capabilities
+        if can and problem.bounds is not None and not can.bounds:
+            continue
+        assert bs.count(wider, engine=name).count == n_covers(problem), name
+    found = {tuple(sorted(cover.tolist())) for cover in bs.solutions(wider)}
+    assert found == {tuple(kept[sorted(c.tolist())]) for c in bs.solutions(problem)}
+    assert bs.solution_graph(wider).count == len(found)
+
+
+def test_a_problem_with_options_without_items_is_read_as_it_was_written():
+    problem = GAPS["json"]()
+    again = read_json(write_json(problem))
+    assert again.fingerprint == problem.fingerprint
+    assert write_dlx(problem) == "a b | (none)\na\n(none)\nb\n(none)\n"
+
+
+@pytest.mark.parametrize("matrix", [[[1, 0], [0, 1]], np.eye(2, dtype=int), sparse.eye(2)])
+@pytest.mark.parametrize("ask", [bs.count, bs.estimate])
+def test_a_matrix_is_no_problem_until_it_is_made_one(ask, matrix):
+    with pytest.raises(bs.InputError, match=r"make one by ExactCover\.from_matrix"):
+        ask(matrix)

@@ -6,6 +6,7 @@ from oracles import tilings
 import batchsolve as bs
 from batchsolve import InputError, ProblemError
 from batchsolve.formats.tiling_files import read_tiling
+from batchsolve.pictures.boards import Board
 from batchsolve.problems.polyominoes import (
     FIXED,
     FREE,
@@ -22,6 +23,7 @@ from batchsolve.problems.polyominoes import (
 from batchsolve.problems.tilings import (
     USES,
     board_cells,
+    named_pieces,
     piece_shape,
     placements,
     tiling,
@@ -245,3 +247,36 @@ def test_a_tiling_comes_from_any_file_and_from_standard_input(tmp_path, monkeypa
     assert bs.count(str(tmp_path / "board.txt"), jobs=1).count == 3
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert bs.read_problem("-").problem.n_options == 7
+
+
+SLACK = "board: 9x9\nfill: no\npieces: pentominoes trominoes I4 O4 L4\n"
+
+
+def test_cells_that_stay_empty_are_filled_where_the_sizes_tell_their_number():
+    problem = read_tiling(SLACK)
+    assert (problem.n_primary, problem.n_items, problem.n_bounded) == (17 + 81 + 1, 99, 1)
+    found = bs.count(problem, limit=1, node_limit=10_000, jobs=1)
+    assert (found.count, found.nodes < 1000) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("board", "pieces", "empty"),
+    [
+        ("2x3", "V3 I2 I1", 0),
+        ("2x4", "I3 V3 I1", 1),
+        ("3x3", "I3 V3 I1", 2),
+        ("3x4", "I3 V3 I2", 4),
+    ],
+)
+def test_fillers_change_no_count_and_no_drawing(board, pieces, empty):
+    problem = tiling(board, pieces, fill=False)
+    cells = board_cells(board)
+    slow = [
+        (orientations(shape, "free", False), 1, 1)
+        for shape in named_pieces(pieces, "free", False).values()
+    ]
+    assert bs.count(problem).count == tilings(cells, slow, False)
+    cover = next(bs.solutions(problem))
+    pieces, _ = Board.of(problem).filled(cover)
+    assert sum(len(piece.places) for piece in pieces) == len(cells) - empty
+    assert "(empty)" not in bs.draw(problem, cover).svg

@@ -196,3 +196,31 @@ def test_the_command_says_what_it_took(tmp_path):
     wrong = subprocess.run([*command, "-n", "0"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert "the number of images is 1 to 100,000, not 0" in wrong.stderr
+
+
+def test_columns_of_pandas_keep_their_types():
+    kinds = {
+        "n": pd.array([7, None, 2**60 + 1], "Int64"),
+        "level": pd.Categorical(["b", "a", "b"], ["b", "a"], ordered=True),
+        "day": pd.to_datetime(["2024-05-01", None, "2024-05-03"]).tz_localize("Europe/Berlin"),
+        "truth": pd.array([True, None, False], "boolean"),
+        "puzzle": pd.array(["1.....2..3.....4"] * 3, "string"),
+    }
+    given = pd.DataFrame(kinds, index=[5, 6, 7])
+    images = bs.augment(given, 2, seed=1)
+    assert images.dtypes.drop("source_row").to_dict() == given.dtypes.to_dict()
+    assert images["n"].tolist() == [7, 7, pd.NA, pd.NA, 2**60 + 1, 2**60 + 1]
+    assert images["level"].tolist() == ["b", "b", "a", "a", "b", "b"]
+    assert images["level"].cat.ordered
+    assert images["source_row"].tolist() == [1, 1, 2, 2, 3, 3]
+
+
+def test_ordered_categories_of_arrow_stay_ordered():
+    levels = pa.DictionaryArray.from_arrays([0, 1], ["b", "a"], ordered=True)
+    given = pa.table({"puzzle": ["1.....2..3.....4"] * 2, "level": levels})
+    assert bs.augment(given)["level"].type == levels.type
+    frame = pl.DataFrame(
+        {"puzzle": ["1.....2..3.....4"], "level": ["a"]},
+        schema_overrides={"level": pl.Enum(["b", "a"])},
+    )
+    assert bs.augment(frame).schema["level"] == pl.Enum(["b", "a"])

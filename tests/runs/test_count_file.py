@@ -333,7 +333,7 @@ def test_lists_of_problems_are_counted_in_python():
         (["queens:6", "queens:5", "--run", "dir"], "'--run': for one problem"),
         (["queens:6", "queens:5", "--up-to-symmetry"], "'--up-to-symmetry': for one problem"),
         (["queens:6", "--stats"], "--stats is for a table of counts"),
-        (["queens:6", "queens:5", "--box", "2x2"], "only tables of grids have 'box'"),
+        (["queens:6", "queens:5", "--box", "2x2"], "takes no --box; leave it out"),
         (["queens:6", "queens:5", "--column", "x"], "only tables have a column of problems"),
         (["queens:6", "queens:5", "-o", "x.npy"], ".npy holds nothing but solved grids"),
     ],

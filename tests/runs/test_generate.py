@@ -122,6 +122,7 @@ def test_puzzles_with_rules_of_their_own_are_as_they_were_wished(
 ):
     assume(cages or how["jigsaw"] or how["marks"] or how["lines"])
     assume(not (how["lines"] and how["constraints"]))
+    assume(how["lines"] or not how["line_cells"])
     wish = {"symmetry": symmetry, "minimal": minimal, "clues": clues}
     made = made_or_refused(3, seed=seed, node_limit=20_000, jobs=1, **wish, **how, **cages)
     if isinstance(made, str):
@@ -331,7 +332,7 @@ WISHES = {
     "seed is 0 or more": {"seed": -1},
     "are those of `minimal` puzzles": {"weights": True},
     "no attempt was finished": {"rules": "nonconsecutive"},
-    "stats: puzzles that are made have none": {"stats": True},
+    "takes no `stats`; leave it out": {"stats": True},
     "only grids of rows, columns and boxes": {"unlike": "a.csv", "rules": "x"},
     "unknown marks 'thermo'; choose from consecutive": {"marks": "xv+thermo"},
     "unknown marks ''; choose": {"marks": "xv+"},

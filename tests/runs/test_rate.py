@@ -7,8 +7,9 @@ import sys
 from functools import partial
 
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pytest
-from conftest import interrupted_after
+from conftest import interrupted_after, rows_of_csv
 
 import batchsolve as bs
 
@@ -39,6 +40,20 @@ def test_rows_are_rated_if_they_have_one_solution():
     )
 
 
+@pytest.mark.parametrize("n_small", [1, 3, 5])
+def test_grids_of_other_sizes_have_no_ratings_however_many_they_are(tmp_path, n_small):
+    table = pa.table({"puzzle": [EASY] * 3 + ["1.....2..3.....4"] * n_small})
+    rows = bs.rate(table).to_pylist()
+    assert [row["rating"] for row in rows] == [1.2] * 3 + [None] * n_small
+    assert [row["status"] for row in rows] == ["unique"] * (3 + n_small)
+    assert all("only 9×9 grids" in row["message"] for row in rows[3:])
+    pacsv.write_csv(table, tmp_path / "in.csv")
+    bs.rate_file(tmp_path / "in.csv", tmp_path / "out.csv")
+    assert [row["technique"] for row in rows_of_csv(tmp_path / "out.csv")[3:]] == [""] * n_small
+    with pytest.raises(bs.ProblemError, match="only 9×9 grids"):
+        bs.rate(table.slice(3))
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", "/"])
 def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path, suffix):
     path = tmp_path / "in.csv"
@@ -64,8 +79,10 @@ def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path, suff
 
 
 def test_other_rules_and_sizes_are_one_error():
-    table = pa.table({"puzzle": [EASY]})
+    table = pa.table({"puzzle": [EASY], "rules": ["x"]})
     with pytest.raises(bs.ProblemError, match="only 9×9 grids"):
+        bs.rate(table)
+    with pytest.raises(bs.InputError, match="takes no `rules`"):
         bs.rate(table, rules="x")
     with pytest.raises(bs.ProblemError, match="only 9×9 grids"):
         bs.rate(pa.table({"puzzle": ["1.....2..3.....4"]}))

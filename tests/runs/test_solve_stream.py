@@ -150,8 +150,8 @@ def test_tables_before_a_wrong_one_are_answered(later, why):
     [
         ({"a": TABLE}, {}, "tables are an iterable of them, or a reader of Arrow, not a dict"),
         (7, {}, "not 7"),
-        ([TABLE], {"resume": True}, "resume is a setting of solve_file"),
-        ([TABLE], {"time_limit": 1}, "rows have no time_limit"),
+        ([TABLE], {"resume": True}, r"solve_stream\(\) takes no `resume`; leave it out"),
+        ([TABLE], {"time_limit": 1}, "takes no `time_limit`; `node_limit` does not depend"),
         ([TABLE], {"limit": 0}, "limit is 1 or more"),
     ],
 )

@@ -129,7 +129,7 @@ def test_runs_that_disagree_are_an_error(monkeypatch):
 
 @pytest.mark.parametrize("before", range(1, 8))
 def test_a_check_that_raises_ends_a_run_at_the_next_result(before, monkeypatch):
-    """Such a check raises a Ctrl-C that came while numba loaded a kernel; see `interrupts`."""
+    """Such a check raises a Ctrl-C that came in a callback; see `interrupts`."""
     from batchsolve.engines import native
 
     search, calls = native.search_links, []
@@ -172,9 +172,12 @@ def test_an_error_says_in_which_problem_it_is(tmp_path, monkeypatch):
     assert message("queens:4", "queens:5", "-q").startswith("batchsolve: queens:5: a worker died")
 
 
-def press_in_numba():
+def press_in_a_callback():
     """Press Ctrl-C where `interrupts` only notes it."""
-    exec("press()", {"__name__": "numba", "press": lambda: signal.raise_signal(signal.SIGINT)})
+    exec(
+        "press()",
+        {"__name__": "distributed.gc", "press": lambda: signal.raise_signal(signal.SIGINT)},
+    )
 
 
 def test_scale_hears_an_interrupt_that_was_noted_in_its_first_search(tmp_path, monkeypatch):
@@ -184,7 +187,7 @@ def test_scale_hears_an_interrupt_that_was_noted_in_its_first_search(tmp_path, m
 
     def interrupted(problem, task):
         if not calls:
-            press_in_numba()
+            press_in_a_callback()
         calls.append(1)
         return search(problem, task)
 
@@ -371,7 +374,7 @@ def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, mo
 
 def test_scale_and_report_hear_an_interrupt_that_was_noted_in_their_report(tmp_path, monkeypatch):
     def interrupted(*arguments):
-        press_in_numba()
+        press_in_a_callback()
         return write_report(*arguments)
 
     monkeypatch.setattr("batchsolve.scaling.report.write_report", interrupted)

@@ -241,3 +241,67 @@ def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
 def test_a_cluster_that_is_not_there_is_one_clear_error(address, why, monkeypatch, tmp_path):
     pytest.importorskip("distributed")
     check_no_cluster("dask", address, why, monkeypatch, tmp_path)
+
+
+CALL = 'bs.count("queens:6", backend="dask", jobs=1)'
+
+
+def ran(command, **how):
+    """Run a script; return its errors, and the last line of them."""
+    pytest.importorskip("distributed")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **how)
+    assert done.returncode == 1
+    return done.stderr, done.stderr.splitlines()[-1]
+
+
+def test_a_script_without_a_guard_is_one_error_that_names_the_guard(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(f"import batchsolve as bs\n{CALL}\n")
+    errors, last = ran([sys.executable, script])
+    assert last.startswith(f"batchsolve.errors.InputError: {script}: worker processes import the")
+    assert last.endswith('put its calls below `if __name__ == "__main__":`')
+    assert errors.count("Traceback") == 1
+
+
+def test_a_script_with_a_call_outside_its_guard_says_nothing_in_its_workers(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(f'import batchsolve as bs\nif __name__ == "__main__":\n    pass\n{CALL}\n')
+    errors, last = ran([sys.executable, script])
+    assert last.endswith('put its calls below `if __name__ == "__main__":`')
+    assert errors.count(CALL) == 1  # in the traceback of this process alone
+
+
+def test_a_script_on_standard_input_is_to_be_saved():
+    _, last = ran([sys.executable, "-"], input=f"import batchsolve as bs\n{CALL}\n")
+    assert "<stdin> is not a file (python -?); save the script, with its calls below" in last
+
+
+@pytest.mark.parametrize("joined", ["before", "later"])
+def test_a_worker_of_another_version_is_one_error(workers, monkeypatch, joined):
+    monkeypatch.setattr(bs, "__version__", "0.0.9")
+    if joined == "later":  # as when the workers that were there first had this version
+        module = pytest.importorskip("batchsolve.workers.dask")
+        monkeypatch.setattr(module.DaskWorkers, "_check_versions", lambda self: None)
+    why = (
+        r"the worker tcp://\S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it"
+    )
+    with pytest.raises(bs.InputError, match=why):
+        bs.count(QUEENS, budget=100, engine="dlx", **workers)
+
+
+def test_a_worker_without_batchsolve_is_one_line(tmp_path):
+    pytest.importorskip("distributed")
+    (tmp_path / "hide.py").write_text('import sys\nsys.modules["batchsolve"] = None\n')
+    how = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+    with dask_cluster() as cluster:
+        address = cluster.scheduler_address
+        worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
+        with subprocess.Popen([*worker, "--preload", tmp_path / "hide.py"], **how) as other:
+            try:
+                cluster.wait_for_workers(3, 60)
+                done = invoke("count", "queens:6", "--backend", "dask", "--scheduler", address)
+            finally:
+                other.kill()
+    lines = [line for line in done.stderr.splitlines() if "lacks" in line]
+    assert (done.exit_code, len(lines)) == (2, 1)
+    assert "lacks batchsolve; install batchsolve 0.1.0 there, or stop it" in lines[0]

@@ -3,6 +3,7 @@
 import socket
 import subprocess
 import sys
+import threading
 import time
 from contextlib import ExitStack, contextmanager
 
@@ -15,6 +16,7 @@ from batchsolve.problems.families import family
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import count
 from batchsolve.search.tree import TreeWork
+from batchsolve.workers import base
 from batchsolve.workers.pool import Pool
 
 QUEENS, N_QUEENS, N_NODES = family("queens:12"), 14_200, 241_498
@@ -82,7 +84,7 @@ def test_ray_goes_on_with_the_machines_that_are_left_and_without_any_ends(machin
     ends_and_is_resumed(tmp_path / "run", losses, backend="ray", address=address)
 
 
-def test_ray_makes_new_workers_on_the_machines_that_are_left(machines):
+def test_ray_makes_new_workers_on_the_machines_that_are_left(machines, caplog):
     ray = pytest.importorskip("ray")
     address, (lose, _) = machines
     work = TreeWork(get_engine("algorithm-x"), QUEENS)
@@ -95,6 +97,8 @@ def test_ray_makes_new_workers_on_the_machines_that_are_left(machines):
         results = list(pool.start(work, [(7, task)]))
         assert pool.jobs == 1
     assert [(done.number, done.result.n_nodes) for done in results] == [(7, 100)]
+    wait = f"{address}: too few workers; waiting up to 0.5 s for others to join"
+    assert wait in caplog.messages
 
 
 @contextmanager
@@ -131,6 +135,31 @@ def ends_and_is_resumed(directory, losses, **workers):
     with bs.Run(directory, QUEENS, engine="dlx", resume=True) as run:
         result = run.search()
     assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
+
+
+def test_losses_and_waits_are_said(monkeypatch, caplog):
+    monkeypatch.setattr(base, "LOOK_SECONDS", 0.001)
+    looks = iter([{"a", "b"}, {"a", "b"}, {"b", "c"}, OSError("no scheduler"), {"b"}, set()])
+    ended = threading.Event()
+
+    def there():
+        found = next(looks, set())
+        if isinstance(found, OSError):
+            raise found
+        known[:] = [found]
+        return found
+
+    known = [set()]
+    stuck = lambda: None if known[0] else "calls"  # noqa: E731
+    watchdog = base.Watchdog(stuck, lambda _: ended.set(), 0.02, "the cluster", there)
+    assert ended.wait(30)
+    watchdog.stop()
+    assert caplog.messages[:4] == [
+        "the cluster: lost a; others do the tasks",
+        "the cluster: lost c; others do the tasks",
+        "the cluster: lost b; no worker is left",
+        "the cluster: too few workers; waiting up to 0.02 s for others to join",
+    ]
 
 
 def test_dask_without_workers_is_one_clear_error(monkeypatch, tmp_path):

@@ -133,3 +133,10 @@ def test_a_cluster_that_is_not_there_is_one_clear_error(address, why, monkeypatc
     module = pytest.importorskip("batchsolve.workers.ray")
     module.ray.shutdown()  # also the one of this module, whose tests come before this
     check_no_cluster("ray", address, why, monkeypatch, tmp_path)
+
+
+def test_a_worker_of_another_version_is_one_error(workers, monkeypatch):
+    monkeypatch.setattr(bs, "__version__", "0.0.9")
+    why = r"the worker \S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it$"
+    with pytest.raises(bs.InputError, match=why):
+        bs.count("queens:9", budget=100, engine="dlx", **workers)

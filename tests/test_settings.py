@@ -1,0 +1,599 @@
+"""Every keyword of a public function and every option changes something, or is refused by name.
+
+What a call does is written down: its result, what it logs and writes, how often it calls back, the
+workers that it asks for, and the number of tasks that it hands out.
+"""
+
+import inspect
+import logging
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, fields, is_dataclass
+from shutil import rmtree
+from typing import get_args, get_type_hints
+
+import click
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pytest
+from invoking import invoke
+
+import batchsolve as bs
+from batchsolve.cli.commands import all_commands
+from batchsolve.cli.options import Printing
+from batchsolve.scaling import plots
+from batchsolve.workers import pool as pools
+
+FOUR = ["1.....2..3.....4", "1...............", "1....1..........", "1" * 16]
+OTHER = [text[::-1] for text in FOUR]
+SOLVED = ["1243342143122134"] * 4
+REGIONS = "AAAABBBBCCCCDDDD"
+NINE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+UNIQUE = "...7.....1.......4364.........62........15.2..2..345.6..72.9..3.3....6....2....87"
+NINE_SOLVED = "534678912672195348198342567859761423426853791713924856961537284287419635345286179"
+QUEENS = bs.family("queens:6")
+COSTLY = bs.ExactCover(
+    QUEENS.indptr, QUEENS.indices, QUEENS.n_items, QUEENS.n_primary, costs=range(QUEENS.n_options)
+)
+TABLE = pa.table(
+    {
+        "puzzle": FOUR,
+        "other": OTHER,
+        "solution": SOLVED,
+        "third": ["3421123421344312", *SOLVED[1:]],
+        "cages": ["..A...A........."] * 4,
+        "sums": ["A=6"] * 4,
+    }
+)
+REPEATED = pa.table(
+    {
+        "puzzle": [*FOUR, FOUR[0], FOUR[0], "1..............1"],
+        "other": [*FOUR[:3], *OTHER],
+        "rules": ["", "", "", "", "x", "", ""],
+    }
+)
+RATED = pa.table(
+    {"puzzle": [NINE, UNIQUE, "." * 81, "1" * 81], "other": [NINE_SOLVED, NINE, NINE, NINE]}
+)
+PREDICTED = TABLE.append_column(
+    "prediction", pa.array([SOLVED[0], "1234341221434321", "1243", None])
+)
+PREDICTED = PREDICTED.append_column("guess", pa.array(SOLVED))
+UNTIMED = {"seconds", "rows_per_second", "rates"}
+
+told: list[object] = []  # what callbacks, workers and tasks have told in a call
+
+
+def tell(*_):
+    told.append("called")
+
+
+VALUES = {
+    "address": "tcp://127.0.0.1:1",
+    "alphabet": "ABCD",
+    "backend": "loky",
+    "blank": "x",
+    "box": (1, 4),
+    "branch": "first",
+    "budget": 2,
+    "canonical": True,
+    "check": tell,
+    "chunk": 1,
+    "column": "other",
+    "engine": "dlx",
+    "filename": True,
+    "jobs": 2,
+    "limit": 1,
+    "node_limit": 3,
+    "on_progress": tell,
+    "regions": REGIONS,
+    "resume": True,
+    "rule_columns": "none",
+    "rules": "x",
+    "solution_column": "third",
+    "split_depth": 1,
+    "stats": True,
+    "stop_on_invalid": True,
+    "time_limit": 1e-9,
+}
+"""Other values than the defaults, which suit most functions."""
+
+
+@dataclass
+class Case:
+    """A call of a function with some settings, and values of its keywords beside `VALUES`."""
+
+    call: Callable
+    values: dict = field(default_factory=dict)
+    base: dict = field(default_factory=dict)
+    beside: dict = field(default_factory=dict)  # what a keyword needs to have a meaning
+
+
+def of_table(function, table=TABLE):
+    return lambda folder, **how: function(table, **how)
+
+
+def of_file(function, table=TABLE):
+    def call(folder, **how):
+        if not (folder / "in.csv").exists():
+            pacsv.write_csv(table, folder / "in.csv")
+        given = function(folder / "in.csv", folder / "out.csv", **how)
+        return given, (folder / "out.csv").read_text()
+
+    return call
+
+
+def of_problem(function, *arguments, problem="queens:6"):
+    return lambda folder, **how: function(problem, *arguments, **how)
+
+
+def to_file(folder, **how):
+    return bs.generate_file(folder / "out.csv", 3, **how), (folder / "out.csv").read_text()
+
+
+def of_a_row(folder, **how):
+    pacsv.write_csv(TABLE, folder / "in.csv")
+    return bs.read_problem(f"{folder}/in.csv#1", **how)
+
+
+COUNTED = pa.table(
+    {"problem": ["queens:9", "queens:x", "langford:3"], "again": ["queens:4", "langford:3", ""]}
+)
+MADE = {
+    "n": 2,
+    "box": (2, 3),
+    "seed": 8,
+    "clues": (6, 6),
+    "rating": (1.0, 2.0),
+    "cages": (2, 3),
+    "cage_layout": "AABB" * 4,
+    "marks": "xv",
+    "lines": "thermo",
+    "line_cells": (2, 2),
+    "jigsaw": True,
+    "constraints": ".Shape~4x4.Cage~5~R1C1~R1C2",
+    "minimal": True,
+    "pattern": "xxxxxxxxxxxx....",
+    "symmetry": "rotation",
+    "weights": True,
+    "unlike": ("nothing.csv",),
+    "alphabet": "1234",
+}
+BESIDE = {"weights": {"minimal": True}}
+BESIDE["minimal"] = {"clues": (6, 8)}
+BESIDE["node_limit"] = {"rules": "x"}
+BESIDE["alphabet"] = {"alphabet": "ABCD"}
+MAKING = MADE, {"box": (2, 2), "seed": 7}, BESIDE
+TREE = {"limit": 2, "split_depth": 3, "stack": [1], "up_to_symmetry": True, "wanted": 2}
+BOARD = {"stack": [1], "title": "a board", "memory": "1", "cover": [1]}
+IMAGES = (
+    {"n": 2, "seed": 3, "original": True, "rule_columns": "cages,sums"},
+    {"rule_columns": "none"},
+    {"stop_on_invalid": {"blank": "x"}},
+)
+RATING = {"backdoor": True, "steps": True, "uniqueness": True, "box": (1, 9)}
+RATING |= {"rule_columns": "cages"}
+WITH_STATS = {"stats": False}, {"stats": True}
+
+CASES = {
+    "augment": Case(of_table(bs.augment), *IMAGES),
+    "augment_file": Case(of_file(bs.augment_file), *IMAGES),
+    "canonical": Case(lambda folder, **how: bs.canonical("1.....2..3.....4", **how)),
+    "canonical_forms": Case(lambda folder: bs.canonical_forms(bs.Sudoku(2, 2), np.zeros((1, 16)))),
+    "cheapest": Case(of_problem(bs.cheapest, problem=COSTLY), {"engine": "bits", **TREE}),
+    "count": Case(of_problem(bs.count), TREE),
+    "count_file": Case(
+        of_file(bs.count_file, COUNTED), {"column": "again"}, {}, {"time_limit": {"budget": 50}}
+    ),
+    "count_projections": Case(
+        of_problem(bs.count_projections, ["r1*"]), {"stack": [1], "engine": "bits"}
+    ),
+    "dedupe": Case(
+        of_file(bs.dedupe, REPEATED),
+        {"up_to_symmetry": True, "against": ["in.csv"], "mark": True},
+    ),
+    "distribution": Case(of_problem(bs.distribution), {"by": "cost", **BOARD}),
+    "draw": Case(lambda folder, **how: bs.draw("queens:6", **how).svg, BOARD),
+    "estimate": Case(
+        of_problem(bs.estimate, problem="queens:12"),
+        {"stack": [1], "probes": 50, "seed": 3, "engine": "dlx:first"},
+    ),
+    "evaluate": Case(
+        of_table(bs.evaluate, PREDICTED),
+        {"prediction": "guess", "truth": "third", "by": "other", "bins": [1, 2]},
+        {},
+        {"bins": {"by": "other"}},
+    ),
+    "family": Case(lambda folder: bs.family("queens:4")),
+    "generate": Case(lambda folder, **how: bs.generate(3, **how), *MAKING),
+    "generate_file": Case(to_file, *MAKING),
+    "generate_table": Case(lambda folder, **how: bs.generate_table(3, **how), *MAKING),
+    "grid_problem": Case(lambda folder, **how: bs.grid_problem(4, **how), {"drawing": "x"}),
+    "heat_map": Case(lambda folder, **how: bs.heat_map("queens:6", **how).svg, BOARD),
+    "rate": Case(of_table(bs.rate, RATED), RATING),
+    "rate_file": Case(of_file(bs.rate_file, RATED), RATING),
+    "read_problem": Case(of_a_row),
+    "sample": Case(
+        of_problem(bs.sample, 20), {"seed": 3, "distinct": True, "weighted": True, **BOARD}
+    ),
+    "solution_graph": Case(
+        of_problem(bs.solution_graph, problem="queens:10"), {"ordered": False, **BOARD}
+    ),
+    "solutions": Case(of_problem(bs.solutions), {"engine": "dlx:first", **TREE}),
+    "solve": Case(lambda folder, **how: bs.solve(FOUR[1], **how)),
+    "solve_batch": Case(of_table(bs.solve_batch, FOUR), {"problem": bs.Sudoku(1, 4)}),
+    "solve_file": Case(of_file(bs.solve_file)),
+    "solve_stream": Case(of_table(bs.solve_stream, [TABLE, TABLE]), *WITH_STATS),
+    "solve_table": Case(of_table(bs.solve_table), *WITH_STATS),
+    "split": Case(of_problem(bs.split), {"stack": [1], "depth": 2, "engine": "lanes"}),
+    "structure_symmetries": Case(
+        of_problem(bs.structure_symmetries, problem=QUEENS), {"stack": [1]}
+    ),
+    "symmetries": Case(of_problem(bs.symmetries, problem=QUEENS)),
+    "tiling": Case(
+        of_problem(bs.tiling, {"L": "XX/X."}, problem="2x3"),
+        {"kind": "fixed", "use": "any number", "fill": False},
+        {"use": "2"},
+    ),
+}
+FUNCTIONS = [name for name in bs.__all__ if inspect.isfunction(getattr(bs, name))]
+SETTINGS = {"files": bs.FileSettings, "search": bs.SearchSettings, "wanted": bs.PuzzleSettings}
+
+
+def declared_by(function):
+    """Return the keywords of a function, and the classes of settings that it takes whole."""
+    names, kinds = [], {}
+    for name, declared in inspect.signature(function).parameters.items():
+        if declared.kind is declared.VAR_KEYWORD:
+            [taken] = get_args(get_type_hints(function)[name])
+            kinds = {each: SETTINGS[each] for each in taken.__annotations__ if each in SETTINGS}
+            names += [each for each in taken.__annotations__ if each not in SETTINGS]
+        elif declared.default is not declared.empty:
+            names.append(name)
+    return names, kinds
+
+
+def keywords(function):
+    """Yield keywords to be given, also those that only others take, which may be given whole."""
+    names, kinds = declared_by(function)
+    of_kinds = [each.name for kind in kinds.values() for each in fields(kind)]
+    yield from ((name, None) for name in dict.fromkeys([*names, *of_kinds]))
+    for whole, kind in kinds.items():
+        yield from ((each.name, whole) for each in fields(kind) if each.name not in names)
+
+
+def given(settings, whole):
+    """Return settings as keywords, those of one kind given whole."""
+    if whole is None:
+        return settings
+    kind = SETTINGS[whole]
+    own = {each.name: settings[each.name] for each in fields(kind) if each.name in settings}
+    others = {name: value for name, value in settings.items() if name not in own}
+    return {**others, whole: kind(**own)}
+
+
+def seen(value):
+    """Return all that can be seen of a result, in plain types."""
+    if isinstance(value, pa.Table):
+        return str(value.schema), [without_times(row) for row in value.to_pylist()]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, bs.Stacks):
+        return [each.tolist() for each in value]
+    if isinstance(value, bs.SolutionGraph):
+        return value.count, value.n_nodes, value.is_ordered
+    if isinstance(value, bs.ExactCover):
+        return value.fingerprint, repr(value)
+    if is_dataclass(value):
+        return without_times({each.name: seen(getattr(value, each.name)) for each in fields(value)})
+    if isinstance(value, list | tuple | Iterator):
+        return list(map(seen, value))
+    return untimed(value) if isinstance(value, str) else repr(value)
+
+
+def untimed(text):
+    """Return a text without rows a second, and without numbers with a point, which may be times."""
+    return re.sub(r"[\d,]+ rows/s|(?<![\d.])\d+\.\d+(e[-+]?\d+)?(?![\d.])", "?", text)
+
+
+def without_times(facts):
+    return {name: value for name, value in facts.items() if name not in UNTIMED}
+
+
+class Interrupted(BaseException):
+    """The end of a run that is to be resumed."""
+
+
+def interrupt(_):
+    raise Interrupted
+
+
+@pytest.fixture(autouse=True)
+def _workers_tell(monkeypatch):
+    """Note which workers a call asks for, and each task that it hands out."""
+    get_workers, ticketed = pools.get_workers, pools.Pool._ticketed
+
+    def asked(backend, jobs, address):
+        told.append((backend, jobs, address))  # processes would take seconds to start
+        return get_workers("threading" if backend == "loky" else backend, jobs, address)
+
+    def handed_out(pool, tasks, out):
+        for each in ticketed(pool, tasks, out):
+            told.append("task")
+            yield each
+
+    monkeypatch.setattr(pools, "get_workers", asked)
+    monkeypatch.setattr(pools.Pool, "_ticketed", handed_out)
+
+
+@pytest.fixture
+def outcome(caplog, tmp_path, monkeypatch):
+    """Return a function that calls another, and returns all that it did, or its error."""
+    monkeypatch.chdir(tmp_path)
+
+    def do(call, after_interrupt, **how):
+        for old in tmp_path.iterdir():
+            old.unlink()
+        if after_interrupt:
+            with suppress(Interrupted, TypeError):
+                call(tmp_path, on_progress=interrupt)
+        told.clear()
+        caplog.clear()
+        try:
+            with caplog.at_level(logging.WARNING):
+                value = seen(call(tmp_path, **how))
+        except (bs.BatchsolveError, TypeError) as error:
+            return str(error)
+        return value, Counter(map(repr, told)), caplog.messages
+
+    return do
+
+
+def test_all_functions_have_a_case():
+    assert sorted(CASES) == sorted(FUNCTIONS)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_each_keyword_changes_something_or_is_refused_by_name(function, outcome):
+    case, ignored = CASES[function], []
+    names, _ = declared_by(getattr(bs, function))
+    usual = outcome(case.call, False, **case.base)
+    for name, whole in keywords(getattr(bs, function)):
+        value = (VALUES | case.values)[name] if name in names else VALUES.get(name, 10)
+        base = case.base | case.beside.get(name, {})
+        before = usual
+        if name in case.beside or name == "resume":
+            before = outcome(case.call, name == "resume", **base)
+        after = outcome(case.call, name == "resume", **given(base | {name: value}, whole))
+        if name not in names:
+            is_heeded = isinstance(after, str) and f"{function}() takes no `{name}`" in after
+        else:
+            is_heeded = before != after
+        if not is_heeded:
+            ignored.append((whole or "", name, after))
+    assert not ignored
+
+
+# ---- commands -------------------------------------------------------------------------------
+
+COMMANDS = all_commands()
+OF_GRIDS = {
+    "--alphabet": "ABCD",
+    "--blank": "x",
+    "--box": "1x4",
+    "--column": "third",
+    "--regions": "{home}/regions.txt",
+    "--rule-columns": "none",
+    "--rules": "x",
+}
+WORDS = OF_GRIDS | {
+    "--backend": "loky",
+    "--branch": "first",
+    "--budget": "2",
+    "--chunk": "1",
+    "--engine": "dlx",
+    "--jobs": "2",
+    "--latency": "1",
+    "--limit": "1",
+    "--node-limit": "3",
+    "--number": "2",
+    "--output": "other.csv",
+    "--scheduler": "tcp://127.0.0.1:1",
+    "--seed": "3",
+    "--solution-column": "third",
+    "--split-depth": "3",
+    "--symmetries": "structure",
+    "--time-limit": "1e-9",
+}
+"""Words behind options, which suit most commands."""
+
+MADE_WORDS = {
+    "--alphabet": "1234",
+    "--box": "2x3",
+    "--cage-layout": "{home}/regions.txt",
+    "--cages": "2..3",
+    "--clues": "6",
+    "--constraints": "{home}/constraints.txt",
+    "--line-cells": "2",
+    "--lines": "thermo",
+    "--marks": "xv",
+    "--pattern": "{home}/pattern.txt",
+    "--rating": "1..2",
+    "--symmetry": "rotation",
+    "--unlike": "{home}/in.csv",
+}
+
+
+@dataclass
+class Line:
+    """A command line, words of options beside `WORDS`, and what these need to have a meaning."""
+
+    line: str
+    words: dict = field(default_factory=dict)
+    beside: dict = field(default_factory=dict)
+
+
+ONE = "{home}/in.csv#2"
+LINES = {
+    "solve": Line(
+        "{home}/in.csv -o out.csv",
+        {"--on-invalid": "stop", "--node-limit": "1"},
+        {"--engine": "--json"},
+    ),
+    "dedupe": Line("{home}/repeated.csv -o out.csv", {"--against": "{home}/in.csv"}),
+    "generate": Line(
+        "-n 3 --seed 7 --box 2x2 -o out.csv",
+        MADE_WORDS,
+        {
+            "--alphabet": "--alphabet ABCD",
+            "--minimal": "--clues 6..8",
+            "--node-limit": "--rules x",
+            "--weights": "--minimal",
+        },
+    ),
+    "rate": Line("{home}/rated.csv -o out.csv", {"--rule-columns": "cages"}),
+    "augment": Line(
+        "{home}/in.csv --rule-columns none -o out.csv", {"--rule-columns": "cages,sums"}
+    ),
+    "evaluate": Line(
+        "{home}/predicted.csv",
+        {
+            "--bins": "1,2",
+            "--by": "other",
+            "--html": "out.html",
+            "--prediction": "guess",
+            "--truth": "third",
+        },
+        {"--bins": "--by other"} | dict.fromkeys(OF_GRIDS, "--json --truth none"),
+    ),
+    "count": Line(
+        ONE,
+        {
+            "--by": "options",
+            "--graph": "graph.zdd",
+            "--memo-size": "1",
+            "--project": "r1c1*",
+            "--run": "run",
+            "--stacks": "{home}/parts/0000.jsonl",
+        },
+        {"--memo-size": "--memo", "--resume": "--run run", "--graph": "--memo"},
+    ),
+    "enumerate": Line(ONE + " -o run", {"--best": "1"}),
+    "export": Line("{home}/run -o out.csv", {"--output": "out.jsonl"}),
+    "runs": Line("{home}/run"),
+    "graph": Line(
+        ONE + " {home}/graph.zdd",
+        {"--with": "63", "--without": "63", "--sample": "2", "--output": "out.zdd"},
+        {"--seed": "--sample 24", "--distinct": "--sample 24"},
+    ),
+    "sample": Line(ONE + " -n 24", {"--memory": "0"}),
+    "show": Line(ONE),
+    "draw": Line(
+        ONE + " -o out.svg",
+        {"--found": "{home}/run", "--format": "html", "--node-limit": "1", "--output": "x.html"},
+    ),
+    "convert": Line(ONE + " -o out.dlx", {"--output": "out.json"}),
+    "estimate": Line("queens:12 --probes 50", {"--engine": "dlx:first", "--probes": "20"}),
+    "engines": Line(""),
+    "split": Line(
+        "queens:6 --depth 2 -o parts", {"--depth": "3", "--engine": "lanes", "--files": "1"}
+    ),
+    "merge": Line("{home}/0000.json"),
+    "scale": Line(
+        ONE + " -o scaling --jobs 1 --repeat 1",
+        {"--by": "other", "--forecast-workers": "64", "--repeat": "2", "--weak": "2"},
+        {"--by": "--weak 2"},
+    ),
+    "report": Line("{home}/scaling", {"--forecast-workers": "64"}),
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Return a folder with the files that the commands read."""
+    home = tmp_path_factory.mktemp("home")
+    for name, table in {
+        "in": TABLE,
+        "repeated": REPEATED,
+        "rated": RATED,
+        "predicted": PREDICTED,
+    }.items():
+        pacsv.write_csv(table, home / f"{name}.csv")
+    (home / "regions.txt").write_text(REGIONS)
+    (home / "pattern.txt").write_text(MADE["pattern"])
+    (home / "constraints.txt").write_text(MADE["constraints"])
+    one = ONE.format(home=home)
+    part = f"{home}/parts/0000.jsonl"
+    assert invoke("enumerate", one, "-o", home / "run").exit_code == 0
+    assert invoke("split", "queens:6", "--depth", 1, "-o", home / "parts").exit_code == 0
+    (home / "0000.json").write_text(invoke("count", "queens:6", "--stacks", part, "--json").stdout)
+    graph = home / "graph.zdd"
+    assert invoke("count", one, "--memo", "--graph", graph).exit_code == 0
+    scale = ["scale", one, "-o", home / "scaling", "--jobs", 1, "--repeat", 1]
+    assert invoke(*scale).exit_code == 0
+    return home
+
+
+@pytest.fixture
+def printed(home, tmp_path, monkeypatch):
+    """Return a function that calls a command, and returns all that it did."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plots, "available", lambda: False)  # pictures take seconds
+
+    def do(*words, after_interrupt=False):
+        for old in tmp_path.iterdir():
+            rmtree(old) if old.is_dir() else old.unlink()
+        words = [word.format(home=home) for word in words]
+        if after_interrupt:
+            with monkeypatch.context() as patched:
+                patched.setattr(Printing, "progress", interrupted_progress)
+                invoke(*(word for word in words if word != "--resume"))
+        told.clear()
+        done = invoke(*words)
+        files = {str(path): contents(path) for path in tmp_path.rglob("*") if path.is_file()}
+        said = untimed(done.stdout), untimed(done.stderr)
+        return done.exit_code, said, Counter(map(repr, told)), files
+
+    return do
+
+
+@contextmanager
+def interrupted_progress(*_):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    yield stop
+
+
+def contents(path):
+    is_text = path.suffix in (".csv", ".jsonl", ".html", ".svg", ".dlx", ".json")
+    return untimed(path.read_text()) if is_text else path.suffix
+
+
+def test_all_commands_have_a_line():
+    assert sorted(LINES) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_option_changes_something_or_is_refused_by_name(command, printed):
+    case, ignored = LINES[command], []
+    for option in COMMANDS[command].params:
+        name = max(option.opts, key=len)
+        if not isinstance(option, click.Option) or option.name == "help":
+            continue
+        line = f"{command} {case.line} {case.beside.get(name, '')}".split()
+        words = [] if option.is_flag else [(WORDS | case.words)[name]]
+        how = {"after_interrupt": name == "--resume"}
+        before = printed(*line, **how)
+        if before == (after := printed(*without(option, line), name, *words, **how)):
+            ignored.append((name, after[1]))
+    assert not ignored
+
+
+def without(option, line):
+    """Return the words of a line without those of an option."""
+    places = [k for k, word in enumerate(line) if word in option.opts]
+    return [word for k, word in enumerate(line) if not {k, k - 1}.intersection(places)]
