@@ -38,9 +38,11 @@ public:
 
     Found run() {
         for (std::size_t h = 0; h < rules_.n_houses(); ++h) review_house(rules_.house(h));
-        for (const auto& [one, other] : rules_.distinct) review_distinct(one, other);
-        for (const auto& pair : rules_.related) review_related(pair);
-        for (std::size_t k = 0; k < rules_.n_meets(); ++k) review_meet(rules_.meet(k));
+        Lanes changed{};
+        for (const auto& [one, other] : rules_.distinct) changed |= review_distinct(one, other);
+        for (const auto& pair : rules_.related) changed |= review_related(pair);
+        for (std::size_t k = 0; k < rules_.n_meets(); ++k) changed |= review_meet(rules_.meet(k));
+        changed_ |= changed;
         if (!regions_.empty()) {
             review_regions();
             review_lines(0);
@@ -96,16 +98,18 @@ private:
         return hidden == 0 ? left : hidden;
     }
 
-    void review_distinct(int one, int other) {
+    // ---- these return the candidates that they take away ----------------------------------------
+
+    Lanes review_distinct(int one, int other) {
         const Lanes x = cells_[one], y = cells_[other];
-        changed_ |= leave(one, x & ~single_of(y)) | leave(other, y & ~single_of(x));
+        return leave(one, x & ~single_of(y)) | leave(other, y & ~single_of(x));
     }
 
-    void review_related(const Related& pair) {
+    Lanes review_related(const Related& pair) {
         const auto [one, other, relation] = pair;
         const Lanes x = cells_[one], y = cells_[other];
-        changed_ |= leave(other, y & allowed_by(x, rules_.left_to_other(relation)));
-        changed_ |= leave(one, x & allowed_by(y, rules_.left_to_one(relation)));
+        return leave(other, y & allowed_by(x, rules_.left_to_other(relation))) |
+               leave(one, x & allowed_by(y, rules_.left_to_one(relation)));
     }
 
     Lanes allowed_by(Lanes given, std::span<const std::uint32_t> digits_left) const {
@@ -117,10 +121,10 @@ private:
         return allowed;
     }
 
-    void review_meet(const Meet& meet) {
+    Lanes review_meet(const Meet& meet) {
         const Lanes shared = all_of(meet.shared), one = all_of(meet.one),
                     other = all_of(meet.other);
-        changed_ |= take(meet.one, shared & ~other) | take(meet.other, shared & ~one);
+        return take(meet.one, shared & ~other) | take(meet.other, shared & ~one);
     }
 
     /// Take digits from cells; return those that they had.
