@@ -135,7 +135,7 @@ Written write_numbers(Bytes digits, std::size_t n_cells, Byte separator, Byte bl
     std::array<Number, 256> numbers{};
     for (std::size_t digit = 0; digit < 256; ++digit) {
         auto& [text, size] = numbers[digit];
-        for (const std::size_t power : {100, 10, 1}) {
+        for (const std::size_t power : {100u, 10u, 1u}) {
             if (digit >= power) text[size++] = static_cast<Byte>('0' + digit / power % 10);
         }
         if (digit == 0) text[size++] = blank;
