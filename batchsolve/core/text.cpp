@@ -144,7 +144,7 @@ Written write_numbers(Bytes digits, std::size_t n_cells, int first_digit, Byte s
     for (std::size_t digit = 0; digit < 256; ++digit) {
         auto& [text, size] = numbers[digit];
         const std::size_t number = digit + static_cast<std::size_t>(first_digit) - (digit > 0);
-        for (const std::size_t power : {100, 10, 1}) {
+        for (const std::size_t power : {100u, 10u, 1u}) {
             const bool is_shown = number >= power || power == 1;
             if (digit > 0 && is_shown) text[size++] = static_cast<Byte>('0' + number / power % 10);
         }

@@ -124,7 +124,7 @@ private:
         states_.clear();
         const auto n_stacks = static_cast<std::size_t>(n_ / boxes_.columns);
         for (int turned = 0; turned <= (boxes_.rows == boxes_.columns); ++turned) {
-            const auto blank = grids_[1 - turned].blank;
+            const auto blank = at(grids_, 1 - turned).blank;
             const auto is_blank = [&](int stack) {
                 const auto columns = bits(boxes_.columns) << (stack * boxes_.columns);
                 return (blank & columns) == columns;

@@ -112,7 +112,7 @@ private:
     void order_band(int first) {
         std::array<std::uint8_t, 3> rows;
         std::iota(rows.begin(), rows.end(), static_cast<std::uint8_t>(first));
-        const auto head = [&](int row) { return labels_[grid_[row][order_[0]]]; };
+        const auto head = [&](std::size_t row) { return labels_[grid_[row][order_[0]]]; };
         const auto order_two = [&](auto& one, auto& two) {
             if (head(two) < head(one)) std::swap(one, two);
         };
@@ -139,7 +139,7 @@ std::size_t FormTable::pairs_of(const std::array<std::array<Line, 9>, 2>& grids,
     for (std::uint8_t turned = 0; turned < 2; ++turned) {
         for (std::uint8_t one = 0; one < 9; ++one) {
             for (std::uint8_t x = 0; x < 9; ++x) where[grids[turned][one][x]] = x;
-            for (int step = 1; step < 3; ++step) {
+            for (std::uint8_t step = 1; step < 3; ++step) {
                 const auto two = static_cast<std::uint8_t>(one / 3 * 3 + (one + step) % 3);
                 for (std::size_t x = 0; x < 9; ++x) moved[x] = where[grids[turned][two][x]];
                 const auto moves = number_[rank_of(moved)];
