@@ -43,7 +43,9 @@ def light_kernels():
         if not module.name.endswith("__main__"):
             for name, each in vars(importlib.import_module(module.name)).items():
                 own = getattr(each, "__module__", "") == module.name
-                if own and isinstance(vars(each).get("_compile_for_args"), kernels._Light):
+                if own and isinstance(
+                    getattr(each, "__dict__", {}).get("_compile_for_args"), kernels._Light
+                ):
                     yield f"{module.name.removeprefix('batchsolve.')}.{name}", each
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from batchsolve.arrays import UInts, Words
 from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, counted
+from batchsolve.graphs.diagrams import Nodes
 from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.stacks import Stacks
@@ -74,14 +75,14 @@ class SolutionGraph:
         order: UInts | None = None,
     ) -> None:
         if not (
-            2 <= option.size
+            option.size >= 2
             and option.shape == low.shape == high.shape == (option.size,)
             and 0 <= root < option.size
             and np.all(np.maximum(low, high)[2:] < np.arange(2, option.size))
             and option.max() < max(1, problem.n_options)
         ):
             raise ProblemError(
-                "nodes have an option of the problem, and two children among them of smaller numbers"
+                "nodes have an option of the problem, and two children among them that come before"
             )
         self.problem = problem
         nodes = native.pruned(native.Nodes(option, low, high), root)
@@ -180,8 +181,8 @@ class SolutionGraph:
         for begin in range(0, n, BLOCK):
             check_interrupt()
             some = numbers[begin : begin + BLOCK]
-            found = native.covers_at(self._core, self._counts, self.root, some)
-            parts.append(Stacks(*found, np.arange(begin, begin + len(some))))
+            offsets, options = native.covers_at(self._core, self._counts, self.root, some)
+            parts.append(Stacks(offsets, options, np.arange(begin, begin + len(some))))
         return Stacks.concatenate(parts)
 
     def sample(self, n: int, seed: int = 0, *, distinct: bool = False) -> Stacks:
@@ -376,7 +377,7 @@ class SolutionGraph:
             raise ProblemError(
                 f"there is no option {option}; the last one is {self.problem.n_options - 1}"
             )
-        nodes = native.restricted(self._core, self.root, option, wanted)
+        nodes: Nodes = native.restricted(self._core, self.root, option, wanted)
         return SolutionGraph(self.problem, *nodes, self.order)
 
     @property
