@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "large_pages.h"
 #include "problem.h"
 
 namespace batchsolve {
@@ -87,7 +88,7 @@ public:
     }
 
 private:
-    std::vector<std::uint32_t> slots_;
+    LargeVector<std::uint32_t> slots_;
 };
 
 /// The table of all nodes.
@@ -160,7 +161,7 @@ private:
         return (h ^ h >> 27) * 0x94D049BB133111EB;
     }
 
-    std::vector<Node> nodes_;
+    LargeVector<Node> nodes_;
     Slots slots_;
     std::size_t room_ = 0;
 };

@@ -9,6 +9,8 @@
 // Sets of covers in one chain are disjoint, because each contains another option of the branch
 // item. So no option occurs twice on a path, and paths to the terminal 1 are covers, each of them
 // one path.
+//
+// Items and options are those of a checked `Problem`.
 #pragma once
 
 #include <variant>
@@ -58,8 +60,8 @@ private:
     }
 
     std::size_t n_words_, room_ = 0;
-    std::vector<Word> keys_;
-    std::vector<NodeNumber> nodes_;
+    LargeVector<Word> keys_;
+    LargeVector<NodeNumber> nodes_;
     Slots slots_;
 };
 

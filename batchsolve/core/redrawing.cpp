@@ -11,7 +11,8 @@ Redrawing::Redrawing(GraphView old, std::span<const Option> order, std::size_t r
       place_(order.size(), insertion),
       drawn_(old.size()),
       new_(room),
-      results_(std::size_t{1} << log_of_cached) {
+      keys_(n_remembered),
+      results_(n_remembered) {
     for (Option p = 0; p < order.size(); ++p) {
         if (order[p] >= order.size() || place_[order[p]] != insertion) {
             throw std::invalid_argument("an order has each option once");
@@ -45,7 +46,7 @@ void Redrawing::draw_next() {
     if (p < new_[low].option && p < new_[high].option) {
         drawn_[x_++] = new_.make(p, low, high);
     } else {
-        frames_ = {{low, 0, Stage::awaits_b}, {insertion + p, high}};
+        frames_ = {{{low, 0}, Stage::awaits_b}, {{insertion + p, high}}};
     }
 }
 
@@ -53,7 +54,7 @@ void Redrawing::step() {
     Frame& frame = frames_.back();
     switch (frame.stage) {
         case Stage::awaits_b:
-            frame.b = result_;
+            frame.pair = {frame.pair.a(), result_};
             frame.stage = Stage::begins;
             break;
         case Stage::begins:
@@ -62,44 +63,36 @@ void Redrawing::step() {
         case Stage::awaits_low:
             frame.low = result_;
             frame.stage = Stage::awaits_high;
-            frames_.push_back(high_of(frame));
+            frames_.push_back({frame.high});
             break;
         case Stage::awaits_high:
             const NodeNumber x = new_.make(frame.top, frame.low, result_);
-            remembered(frame) = {frame.a, frame.b, x};
+            const std::size_t place = place_of(frame.pair);
+            keys_[place] = frame.pair.key();
+            results_[place] = x;
             end_with(x);
     }
 }
 
 void Redrawing::begin(Frame& frame) {
-    auto& [a, b, stage, top, low] = frame;
+    NodeNumber a = frame.pair.a(), b = frame.pair.b();
     const bool inserts = a >= insertion;
     if (b == 0) return end_with(inserts ? 0 : a);
     if (a == 0 || a == b) return end_with(b);
     if (!inserts && a > b) std::swap(a, b);
-    const Result& known = remembered(frame);
-    if (known.a == a && known.b == b) return end_with(known.node);
+    const Pair pair(a, b);
+    const std::size_t place = place_of(pair);
+    if (keys_[place] == pair.key()) return end_with(results_[place]);
     const Option first_of_a = inserts ? a - insertion : new_[a].option;
     if (inserts && first_of_a < new_[b].option) return end_with(new_.make(first_of_a, 0, b));
-    top = std::min(first_of_a, new_[b].option);
-    stage = Stage::awaits_low;
-    frames_.push_back(low_of(frame));
-}
-
-/// Return what gives the low child of a frame's result; the option inserted remains.
-Redrawing::Frame Redrawing::low_of(const Frame& frame) const {
-    const auto low = [&](NodeNumber x) {
-        return x < insertion && new_[x].option == frame.top ? new_[x].low : x;
-    };
-    return {low(frame.a), low(frame.b)};
-}
-
-Redrawing::Frame Redrawing::high_of(const Frame& frame) const {
-    const auto high = [&](NodeNumber x) {
-        if (x >= insertion) return x;
-        return new_[x].option == frame.top ? new_[x].high : 0;
-    };
-    return {high(frame.a), high(frame.b)};
+    // the children of both: what does not begin with the top has itself and nothing
+    const Option top = std::min(first_of_a, new_[b].option);
+    const auto low = [&](NodeNumber x) { return new_[x].option == top ? new_[x].low : x; };
+    const auto high = [&](NodeNumber x) { return new_[x].option == top ? new_[x].high : 0; };
+    const Pair below_low(inserts ? a : low(a), low(b)), below_high(inserts ? a : high(a), high(b));
+    __builtin_prefetch(&keys_[place_of(below_high)]);
+    frame = {pair, Stage::awaits_low, below_high, top};
+    frames_.push_back({below_low});
 }
 
 /// End the last frame. The last of a node is the node itself.
@@ -112,13 +105,13 @@ void Redrawing::end_with(NodeNumber result) {
 bool Redrawing::has_room() {
     const std::size_t taken = old_.size() * sizeof(Diagram::Node) +
                               new_.room() * new_.bytes_of_each() +
-                              drawn_.size() * sizeof(NodeNumber) + results_.size() * sizeof(Result);
+                              drawn_.size() * sizeof(NodeNumber) +
+                              n_remembered * (sizeof(std::uint64_t) + sizeof(NodeNumber));
     return make_room(new_, 1, most_bytes_ - std::min(most_bytes_, taken), insertion - 1);
 }
 
-Redrawing::Result& Redrawing::remembered(const Frame& frame) {
-    const std::uint64_t key = std::uint64_t{frame.a} << 32 | frame.b;
-    return results_[key * 0x9E3779B97F4A7C15 >> (64 - log_of_cached)];
+std::size_t Redrawing::place_of(Pair pair) {
+    return pair.key() * 0x9E3779B97F4A7C15 >> (64 - log_of_remembered);
 }
 
 Graph Redrawing::take(NodeNumber root) {

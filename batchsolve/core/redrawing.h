@@ -36,31 +36,37 @@ public:
     Graph take(NodeNumber root);
 
 private:
-    enum class Stage { awaits_b, begins, awaits_low, awaits_high };
+    /// Two sets of covers, a and b, that are to be united, or one into which an option is to be
+    /// inserted: then a is `insertion` + the place of the option.
+    class Pair {
+    public:
+        Pair(NodeNumber a, NodeNumber b) : both_(std::uint64_t{a} << 32 | b) {}
+        NodeNumber a() const { return static_cast<NodeNumber>(both_ >> 32); }
+        NodeNumber b() const { return static_cast<NodeNumber>(both_); }
+        std::uint64_t key() const { return both_; }
 
-    /// Two sets of covers that are to be united, or one into which an option is to be inserted.
-    struct Frame {
-        NodeNumber a;  // or `insertion` + the place of the option
-        NodeNumber b;
-        Stage stage = Stage::begins;
-        Option top = 0;      // the first place in the result
-        NodeNumber low = 0;  // of the result
+    private:
+        std::uint64_t both_;  // written and read at once
     };
-    /// What came of a frame.
-    struct Result {
-        NodeNumber a = 0, b = 0, node = 0;
+
+    enum class Stage { awaits_b, begins, awaits_low, awaits_high };
+    struct Frame {
+        Pair pair;
+        Stage stage = Stage::begins;
+        Pair high{0, 0};     // what gives the high child of the result
+        Option top = 0;      // the first place in the result
+        NodeNumber low = 0;  // the low child of the result
     };
     static constexpr NodeNumber insertion = 0x80000000;
-    static constexpr int log_of_cached = 20;
+    static constexpr int log_of_remembered = 20;
+    static constexpr std::size_t n_remembered = 1 << log_of_remembered;
 
     void draw_next();
     void step();
     void begin(Frame& frame);
-    Frame low_of(const Frame& frame) const;
-    Frame high_of(const Frame& frame) const;
     void end_with(NodeNumber result);
     bool has_room();
-    Result& remembered(const Frame& frame);
+    static std::size_t place_of(Pair pair);
 
     GraphView old_;
     std::size_t most_bytes_;
@@ -71,7 +77,9 @@ private:
     NodeNumber x_ = 2;               // the old node that is drawn
     std::vector<Frame> frames_;      // what is being done for it
     NodeNumber result_ = 0;          // of the frame done last
-    std::vector<Result> results_;    // hash of a frame -> the last that came of one
+    // hash of a frame -> the last one that was done, and what came of it
+    LargeVector<std::uint64_t> keys_;
+    LargeVector<NodeNumber> results_;
     bool is_out_of_memory_ = false;
 };
 

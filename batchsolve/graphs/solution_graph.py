@@ -19,6 +19,7 @@ import numpy as np
 from batchsolve.arrays import UInts, Words
 from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, counted
+from batchsolve.graphs.diagrams import Nodes
 from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.stacks import Stacks
@@ -81,7 +82,7 @@ class SolutionGraph:
             and option.max() < max(1, problem.n_options)
         ):
             raise ProblemError(
-                "each node has an option of the problem, and two children of smaller numbers"
+                "nodes have an option of the problem, and two children among them that come before"
             )
         self.problem = problem
         nodes = native.pruned(native.Nodes(option, low, high), root)
@@ -376,8 +377,8 @@ class SolutionGraph:
             raise ProblemError(
                 f"there is no option {option}; the last one is {self.problem.n_options - 1}"
             )
-        nodes, low, high, root = native.restricted(self._core, self.root, option, wanted)
-        return SolutionGraph(self.problem, nodes, low, high, root, self.order)
+        nodes: Nodes = native.restricted(self._core, self.root, option, wanted)
+        return SolutionGraph(self.problem, *nodes, self.order)
 
     @property
     def _core(self) -> Any:
