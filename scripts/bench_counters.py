@@ -4,7 +4,7 @@ Each problem is counted by `memo`, by the engine that `auto` takes, and by those
 that are given: DXD (Fang et al., SAT 2026, github.com/loiufam/alg-lab) and SharpSAT-TD (Korhonen
 and Järvisalo, CP 2021, github.com/Laakeri/sharpsat-td), to which clauses say that every item has
 exactly one option. All are measured as whole processes on one thread, in seconds of the processor.
-Ours read the problem first, with kernels from disk. Families are measured once as they are, and
+Ours read the problem first. Families are measured once as they are, and
 once with items and options in a random order.
 """
 

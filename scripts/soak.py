@@ -194,7 +194,7 @@ class Soak:
     def prepare(self, names: list[str], backends: list[str], at_once: int = 1) -> None:
         """Run all jobs without kills, to record the result of each and its duration on a backend.
 
-        Run them once more before that, on the first backend, because that may compile kernels.
+        Run them once more before that, on the first backend.
         """
         for backend in backends:
             if "-" in backend:

@@ -42,7 +42,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Start with tests that compile most kernels, because others need them, and with slow ones.
+    """Start with slow tests.
 
     A long file must not be left over when the others are done. Tests of workers wait for processes
     much of their time: they run beside tests that compile, one file in three.

@@ -32,12 +32,15 @@ def imported_in(program):
     for node in ast.walk(program):
         if isinstance(node, ast.Import):
             for each in node.names:
-                if each.name.split(".")[0] == "batchsolve":
+                is_command = each.name.endswith("__main__")  # which sets handlers of signals
+                if each.name.split(".")[0] == "batchsolve" and not is_command:
                     module = import_module(each.name)
                     found[each.asname or "batchsolve"] = (
                         module if each.asname else import_module("batchsolve")
                     )
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("batchsolve"):
+            if node.module.endswith("__main__"):
+                continue
             module = import_module(node.module)
             for each in node.names:
                 if not hasattr(module, each.name):

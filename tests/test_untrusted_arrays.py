@@ -261,7 +261,7 @@ def work_guarded():
 
 _FUNCTIONS = """
     Problem Task count_by_memo links search_links search_bits search_sparse leaves_more
-    search_boxes search_houses first_clashes read_symbols read_numbers write_symbols write_numbers
+    search_boxes search_houses read_symbols read_numbers write_symbols write_numbers
     survey
 """
 

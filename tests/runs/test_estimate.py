@@ -66,9 +66,9 @@ def test_auto_is_the_engine_that_suits_the_problem(problem, engine):
 
 
 def test_a_check_that_raises_ends_probes_after_some_of_them(monkeypatch):
-    from batchsolve.engines import dlx
+    from batchsolve.engines import native
 
-    search, sizes = dlx.search, []
+    search, sizes = native.search_links, []
 
     def noted(problem, task):
         sizes.append(len(task.stacks))
@@ -77,7 +77,7 @@ def test_a_check_that_raises_ends_probes_after_some_of_them(monkeypatch):
     def check():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(dlx, "search", noted)
+    monkeypatch.setattr(native, "search_links", noted)
     monkeypatch.setattr("batchsolve.runs.estimate.STOPS_AT_ONCE", 7)
     begin = Stacks.from_lists([[]] * 300)
     rng = np.random.default_rng(5)
