@@ -57,7 +57,7 @@ def in_turns(
     clock: Clock = time.perf_counter,
     tidy: Callable[[], object] = lambda: None,
 ) -> dict[str, list[float]]:
-    """Return the seconds of functions that take turns; a first turn, which loads libraries, is extra.
+    """Return the seconds of functions that take turns; a first turn is extra.
 
     `tidy` is called, outside of the measurements, after each call.
     """
