@@ -177,9 +177,10 @@ class SolutionGraph:
         -------
         Stacks
         """
-        parts, n = [], len(numbers)
-        for begin in range(0, n, BLOCK):
-            check_interrupt()
+        parts = []
+        for begin in range(0, len(numbers), BLOCK):
+            if begin:
+                check_interrupt()
             some = numbers[begin : begin + BLOCK]
             offsets, options = native.covers_at(self._core, self._counts, self.root, some)
             parts.append(Stacks(offsets, options, np.arange(begin, begin + len(some))))
