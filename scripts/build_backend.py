@@ -17,6 +17,8 @@ from scikit_build_core import build as backend
 from scikit_build_core.build import (
     build_sdist as build_sdist,
     get_requires_for_build_sdist as get_requires_for_build_sdist,
+    prepare_metadata_for_build_editable as prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel as prepare_metadata_for_build_wheel,
 )
 
 COMPILERS = ("c++", "g++", "clang++")

@@ -129,6 +129,74 @@ def test_dedupe_keeps_its_memory_whole_where_rows_are_invalid(tmp_path):
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + len(rows)
 
 
+_TEXT = np.frombuffer(b"12.4", np.uint8)
+_TABLE = np.zeros(256, np.uint8)
+_ONE, _UINTS = np.zeros(1, np.uint8), np.zeros(1, np.uint32)
+_REFUSED = (
+    "ascend, within|each text is|without a name|does not exist|do not exist|begins at a digit"
+    "|digits are bytes|a factor for each word|two words for each|of another shape|of other cells"
+    "|do not fit together"
+)
+
+
+def _read(offsets, n_texts=1):
+    grids = np.empty((n_texts, 4), np.uint8), np.empty(n_texts, np.int32)
+    native.read_symbols(_TEXT, np.array(offsets, np.int32), _TABLE, *grids)
+
+
+def _join(bounds, keys, starts=(0, 2, 4)):
+    where = np.array(bounds), np.array(keys, np.int32), np.array(starts)
+    native.join(*where, _TEXT, *[_ONE] * 3)
+
+
+def _add_keys(n_slots):
+    table = np.zeros((n_slots, 2), np.uint64), np.full(n_slots, -1)
+    native.add_keys(*table, table[0][:1], np.ones(1, np.bool_), np.zeros(1, np.int64))
+
+
+def _draw(puzzle, n_digits, move):
+    puzzles, turns = np.array([puzzle], np.uint8), np.empty((0, len(puzzle)), np.uint16)
+    keys, moves = np.zeros(2, np.uint64), np.array([move], np.uint16)
+    labels = np.zeros((1, n_digits + 1), np.uint8)
+    how = 3, False, n_digits, 1, n_digits, 2, turns, moves, labels
+    native.draw_images(puzzles, puzzles, np.zeros(1, np.int64), keys, *how)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: _read([0, 5]),
+        lambda: _read([-1, 4]),
+        lambda: _read([4, 0]),
+        lambda: _read([0, 4], 2),
+        lambda: _read([]),
+        lambda: native.survey(_TEXT, np.array([0, 9], np.int32)),
+        lambda: native.number_regions(_TEXT, np.array([0, 9], np.int32), 2),
+        lambda: native.ranked(np.array([0, 1]), np.array([7], np.uint32), _UINTS, True),
+        lambda: native.ranked(np.array([0, 2]), _UINTS, _UINTS, True),
+        lambda: native.grids_of_stacks(np.array([0, 9]), _UINTS, 4, 2),
+        lambda: _join([0, 1], [2]),
+        lambda: _join([0, 1], [-1]),
+        lambda: _join([0, 2], [1]),
+        lambda: _join([0, 1], [1], [0, 2, 9]),
+        lambda: native.write_grids(_ONE[None], _UINTS + 1, _ONE, _ONE, _ONE, _ONE),
+        lambda: native.write_grids(_ONE[None], _UINTS, _ONE + 1, _ONE, _ONE, _ONE),
+        lambda: native.order_of_grids(_ONE[None], np.zeros(257, np.uint64)),
+        lambda: native.grid_keys(_ONE[None], np.zeros((4, 3), np.uint64)),
+        lambda: _add_keys(3),
+        lambda: native.least_covers(np.array([0, 1]), _UINTS + 1, _UINTS[None]),
+        lambda: native.least_covers(np.array([0, 1]), _UINTS, _UINTS[None] + 1),
+        lambda: native.canonical_forms(np.zeros((1, 16), np.uint8), 2, 3, 9, False),
+        lambda: _draw([0, 0, 0, 9], 2, [0, 1, 2, 3]),
+        lambda: _draw([0, 0, 0, 1], 2, [0, 1, 2, 4]),
+        lambda: _draw([0, 0, 0], 2, [0, 1, 2]),
+    ],
+)
+def test_the_core_refuses_arrays_that_do_not_fit_together(call):
+    with pytest.raises(ValueError, match=_REFUSED):
+        call()
+
+
 _PAGE = mmap.PAGESIZE
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints
+from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, malformed
 from batchsolve.formats.constraint_strings import read_constraints, read_sumocue
 from batchsolve.formats.f_puzzles import read_f_puzzle
@@ -358,7 +359,7 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
     """
     has_all = len(rows) == len(column)
     texts = column if has_all else column.take(pa.array(rows))
-    regions, wrong = _numbered_regions(texts, n)
+    regions, wrong = native.number_regions(*buffers(texts), n)
     for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
         regions[place] = _NONE
         with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):
@@ -370,26 +371,3 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
     whole = np.full((len(column), n * n), _NONE, np.uint8)
     whole[rows] = regions
     return whole
-
-
-def _numbered_regions(texts: pa.Array, n: int) -> tuple[Bytes, Bools]:
-    """Return the numbers of regions, in the order of their first cells, of rows of a byte a cell.
-
-    Other rows have none. True for those that are not empty, and for regions that do not have n
-    cells each.
-    """
-    data, offsets = buffers(texts)
-    sizes = np.diff(offsets)
-    wrong = sizes > 0
-    plain_rows = np.flatnonzero(sizes == n * n)
-    labels = data[offsets[plain_rows, None] + np.arange(n * n)]
-    order = np.argsort(labels, axis=1, kind="stable")  # the cells of a label after another
-    parts = np.take_along_axis(labels, order, axis=1).reshape(-1, n, n)
-    differ = (parts[:, 1:, 0] != parts[:, :-1, 0]).all(axis=1)
-    wrong[plain_rows] = ~(differ & (parts == parts[:, :, :1]).all(axis=(1, 2)))
-    number = np.argsort(np.argsort(order[:, ::n], axis=1), axis=1)  # by first cells
-    numbered = np.empty_like(labels)
-    np.put_along_axis(numbered, order, np.repeat(number, n, axis=1).astype(np.uint8), axis=1)
-    regions = np.full((len(texts), n * n), _NONE, np.uint8)
-    regions[plain_rows] = numbered
-    return regions, wrong

@@ -15,9 +15,11 @@ from oracles import grids_by_rules
 
 import batchsolve as bs
 from batchsolve import Stacks
+from batchsolve.core import native
 from batchsolve.engines import Task, get_engine
 from batchsolve.formats import constraint_strings, f_puzzles
 from batchsolve.formats.grid_rules import STRICT
+from batchsolve.problems.notation import buffers
 from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
 from batchsolve.runs import solve_file
@@ -470,3 +472,20 @@ def test_the_guide_names_all_that_is_read():
     names = {*constraint_strings._CONSTRAINTS, *f_puzzles._RULES, *NAMED, *STRICT, *COLUMNS}
     shown = set(re.findall(r"`([^`\n]+)`", GUIDE))
     assert names - shown == {"Given", "grid"}  # the guide says these in words
+
+
+def numbered(text):
+    """Return the numbers of the regions of 4 cells; None where there are none, or others."""
+    labels = list(dict.fromkeys(text.encode()))
+    sizes = {text.encode().count(label) for label in labels}
+    is_right = len(text.encode()) == 16 and sizes == {4}
+    return [labels.index(label) for label in text.encode()] if is_right else None
+
+
+@given(st.lists(st.permutations("AAAABBBBCCCCDDDD").map("".join) | st.text("AB é", max_size=16)))
+def test_regions_are_numbered_by_their_first_cells(texts):
+    regions, wrong = native.number_regions(*buffers(pa.array(texts, pa.string())), 4)
+    for text, found, is_wrong in zip(texts, regions.tolist(), wrong.tolist(), strict=True):
+        right = numbered(text)
+        assert is_wrong == (right is None and text != "")
+        assert is_wrong or found == (right or [255] * 16)

@@ -3,6 +3,7 @@
 #include "tables/cages.h"
 #include "tables/keys.h"
 #include "tables/records.h"
+#include "tables/regions.h"
 
 namespace batchsolve::python {
 
@@ -52,6 +53,16 @@ nb::tuple read_cages(Array<std::uint8_t> labels, Array<std::int32_t> label_offse
                           to_python(std::move(cages.is_read)));
 }
 
+/// Return the regions of the cells of rows, shape (rows, n²), and which rows are wrong.
+nb::tuple number_regions(Array<std::uint8_t> bytes, Array<std::int32_t> offsets, std::size_t n) {
+    if (n < 1 || n > 255) throw nb::value_error("grids of 1 × 1 to 255 × 255 cells have regions");
+    auto regions =
+        unlocked([&] { return tables::number_regions({span_of(bytes), span_of(offsets)}, n); });
+    const auto n_rows = regions.is_wrong.size();
+    return nb::make_tuple(to_python(std::move(regions.numbers), {n_rows, n * n}),
+                          to_python(std::move(regions.is_wrong)));
+}
+
 /// Return the offset behind the last complete record, and whether a quotation mark is open.
 nb::tuple record_end(nb::bytes data, std::size_t begin, std::uint8_t delimiter, std::size_t most) {
     const std::span bytes(static_cast<const std::uint8_t*>(data.data()), data.size());
@@ -65,6 +76,7 @@ void add_tables(nb::module_& m) {
     m.def("grid_keys", &grid_keys);
     m.def("add_keys", &add_keys);
     m.def("read_cages", &read_cages);
+    m.def("number_regions", &number_regions);
     m.def("record_end", &record_end);
 }
 
