@@ -19,7 +19,7 @@ COLLECTING = [
     for name in engine_names()
     if name != "dlx" and not get_engine(name).capabilities.counts_only
 ]
-IN_PYTHON = ("algorithm-x", "backtracking", "sat")
+IN_PYTHON = ("algorithm-x", "dancing-links", "backtracking", "sat")
 LIMIT = 20
 
 

@@ -237,6 +237,7 @@ CASES = {
         of_problem(bs.tiling, {"L": "XX/X."}, problem="2x3"),
         {"kind": "fixed", "use": "any number", "fill": False},
         {"use": "2"},
+        beside={"fill": {"use": "any number"}},  # otherwise no cell stays empty
     ),
 }
 FUNCTIONS = [name for name in bs.__all__ if inspect.isfunction(getattr(bs, name))]

@@ -27,6 +27,7 @@ from weakref import WeakValueDictionary
 from batchsolve.errors import (
     BatchsolveError,
     JournalError,
+    JournalInUseError,
     OutputError,
     disk_errors,
     first_line,
@@ -152,7 +153,7 @@ class Journal:
         for _ in range(_LOOKS):
             try:
                 return cls.read(path)
-            except _InUseError as error:
+            except JournalInUseError as error:
                 in_use = error
             try:
                 return cls._reading(path, _identity(path), _copy_of(path))
@@ -356,16 +357,12 @@ class Journal:
             raise self.damaged(first_line(error)) from error
 
 
-class _InUseError(JournalError):
-    """The journal of a run that is going on."""
-
-
 _OPEN: WeakValueDictionary[tuple[int, int], Journal] = WeakValueDictionary()
 """The journals that this process writes, by `_identity`."""
 
 
-def _in_use(path: str) -> _InUseError:
-    return _InUseError(
+def _in_use(path: str) -> JournalInUseError:
+    return JournalInUseError(
         f"{path}: in use by another process; wait until that process ends, or name another output"
     )
 

@@ -193,7 +193,8 @@ def test_the_command_says_what_it_took(tmp_path):
     assert said.stdout.splitlines() == lines
     facts = json.loads(said.stderr)
     assert (facts["images"], facts["solution_column"]) == (2, "solution")
-    wrong = subprocess.run([*command, "-n", "0"], capture_output=True, text=True, check=False)
+    command[command.index("-n") + 1] = "0"
+    wrong = subprocess.run(command, capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert "the number of images is 1 to 100,000, not 0" in wrong.stderr
 

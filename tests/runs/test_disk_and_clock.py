@@ -107,7 +107,7 @@ def test_a_read_only_disk_is_one_message_for_every_command(corpus, tmp_path):
     )
     assert said == [
         f"batchsolve: disk/{name}: cannot be written: Read-only file system"
-        for name in ("out.csv.partial.journal", "run", "run")
+        for name in ("out.csv", "run", "run")
     ]
 
 

@@ -182,7 +182,7 @@ def test_solve_batch_of_nothing():
     [
         (np.zeros((1, 80), np.uint8), r"shape \(n, N²\) or \(n, N, N\), not \(1, 80\)"),
         (np.zeros(81, np.uint8), r"not \(81,\)"),
-        (np.zeros((1, 81)), "whole numbers, not float64"),
+        (np.full((1, 81), 0.5), "whole numbers"),
         (np.full((1, 81), 10), "grid 0 has 10 in row 1, column 1; digits are 1 to 9"),
     ],
 )
