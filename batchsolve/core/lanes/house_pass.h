@@ -116,7 +116,8 @@ private:
         Lanes allowed{};
         for (int digit = 0; digit < n_; ++digit) {
             const Lanes those = Lanes{} + static_cast<T>(digits_left[digit]);
-            allowed |= (given & static_cast<T>(1u << digit)) == 0 ? Lanes{} : those;
+            const T bit = static_cast<T>(1u << digit);
+            allowed |= (given & bit) == 0 ? Lanes{} : those;
         }
         return allowed;
     }
