@@ -255,10 +255,6 @@ class Matrix(PartialCover):
         ]
         return sorted(self._options[min(sizes)[1]]) if sizes else None
 
-    def items_left(self) -> frozenset[int]:
-        """Return the items that are open; without colours, the subtree depends on them alone."""
-        return frozenset(i for i, some in self._options.items() if some or i < self._n_primary)
-
     def select(self, o: int) -> None:
         """Add an option: cover its items, or give them its colours."""
         for i, color in self._items[o].items():
