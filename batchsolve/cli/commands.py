@@ -17,13 +17,10 @@ import click
 from click.exceptions import Exit
 
 import batchsolve
-from batchsolve.cli.completion import completion_options
 from batchsolve.cli.options import Printing, by_heading, parameters_of
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, disk_errors, printable
 
-# Argument of a function -> the option, where the names differ.
-_OTHER_OPTIONS = {"stop_on_invalid": "--on-invalid stop"}
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 COLUMN = 24  # characters, of the flags in a help text
 MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a tenth of a second then
@@ -86,7 +83,6 @@ app = Commands(
     epilog="batchsolve COMMAND --help shows the options of a command and examples.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
-    params=completion_options(),
 )
 click.version_option(
     batchsolve.__version__, message="batchsolve %(version)s", help="Print the version."
@@ -269,9 +265,4 @@ def as_options(message: str) -> str:
     >>> as_options("say which with `up_to_symmetry`")
     'say which with --up-to-symmetry'
     """
-
-    def option(match: re.Match[str]) -> str:
-        name = match[1]
-        return _OTHER_OPTIONS.get(name, f"--{name.replace('_', '-')}")
-
-    return re.sub("`([a-z_]+)`", option, message)
+    return re.sub("`([a-z_]+)`", lambda match: f"--{match[1].replace('_', '-')}", message)
