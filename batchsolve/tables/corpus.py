@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from math import prod
 from typing import TypeVar
 
@@ -384,7 +383,7 @@ class Corpus(Tables):
         usual_form = Form(size, survey.prefers_numbers(size))
         is_for_others = any(signs.names(form.n_digits) for form in others if form != usual_form)
         is_for_others |= not is_one and signs.may_name_others
-        first = survey.first_digit(size, partial(self._solutions, codes, size))
+        first = survey.first_digit(size, self._full_grids(codes, size))
         notation = self._notation(survey, size, signs, is_for_others, first)
         if signs.names(size):
             signs = replace(signs, like=notation.symbols)
@@ -435,8 +434,7 @@ class Corpus(Tables):
         for form in others:
             survey = Survey(self._blank)
             survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
-            solutions = partial(self._solutions, codes, *form)
-            first = survey.first_digit(form.n_digits, solutions)
+            first = survey.first_digit(form.n_digits, self._full_grids(codes, *form))
             try:
                 found[form] = signs.notation(survey, form.n_digits, first)
             except AmbiguousNotationError as error:
@@ -449,22 +447,30 @@ class Corpus(Tables):
 
     def _solution_notation(self, codes: Ints, n_digits: int, notation: Notation) -> Notation:
         """Return the notation of given solutions: that of the puzzles, unless the form differs."""
-        survey = self._solutions(codes, n_digits, not notation.symbols)
-        if survey is not None and survey.prefers_numbers(n_digits) == bool(notation.symbols):
-            first = {"0": 0, "1": 1}.get(notation.names[0])
-            first = survey.first_digit(n_digits, lambda: survey) if first is None else first
+        if self.solution_column is None:
+            return notation
+        survey = self._beside(self.solution_column, codes, n_digits, not notation.symbols)
+        if survey.prefers_numbers(n_digits) == bool(notation.symbols):
+            known = {"0": 0, "1": 1}.get(notation.names[0])
+            first = survey.first_digit(n_digits, [survey]) if known is None else known
             with suppress(InputError):
                 return survey.notation(n_digits, first=first)
         return notation
 
-    def _solutions(self, codes: Ints, n_digits: int, *as_numbers: bool) -> Survey | None:
-        """Return a survey of the solutions of the grids of a size, of one form or of both."""
-        if self.solution_column is None:
-            return None
+    def _full_grids(self, codes: Ints, n_digits: int, *as_numbers: bool) -> Iterator[Survey]:
+        """Yield surveys of the solutions, and of predictions, beside the grids of a size."""
+        known = {*self._named(tuple(self._others)), *self._others}
+        others = [name for name in self.columns if name in known]
+        for name in dict.fromkeys([self.solution_column, *others]):
+            if name is not None:
+                yield self._beside(name, codes, n_digits, *as_numbers)
+
+    def _beside(self, name: str, codes: Ints, n_digits: int, *as_numbers: bool) -> Survey:
+        """Return a survey of a column beside the grids of a size, of one form or of both."""
         each = [Form(n_digits, kind).code for kind in as_numbers or (False, True)]
         survey = Survey(self._blank)
         with suppress(InputError):
-            column = _texts(self._sample, self.solution_column)
+            column = _texts(self._sample, name)
             survey.add(column.take(pa.array(np.flatnonzero(np.isin(codes, each)))))
         return survey
 
