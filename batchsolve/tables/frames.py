@@ -134,7 +134,7 @@ def _cells(column: pa.ChunkedArray, like: Any) -> Any:
 def _array(kind: np.dtype[Any], values: list[Any]) -> np.ndarray[Any, Any]:
     """Return a cell as an array; whole numbers with null among them are floating-point ones."""
     array = np.array(values, object)
-    has_null = (array == None).any()  # noqa: E711: elementwise
+    has_null = any(value is None for value in array.flat)
     return array.astype(np.float64 if has_null and kind.kind in "iu" else kind)
 
 
