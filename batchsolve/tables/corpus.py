@@ -25,6 +25,7 @@ from batchsolve.problems.notation import (
     BLANKS,
     Notation,
     default_box,
+    from_zero,
     numbers,
     symbols_of,
     usual_notation,
@@ -269,7 +270,24 @@ class Corpus(Tables):
                 names = listed(self.columns)
                 which = f"no column is known as a puzzle column, nor holds grids: {names}"
             raise InputError(f"{which}{self._parted()}; say which with `column`")
-        return next(iter(grids))
+        [(found, survey)] = grids.items()
+        if self._rule_columns and not by_name and self._holds_full_grids(found, survey):
+            raise InputError(
+                f"column {quoted(found)} holds full grids beside rules: if they are solutions, "
+                f"name it as `solution_column`, and if puzzles, as `column`"
+            )
+        return found
+
+    def _holds_full_grids(self, name: str, survey: Survey) -> bool:
+        """Return True if every value of a column has each digit N times, whatever the first is."""
+        texts, n = _texts(self._sample, name), survey.size() or 0
+        full = np.repeat(np.arange(1, n + 1), n)
+        kinds = [from_zero(n, as_numbers=survey.prefers_numbers(n))]
+        with suppress(InputError):
+            kinds.append(survey.notation(n))
+        is_given = np.asarray(pc.greater(pc.fill_null(pc.binary_length(texts), 0), 0))
+        grids = (notation.encode(texts)[0][is_given] for notation in kinds)
+        return any((np.sort(each, axis=1) == full).all() for each in grids)
 
     def _blank_grids(self, known_digits: int | None) -> BlankGrids:
         """Return the blank grids of a table without puzzles."""
@@ -358,6 +376,9 @@ class Corpus(Tables):
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             return Shapes(Shape(replace(drawn, names=names), notation, notation))
         texts, signs = self._written(self._sample), Signs(alphabet, self._blank)
+        if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():
+            # no row has a grid, and the rules tell their size
+            texts = BlankGrids(self.column, self.solution_column, names).texts(self._sample)
         codes = forms(texts)
         survey = Survey(self._blank)
         survey.add(texts)
