@@ -120,7 +120,7 @@ def _strict(word: str) -> Callable[[GridRules, Words], None]:
 
 
 def _beside(relation: str) -> Callable[[GridRules, Words], None]:
-    """Return the reading of a relation of all cells that share an edge."""
+    """Return a reader of a relation of all cells that share an edge."""
 
     def read(rules: GridRules, words: Words) -> None:
         rules.pairs += [(a, b, relation) for a, b in rules.neighbours(rules.cells(words))]

@@ -145,4 +145,4 @@ _NO_RULES = {
     *("solution", "disabledlogic", "truecandidatesoptions", "text", "circle", "rectangle"),
     *("line", "cage", "fogofwar", "foglight"),
 }
-"""What describes or decorates a puzzle."""
+"""Fields that describe or decorate a puzzle."""

@@ -200,7 +200,7 @@ WRONG = [
     ({"marks": "e" * 15}, "column 'marks': 15 characters; 16 cells have 16 marks e, o or ., or 64"),
     ({"marks": "q" + "." * 15}, "column 'marks': 'q' is not a mark of a cell"),
     ({"marks": "2" + "." * 63}, "'2' at the place of digit 1 of cell r1c1; write 1, or . to"),
-    ({"pairs": "r1c1<r1c5"}, "column 'pairs': there is no cell 'r1c5' in a grid of 4×4"),
+    ({"pairs": "r1c1<r1c5"}, "column 'pairs': unknown cell 'r1c5' in a grid of 4×4"),
     ({"pairs": "r1c1?r1c2"}, "column 'pairs': 'r1c1?r1c2' is not a pair of cells; write r1c1<r1c2"),
     ({"pairs": "r1c1<r1c1"}, "column 'pairs': 'r1c1<r1c1' names a cell and itself"),
     ({"constraints": "Cage"}, "column 'constraints': 'Cage' is not a constraint string"),
