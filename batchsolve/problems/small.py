@@ -15,7 +15,7 @@ MOST_ENTRIES = 10_000  # of a small problem; above, a call for each costs little
 
 @dataclass(frozen=True, eq=False)
 class SmallProblems:
-    """Problems of rows; the root of a stack is the row of its problem.
+    """A problem for each of some rows; the root of a stack is the row of its problem.
 
     Attributes
     ----------
