@@ -26,7 +26,7 @@ def read_constraints(text: str, rules: GridRules) -> None:
     Raises
     ------
     ProblemError
-        If a constraint is malformed, or one that rules here cannot say.
+        If a constraint is malformed or unsupported.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def read_constraints(text: str, rules: GridRules) -> None:
         raise ProblemError(f"no Shape, which means 9x9, for a grid of {rules.n}x{rules.n}")
     for name, words in each:
         if name not in _CONSTRAINTS:
-            raise ProblemError(f"{quoted(name)} is a constraint that rules here cannot say")
+            raise ProblemError(f"constraint {quoted(name)} is not supported")
         with malformed(f"constraint {quoted('~'.join([name, *words]))}"):
             _CONSTRAINTS[name](rules, words)
 

@@ -40,7 +40,7 @@ def read_grid_document(data: bytes) -> dict[str, list[str]]:
     Raises
     ------
     InputError
-        If the content is not such a document, or its kind has rules that cannot be said here.
+        If the content is not such a document, or its kind is not supported.
 
     Examples
     --------
@@ -58,8 +58,8 @@ def read_grid_document(data: bytes) -> dict[str, list[str]]:
     name, puzzles = document.get("name"), document["data"]
     if not isinstance(name, str) or name not in _KINDS:
         raise InputError(
-            f"holds puzzles of the kind {quoted(name)}, whose rules cannot be said here; kinds "
-            f"that can: {', '.join(_KINDS)}"
+            f"holds puzzles of the kind {quoted(name)}, which is not supported; supported kinds: "
+            f"{', '.join(_KINDS)}"
         )
     rows = [
         {
