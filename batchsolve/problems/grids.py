@@ -264,7 +264,7 @@ class GridProblem(ExactCover, ABC):
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1.
 
-        A digit above N clashes as well: the kernel trusts no caller.
+        A digit above N clashes as well.
 
         Parameters
         ----------

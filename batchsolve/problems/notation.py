@@ -1,7 +1,7 @@
 """Grids as text: alphabets, blanks, numbers; Arrow columns ↔ arrays of digits.
 
 A grid of N × N cells is N² characters, or N² numbers separated by blanks, commas or semicolons.
-Characters come from an *alphabet*. Alphabets for N > 9 clash (``A`` is 10 in ``1-9A-G``, 11 in
+Characters come from an *alphabet*. Alphabets for N > 9 disagree (``A`` is 10 in ``1-9A-G``, 11 in
 ``0-9A-F`` and 1 in ``A-P``), so a whole column decides on the alphabet, never one row. A column
 that fits several is refused with the choices.
 
@@ -31,12 +31,12 @@ MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
 FINE, WRONG_LENGTH = -1, -2
 """Values in an array of faults; others are the wrong cell, or a fault that `explain` knows."""
 TWO_BLANKS = -3
-"""The fault of a grid with 0 and another blank, but no largest digit: digits seem to begin at 0."""
+"""The fault of a grid with 0 and another blank, but no digit N: digits seem to begin at 0."""
 _BAD = 255
 
 
 def sums(counted: Bools, begins: Ints, ends: Ints) -> Ints:
-    """Return the sum of each part of an array; it is 0 where a part ends before it begins."""
+    """Return the sum of each part of an array; 0 for a part that ends before it begins."""
     before = np.append(0, np.cumsum(counted, dtype=np.int64))
     return before[ends] - before[np.minimum(begins, ends)]
 
@@ -228,7 +228,7 @@ class Notation:
     def _has_two_blanks(
         self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32], grids: Bytes
     ) -> Bools:
-        """Return True for each text with 0 and another blank whose grid lacks the largest digit."""
+        """Return True for each text with 0 and another blank, but without the digit N."""
         data = data[offsets[0] : offsets[-1]]
         # most columns have one kind of blanks: then two looks at the least and the largest byte do
         if not data.size or (data.min() >= 48 and data.max() < 95) or not (data == 48).any():

@@ -4,8 +4,8 @@ A *stack* is the list of options chosen so far. The clues of a puzzle, a subprob
 and the point where a search was interrupted are all stacks over one problem. Every stack names
 its *root*: the puzzle, or the problem, that it descends from.
 
-Searches follow offsets without checks of their own, so `Stacks` checks that its arrays fit
-together. Each engine checks that the options exist, and reports a clash otherwise.
+Searches follow offsets unchecked, so `Stacks` checks that its arrays fit together. Each engine
+checks that the options exist, and reports a clash otherwise.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ MOST_PLAIN = 9  # digits that all usual alphabets but that of letters have in co
 
 
 class _Facts(NamedTuple):
-    """Facts about values, without the white space around them; an array of one for each."""
+    """Facts about values without surrounding white space; each field has one entry a value."""
 
     n_bytes: npt.NDArray[np.int64]
     n_tokens: npt.NDArray[np.int64]  # 0 without separators
@@ -156,7 +156,7 @@ class Survey:
             self._ends[n, "whole"] += int(is_whole.sum())
 
     def add_kind(self, kind: _Kind, separator: str) -> None:
-        """Add a value by its numbers of characters and of tokens, and its set of bytes."""
+        """Add a value, given its numbers of characters and tokens, and its set of bytes."""
         self._kinds[kind] += 1
         self._separators[separator] += 1
 
@@ -333,7 +333,7 @@ class Signs:
     like: str = ""
 
     def names(self, n_digits: int) -> bool:
-        """Return True if the alphabet is one for N digits, or is of numbers."""
+        """Return True if the alphabet has N digits, or consists of numbers."""
         if self.alphabet is None or self.alphabet == "numbers":
             return self.alphabet is not None
         if is_range(self.alphabet, n_digits):
@@ -343,9 +343,9 @@ class Signs:
         return with_blank or (len(symbols) == n_digits and not set(symbols) & _NO_DIGITS)
 
     def names_letters(self, n_digits: int) -> bool:
-        """Return True if the alphabet is one for N digits, the first of which is neither 0 nor 1.
+        """Return True if the alphabet has N digits and begins with neither 0 nor 1.
 
-        It does not tell how numbers are read.
+        Such an alphabet leaves open how numbers are read.
         """
         if self.alphabet is None or not self.names(n_digits):
             return False
@@ -377,7 +377,7 @@ class Signs:
         return survey.notation(n_digits, self.like, int(named.names[0]))
 
     def notations_of_each(self, column: pa.Array, form: Form) -> list[Notation | InputError]:
-        """Return the notation that each grid makes clear by itself, or the reason why it does not.
+        """Return the only notation that fits each grid, or the error that it is ambiguous.
 
         Parameters
         ----------
@@ -397,7 +397,7 @@ _NO_DIGITS = set(BLANKS) - {"0"}
 
 @lru_cache(maxsize=1 << 16)
 def _own_notation(signs: Signs, form: Form, used: int, separator: str = " ") -> Any:
-    """Return the notation of a grid with this set of bytes, or the error that it is not clear."""
+    """Return the only notation for this set of bytes, or an error if it is ambiguous."""
     survey, n = Survey(signs.blanks), form.n_digits
     survey.add_kind((n * n, n * n * form.as_numbers, used), separator)
     try:

@@ -83,7 +83,7 @@ def ratings_of(
     Raises
     ------
     InputError
-        If the array has another form, or a puzzle has not one solution.
+        If the array has another shape or type, or a puzzle does not have one solution.
     """
     if grids.ndim != 2 or grids.shape[1] != N_CELLS or grids.dtype != np.uint8:
         raise InputError(
@@ -97,7 +97,9 @@ def ratings_of(
         rated = native.rate_grids(grids[some], uniqueness, backdoor)
         found.levels[some], found.backtracks[some], found.backdoors[some] = rated
     if (found.backtracks < 0).any():
-        raise InputError(f"grid {int(np.argmax(found.backtracks < 0))} has not one solution")
+        raise InputError(
+            f"grid {int(np.argmax(found.backtracks < 0))} does not have exactly one solution"
+        )
     return found
 
 
