@@ -480,7 +480,8 @@ def test_lists_become_texts_with_blanks_between(data, inner, shape, begin):
             return [text for each in value for text in flat(each)]
         if value is None:
             return [] if pa.types.is_list(kind) else ["."]
-        return [str(int(value) if isinstance(value, float) else value)]
+        text = str(int(value) if isinstance(value, float) else value)
+        return [text if text.strip(" \t\n\v\f\r") else "."]
 
     wanted = ["" if row is None else " ".join(flat(row)) for row in rows[begin // 2 :]]
     assert [text or "" for text in as_text(column, "puzzle").to_pylist()] == wanted
