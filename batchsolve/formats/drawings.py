@@ -128,7 +128,8 @@ def read_grid(
         )
     grid, fault = notation.read(written)
     if fault != FINE:
-        raise InputError(f"line {_line(rows, n, fault)}: {notation.explain(written, fault)}")
+        where = f"line {_line(rows, n, fault)}: " if fault >= 0 else ""
+        raise InputError(where + notation.explain(written, fault))
     return grid_problem(n, box, rules, regions), notation, grid
 
 

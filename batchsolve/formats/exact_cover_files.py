@@ -442,12 +442,16 @@ def _option(words: Sequence[str], number: int, n_items: int) -> list[int]:
 
 
 def _names(values: Any, what: str) -> list[str]:
-    """Return a list of names from JSON; numbers are names too."""
+    """Return a list of names from JSON; numbers from 0 on are names too."""
     if not isinstance(values, list):
         raise InputError(f"{what} must be a list of names, not {json.dumps(values)[:60]}")
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise InputError(f"{what} must hold names, not {json.dumps(value)[:60]}")
+        is_number = type(value) is int and value >= 0
+        if not is_number and not isinstance(value, str):
+            raise InputError(
+                f"{what} must hold names, not {json.dumps(value)[:60]}; they are texts, or numbers "
+                f"from 0 on"
+            )
     return list(map(str, values))
 
 

@@ -59,6 +59,8 @@ def whole_numbers(values: npt.ArrayLike, what: str, n_dimensions: int = 1) -> In
         )
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise ProblemError(f"{what} must hold whole numbers, not {array.dtype}")
+    if array.dtype.kind == "u" and array.size and array.max() >= 2**63:
+        raise ProblemError(f"{what} must hold numbers of 63 bits, not {array.max()}")
     return array.astype(np.int64)
 
 

@@ -103,6 +103,8 @@ class ExactCover:
     >>> ExactCover([0, 1, 2, 3], [0, 0, 0], 1, bounds=[[2, 3]]).verify([0, 2])
     """
 
+    _is_frozen = False
+
     def __init__(
         self,
         indptr: npt.ArrayLike,
@@ -122,14 +124,14 @@ class ExactCover:
         self.n_primary = self.n_items
         if n_primary is not None:
             self.n_primary = whole_number("n_primary", n_primary)
-        self.item_names = None if item_names is None else tuple(map(str, item_names))
-        self.option_names = None if option_names is None else tuple(map(str, option_names))
+        self.item_names = _names(item_names, "item_names")
+        self.option_names = _names(option_names, "option_names")
         self._check_shape(entries)
         entries, colors = self._without_gaps(entries, colors)
         self.indices = entries.astype(np.uint32)
         self._check_options()
         self.colors = None if colors is None else self._checked_colors(colors)
-        self.color_names = None if color_names is None else tuple(map(str, color_names))
+        self.color_names = _names(color_names, "color_names")
         self.bounds = None
         if bounds is not None:
             self.bounds = checked_bounds(bounds, self.n_primary, self.item_names)
@@ -148,10 +150,18 @@ class ExactCover:
         self._freeze()
 
     def _freeze(self) -> None:
-        """Make the arrays read-only: the core and other threads may hold them."""
+        """Make the attributes and arrays read-only: the core and other threads may hold them."""
         for array in (self.indptr, self.indices, self.colors, self.bounds, self.costs):
             if array is not None:
                 array.flags.writeable = False
+        self._is_frozen = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if self._is_frozen and not name.startswith("_"):
+            raise AttributeError(
+                f"{name} of {self!r} cannot be set: a problem stays as it was made; make another"
+            )
+        super().__setattr__(name, value)
 
     @classmethod
     def from_options(
@@ -560,6 +570,17 @@ class ExactCover:
         if not entries.any():
             return None
         return entries.astype(np.uint32)
+
+
+def _names(names: Sequence[str] | None, what: str) -> tuple[str, ...] | None:
+    """Return names; raise `InputError` if they are not a sequence of texts."""
+    if names is None:
+        return None
+    with argument_errors(f"{what} are a sequence of texts", names):
+        found = tuple(names)
+        if wrong := [name for name in found if not isinstance(name, str)]:
+            raise TypeError(f"{quoted(wrong[0])} is not text")
+    return found
 
 
 def owners_of(problem: ExactCover) -> Ints:

@@ -88,6 +88,7 @@ class Variant(GridProblem):
         self.rules = rules.checked()
         self.n_digits = rules.n_digits
         self.arrays = arrays_of(rules)
+        self._is_frozen = True
 
     @property
     def given(self) -> Given:

@@ -625,6 +625,7 @@ BAD_FILES = [
     ("a.json", '{"options": 3}', "expected an object with a list of lists"),
     ("a.json", '{"options": [3]}', "option 0 must be a list of names, not 3"),
     ("a.json", '{"options": [["a"], [null]]}', "option 1 must hold names, not null"),
+    ("a.json", '{"options": [[-1, 1]]}', "option 0 must hold names, not -1; they are texts, or"),
     ("a.json", '{"options": [["a", "a"]]}', "option 0 names item a twice"),
     ("a.json", '{"options": [["a"]], "items": ["b"]}', "option 0 names the unknown item 'a'"),
     ("a.json", '{"options": [], "items": "ab"}', 'items must be a list of names, not "ab"'),
