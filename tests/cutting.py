@@ -3,6 +3,8 @@
 from contextlib import contextmanager
 from unittest.mock import patch
 
+import pyarrow as pa
+
 from batchsolve.runs.destinations import OneFile, Parts
 from batchsolve.tables import blocks, inputs
 from batchsolve.tables.blocks import BlockSize
@@ -20,3 +22,9 @@ def small_blocks(size):
         patch.object(Parts, "block_size", files),
     ):
         yield
+
+
+def content_of(path):
+    """Return the bytes of a file, decompressed: compression depends on where blocks end."""
+    with pa.input_stream(str(path)) as file:
+        return file.read()

@@ -34,8 +34,8 @@ from batchsolve.tables.blocks import TASKS, Block, numbered
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, images_like, without_views
 from batchsolve.tables.images import SOURCE, ImageSums, ImageTable
-from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.inputs import open_all
+from batchsolve.tables.outputs import Encoded
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool

@@ -28,12 +28,11 @@ from batchsolve.runs.destinations import Parts, destination_of
 from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.settings import DedupeFields, FileSettings, path_of, paths_of, settings_of
-from batchsolve.tables.blocks import Block, numbered
+from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Encode, encoder_for
-from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.outputs import Output, open_output, whole_output
+from batchsolve.tables.outputs import Encoded, Output, open_output, whole_output
 from batchsolve.tables.places import files_of
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.repeats import (
@@ -198,12 +197,10 @@ def dedupe(
 _Decision = tuple[Any, dict[int, str] | None]  # the arguments of `output_rows`
 
 
-def _kept(
-    reader: Reader, encode: Encode, in_place: InPlace | None, block: Block, decision: _Decision
-) -> Encoded:
+def _kept(reader: Reader, encode: Encode, block: Block, decision: _Decision) -> Encoded:
     """Encode the rows of a block that are kept."""
     data = encode(output_rows(reader.read(block), *decision))
-    return Encoded.of(data, block.number, in_place, n_rows=decision[0].size)
+    return Encoded.of(data, n_rows=decision[0].size)
 
 
 def _nothing(block: Block, n_rows: int) -> Encoded:
@@ -259,7 +256,7 @@ class _Dedupe:
             is_parquet = suffix_of(self.output) == ".parquet"
             reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
             with self._opened(output_schema(reader, self.mark)) as output:
-                write = partial(_kept, reader, encoder_for(self.output), output.in_place)
+                write = partial(_kept, reader, encoder_for(self.output))
                 self._keep(corpus, reader, write, output)
         self.totals.seconds = time.perf_counter() - start
         return self.totals
@@ -295,10 +292,9 @@ class _Dedupe:
             yield output
             output.finish()
             return
-        known = self.pool.numbers(NUMBERS)
         with (
             folder_beside(self.output) as folder,
-            whole_output(self.output, folder, schema, known, self.pool.jobs) as output,
+            whole_output(self.output, folder, schema) as output,
         ):
             yield output
 
@@ -351,7 +347,7 @@ class _Dedupe:
         write: Callable[..., Encoded],
     ) -> Iterator[Encoded]:
         """Yield the encoded blocks of a corpus in order."""
-        blocks = numbered(blocks_for(self.pool, corpus, most_rows=self.settings.chunk))
+        blocks = blocks_for(self.pool, corpus, most_rows=self.settings.chunk)
         place, n_rows, looked_at = FilePlace(), 0, -1
 
         def decided(block: Block, found: RowKeys) -> Any:

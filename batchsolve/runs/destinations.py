@@ -24,9 +24,14 @@ from batchsolve.search.rows import Write
 from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.checksums import Written, checksum_at, sums_of
 from batchsolve.tables.encoders import Encode, encoder_for
-from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
-from batchsolve.tables.outputs import FORMATS, Output, check_output, open_output
-from batchsolve.tables.packing import ROW_GROUP
+from batchsolve.tables.outputs import (
+    FORMATS,
+    ROW_GROUP,
+    Encoded,
+    Output,
+    check_output,
+    open_output,
+)
 from batchsolve.tables.places import UNFINISHED, Folder, child, folder_at, is_address, local_path
 from batchsolve.tables.sources import suffix_of
 from batchsolve.whole_files import check_is_no_link, followed, only_writer, partial_path
@@ -43,13 +48,10 @@ class RowTable(Protocol):
     reader : Reader or InstanceReader
         The reader of blocks, which workers receive.
     schema : pyarrow.Schema
-    has_times : bool
-        True if rows hold times, and so differ from run to run.
     """
 
     reader: Any
     schema: pa.Schema
-    has_times: bool
 
     def rows(self, batch: Any, answers: Any) -> tuple[pa.Table, Any]:
         """Return the output rows of a batch, and their sums."""
@@ -153,21 +155,14 @@ class OneFile:
         if written is not None and not os.path.exists(self.kept):
             raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
         check_is_no_link(self.kept)
-        # with times, a block made twice can differ in length, so workers must not write in place
-        placed = self.path != "-" and not table.has_times
-        known = pool.numbers(NUMBERS) if placed else None
-        output = open_output(self.path, table.schema, written, known, pool.jobs)
-        write = partial(_encoded, table, encoder_for(self.path), output.in_place)
-        return write, output
+        output = open_output(self.path, table.schema, written)
+        return partial(_encoded, table, encoder_for(self.path)), output
 
 
-def _encoded(
-    table: RowTable, encode: Encode, in_place: InPlace | None, batch: Any, answers: Any
-) -> Encoded:
-    """Encode the rows of a block, and write them in place if possible."""
+def _encoded(table: RowTable, encode: Encode, batch: Any, answers: Any) -> Encoded:
+    """Encode the rows of a block."""
     rows, sums = table.rows(batch, answers)
-    data, about = encode(rows), _about(batch, sums)
-    return Encoded.of(data, batch.number, in_place, **about)
+    return Encoded.of(encode(rows), **_about(batch, sums))
 
 
 def _about(batch: Any, sums: Any) -> dict[str, Any]:

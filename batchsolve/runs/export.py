@@ -29,8 +29,7 @@ from batchsolve.runs.reading import Reading
 from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
 from batchsolve.tables.checksums import checksum_at
 from batchsolve.tables.encoders import Encode, encoder_for
-from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
-from batchsolve.tables.outputs import check_output, whole_output
+from batchsolve.tables.outputs import Encoded, check_output, whole_output
 from batchsolve.tables.sources import name_of, open_source
 from batchsolve.whole_files import check_is_no_link, folder_beside
 from batchsolve.workers.pool import Pool
@@ -81,21 +80,21 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
     with (
         folder_beside(output) as folder,
         Pool(jobs) as pool,
-        whole_output(output, folder, schema, pool.numbers(NUMBERS), pool.jobs) as whole,
+        whole_output(output, folder, schema) as whole,
     ):
-        encode = partial(_encoded, encoder_for(output), whole.in_place)
+        encode = partial(_encoded, encoder_for(output))
         for encoded in solutions.in_order(encode, pool, folder):
             whole.take(encoded)
             rows += encoded.n_rows
     return rows
 
 
-def _encoded(encode: Encode, in_place: InPlace | None, number: int, table: pa.Table) -> Encoded:
-    """Encode rows, and write them into their place if workers can."""
+def _encoded(encode: Encode, number: int, table: pa.Table) -> Encoded:
+    """Encode rows."""
     step = max(len(table) * _WRITE_BYTES // max(table.nbytes, 1), 1)
     pieces = (table.slice(begin, step) for begin in range(0, len(table), step))
     data = b"".join(map(encode, pieces))
-    return Encoded.of(data, number, in_place, n_rows=len(table))
+    return Encoded.of(data, n_rows=len(table))
 
 
 @dataclass(frozen=True)

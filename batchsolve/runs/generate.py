@@ -234,7 +234,6 @@ class PuzzleTable:
     notation: Notation
     more: dict[str, str]
     schema: pa.Schema
-    has_times: bool = False
     reader: None = None
 
     @classmethod

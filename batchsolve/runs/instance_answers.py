@@ -37,8 +37,6 @@ class _InstanceTable:
     reader : InstanceReader
     schema : pyarrow.Schema
         The columns of the output.
-    has_times : bool
-        True if rows hold times or depend on them, and so differ from run to run.
     """
 
     def __init__(
@@ -49,7 +47,6 @@ class _InstanceTable:
         own: list[tuple[str, pa.DataType]],
     ) -> None:
         self.reader, self._stats, self._settings = reader, stats, settings
-        self.has_times = stats or settings.time_limit is not None
         new = [("items", pa.int64()), ("options", pa.int64()), *own]
         new += [("engine", pa.string()), ("message", pa.string())]
         new += [("nodes", pa.int64()), ("seconds", pa.float64())] if stats else []

@@ -7,12 +7,10 @@ input into blocks, takes the encoded rows in order, and records its progress.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
-from queue import SimpleQueue
 from typing import Any, ClassVar, Unpack
 
 from batchsolve.engines.choice import EngineForEach, EnginesByShape, RowEngines
@@ -56,10 +54,9 @@ from batchsolve.tables.answers import AnswerTable
 from batchsolve.tables.blocks import TASKS, Block, Boundary, numbered
 from batchsolve.tables.checksums import Sums, Written, joined
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.inputs import Tables, open_all
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.outputs import Output
+from batchsolve.tables.outputs import Behind, Encoded, Output
 from batchsolve.tables.places import ServerError, exists, files_of, is_address
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, suffix_of
@@ -534,52 +531,30 @@ class InvalidRowError(InputError):
 
 
 class RecordsBehind:
-    """Checkpoints of a run, one a second; a thread waits for the disk while the run goes on.
-
-    The thread and the run communicate through queues written in C. Within the Python code of a
-    `Future` or a `threading.Condition`, Ctrl-C can leave a lock taken, and the thread would wait
-    for it forever.
-    """
+    """Checkpoints of a run, one a second; a thread waits for the disk while the run goes on."""
 
     def __init__(self, run: FileRun, journal: Journal | None, output: Output) -> None:
         self._run, self._journal, self._output = run, journal, output
-        self._asked: SimpleQueue[bool] = SimpleQueue()  # False ends the thread
-        self._answered: SimpleQueue[Exception | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._sync, daemon=True)
-        self._is_asked = False
-        self._state: dict[str, Any] = {}
+        self._state: dict[str, Any] | None = None  # one that the disk has not finished
         self._n_parts = 0
         self._last = time.monotonic()
 
     def __enter__(self) -> RecordsBehind:
-        self._thread.start()
+        self._behind = Behind()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._asked.put(False)
-        self._thread.join()
-
-    def _sync(self) -> None:
-        while self._asked.get():
-            try:
-                self._output.sync()
-            except Exception as error:
-                self._answered.put(error)
-            else:
-                self._answered.put(None)
+        self._behind.leave()
 
     def make_if_due(self) -> None:
         """Begin a checkpoint a second after the last one; end it once the disk has finished."""
-        if self._is_asked:
-            if not self._answered.empty():
-                self._is_asked = False
-                error = self._answered.get()
-                if error is not None:
-                    raise error
+        self._behind.settle()
+        if self._state is not None:
+            if not self._behind.n_open:
                 self._run.note(self._journal, self._state, self._n_parts)
+                self._state = None
         elif time.monotonic() - self._last >= JOURNAL_SECONDS:
             self._last = time.monotonic()
             self._state = self._run.state(self._output)
             self._n_parts = len(self._run.unrecorded)
-            self._is_asked = True
-            self._asked.put(True)
+            self._behind.do(self._output.sync)

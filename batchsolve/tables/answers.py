@@ -120,8 +120,6 @@ class AnswerTable:
     reader : Reader
     schema : pyarrow.Schema
         The columns of the output.
-    has_times : bool
-        True if rows hold times, and so differ from run to run.
 
     Raises
     ------
@@ -140,7 +138,7 @@ class AnswerTable:
         if canonical:
             reader.main.check_has_forms()
         self.reader, self._as_digits, self._limit = reader, as_digits, limit
-        self.has_times, self._canonical = stats, canonical
+        self._stats, self._canonical = stats, canonical
         kind = self._type_of(reader.main)
         new = [("solution", kind), ("status", pa.string()), ("n_solutions", pa.int64())]
         new += [] if reader.solution_column is None else [("agrees", pa.bool_())]
@@ -185,7 +183,7 @@ class AnswerTable:
             each = [self._forms(grids, valid[grids.rows], messages) for grids in batch.grids]
             forms = [_in_order(each, batch)]
         columns += [sparse_text(messages, n), *forms]
-        if self.has_times:
+        if self._stats:
             columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
         table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
         return table, RowSums.of(status, messages, answers, disagree)

@@ -64,16 +64,12 @@ class ImageTable:
     schema : pyarrow.Schema
     places : list of int
         The places of the columns of puzzles and of solutions, which are drawn.
-    has_times : bool
-        False: the rows of a block are always the same.
 
     Raises
     ------
     ProblemError
         If all rows have rules that no symmetry keeps.
     """
-
-    has_times = False
 
     def __init__(self, reader: Reader, n: int, seed: int, original: bool) -> None:
         if not reader.main.rules.names:

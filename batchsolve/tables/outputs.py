@@ -1,51 +1,124 @@
 """Writing tables so that they appear whole or not at all.
 
-What workers have encoded goes to ``OUT.partial``, which they write themselves where they can;
-this process takes it in order. An interrupted run can go on from there, and the finished file takes
-its place in one step. What that holds does not depend on where a run was interrupted, or how rows
-were cut up: compression and row groups are made of ``OUT.partial``, beside it, while it grows.
+What workers have encoded goes to ``OUT.partial``, in order. An interrupted run can go on from
+there, and the finished file takes its place in one step. Parquet and NumPy need more than their
+rows in order, so their finished file is made of ``OUT.partial``: row groups while that grows, since
+all workers would wait for them after the last row.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
-from typing import IO, TYPE_CHECKING
+from queue import SimpleQueue
+from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
-from batchsolve.tables.checksums import Written, written_to
-from batchsolve.tables.encoders import header_for
-from batchsolve.tables.in_place import Encoded, InPlace
-from batchsolve.tables.packing import Companion, GrowingFile, compress, count_rows, regroup
+from batchsolve.errors import InputError, JournalError, disk_errors
+from batchsolve.tables.checksums import Sums, Written, written_to
+from batchsolve.tables.encoders import array_header, header_for
 from batchsolve.tables.sources import split_suffixes
 from batchsolve.whole_files import partial_path, target_of
 
-if TYPE_CHECKING:
-    from batchsolve.workers.base import Numbers
-
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".npy")
-WHOLE = {".parquet": regroup, ".npy": count_rows}  # what makes the finished file
-Finished = tuple[str, Callable[[GrowingFile, str], None]]  # a suffix, and what makes the file
+ROW_GROUP = 65_536
 
 
-class Output:
-    """The sink of the encoded rows of a run; this base class holds nothing back.
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """One encoded block, as a worker returns it.
 
     Attributes
     ----------
-    in_place : InPlace or None
-        The way for workers to write blocks themselves, if there is one.
+    data : pyarrow.Buffer or bytes or None
+        The bytes that are still to be written; None if the worker has written them.
+    written : Written
+        The bytes of a file of it alone.
+    n_rows : int
+        Its rows.
+    sums : object
+        The addition of the rows to the sums of the run.
+    read : Sums
+        The checksums of the records that they were made of.
     """
 
-    in_place: InPlace | None = None
+    data: pa.Buffer | bytes | None
+    written: Written
+    n_rows: int = 0
+    sums: Any = None
+    read: Sums = ()
+
+    @classmethod
+    def of(cls, data: pa.Buffer | bytes, **more: Any) -> Encoded:
+        """Return a block with the checksum of its bytes."""
+        return cls(data, Written.of(data), **more)
+
+
+class Behind:
+    """A thread that makes calls, one after another, while this one goes on.
+
+    The two communicate through queues written in C. Within the Python code of a `Future` or a
+    `threading.Condition`, Ctrl-C can leave a lock taken, and the thread would wait for it forever.
+
+    Attributes
+    ----------
+    n_open : int
+        Number of calls that have not ended, as far as `settle` knows.
+    is_left : bool
+        True if no further calls are wanted.
+    """
+
+    def __init__(self) -> None:
+        self.n_open, self.is_left = 0, False
+        self._calls: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._ended: SimpleQueue[Exception | None] = SimpleQueue()
+        # a daemon, so that the program ends even if an error prevents a call of `leave`
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            try:
+                if not self.is_left:
+                    call()
+            except Exception as error:
+                self._ended.put(error)
+            else:
+                self._ended.put(None)
+
+    def do(self, call: Callable[[], object]) -> None:
+        """Make a call after all others."""
+        self.n_open += 1
+        self._calls.put(call)
+
+    def settle(self, wait: bool = False) -> None:
+        """Raise the error of a call that has failed; perhaps wait until all calls have ended."""
+        while self.n_open and (wait or not self._ended.empty()):
+            error = self._ended.get()
+            self.n_open -= 1
+            if error is not None:
+                raise error
+
+    def leave(self) -> None:
+        """Make no further calls, and wait for the end of the thread."""
+        self.is_left = True
+        self._calls.put(None)
+        self._thread.join()
+
+
+class Output:
+    """The sink of the encoded rows of a run; this base class holds nothing back."""
 
     def take(self, block: Encoded) -> None:
-        """Append the next block, or go on behind it if a worker has written it."""
+        """Append the next block, unless a worker has written it."""
         raise NotImplementedError
 
     def written(self) -> Written:
@@ -63,33 +136,23 @@ class Output:
 
 
 class _File(Output):
-    """Appends to ``OUT.partial``, as workers may do before.
+    """Appends to ``OUT.partial``.
 
     Parameters
     ----------
     path : str
-    header : bytes
-        The first bytes of an output that begins anew.
+    schema : pyarrow.Schema
     written : Written or None
         Its contents, unless it begins anew.
-    finished : (suffix, function) or None
-        Makes the finished file ``OUT.partial`` + suffix of ``OUT.partial``, if they differ.
-    known : Numbers, optional
-        What workers share, for them to write blocks; see `InPlace`.
     """
 
-    def __init__(
-        self,
-        path: str,
-        header: bytes,
-        written: Written | None,
-        finished: Finished | None,
-        known: Numbers | None = None,
-    ) -> None:
-        self._path = path
-        self._partial = partial_path(path)
-        mode = "wb" if written is None else "r+b"
+    def __init__(self, path: str, schema: pa.Schema, written: Written | None) -> None:
+        self._path, self._partial, self._schema = path, partial_path(path), schema
+        self._whole = self._partial + ".whole"
+        self._row_groups: _RowGroups | None = None
+        header = header_for(path, schema)
         with disk_errors(self._partial):
+            mode = "wb" if written is None else "r+b"
             self._file: IO[bytes] = open(self._partial, mode)  # noqa: SIM115
         self._written = Written()
         try:
@@ -97,18 +160,12 @@ class _File(Output):
                 self._append(header, Written.of(header))
             else:
                 self._go_on_from(written)
+            if split_suffixes(path)[0] == ".parquet":
+                with disk_errors(self._whole):
+                    self._row_groups = _RowGroups(self._partial, self._whole, schema)
         except BaseException:
             self._file.close()
             raise
-        self._n_blocks = 0
-        self.in_place = None if known is None else InPlace.of(self._file, self._partial, known)
-        self._companion: Companion | None = None
-        if finished:
-            suffix, make = finished
-            end = self.written().n_bytes
-            with disk_errors(self._partial):
-                self._companion = Companion(make, self._partial, self._partial + suffix, end)
-        self._note_place()
 
     def _go_on_from(self, written: Written) -> None:
         with disk_errors(self._partial):
@@ -123,31 +180,17 @@ class _File(Output):
             self._file.truncate()
 
     def take(self, block: Encoded) -> None:
-        if block.data is not None:
-            self._append(block.data, block.written)
-        elif block.begin == self._written.n_bytes:
-            self._written = self._written.plus(block.written)
-        else:
-            raise OutputError(
-                f"{self._partial}: two workers made different rows of the same block; "
-                f"all rows before it are whole"
-            )
-        self._n_blocks += 1
-        self._note_place()
-        if self._companion is not None:
+        assert block.data is not None
+        self._append(block.data, block.written)
+        if self._row_groups is not None:
             end = self.written().n_bytes
-            with disk_errors(self._companion.target):
-                self._companion.grown_to(end)
+            with disk_errors(self._whole):
+                self._row_groups.grow_to(end)
 
     def _append(self, data: pa.Buffer | bytes, written: Written) -> None:
         with disk_errors(self._partial):
-            self._file.seek(self._written.n_bytes)
             self._file.write(data)
         self._written = self._written.plus(written)
-
-    def _note_place(self) -> None:
-        if self.in_place is not None:
-            self.in_place.begins(self._n_blocks, self._written.n_bytes)
 
     def written(self) -> Written:
         with disk_errors(self._partial):
@@ -159,28 +202,99 @@ class _File(Output):
             _sync(self._file)
 
     def finish(self) -> None:
-        companion, whole = self._companion, self._partial
-        with disk_errors(self._partial):
-            _sync(self._file)
-            self._file.close()
-        if companion is not None:
-            whole = companion.target
+        self.sync()
+        whole = self._partial
+        if self._row_groups is not None:
+            whole = self._whole
             with disk_errors(whole):
-                companion.finish()
+                self._row_groups.finish(self._written.n_bytes)
+        elif self._path.lower().endswith(".npy"):
+            whole = self._whole
+            with disk_errors(whole):
+                _count_rows(self._partial, whole, self._schema.field("solution").type.list_size)
         with disk_errors(self._path):
+            self._file.close()
             os.replace(whole, self._path)
-            if companion is not None:
+            if whole != self._partial:
                 os.remove(self._partial)
 
     def close(self) -> None:
-        if self.in_place is not None:
-            self.in_place.close()
-        if self._companion is not None:
-            self._companion.give_up()
-        with suppress(OSError, ValueError):  # unless it is finished: what workers wrote beyond
-            self._file.truncate(self._written.n_bytes)
+        if self._row_groups is not None:
+            self._row_groups.leave()
+        with suppress(OSError):  # it is finished; otherwise the next run replaces it
+            os.remove(self._whole)
         with disk_errors(self._partial):
             self._file.close()
+
+
+class _RowGroups:
+    """A Parquet file with row groups of one size, made in a thread of streams of Arrow.
+
+    Parameters
+    ----------
+    source : str
+        The file of the streams, which grows.
+    target : str
+    schema : pyarrow.Schema
+    """
+
+    def __init__(self, source: str, target: str, schema: pa.Schema) -> None:
+        self._source = open(source, "rb", buffering=0)  # noqa: SIM115  never reads ahead
+        self._target = open(target, "wb")  # noqa: SIM115
+        self._writer = pq.ParquetWriter(self._target, schema, compression="zstd")
+        self._waiting: list[pa.Table] = []
+        self._behind = Behind()
+
+    def grow_to(self, end: int) -> None:
+        """Go on up to an offset of the source; raise the error of the thread, if any."""
+        self._behind.settle()
+        self._behind.do(partial(self._read_to, end))
+
+    def finish(self, end: int) -> None:
+        """Write all rows and sync the file; raise the error of the thread, if any."""
+        self.grow_to(end)
+        self._behind.do(self._end)
+        self._behind.settle(wait=True)
+
+    def leave(self) -> None:
+        """Stop the thread."""
+        self._behind.leave()
+        with suppress(OSError, pa.ArrowException):  # of a file that is not wanted any more
+            self._writer.close()
+            self._target.close()
+        self._source.close()
+
+    def _read_to(self, end: int) -> None:
+        while self._source.tell() < end and not self._behind.is_left:
+            with pa.ipc.open_stream(self._source) as stream:
+                self._waiting.append(stream.read_all())
+            if sum(map(len, self._waiting)) >= ROW_GROUP:
+                rest = pa.concat_tables(self._waiting)
+                while len(rest) >= ROW_GROUP:
+                    self._write(rest.slice(0, ROW_GROUP))
+                    rest = rest.slice(ROW_GROUP)
+                self._waiting = [rest]
+
+    def _write(self, table: pa.Table) -> None:
+        """Write a row group; each column is one chunk, because pages end where chunks end."""
+        self._writer.write_table(table.combine_chunks(), row_group_size=ROW_GROUP)
+
+    def _end(self) -> None:
+        if any(map(len, self._waiting)):
+            self._write(pa.concat_tables(self._waiting))
+        self._writer.close()
+        _sync(self._target)
+        self._target.close()
+
+
+def _count_rows(source: str, target: str, n_cells: int) -> None:
+    """Copy a NumPy file, with the number of rows in its header."""
+    with open(source, "rb") as plain, open(target, "wb") as file:
+        shutil.copyfileobj(plain, file)
+        n_bytes = file.tell() - len(array_header(0, n_cells))
+        file.seek(0)
+        file.write(array_header(n_bytes // n_cells, n_cells))
+        _sync(file)
 
 
 class _StandardOutput(Output):
@@ -223,13 +337,7 @@ def check_output(path: str) -> str:
     return target_of(path)
 
 
-def open_output(
-    path: str,
-    schema: pa.Schema,
-    written: Written | None = None,
-    known: Numbers | None = None,
-    threads: int = 1,
-) -> Output:
+def open_output(path: str, schema: pa.Schema, written: Written | None = None) -> Output:
     """Open an output for encoded rows.
 
     Parameters
@@ -240,32 +348,19 @@ def open_output(
         Its columns.
     written : Written, optional
         What `Output.written` returned; what was written after that is discarded.
-    known : Numbers, optional
-        What workers share, for them to write blocks themselves; see `InPlace`.
-    threads : int
-        The number of threads that compress the finished file, if it is compressed.
 
     Raises
     ------
     JournalError
         If what was written before has changed.
     """
-    header = header_for(path, schema)
     if path == "-":
-        return _StandardOutput(header)
-    suffix, compression = split_suffixes(path)
-    finished: Finished | None = None
-    if make := WHOLE.get(suffix):
-        finished = ".whole", partial(make, schema=schema)
-    elif compression:
-        finished = compression, partial(compress, suffix=compression, threads=threads)
-    return _File(path, header, written, finished, known)
+        return _StandardOutput(header_for(path, schema))
+    return _File(path, schema, written)
 
 
 @contextmanager
-def whole_output(
-    path: str, folder: str, schema: pa.Schema, known: Numbers | None = None, threads: int = 1
-) -> Iterator[Output]:
+def whole_output(path: str, folder: str, schema: pa.Schema) -> Iterator[Output]:
     """Open an output that takes its place when all is written; see `open_output`.
 
     Parameters
@@ -275,7 +370,7 @@ def whole_output(
         Its place until then; see `batchsolve.whole_files.folder_beside`.
     """
     unfinished = os.path.join(folder, os.path.basename(path))
-    with closing(open_output(unfinished, schema, None, known, threads)) as output:
+    with closing(open_output(unfinished, schema)) as output:
         yield output
         output.finish()
     with disk_errors(path):

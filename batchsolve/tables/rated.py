@@ -38,16 +38,12 @@ class RatedTable:
     ----------
     reader : Reader
     schema : pyarrow.Schema
-    has_times : bool
-        False: the rows of a block are always the same.
 
     Raises
     ------
     ProblemError
         If no row can be a plain 9×9 grid.
     """
-
-    has_times = False
 
     def __init__(self, reader: Reader, backdoor: bool, steps: bool, uniqueness: bool) -> None:
         if not _may_be_rated(reader):

@@ -22,8 +22,7 @@ from invoking import invoke
 import batchsolve as bs
 from batchsolve.tables import places
 from batchsolve.tables.encoders import encoder_for
-from batchsolve.tables.in_place import Encoded
-from batchsolve.tables.outputs import open_output
+from batchsolve.tables.outputs import Encoded, open_output
 from batchsolve.tables.places import files_of
 
 SOLVED = "1243342143122134"
