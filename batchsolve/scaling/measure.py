@@ -160,6 +160,7 @@ class Plan:
     address : str, optional
         The scheduler of a cluster.
     repeat : int
+        Runs of every combination.
     budget : int, optional
         Nodes a task may visit; by default chosen by time.
     time_limit : float, optional
@@ -171,7 +172,7 @@ class Plan:
     backends: tuple[str, ...] = ("threading",)
     engines: tuple[str, ...] = (AUTO,)
     address: str | None = None
-    repeat: int = setting("Runs of every combination.", 3, least=1)
+    repeat: int = setting(3, least=1)
     budget: int | None = None
     time_limit: float | None = None
 
