@@ -22,16 +22,16 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.arrays import Words
-from batchsolve.errors import InputError, counted
-from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers, refuse_own_output
+from batchsolve.errors import InputError
+from batchsolve.runs.corpora import blocks_for, reader_of_numbers, refuse_own_output
 from batchsolve.runs.destinations import Parts, destination_of
-from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown, summary_of
+from batchsolve.runs.specs import followed
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.settings import DedupeFields, FileSettings, path_of, paths_of, settings_of
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Encode, encoder_for
-from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.outputs import Encoded, Output, open_output, whole_output
 from batchsolve.tables.places import files_of
 from batchsolve.tables.reader import Reader
@@ -100,6 +100,11 @@ class DedupeSummary:
         """True if every puzzle was compared, those of ``against`` included."""
         return not (self.invalid or self.undecided or self.known_invalid)
 
+    @property
+    def rows_per_second(self) -> float:
+        """The rows that were compared, those of ``against`` included, by the time."""
+        return (self.rows + self.known_rows) / max(self.seconds, 1e-9)
+
     def __str__(self) -> str:
         doubts = {"invalid": self.invalid, "without a canonical form": self.undecided}
         said = ", ".join(f"{n:,} of them {what}" for what, n in doubts.items() if n)
@@ -108,15 +113,13 @@ class DedupeSummary:
         parts += [f"{n:,} {what}" for what, n in dropped.items() if n]
         if self.known_invalid:
             parts.append(f"{self.known_invalid:,} invalid in the files of --against")
-        speed = (self.rows + self.known_rows) / max(self.seconds, 1e-9)
-        rows = counted(self.rows, "row")
         alike = ""
         if self.same_solution:
             alike = (
                 f"; same solution, other clues: {self.same_solution:,} "
                 f"(--column {self.solution_column} finds them)"
             )
-        return f"{rows}: {', '.join(parts)}; {self.seconds:.1f} s, {speed:,.0f} rows/s{alike}"
+        return f"{summary_of(self, parts)}{alike}"
 
 
 def dedupe(
@@ -348,7 +351,7 @@ class _Dedupe:
     ) -> Iterator[Encoded]:
         """Yield the encoded blocks of a corpus in order."""
         blocks = blocks_for(self.pool, corpus, most_rows=self.settings.chunk)
-        place, n_rows, looked_at = FilePlace(), 0, -1
+        looked_at = -1
 
         def decided(block: Block, found: RowKeys) -> Any:
             nonlocal looked_at
@@ -357,13 +360,6 @@ class _Dedupe:
                 self.files.append((self.n_rows, block.name))
             return decide(block, found)
 
-        try:
-            keys = partial(row_keys, reader, self.up_to_symmetry, with_solutions, self.secret)
-            for block, encoded in in_two_passes(blocks, self.pool, keys, decided, write):
-                place.pass_by(block, encoded.n_rows)
-                n_rows += encoded.n_rows
-                yield encoded
-                expected = corpus.expected_rows(n_rows, block.end)
-                self.on_progress(Progress(encoded.n_rows, self.totals, expected))
-        except RowsError as error:
-            raise place.located(error) from None
+        keys = partial(row_keys, reader, self.up_to_symmetry, with_solutions, self.secret)
+        outputs = in_two_passes(blocks, self.pool, keys, decided, write)
+        return followed(outputs, corpus, self.totals, self.on_progress)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
+from batchsolve.tables.answers import RowTable
 from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.checksums import Written, checksum_at, sums_of
 from batchsolve.tables.encoders import Encode, encoder_for
@@ -38,24 +39,6 @@ from batchsolve.whole_files import check_is_no_link, followed, only_writer, part
 from batchsolve.workers.pool import Pool
 
 _PART = re.compile(r"part-[0-9]{6,}\.parquet")
-
-
-class RowTable(Protocol):
-    """The output table of a run: its columns, and its rows for a batch and the answers to it.
-
-    Attributes
-    ----------
-    reader : Reader or InstanceReader
-        The reader of blocks, which workers receive.
-    schema : pyarrow.Schema
-    """
-
-    reader: Any
-    schema: pa.Schema
-
-    def rows(self, batch: Any, answers: Any) -> tuple[pa.Table, Any]:
-        """Return the output rows of a batch, and their sums."""
-        ...
 
 
 def destination_of(path: str) -> OneFile | Parts:
@@ -82,10 +65,13 @@ class OneFile:
         The path of its journal.
     block_size : BlockSize
         The size of blocks of the input.
+    n_tasks : int
+        The same, in usual tasks.
     """
 
     path: str
     block_size = TASKS
+    n_tasks = 1
 
     @property
     def kept(self) -> str:
@@ -179,6 +165,7 @@ class Parts(Output):
 
     path: str
     block_size = PARTS
+    n_tasks = PARTS.most // TASKS.most
 
     def __post_init__(self) -> None:
         self.folder = folder_at(self.path)

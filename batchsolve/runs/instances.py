@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -14,20 +15,32 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from batchsolve.arrays import Bytes, UInts
 from batchsolve.engines import registered
 from batchsolve.engines.choice import EngineForEach
-from batchsolve.errors import BatchsolveError, InputError, listed, named_errors, quoted
+from batchsolve.errors import (
+    BatchsolveError,
+    InputError,
+    counted,
+    listed,
+    named_errors,
+    quoted,
+)
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
 from batchsolve.formats.grid_documents import is_grid_document
+from batchsolve.problems.answers import Answers, Status
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.families import FAMILIES, family, known_families
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.small import MOST_ENTRIES, SmallProblems
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
-from batchsolve.settings import FileSettings, SearchSettings
+from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings
+from batchsolve.tables.answers import STATS, STATUS_TEXTS, Column, RowSums, RowTable
 from batchsolve.tables.blocks import Block, BlockSize
 from batchsolve.tables.inputs import Tables
-from batchsolve.tables.layouts import BOM, JSON_TEXT, json_lines
+from batchsolve.tables.layouts import BOM, DIGITS, JSON_TEXT, json_lines
 from batchsolve.tables.places import exists
 from batchsolve.tables.reader import FILENAME
 from batchsolve.tables.sources import Files, Source, TextSource, suffix_of
@@ -376,3 +389,185 @@ def _with_json(source: Source) -> Source:
     others = [each for each in source.layout.schema if each.name not in JSON_FIELDS]
     fields = [pa.field(name, pa.string(), metadata=JSON_TEXT) for name in JSON_FIELDS]
     return replace(source, layout=replace(source.layout, schema=pa.schema([*others, *fields])))
+
+
+# ---- output tables --------------------------------------------------------------------------
+
+
+class _Answered:
+    """The answers to instances, of which columns are made.
+
+    Parameters
+    ----------
+    search : SearchSettings
+    batch : Instances
+    answers : Answers
+    """
+
+    status: Bytes
+
+    def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
+        self.search, self.batch, self.answers = search, batch, answers
+        self.table = batch.table
+        self.facts = batch.facts()  # which finds the faults
+
+    @property
+    def sums(self) -> RowSums:
+        """The sums of the rows."""
+        return RowSums.of(self.status, self.batch.faults, self.answers)
+
+    def items(self) -> pa.Array:
+        """Return the column ``items``."""
+        return pa.array([facts and facts[0] for facts in self.facts], pa.int64())
+
+    def options(self) -> pa.Array:
+        """Return the column ``options``."""
+        return pa.array([facts and facts[1] for facts in self.facts], pa.int64())
+
+    def engines(self) -> pa.Array:
+        """Return the column ``engine``."""
+        names = [facts and facts[2] for facts in self.facts]
+        for row, name in self.answers.counters.items():
+            names[row] = name
+        return pa.array(names, pa.string())
+
+    def texts(self) -> pa.Array:
+        """Return the column ``message``."""
+        return pa.array(self._messages(), pa.string())
+
+    def _messages(self) -> list[str | None]:
+        raise NotImplementedError
+
+
+class _Counts(_Answered):
+    """Counts, as text of digits, because they may have any size."""
+
+    def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
+        super().__init__(search, batch, answers)
+        self._unknown = np.array([facts is None for facts in self.facts])
+        self._found = counts_of(batch, answers, search)
+        statuses = [_status(*each) for each in self._found]
+        self.status = np.where(self._unknown, Status.INVALID, statuses)
+
+    def counts(self) -> pa.Array:
+        """Return the column ``count``."""
+        digits = [str(Decimal(count)) for count, _ in self._found]  # `str` has 4,300 at most
+        return pa.array(digits, pa.string(), mask=self._unknown)
+
+    def complete(self) -> pa.Array:
+        """Return the column ``complete``."""
+        return pa.array([why is None for _, why in self._found], mask=self._unknown)
+
+    def _messages(self) -> list[str | None]:
+        return [why for _, why in self._found]
+
+
+class _Covers(_Answered):
+    """First covers: the names of their options, in the order of options.
+
+    A solved grid is one name, its text.
+    """
+
+    def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
+        super().__init__(search, batch, answers)
+        self._limit = search.limit or UNLIMITED
+        self.status = answers.status(self._limit)
+        self.status[[row for row, facts in enumerate(self.facts) if facts is None]] = Status.INVALID
+
+    def covers(self) -> pa.Array:
+        """Return the column ``cover``."""
+        names: list[list[str] | None] = [None] * len(self.batch)
+        covers = self.answers.covers
+        for row, cover in zip(covers.roots.tolist(), covers, strict=True):
+            names[row] = _names_of(self.batch.reading(row), cover)
+        return pa.array(names, pa.list_(pa.string()))
+
+    def statuses(self) -> pa.Array:
+        """Return the column ``status``."""
+        return STATUS_TEXTS.take(pa.array(self.status))
+
+    def counts(self) -> pa.Array:
+        """Return the column ``n_solutions``."""
+        counts = np.minimum(self.answers.counts, self._limit)
+        return pa.array(counts, mask=self.status == Status.INVALID)
+
+    def _messages(self) -> list[str | None]:
+        messages = [self.batch.faults.get(row) for row in range(len(self.batch))]
+        for row in np.flatnonzero(self.status == Status.UNFINISHED).tolist():
+            messages[row] = _why_unfinished(self.answers, row, self.search)
+        return messages
+
+
+_SIZES = [
+    Column("items", pa.int64(), _Answered.items),
+    Column("options", pa.int64(), _Answered.options),
+]
+_COUNTS = [
+    Column("count", pa.string(), _Counts.counts, DIGITS),
+    Column("complete", pa.bool_(), _Counts.complete),
+]
+_COVERS = [
+    Column("cover", pa.list_(pa.string()), _Covers.covers),
+    Column("status", pa.string(), _Covers.statuses),
+    Column("n_solutions", pa.int64(), _Covers.counts),
+]
+_ABOUT = [
+    Column("engine", pa.string(), _Answered.engines),
+    Column("message", pa.string(), _Answered.texts),
+]
+
+
+def count_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
+    """Return the output table of counts."""
+    columns = [*_SIZES, *_COUNTS, *_ABOUT, *(STATS if stats else [])]
+    return RowTable(reader, columns, partial(_Counts, search))
+
+
+def cover_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
+    """Return the output table of first covers."""
+    columns = [*_SIZES, *_COVERS, *_ABOUT, *(STATS if stats else [])]
+    return RowTable(reader, columns, partial(_Covers, search))
+
+
+def _names_of(reading: Reading, cover: UInts) -> list[str]:
+    """Return the names of the options of a cover, as `CoverRenderer` sorts them."""
+    problem = reading.problem
+    if not isinstance(problem, GridProblem):
+        return list(map(problem.option_name, sorted(cover.tolist())))
+    notation = reading.notation or usual_notation(problem.n_digits)
+    [grid] = problem.grids(Stacks.from_lists([cover.tolist()]))
+    return [notation.write(grid)]
+
+
+RowCount = tuple[int, str | None]  # and why it is not complete, if it is not
+
+
+def counts_of(batch: Instances, answers: Answers, settings: SearchSettings) -> list[RowCount]:
+    """Return the count of each instance, and why it is not complete, if it is not."""
+    limit = settings.limit or UNLIMITED
+    found: list[RowCount] = []
+    for row, count in enumerate(answers.counts):
+        why = batch.faults.get(row)
+        if settings.limit is not None and count >= limit:
+            why = f"has {counted(limit, 'solution')} or more"
+        elif row in answers.unfinished:
+            why = _why_unfinished(answers, row, settings)
+        wanted = int(count) if settings.limit is None else min(int(count), limit)
+        found.append((wanted, why))
+    return found
+
+
+def _why_unfinished(answers: Answers, row: int, settings: SearchSettings) -> str:
+    """Return why the search of a row failed or stopped."""
+    if reason := answers.unfinished[row]:
+        return reason
+    nodes = int(answers.nodes[row])
+    if settings.node_limit is not None and nodes >= settings.node_limit:
+        return f"stopped after {counted(settings.node_limit, 'node')}"
+    return f"stopped after {settings.time_limit} s"
+
+
+def _status(count: int, why: str | None) -> Status:
+    if why is not None:
+        return Status.UNFINISHED
+    return (Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE)[min(count, 2)]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from batchsolve.errors import InputError, counted, listed, quoted
+from batchsolve.problems.answers import STATUS_NAMES
 
 if TYPE_CHECKING:
     from batchsolve.search.tree import TreeSearch
+    from batchsolve.tables.answers import RowSums
 
 ROW_BAR: dict[str, Any] = {"unit": " rows", "unit_scale": True}
 TREE_BAR: dict[str, Any] = {
@@ -80,6 +82,15 @@ class Summary:
         """The fields by name, with rounded times and without `advice`."""
         return facts_of(self)
 
+    def add(self, sums: RowSums) -> None:
+        """Add the sums of some rows."""
+        tally = sums.tally.tolist()
+        for name, n in zip(STATUS_NAMES.tolist(), tally, strict=True):
+            setattr(self, name, getattr(self, name) + n)
+        self.rows += sum(tally)
+        self.disagree += sums.disagree
+        self.nodes += sums.nodes
+
     @property
     def columns(self) -> str:
         """The columns of the input that were read, in words."""
@@ -88,10 +99,15 @@ class Summary:
     def __str__(self) -> str:
         kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
         counts = ", ".join(f"{n:,} {kind}" for kind in kinds if (n := getattr(self, kind)))
-        return (
-            f"{counted(self.rows, 'row')}: {counts or 'none'}; {self.seconds:.1f} s, "
-            f"{self.rows_per_second:,.0f} rows/s"
-        )
+        return summary_of(self, [counts or "none"])
+
+
+def summary_of(totals: Any, parts: Sequence[str]) -> str:
+    """Return the sums of rows in words, with the time that they took."""
+    return (
+        f"{counted(totals.rows, 'row')}: {', '.join(parts)}; {totals.seconds:.1f} s, "
+        f"{totals.rows_per_second:,.0f} rows/s"
+    )
 
 
 def facts_of(summary: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from functools import partial
 from html import escape
 from itertools import chain, count
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack, overload
+from typing import Any, Protocol, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.runs.in_memory import GridRows, batch_of, rows_of
+from batchsolve.runs.specs import Spec, table_of
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
     AUTO,
@@ -33,15 +34,13 @@ from batchsolve.settings import (
     settings_of,
     whole_number,
 )
+from batchsolve.tables.answers import answer_table
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, with_columns_of
 from batchsolve.tables.inputs import Tables
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers.pool import Pool
-
-if TYPE_CHECKING:
-    from batchsolve.runs.destinations import RowTable
 
 SHOWN_ROWS = 10
 ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
@@ -414,8 +413,9 @@ def solve_table(table: Any, **settings: Unpack[SolveFields]) -> Any:
     search, files, workers = _in_memory(solve_table, settings)
     sources = [TableSource(arrow_table(table))]
     corpus = Corpus(sources, files)
+    spec = solving(corpus, corpus, search, files)
     with workers as pool:
-        return with_columns_of(_solved(corpus, corpus, search, files, pool), table)
+        return with_columns_of(table_of(spec, pool), table)
 
 
 def solve_stream(
@@ -494,25 +494,33 @@ def _solved_one_by_one(
             read = corpus if source is first[-1][1] else Tables([source])
             if missing := [name for name in wanted if name not in read.columns]:
                 raise InputError(f"{source.path}: has no column {quoted(missing[0])}")
-            yield with_columns_of(_solved(read, corpus, search, files, pool), each)
+            yield with_columns_of(table_of(solving(read, corpus, search, files), pool), each)
 
 
-def _solved(
-    read: Tables, corpus: Corpus, search: SearchSettings, files: FileSettings, pool: Pool
-) -> pa.Table:
-    """Return a table with columns of answers; its puzzles are written as those of a corpus."""
-    from batchsolve.tables.answers import AnswerTable  # loads pandas, if that is installed
+def solving(
+    source: Tables,
+    corpus: Corpus,
+    search: SearchSettings,
+    files: FileSettings,
+    as_digits: bool = False,
+    size: int = 1,
+) -> Spec:
+    """Return the specification of *solve* for grids.
 
-    assert search.limit is not None
-    reader = replace(corpus.reader, input_schema=read.schema)
-    answers = AnswerTable(reader, search.limit, files.stats, files.canonical)
-    rows = GridRows(corpus.problem, corpus.notation, read.blocks(), reader.read)
-    return answered_table(rows, answers, search, pool)
-
-
-def answered_table(
-    rows: GridRows, table: RowTable, settings: SearchSettings, pool: Pool
-) -> pa.Table:
-    """Return an output table of the answers to rows."""
-    parts = [part for part, _ in _answered(rows, table.rows, settings, pool)]
-    return pa.concat_tables([table.schema.empty_table(), *parts])
+    Parameters
+    ----------
+    source : Tables
+        The rows; they are written as those of the corpus.
+    corpus : Corpus
+    search : SearchSettings
+    files : FileSettings
+    as_digits : bool
+        See `answer_table`.
+    size : int
+        See `search_rows`.
+    """
+    limit = search.limit or UNLIMITED
+    reader = replace(corpus.reader, input_schema=source.schema)
+    table = partial(answer_table, limit=limit, files=files, as_digits=as_digits)
+    engines = EnginesByShape.under(search.engine, corpus.problem, limit)
+    return Spec("solve", source, reader, table).searched(engines, search, size)

@@ -24,7 +24,7 @@ from hypothesis import given, strategies as st
 from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.runs import solve_file
+from batchsolve.runs import files
 from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.reader import number_kinds, number_types, with_numbers
 
@@ -344,9 +344,9 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(long_corpus, tmp_path, how
     out = tmp_path / f"out{suffix}"
     code = """
 import sys, time
-import batchsolve.cli, batchsolve.runs.solve_file as solve_file
-solve_file.JOURNAL_SECONDS = 0
-take = solve_file.FileRun._take
+import batchsolve.cli, batchsolve.runs.files as files
+files.JOURNAL_SECONDS = 0
+take = files.FileRun._take
 
 def take_when_told(self, *chunk):
     sys.stdin.read(1)
@@ -354,7 +354,7 @@ def take_when_told(self, *chunk):
     take(self, *chunk)
     print("taken")
 
-solve_file.FileRun._take = take_when_told
+files.FileRun._take = take_when_told
 batchsolve.cli.app()
 """
     command = [sys.executable, "-u", "-c", code, "solve", str(path), "-o", str(out), "--resume"]
@@ -410,11 +410,11 @@ class Syncing:
 @pytest.mark.usefixtures("_garbage_stays")
 def test_ctrl_c_at_any_moment_of_a_record_ends_the_run(monkeypatch):
     """An interrupt while a lock was held once made the thread that waits for the disk hang."""
-    monkeypatch.setattr(solve_file, "JOURNAL_SECONDS", 0)
+    monkeypatch.setattr(files, "JOURNAL_SECONDS", 0)
 
     def go(interrupted):
         run = Syncing()
-        with solve_file.RecordsBehind(run, run, run) as records:
+        with files.RecordsBehind(run, run, run) as records:
             try:
                 sys.settrace(interrupted)
                 records.make_if_due()

@@ -27,7 +27,7 @@ from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import sudoku
 from batchsolve.settings import FileSettings
-from batchsolve.tables.answers import AnswerTable
+from batchsolve.tables.answers import answer_table
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
     PARTS,
@@ -563,9 +563,9 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
             disagree += agrees is False
             row += (agrees,)
         rows.append((*row, message, *((k, 0.123457) if stats else ())))
-    answer_table = pickle.loads(pickle.dumps(AnswerTable(reader, limit, stats)))
-    table, result = pickle.loads(pickle.dumps(answer_table.rows(batch, answers)))
-    assert table.schema == answer_table.schema
+    output = pickle.loads(pickle.dumps(answer_table(reader, limit, FileSettings(stats=stats))))
+    table, result = pickle.loads(pickle.dumps(output.rows(batch, answers)))
+    assert table.schema == output.schema
     assert list(zip(*(c.to_pylist() for c in table.columns), strict=True)) == rows
     place = len(names) + 1
     assert result.tally.tolist() == [sum(row[place] == s for row in rows) for s in STATUSES]
