@@ -369,7 +369,6 @@ class _Drawn:
         self.sums = ImageSums(len(batch), len(sources), int(short), len(faults), named)
 
     def numbers(self) -> pa.Array:
-        """Return the column `SOURCE`."""
         return pa.array(self._first + self._sources)
 
     def _images(self, grids: Grids, good: Bools) -> Images:

@@ -204,7 +204,8 @@ def _generating(
         same[name] = list(same[name] or [])
     same["rating"] = list(map(str, wanted.rating or []))  # no JSON has infinity
     work = partial(_making, maker, files)
-    return Spec("generate", source, maker, partial(_puzzle_table, files), work, same=same)
+    table = partial(_puzzle_table, files)
+    return Spec("generate", source, maker, table, work, same=same, engine="lanes")
 
 
 def _making(
@@ -288,19 +289,15 @@ class _Made:
         return RowSums(tally, 0, int(self.batch.made.nodes.sum()), None)
 
     def puzzles(self) -> pa.Array:
-        """Return the column ``puzzle``."""
         return self._notation.decode(self.batch.made.puzzles, np.ones(len(self.batch), np.bool_))
 
     def solutions(self) -> pa.Array:
-        """Return the column ``solution``."""
         return self._notation.decode(self.batch.made.solutions, np.ones(len(self.batch), np.bool_))
 
     def clues(self) -> pa.Array:
-        """Return the column ``clues``."""
         return pa.array(np.count_nonzero(self.batch.made.puzzles, axis=1))
 
     def weights(self) -> pa.Array:
-        """Return the column ``weight``."""
         return pa.array(self.batch.made.weights)
 
 

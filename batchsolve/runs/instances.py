@@ -417,22 +417,18 @@ class _Answered:
         return RowSums.of(self.status, self.batch.faults, self.answers)
 
     def items(self) -> pa.Array:
-        """Return the column ``items``."""
         return pa.array([facts and facts[0] for facts in self.facts], pa.int64())
 
     def options(self) -> pa.Array:
-        """Return the column ``options``."""
         return pa.array([facts and facts[1] for facts in self.facts], pa.int64())
 
     def engines(self) -> pa.Array:
-        """Return the column ``engine``."""
         names = [facts and facts[2] for facts in self.facts]
         for row, name in self.answers.counters.items():
             names[row] = name
         return pa.array(names, pa.string())
 
     def texts(self) -> pa.Array:
-        """Return the column ``message``."""
         return pa.array(self._messages(), pa.string())
 
     def _messages(self) -> list[str | None]:
@@ -450,12 +446,10 @@ class _Counts(_Answered):
         self.status = np.where(self._unknown, Status.INVALID, statuses)
 
     def counts(self) -> pa.Array:
-        """Return the column ``count``."""
         digits = [str(Decimal(count)) for count, _ in self._found]  # `str` has 4,300 at most
         return pa.array(digits, pa.string(), mask=self._unknown)
 
     def complete(self) -> pa.Array:
-        """Return the column ``complete``."""
         return pa.array([why is None for _, why in self._found], mask=self._unknown)
 
     def _messages(self) -> list[str | None]:
@@ -475,7 +469,6 @@ class _Covers(_Answered):
         self.status[[row for row, facts in enumerate(self.facts) if facts is None]] = Status.INVALID
 
     def covers(self) -> pa.Array:
-        """Return the column ``cover``."""
         names: list[list[str] | None] = [None] * len(self.batch)
         covers = self.answers.covers
         for row, cover in zip(covers.roots.tolist(), covers, strict=True):
@@ -483,11 +476,9 @@ class _Covers(_Answered):
         return pa.array(names, pa.list_(pa.string()))
 
     def statuses(self) -> pa.Array:
-        """Return the column ``status``."""
         return STATUS_TEXTS.take(pa.array(self.status))
 
     def counts(self) -> pa.Array:
-        """Return the column ``n_solutions``."""
         counts = np.minimum(self.answers.counts, self._limit)
         return pa.array(counts, mask=self.status == Status.INVALID)
 

@@ -257,24 +257,19 @@ class _Rated(Answered):
         return replace(super().sums, levels=levels)
 
     def techniques(self) -> pa.Array:
-        """Return the column ``technique``."""
         return _NAMES.take(pa.array(self._found.levels)).take(self._places)
 
     def ratings(self) -> pa.Array:
-        """Return the column ``rating``."""
         return pa.array(self._found.values).take(self._places)
 
     def backtracks(self) -> pa.Array:
-        """Return the column ``backtracks``."""
         return pa.array(self._found.backtracks).take(self._places)
 
     def backdoors(self) -> pa.Array:
-        """Return the column ``backdoor``."""
         found = self._found.backdoors
         return pa.array(found.astype(np.int64), mask=found < 0).take(self._places)
 
     def steps(self) -> pa.Array:
-        """Return the column ``steps``."""
         texts = (steps_text(puzzle, self._uniqueness) for puzzle in self._puzzles)
         return pa.array(texts, pa.string()).take(self._places)
 
