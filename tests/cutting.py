@@ -5,8 +5,8 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-from batchsolve.runs.destinations import OneFile, Parts
-from batchsolve.tables import blocks, inputs
+from batchsolve.runs.outputs import OneFile, Parts
+from batchsolve.tables import blocks, sources
 from batchsolve.tables.blocks import BlockSize
 
 
@@ -17,7 +17,7 @@ def small_blocks(size):
     files = BlockSize(size, size, 1 + size // 16)
     with (
         patch.object(blocks, "LINE_BYTES", max(1, size // 8)),
-        patch.object(inputs, "TASKS", tasks),
+        patch.object(sources, "TASKS", tasks),
         patch.object(OneFile, "block_size", tasks),
         patch.object(Parts, "block_size", files),
     ):
@@ -28,3 +28,10 @@ def content_of(path):
     """Return the bytes of a file, decompressed: compression depends on where blocks end."""
     with pa.input_stream(str(path)) as file:
         return file.read()
+
+
+def opened(path, schema, written=None):
+    """Return an output that is a file, open."""
+    output = OneFile(str(path))
+    output.open(schema, written)
+    return output

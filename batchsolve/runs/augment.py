@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from batchsolve.arrays import Bools
 from batchsolve.errors import counted
-from batchsolve.runs.destinations import OneFile, Parts
 from batchsolve.runs.files import corpus_of, run_files
+from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import Progress, columns_taken, summary_of
 from batchsolve.runs.specs import Spec, table_of, with_numbers_of_rows
 from batchsolve.settings import (
@@ -34,11 +34,10 @@ from batchsolve.tables.answers import Column, RowTable, grid_column, grid_type
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, images_like, without_views
-from batchsolve.tables.inputs import open_all
 from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids
-from batchsolve.tables.sources import TableSource
+from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
@@ -266,9 +265,9 @@ def augment_file(
     drawing = _drawing(n, seed, original)
     workers, files = settings_of(augment_file, settings, FileSettings)
 
-    def spec(paths: list[str], destination: OneFile | Parts) -> Spec:
+    def spec(paths: list[str], output: Output) -> Spec:
         share = drawing["n"] + drawing["original"]
-        return _augmenting(corpus_of(open_all(paths), files, destination, share), **drawing)
+        return _augmenting(corpus_of(open_all(paths), files, output, share), **drawing)
 
     summary: AugmentSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
     return summary

@@ -17,10 +17,9 @@ from batchsolve.engines.choice import EnginesByShape
 from batchsolve.errors import InputError, argument_errors, counted, listed, printable, quoted
 from batchsolve.pictures.page import PAGE_STYLE, html_page
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
-from batchsolve.runs.corpora import blocks_for
 from batchsolve.runs.draw import write_whole
 from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, rows_on, shown
-from batchsolve.runs.specs import Work, followed, in_one_look, searching
+from batchsolve.runs.specs import Work, blocks_for, followed, in_one_look, searching
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
@@ -33,7 +32,6 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, without_views
-from batchsolve.tables.inputs import open_all
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
     MOST_NAMED,
@@ -44,7 +42,7 @@ from batchsolve.tables.judged import (
     judge,
 )
 from batchsolve.tables.places import files_of
-from batchsolve.tables.sources import TableSource
+from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.tables.texts import check_holds_texts
 from batchsolve.workers.pool import Pool
 
@@ -319,7 +317,7 @@ def evaluate(
         blocks = blocks_for(pool, corpus, most_rows=how.chunk)
         judged = work(blocks, pool, reader.read, partial(judge, column, by, edges), 1)
         tell(Progress(0, evaluation.all))
-        for rows in followed(judged, corpus, evaluation.all, tell):
+        for _, rows in followed(judged, corpus, evaluation.all, tell):
             _add(evaluation, rows)
     return replace(
         evaluation,

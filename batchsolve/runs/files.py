@@ -14,26 +14,26 @@ from dataclasses import asdict
 from typing import Any
 
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
-from batchsolve.runs.corpora import (
+from batchsolve.runs.journal import Journal, Part
+from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
+from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown
+from batchsolve.runs.specs import (
     FilePlace,
+    Outputs,
+    Spec,
     blocks_for,
     identity_of,
     reader_of_numbers,
     refuse_own_output,
     sums_before,
 )
-from batchsolve.runs.destinations import OneFile, Parts, destination_of
-from batchsolve.runs.journal import Journal, Part
-from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown
-from batchsolve.runs.specs import Outputs, Spec
 from batchsolve.settings import TEXTS_OF_CORPUS, FileSettings, path_of, paths_of
 from batchsolve.tables.blocks import Boundary, numbered
 from batchsolve.tables.checksums import Sums, Written, joined
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.outputs import Behind, Encoded, Output
-from batchsolve.tables.places import ServerError, exists, files_of, is_address
-from batchsolve.tables.sources import Source, suffix_of
+from batchsolve.tables.places import ServerError, exists, files_of, is_address, suffix_of
+from batchsolve.tables.sources import Source
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
@@ -41,8 +41,8 @@ JOURNAL_SECONDS = 1.0
 NO_ARRAY = ("filename", "stats", "canonical")  # settings that add columns
 SAME_FILES = (*TEXTS_OF_CORPUS, *NO_ARRAY)  # settings that must be the same in a resumed run
 
-OpenSpec = Callable[[list[str], OneFile | Parts], Spec]
-"""Returns the specification of a run, given its input files and its destination."""
+OpenSpec = Callable[[list[str], Output], Spec]
+"""Returns the specification of a run, given its input files and its output."""
 
 
 def run_files(
@@ -64,12 +64,12 @@ def run_files(
 def corpus_of(
     sources: list[Source],
     files: FileSettings,
-    destination: OneFile | Parts,
+    output: Output,
     share: int = 1,
     one_shape: bool = False,
 ) -> Corpus:
     """Return the corpus in some sources, in blocks that are `share` times as small as usual."""
-    size = destination.block_size.divided_by(share)
+    size = output.block_size.divided_by(share)
     return Corpus(sources, files, filename=files.filename, size=size, one_shape=one_shape)
 
 
@@ -83,10 +83,13 @@ class FileRun:
     settings : FileSettings
     pool : Pool
     on_progress : callable
+    is_whole : bool
+        Keep nothing of an unfinished run, which cannot be resumed.
 
     Attributes
     ----------
     spec : Spec
+    output : Output
     paths : list of str
         The files that the inputs stand for.
     totals : Summary
@@ -111,12 +114,12 @@ class FileRun:
         settings: FileSettings,
         pool: Pool,
         on_progress: Callable[[Progress], None],
+        is_whole: bool = False,
     ) -> None:
         self.inputs, self.settings = inputs, settings
         self.pool, self.on_progress = pool, on_progress
         self.paths = files_of(inputs)
-        self.destination = destination_of(output)
-        self.output = self.destination.path
+        self.output, self._is_whole = output_at(output, is_whole), is_whole
         self.rows_before = 0
         self.begin: Boundary | None = None
         self.read: Sums = ()
@@ -127,17 +130,17 @@ class FileRun:
         """Carry out a specification, or go on with an interrupted run of it."""
         start = time.perf_counter()
         self._check()
-        spec = self.spec = open_spec(self.paths, self.destination)
+        spec = self.spec = open_spec(self.paths, self.output)
         self.totals = spec.totals
         # before a journal is made, because a cluster may be unreachable
-        with self.destination.held(), self.pool as pool:
+        with self.output.held(), self.pool as pool:
             self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
-            is_parquet = suffix_of(self.output) == ".parquet" or isinstance(self.destination, Parts)
+            is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
             reader = spec.reader
             if is_parquet and isinstance(spec.source, Corpus):
                 reader = reader_of_numbers(spec.source, pool)
             table = spec.table(reader)
-            if self.output == "-":
+            if self._is_whole or self.output.path == "-":
                 self._write(table, None)
             else:
                 with self._journal() as journal:
@@ -156,45 +159,48 @@ class FileRun:
 
     def _check(self) -> None:
         """Raise an error if nothing can be read or written as the settings say."""
-        self.destination.check()
-        if self.settings.resume and "-" in (*self.paths, self.output):
+        path = self.output.path
+        self.output.check()
+        if self.settings.resume and "-" in (*self.paths, path):
             raise InputError("`resume` needs files; standard input or output cannot be resumed")
-        if self.settings.chunk is not None and isinstance(self.destination, Parts):
-            raise InputError(f"{self.output}: a part is a block of the input; leave out the chunk")
+        if self.settings.chunk is not None and isinstance(self.output, Parts):
+            raise InputError(f"{path}: a part is a block of the input; leave out the chunk")
         more = [name for name in NO_ARRAY if getattr(self.settings, name)]
-        if suffix_of(self.output) == ".npy" and more:
-            raise InputError(f"{self.output}: holds solutions alone; leave out {listed(more)}")
-        self._refuse_leftovers()
-        refuse_own_output(self.inputs, self.paths, self.output)
+        if suffix_of(path) == ".npy" and more:
+            raise InputError(f"{path}: holds solutions alone; leave out {listed(more)}")
+        if not self._is_whole:
+            self._refuse_leftovers()
+        refuse_own_output(self.inputs, self.paths, path)
 
     def _write(self, table: Any, journal: Journal | None) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
-        if journal and finished and self.destination.is_finished():
+        if journal and finished and self.output.is_finished():
             journal.remove()  # the run was stopped between its last two steps
             return
         self.check_read()
         parts = journal.parts() if journal else []
         try:
-            write, output = self.destination.open(table, written, parts, self.pool)
+            self.output.open(table.schema, written, parts)
         except BaseException:
-            if journal and written is None and not exists(self.destination.kept):
+            if journal and written is None and not exists(self.output.kept):
                 journal.remove()  # nothing was written
             raise
         blocks = blocks_for(self.pool, self.spec.source, self.begin, self.settings.chunk)
         blocks = numbered(blocks, len(parts))
-        rows = self.spec.work(blocks, self.pool, table.reader.read, write, self.totals.rows + 1)
+        how = table.reader.read, self.output.writer(table, self.pool), self.totals.rows + 1
+        rows = self.spec.work(blocks, self.pool, *how)
         try:
             if not finished:
-                self._write_rows(rows, output, journal)
-            self.record(journal, output, finished=True)
-            output.finish()
+                self._write_rows(rows, journal)
+            self.record(journal, finished=True)
+            self.output.finish()
         except BaseException as error:
-            if journal and "-" not in self.paths and exists(self.destination.kept):
-                kept = self.destination.kept
+            if journal and "-" not in self.paths and exists(self.output.kept):
+                kept = self.output.kept
                 error.add_note(f"the rows done are kept in {kept}; {self._how_to_go_on(error)}")
             raise
         finally:
-            output.close()
+            self.output.close()
         if journal:
             journal.remove()
 
@@ -207,7 +213,7 @@ class FileRun:
             raise JournalError(
                 f"{self.paths[0] if len(self.paths) == 1 else several}: the rows that the "
                 f"interrupted run has read were changed; put back the input as it was, or delete "
-                f"{self.destination.kept} and {self.destination.journal} to begin again"
+                f"{self.output.kept} and {self.output.journal} to begin again"
             )
 
     def _how_to_go_on(self, error: BaseException) -> str:
@@ -215,23 +221,23 @@ class FileRun:
         if isinstance(error, InvalidRowError):
             return "go on with `resume`, and without `stop_on_invalid`"
         if isinstance(error, InputError) and not isinstance(error, ServerError):
-            left = f"{self.destination.kept} and {self.destination.journal}"
+            left = f"{self.output.kept} and {self.output.journal}"
             if not self.paths:
                 return f"delete {left} to begin again with other wishes"
             return f"mend the input, and delete {left} or name another output, to begin again"
         return "go on with `resume`"
 
-    def _write_rows(self, rows: Outputs, output: Output, journal: Journal | None) -> None:
-        self.record(journal, output)
+    def _write_rows(self, rows: Outputs, journal: Journal | None) -> None:
+        self.record(journal)
         self._tell(0)
         try:
-            with closing(rows), RecordsBehind(self, journal, output) as records:
+            with closing(rows), RecordsBehind(self, journal, self.output) as records:
                 for block, written in rows:
-                    self._take(block, written, output)
+                    self._take(block, written)
                     self._tell(written.n_rows)
                     records.make_if_due()
         except InputError as error:
-            self.record(journal, output)  # keeps the rows before the fault
+            self.record(journal)  # keeps the rows before the fault
             if isinstance(error, RowsError):
                 raise self.place.located(error) from None
             raise
@@ -240,21 +246,21 @@ class FileRun:
         expected = self.spec.source.expected_rows(self.totals.rows, self.begin)
         self.on_progress(Progress(n_rows, self.totals, expected))
 
-    def _take(self, block: Any, written: Encoded, output: Output) -> None:
+    def _take(self, block: Any, written: Encoded) -> None:
         """Write the rows of a block to the output, and add them to the sums."""
         totals, sums = self.totals, written.sums
-        if sums.first_invalid and self.settings.stop_on_invalid:
+        if self.settings.stop_on_invalid and sums.first_invalid:
             place, why = sums.first_invalid
             raise InvalidRowError(f"row {totals.rows + place + 1}: {why}")
-        output.take(written)
-        self.unrecorded += self.destination.parts_of(block.number, written)
+        self.output.take(written)
+        self.unrecorded += self.output.parts_of(block.number, written)
         totals.add(sums)
         self.place.pass_by(block, written.n_rows)
         self.begin, self.read = block.end, joined(self.read, written.read)
 
     def _refuse_leftovers(self) -> None:
         """Raise an error if an interrupted run left files and is not to be resumed."""
-        kept, path = self.destination.kept, self.destination.journal
+        kept, path = self.output.kept, self.output.journal
         begun = os.path.exists(path) and os.path.getsize(path) > 0  # it is empty after a full disk
         if begun and not self.settings.resume:
             Journal.read(path).close()  # raises if the run is going on in another process
@@ -263,7 +269,7 @@ class FileRun:
                 f"{kept} and {path} to begin again"
             )
         if not begun:
-            self.destination.check_unused(self.settings.resume)
+            self.output.check_unused(self.settings.resume)
 
     def _journal(self) -> Journal:
         """Open the journal; its settings must be the same when the run is resumed."""
@@ -273,9 +279,9 @@ class FileRun:
             settings["columns"] = self.spec.source.columns
         settings |= {name: getattr(self.settings, name) for name in SAME_FILES}
         settings["box"] = list(self.settings.box) if self.settings.box else None
-        if is_address(self.output):  # the name of the journal holds only its last part
-            settings["output"] = self.output
-        return Journal(self.destination.journal, self.spec.kind, settings)
+        if is_address(self.output.path):  # the name of the journal holds only its last part
+            settings["output"] = self.output.path
+        return Journal(self.output.journal, self.spec.kind, settings)
 
     def _restore(self, journal: Journal) -> tuple[Written | None, bool]:
         """Restore the state of an interrupted run; return its output and whether it finished."""
@@ -285,7 +291,7 @@ class FileRun:
         try:
             self.totals = type(self.totals)(**state["totals"])
             self.rows_before = self.totals.rows
-            LOG.info("%s goes on after %s", self.output, counted(self.rows_before, "row"))
+            LOG.info("%s goes on after %s", self.output.path, counted(self.rows_before, "row"))
             written, finished = Written(*map(int, state["written"])), bool(state["finished"])
             self.begin = None if state["begin"] is None else Boundary(*map(int, state["begin"]))
             self.read = tuple(Written(*map(int, each)) for each in state["read"])
@@ -294,10 +300,10 @@ class FileRun:
             raise journal.damaged(error) from error
         return written, finished
 
-    def record(self, journal: Journal | None, output: Output, finished: bool = False) -> None:
+    def record(self, journal: Journal | None, finished: bool = False) -> None:
         """Sync the output to disk, and record the state in the journal."""
-        state, n_parts = self.state(output, finished), len(self.unrecorded)
-        output.sync()
+        state, n_parts = self.state(finished), len(self.unrecorded)
+        self.output.sync()
         self.note(journal, state, n_parts)
 
     def note(self, journal: Journal | None, state: dict[str, Any], n_parts: int) -> None:
@@ -306,10 +312,10 @@ class FileRun:
             journal.record(state, parts=self.unrecorded[:n_parts])
         del self.unrecorded[:n_parts]
 
-    def state(self, output: Output, finished: bool = False) -> dict[str, Any]:
+    def state(self, finished: bool = False) -> dict[str, Any]:
         """Return the state of the rows written so far, for the journal."""
         return {
-            "written": output.written(),
+            "written": self.output.written(),
             "begin": self.begin,
             "read": self.read,
             "place": asdict(self.place),
@@ -347,6 +353,6 @@ class RecordsBehind:
                 self._state = None
         elif time.monotonic() - self._last >= JOURNAL_SECONDS:
             self._last = time.monotonic()
-            self._state = self._run.state(self._output)
+            self._state = self._run.state()
             self._n_parts = len(self._run.unrecorded)
             self._behind.do(self._output.sync)

@@ -20,12 +20,19 @@ from batchsolve.errors import InputError
 from batchsolve.problems.answers import Status
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
-from batchsolve.runs.corpora import blocks_for, identity_of
-from batchsolve.runs.destinations import OneFile, Parts
 from batchsolve.runs.files import run_files
+from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
-from batchsolve.runs.specs import Outputs, Read, Spec, in_one_look, tables_of
+from batchsolve.runs.specs import (
+    Outputs,
+    Read,
+    Spec,
+    blocks_for,
+    identity_of,
+    in_one_look,
+    tables_of,
+)
 from batchsolve.search.in_order import in_one_pass
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
@@ -122,9 +129,9 @@ def generate_file(
     workers, wanted, files = settings_of(generate_file, settings, PuzzleSettings, FileSettings)
     n = whole_number("n", n)
 
-    def spec(paths: list[str], destination: OneFile | Parts) -> Spec:
+    def spec(paths: list[str], output: Output) -> Spec:
         made = _generating(n, wanted, files)
-        if isinstance(destination, Parts):
+        if isinstance(output, Parts):
             made.source.size *= PART_BLOCKS
         return made
 

@@ -39,11 +39,9 @@ from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem,
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings
 from batchsolve.tables.answers import STATS, STATUS_TEXTS, Column, RowSums, RowTable
 from batchsolve.tables.blocks import Block, BlockSize
-from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import BOM, DIGITS, JSON_TEXT, json_lines
-from batchsolve.tables.places import exists
-from batchsolve.tables.reader import FILENAME
-from batchsolve.tables.sources import Files, Source, TextSource, suffix_of
+from batchsolve.tables.places import exists, suffix_of
+from batchsolve.tables.sources import FILENAME, Files, Source, Tables, TextSource
 from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"

@@ -102,11 +102,12 @@ class Summary:
         return summary_of(self, [counts or "none"])
 
 
-def summary_of(totals: Any, parts: Sequence[str]) -> str:
+def summary_of(totals: Any, parts: Sequence[str], speed: float | None = None) -> str:
     """Return the sums of rows in words, with the time that they took."""
+    speed = totals.rows_per_second if speed is None else speed
     return (
         f"{counted(totals.rows, 'row')}: {', '.join(parts)}; {totals.seconds:.1f} s, "
-        f"{totals.rows_per_second:,.0f} rows/s"
+        f"{speed:,.0f} rows/s"
     )
 
 

@@ -16,8 +16,8 @@ from batchsolve.errors import ProblemError
 from batchsolve.problems.answers import Answers, Status
 from batchsolve.rating.ratings import has_ratings, ratings_of, steps_text
 from batchsolve.rating.techniques import NAMES
-from batchsolve.runs.destinations import OneFile, Parts
 from batchsolve.runs.files import corpus_of, run_files
+from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.specs import Spec, table_of
 from batchsolve.settings import (
@@ -33,10 +33,9 @@ from batchsolve.tables.answers import Answered, Column, RowSums, RowTable
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, with_columns_of
-from batchsolve.tables.inputs import open_all
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Shape
-from batchsolve.tables.sources import TableSource
+from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.workers.pool import Pool
 
 NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
@@ -190,9 +189,9 @@ def rate_file(
     """
     workers, files = settings_of(rate_file, settings, FileSettings)
 
-    def spec(paths: list[str], destination: OneFile | Parts) -> Spec:
-        corpus = corpus_of(open_all(paths), files, destination, SHARE)
-        return _rating(corpus, backdoor, steps, uniqueness, destination.n_tasks)
+    def spec(paths: list[str], output: Output) -> Spec:
+        corpus = corpus_of(open_all(paths), files, output, SHARE)
+        return _rating(corpus, backdoor, steps, uniqueness, output.n_tasks)
 
     summary: RateSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
     return summary

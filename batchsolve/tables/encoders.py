@@ -25,7 +25,7 @@ import pyarrow.csv as pacsv
 from batchsolve.errors import InputError
 from batchsolve.tables.blocks import arrow_stream, bytes_of, one_chunk, storage_of, with_values
 from batchsolve.tables.layouts import DIGITS, JSON_TEXT
-from batchsolve.tables.sources import split_suffixes
+from batchsolve.tables.places import split_suffixes
 
 JSON_LINES = (".jsonl", ".ndjson")
 _ROWS_AT_ONCE = 1 << 20  # for pyarrow, which is slower with fewer

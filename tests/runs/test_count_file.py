@@ -19,7 +19,7 @@ from invoking import invoke
 import batchsolve as bs
 from batchsolve.engines import choice
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec
-from batchsolve.runs import instances, solve_file
+from batchsolve.runs import instances, solve_tables
 from batchsolve.search import rows as row_search
 from batchsolve.tables.blocks import BlockSize
 
@@ -347,7 +347,7 @@ def test_options_that_do_not_suit(words, message, tmp_path, monkeypatch):
 
 
 def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(solve_file, "PARTS", BlockSize(100, 100, 3))
+    monkeypatch.setattr(solve_tables, "PARTS", BlockSize(100, 100, 3))
     bs.count_file(folder, tmp_path / "whole.parquet")
     bs.count_file(folder, f"{tmp_path}/out/")
     parts = sorted((tmp_path / "out").iterdir())

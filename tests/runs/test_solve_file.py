@@ -400,7 +400,7 @@ class Syncing:
     def sync(self):
         self.let_go.get()
 
-    def state(self, output):
+    def state(self):
         return {}
 
     def note(self, *record):
@@ -549,7 +549,7 @@ def test_a_run_that_made_no_output_leaves_no_journal(corpus, tmp_path, monkeypat
     def fail(*_):
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr("batchsolve.runs.destinations.open_output", fail)
+    monkeypatch.setattr("batchsolve.runs.outputs.OneFile.open", fail)
     with pytest.raises(OSError, match="Too many open files"):
         bs.solve_file(corpus, tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cutting import content_of, small_blocks
+from cutting import content_of, opened, small_blocks
 from hypothesis import given, strategies as st
 
 from batchsolve import InputError
@@ -26,6 +26,7 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import sudoku
+from batchsolve.runs.outputs import Encoded
 from batchsolve.settings import FileSettings
 from batchsolve.tables.answers import answer_table
 from batchsolve.tables.blocks import (
@@ -42,7 +43,6 @@ from batchsolve.tables.checksums import joined, sums_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for, header_for
 from batchsolve.tables.layouts import JSON_TEXT, RowsError
-from batchsolve.tables.outputs import Encoded, open_output
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.rule_columns import RuleColumns
 from batchsolve.tables.shapes import Grids, Shape, Shapes
@@ -384,7 +384,7 @@ def test_each_of_many_columns_is_looked_at_alone(tmp_path):
 
 
 def test_a_header_may_be_longer_than_what_is_read_of_a_file_at_first(tmp_path, monkeypatch):
-    monkeypatch.setattr("batchsolve.tables.sources.HEAD_BYTES", 1 << 20)
+    monkeypatch.setattr("batchsolve.tables.detection.HEAD_BYTES", 1 << 20)
     path, long = tmp_path / "in.csv", "x" * (3 << 20)
     path.write_text(f"puzzle,{long}\n{P},1\n")
     assert Corpus([str(path)]).columns == ["puzzle", long]
@@ -397,7 +397,7 @@ def test_a_header_may_be_longer_than_what_is_read_of_a_file_at_first(tmp_path, m
 
 
 def test_what_was_read_before_damage_is_given(tmp_path, monkeypatch):
-    monkeypatch.setattr("batchsolve.tables.sources.HEAD_BYTES", 1000)
+    monkeypatch.setattr("batchsolve.tables.detection.HEAD_BYTES", 1000)
     monkeypatch.setattr("batchsolve.tables.corpus.SAMPLE_ROWS", 10)
     random = np.random.default_rng(1)
     noise = "".join(f"{P},{random.integers(1 << 60)}\n" for _ in range(1000))
@@ -441,7 +441,7 @@ def test_late_json_fields_are_refused_with_the_rows_of_the_file(tmp_path, late, 
     path.write_text("\n".join(lines))
     with (
         small_blocks(400),
-        patch("batchsolve.tables.sources.HEAD_BYTES", 1000),
+        patch("batchsolve.tables.detection.HEAD_BYTES", 1000),
         patch("batchsolve.tables.corpus.SAMPLE_ROWS", 10),
     ):
         corpus = Corpus([str(path)])
@@ -672,15 +672,15 @@ def test_floats_are_written_the_same_with_and_without_quotation_marks():
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl.zst", ".tsv.bz2", ".parquet"])
 def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr("batchsolve.tables.outputs.ROW_GROUP", 100)
+    monkeypatch.setattr("batchsolve.runs.outputs.ROW_GROUP", 100)
     rows = [(f"a{k % 7}", '"' * (k % 2), k, None, k % 3 == 0, k / 7) for k in range(1000)]
     table = table_of(rows)
     whole, pieces = str(tmp_path / f"whole{suffix}"), str(tmp_path / f"pieces{suffix}")
-    encoder, output = encoder_for(whole), open_output(whole, SCHEMA)
+    encoder, output = encoder_for(whole), opened(whole, SCHEMA)
     output.take(Encoded.of(encoder(table)))
     output.finish()
     output.close()
-    output = open_output(pieces, SCHEMA)
+    output = opened(pieces, SCHEMA)
     random = np.random.default_rng(7)
     begin = 0
     while begin < len(rows):
@@ -690,7 +690,7 @@ def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix,
             written = output.written()
             output.take(Encoded.of(encoder(table.slice(begin, 5))))
             output.close()
-            output = open_output(pieces, SCHEMA, written)
+            output = opened(pieces, SCHEMA, written)
         output.take(Encoded.of(encoder(table.slice(begin, size))))
         begin += size
     assert not os.path.exists(pieces)

@@ -8,14 +8,14 @@ from contextlib import closing
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cutting import content_of
+from cutting import content_of, opened
 
 import batchsolve as bs
 from batchsolve.errors import OutputError
-from batchsolve.tables import outputs
+from batchsolve.runs import outputs
+from batchsolve.runs.outputs import Behind, Encoded
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.encoders import PACKERS, encoder_for
-from batchsolve.tables.outputs import Behind, Encoded, open_output
 from batchsolve.whole_files import partial_path
 
 TABLE = pa.table({"a": [f"row {k}" for k in range(1000)]})
@@ -66,7 +66,7 @@ def test_rows_that_leave_nothing_are_no_stream():
 
 def test_a_compressed_table_without_rows_is_a_whole_stream(tmp_path):
     path = str(tmp_path / "x.jsonl.gz")
-    with closing(open_output(path, TABLE.schema)) as output:
+    with closing(opened(path, TABLE.schema)) as output:
         output.finish()
     with gzip.open(path) as file:
         assert file.read() == b""
@@ -77,7 +77,7 @@ def test_an_output_that_is_closed_early_keeps_what_was_taken_only(tmp_path, suff
     path, table = str(tmp_path / f"out{suffix}"), TABLE
     if suffix == ".npy":
         table = pa.table({"solution": pa.array([[1, 2]], pa.list_(pa.uint8(), 2))})
-    with closing(open_output(path, table.schema)) as output:
+    with closing(opened(path, table.schema)) as output:
         output.take(Encoded.of(encoder_for(path)(table)))
     assert os.listdir(tmp_path) == [os.path.basename(partial_path(path))]
 
@@ -89,14 +89,14 @@ def test_a_disk_that_is_full_for_the_finished_file_is_told(tmp_path, monkeypatch
     beside = f"{partial}.whole"
     os.symlink("/dev/full", beside)
     monkeypatch.setattr(outputs, "ROW_GROUP", 100)
-    with closing(open_output(path, TABLE.schema)) as output:
+    with closing(opened(path, TABLE.schema)) as output:
         output.take(Encoded.of(encoder_for(path)(TABLE)))
         with pytest.raises(OutputError, match="No space left") as error:
             output.finish()
         assert str(error.value).startswith(f"{beside}: cannot be written")
     assert os.listdir(tmp_path) == [partial.name]
     written = Written.of(partial.read_bytes())
-    with closing(open_output(path, TABLE.schema, written)) as output:
+    with closing(opened(path, TABLE.schema, written)) as output:
         output.finish()
     assert os.listdir(tmp_path) == ["out.parquet"]
     assert pq.read_table(path).equals(TABLE)
