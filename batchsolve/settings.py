@@ -336,15 +336,19 @@ def _keywords_of(caller: Callable[..., object]) -> frozenset[str]:
 
 
 _INSTEAD = {
-    "time_limit": "`node_limit` does not depend on the machine",
-    "solution_column": "name it with `truth`",
+    "time_limit": ("node_limit", "`node_limit` does not depend on the machine"),
+    "solution_column": ("truth", "name it with `truth`"),
 }
-"""Advice for settings that some functions do not take."""
+"""For settings that some functions do not take, another argument, and advice to take that."""
 
 
 def _not_taken(caller: Callable[..., object], name: str) -> InputError:
     """Return the error of a setting that other functions take."""
-    advice = _INSTEAD.get(name, "leave it out")
+    from inspect import signature
+
+    other, advice = _INSTEAD.get(name, ("", ""))
+    if other not in {*_keywords_of(caller), *signature(caller).parameters}:
+        advice = "leave it out"
     return InputError(f"{caller.__qualname__}() takes no `{name}`; {advice}")
 
 

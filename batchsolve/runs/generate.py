@@ -16,7 +16,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, counted, quoted
 from batchsolve.problems.answers import Status
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
@@ -250,6 +250,11 @@ def with_known(maker: Maker, files: FileSettings, pool: Pool) -> Maker:
 def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
     """Return the output table of the puzzles of a maker."""
     rules, n = maker.problem.rules, maker.problem.n_digits
+    if files.blank is not None and len(files.blank) != 1:
+        raise InputError(
+            f"blank {quoted(files.blank)} has {counted(len(files.blank), 'character')}; the "
+            f"blank cells of puzzles that are made have one"
+        )
     if maker.problem.n_cells != n * n:
         notation = drawn_notation(n, rules.drawing, files.alphabet, files.blank)
     elif files.alphabet is not None:

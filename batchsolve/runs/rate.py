@@ -238,14 +238,16 @@ class _Rated(Answered):
         super().__init__(batch, answers, PROVES_UNIQUENESS)
         self._uniqueness = uniqueness
         rated, puzzles = np.zeros(len(answers), np.bool_), np.zeros((len(answers), 81), np.uint8)
+        notations = np.empty(len(answers), object)
         for grids in batch.grids:
             some = grids.rows[self.status[grids.rows] == Status.UNIQUE]
             if _is_rated(grids.shape):
                 rated[some] = True
                 puzzles[some] = grids.puzzles_of(some)
+                notations[some] = grids.shape.notation
             else:
                 self.messages |= dict.fromkeys(some.tolist(), NOT_RATED)
-        self._puzzles = puzzles[rated]
+        self._puzzles, self._notations = puzzles[rated], notations[rated]
         self._found = ratings_of(self._puzzles, backdoor, uniqueness)
         self._places = pa.array(np.cumsum(rated) - 1, mask=~rated)
 
@@ -269,7 +271,8 @@ class _Rated(Answered):
         return pa.array(found.astype(np.int64), mask=found < 0).take(self._places)
 
     def steps(self) -> pa.Array:
-        texts = (steps_text(puzzle, self._uniqueness) for puzzle in self._puzzles)
+        pairs = zip(self._puzzles, self._notations, strict=True)
+        texts = (steps_text(puzzle, self._uniqueness, notation.names) for puzzle, notation in pairs)
         return pa.array(texts, pa.string()).take(self._places)
 
 
