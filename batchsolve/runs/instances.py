@@ -37,7 +37,7 @@ from batchsolve.problems.small import MOST_ENTRIES, SmallProblems
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings
-from batchsolve.tables.answers import STATS, STATUS_TEXTS, Column, RowSums, RowTable
+from batchsolve.tables.answers import STATS, Answered, Column, RowTable
 from batchsolve.tables.blocks import Block, BlockSize
 from batchsolve.tables.layouts import BOM, DIGITS, JSON_TEXT, json_lines
 from batchsolve.tables.places import exists, suffix_of
@@ -123,6 +123,13 @@ class Instances:
         _, _, engine = self._facts[row]
         many = registered(engine).capabilities.many
         return many and problem.n_entries <= MOST_ENTRIES and problem.bounds is None
+
+    def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
+        """See `batchsolve.tables.reader.Batch`; messages of unfinished rows are missing."""
+        self.facts()  # finds the faults
+        status = answers.status(limit)
+        status[list(self.faults)] = Status.INVALID
+        return status, dict(self.faults)
 
     def facts(self) -> list[Facts | None]:
         """Return the facts about each instance; None for those that cannot be searched."""
@@ -392,8 +399,10 @@ def _with_json(source: Source) -> Source:
 # ---- output tables --------------------------------------------------------------------------
 
 
-class _Answered:
-    """The answers to instances, of which columns are made.
+class _Found(Answered):
+    """The answers to instances, of which columns are made: first covers.
+
+    A cover is the names of its options, in their order; a solved grid is one name, its text.
 
     Parameters
     ----------
@@ -402,44 +411,40 @@ class _Answered:
     answers : Answers
     """
 
-    status: Bytes
-
     def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
-        self.search, self.batch, self.answers = search, batch, answers
-        self.table = batch.table
-        self.facts = batch.facts()  # which finds the faults
-
-    @property
-    def sums(self) -> RowSums:
-        """The sums of the rows."""
-        return RowSums.of(self.status, self.batch.faults, self.answers)
+        super().__init__(batch, answers, search.limit or UNLIMITED)
+        self._facts = batch.facts()
+        for row in np.flatnonzero(self.status == Status.UNFINISHED).tolist():
+            self.messages[row] = _why_unfinished(answers, row, search)
 
     def items(self) -> pa.Array:
-        return pa.array([facts and facts[0] for facts in self.facts], pa.int64())
+        return pa.array([facts and facts[0] for facts in self._facts], pa.int64())
 
     def options(self) -> pa.Array:
-        return pa.array([facts and facts[1] for facts in self.facts], pa.int64())
+        return pa.array([facts and facts[1] for facts in self._facts], pa.int64())
 
     def engines(self) -> pa.Array:
-        names = [facts and facts[2] for facts in self.facts]
+        names = [facts and facts[2] for facts in self._facts]
         for row, name in self.answers.counters.items():
             names[row] = name
         return pa.array(names, pa.string())
 
-    def texts(self) -> pa.Array:
-        return pa.array(self._messages(), pa.string())
+    def covers(self) -> pa.Array:
+        names: list[list[str] | None] = [None] * len(self.batch)
+        covers = self.answers.covers
+        for row, cover in zip(covers.roots.tolist(), covers, strict=True):
+            names[row] = _names_of(self.batch.reading(row), cover)
+        return pa.array(names, pa.list_(pa.string()))
 
-    def _messages(self) -> list[str | None]:
-        raise NotImplementedError
 
-
-class _Counts(_Answered):
+class _Counted(_Found):
     """Counts, as text of digits, because they may have any size."""
 
     def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
         super().__init__(search, batch, answers)
-        self._unknown = np.array([facts is None for facts in self.facts])
+        self._unknown = self.status == Status.INVALID
         self._found = counts_of(batch, answers, search)
+        self.messages = {row: why for row, (_, why) in enumerate(self._found) if why is not None}
         statuses = [_status(*each) for each in self._found]
         self.status = np.where(self._unknown, Status.INVALID, statuses)
 
@@ -450,72 +455,33 @@ class _Counts(_Answered):
     def complete(self) -> pa.Array:
         return pa.array([why is None for _, why in self._found], mask=self._unknown)
 
-    def _messages(self) -> list[str | None]:
-        return [why for _, why in self._found]
 
-
-class _Covers(_Answered):
-    """First covers: the names of their options, in the order of options.
-
-    A solved grid is one name, its text.
-    """
-
-    def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
-        super().__init__(search, batch, answers)
-        self._limit = search.limit or UNLIMITED
-        self.status = answers.status(self._limit)
-        self.status[[row for row, facts in enumerate(self.facts) if facts is None]] = Status.INVALID
-
-    def covers(self) -> pa.Array:
-        names: list[list[str] | None] = [None] * len(self.batch)
-        covers = self.answers.covers
-        for row, cover in zip(covers.roots.tolist(), covers, strict=True):
-            names[row] = _names_of(self.batch.reading(row), cover)
-        return pa.array(names, pa.list_(pa.string()))
-
-    def statuses(self) -> pa.Array:
-        return STATUS_TEXTS.take(pa.array(self.status))
-
-    def counts(self) -> pa.Array:
-        counts = np.minimum(self.answers.counts, self._limit)
-        return pa.array(counts, mask=self.status == Status.INVALID)
-
-    def _messages(self) -> list[str | None]:
-        messages = [self.batch.faults.get(row) for row in range(len(self.batch))]
-        for row in np.flatnonzero(self.status == Status.UNFINISHED).tolist():
-            messages[row] = _why_unfinished(self.answers, row, self.search)
-        return messages
-
-
-_SIZES = [
-    Column("items", pa.int64(), _Answered.items),
-    Column("options", pa.int64(), _Answered.options),
-]
+_SIZES = [Column("items", pa.int64(), _Found.items), Column("options", pa.int64(), _Found.options)]
 _COUNTS = [
-    Column("count", pa.string(), _Counts.counts, DIGITS),
-    Column("complete", pa.bool_(), _Counts.complete),
+    Column("count", pa.string(), _Counted.counts, DIGITS),
+    Column("complete", pa.bool_(), _Counted.complete),
 ]
 _COVERS = [
-    Column("cover", pa.list_(pa.string()), _Covers.covers),
-    Column("status", pa.string(), _Covers.statuses),
-    Column("n_solutions", pa.int64(), _Covers.counts),
+    Column("cover", pa.list_(pa.string()), _Found.covers),
+    Column("status", pa.string(), _Found.statuses),
+    Column("n_solutions", pa.int64(), _Found.counts),
 ]
 _ABOUT = [
-    Column("engine", pa.string(), _Answered.engines),
-    Column("message", pa.string(), _Answered.texts),
+    Column("engine", pa.string(), _Found.engines),
+    Column("message", pa.string(), _Found.texts),
 ]
 
 
 def count_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
     """Return the output table of counts."""
     columns = [*_SIZES, *_COUNTS, *_ABOUT, *(STATS if stats else [])]
-    return RowTable(reader, columns, partial(_Counts, search))
+    return RowTable(reader, columns, partial(_Counted, search))
 
 
 def cover_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
     """Return the output table of first covers."""
     columns = [*_SIZES, *_COVERS, *_ABOUT, *(STATS if stats else [])]
-    return RowTable(reader, columns, partial(_Covers, search))
+    return RowTable(reader, columns, partial(_Found, search))
 
 
 def _names_of(reading: Reading, cover: UInts) -> list[str]:

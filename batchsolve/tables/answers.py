@@ -167,13 +167,13 @@ class Answered:
 
     Parameters
     ----------
-    batch : Batch
+    batch : Batch or Instances
     answers : Answers
     limit : int
         The limit of solutions.
     """
 
-    def __init__(self, batch: Batch, answers: Answers, limit: int) -> None:
+    def __init__(self, batch: Any, answers: Answers, limit: int) -> None:
         self.batch, self.answers, self.limit = batch, answers, limit
         self.table = batch.table
         self.status, self.messages = batch.statuses(answers, limit)
