@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ from batchsolve.arrays import Bools
 from batchsolve.errors import counted
 from batchsolve.runs.files import corpus_of, run_files
 from batchsolve.runs.outputs import Output
-from batchsolve.runs.progress import Progress, columns_taken, summary_of
+from batchsolve.runs.progress import Progress, Sums, columns_taken, summary_of
 from batchsolve.runs.specs import Spec, table_of, with_numbers_of_rows
 from batchsolve.settings import (
     MOST_SEED,
@@ -30,7 +30,7 @@ from batchsolve.settings import (
     whole_number,
 )
 from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
-from batchsolve.tables.answers import Column, RowTable, grid_column, grid_type
+from batchsolve.tables.answers import Column, RowSums, RowTable, grid_column, grid_type
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, images_like, without_views
@@ -50,31 +50,8 @@ SOURCE = "source_row"
 NO_SOLUTION = "the given solution is not a grid of the puzzle's size"
 
 
-class ImageSums(NamedTuple):
-    """The sums of some consecutive rows of an input.
-
-    Attributes
-    ----------
-    rows : int
-    images : int
-        Images drawn, with the puzzles themselves if those are written.
-    short : int
-        Valid rows that have fewer different images than were asked for.
-    invalid : int
-        Malformed rows, which have no images.
-    first_invalid : (int, str) or None
-        The first of these, counted from 0, and its fault.
-    """
-
-    rows: int
-    images: int
-    short: int
-    invalid: int
-    first_invalid: tuple[int, str] | None
-
-
 @dataclass
-class AugmentSummary:
+class AugmentSummary(Sums):
     """The result of `augment_file`: its ``--json`` line.
 
     Attributes
@@ -116,15 +93,12 @@ class AugmentSummary:
     unread_columns: list[str] = field(default_factory=list)
     in_bar: ClassVar[tuple[str, ...]] = ("images", "invalid")
 
-    def add(self, sums: ImageSums) -> None:
-        """Add the sums of the next rows."""
-        self.images += sums.images
-        self.short += sums.short
-        self.invalid += sums.invalid
+    def add(self, sums: RowSums) -> None:
+        """See `Sums`."""
         if sums.first_invalid and not self.first_invalid:
             row, why = sums.first_invalid
             self.first_invalid = f"row {self.rows + row + 1}: {why}"
-        self.rows += sums.rows
+        super().add(sums)
 
     @property
     def complete(self) -> bool:
@@ -365,7 +339,8 @@ class _Drawn:
         counts = np.bincount(sources, minlength=len(batch))
         short = np.count_nonzero(counts[good] < n + original)
         named = min(faults.items(), default=None)
-        self.sums = ImageSums(len(batch), len(sources), int(short), len(faults), named)
+        sums = {"rows": len(batch), "images": len(sources), "short": int(short)}
+        self.sums = RowSums(sums | {"invalid": len(faults)}, named)
 
     def numbers(self) -> pa.Array:
         return pa.array(self._first + self._sources)

@@ -23,7 +23,7 @@ from batchsolve.arrays import Ints, Words
 from batchsolve.errors import InputError
 from batchsolve.runs.files import FileRun, corpus_of
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown, summary_of
+from batchsolve.runs.progress import ROW_BAR, Progress, Sums, rows_on, shown, summary_of
 from batchsolve.runs.specs import (
     Outputs,
     Read,
@@ -36,7 +36,7 @@ from batchsolve.runs.specs import (
 from batchsolve.search.in_order import each_with_output, in_two_passes
 from batchsolve.search.rows import Write
 from batchsolve.settings import DedupeFields, FileSettings, path_of, paths_of, settings_of
-from batchsolve.tables.answers import Column, RowTable
+from batchsolve.tables.answers import Column, RowSums, RowTable
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.places import files_of
@@ -50,7 +50,7 @@ FIRST = "first"
 
 
 @dataclass
-class DedupeSummary:
+class DedupeSummary(Sums):
     """The result of `dedupe`.
 
     Attributes
@@ -100,10 +100,6 @@ class DedupeSummary:
     def complete(self) -> bool:
         """True if every puzzle was compared, those of ``against`` included."""
         return not (self.invalid or self.undecided or self.known_invalid)
-
-    def add(self, n_rows: int) -> None:
-        """Count the next rows of the input."""
-        self.rows += n_rows
 
     def __str__(self) -> str:
         doubts = {"invalid": self.invalid, "without a canonical form": self.undecided}
@@ -249,7 +245,7 @@ class _Kept:
 
     def __init__(self, batch: Batch, decision: _Decision) -> None:
         self._first, self._names = decision
-        self.table, self.sums = batch.table, len(batch)
+        self.table, self.sums = batch.table, RowSums({"rows": len(batch)})
         is_new = self._first == UNSEEN
         if self._names is None and not is_new.all():
             self.table = batch.table.filter(pa.array(is_new))

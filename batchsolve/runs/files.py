@@ -27,7 +27,7 @@ from batchsolve.runs.specs import (
     refuse_own_output,
     sums_before,
 )
-from batchsolve.settings import TEXTS_OF_CORPUS, FileSettings, path_of, paths_of
+from batchsolve.settings import FileSettings, path_of, paths_of, settings_that
 from batchsolve.tables.blocks import Boundary, numbered
 from batchsolve.tables.checksums import Sums, Written, joined
 from batchsolve.tables.corpus import Corpus
@@ -38,8 +38,6 @@ from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 JOURNAL_SECONDS = 1.0
-NO_ARRAY = ("filename", "stats", "canonical")  # settings that add columns
-SAME_FILES = (*TEXTS_OF_CORPUS, *NO_ARRAY)  # settings that must be the same in a resumed run
 
 OpenSpec = Callable[[list[str], Output], Spec]
 """Returns the specification of a run, given its input files and its output."""
@@ -84,7 +82,7 @@ class FileRun:
     pool : Pool
     on_progress : callable
     is_whole : bool
-        Keep nothing of an unfinished run, which cannot be resumed.
+        Remove the output of an unfinished run, which cannot be resumed.
 
     Attributes
     ----------
@@ -165,7 +163,7 @@ class FileRun:
             raise InputError("`resume` needs files; standard input or output cannot be resumed")
         if self.settings.chunk is not None and isinstance(self.output, Parts):
             raise InputError(f"{path}: a part is a block of the input; leave out the chunk")
-        more = [name for name in NO_ARRAY if getattr(self.settings, name)]
+        more = [name for name in settings_that("adds") if getattr(self.settings, name)]
         if suffix_of(path) == ".npy" and more:
             raise InputError(f"{path}: holds solutions alone; leave out {listed(more)}")
         if not self._is_whole:
@@ -277,8 +275,9 @@ class FileRun:
         if self.paths:
             settings["inputs"] = [] if "-" in self.paths else list(map(identity_of, self.paths))
             settings["columns"] = self.spec.source.columns
-        settings |= {name: getattr(self.settings, name) for name in SAME_FILES}
-        settings["box"] = list(self.settings.box) if self.settings.box else None
+        for name in settings_that("same"):
+            value = getattr(self.settings, name)
+            settings[name] = list(value) if isinstance(value, tuple) else value  # as in JSON
         if is_address(self.output.path):  # the name of the journal holds only its last part
             settings["output"] = self.output.path
         return Journal(self.output.journal, self.spec.kind, settings)

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, counted, quoted
-from batchsolve.problems.answers import Status
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
 from batchsolve.runs.files import run_files
@@ -297,8 +296,8 @@ class _Made:
     @property
     def sums(self) -> RowSums:
         """The sums of the rows."""
-        tally = np.bincount(np.full(len(self.batch), Status.UNIQUE), minlength=len(Status))
-        return RowSums(tally, 0, int(self.batch.made.nodes.sum()), None)
+        n, nodes = len(self.batch), int(self.batch.made.nodes.sum())
+        return RowSums({"rows": n, "unique": n, "nodes": nodes})
 
     def puzzles(self) -> pa.Array:
         return self._notation.decode(self.batch.made.puzzles, np.ones(len(self.batch), np.bool_))

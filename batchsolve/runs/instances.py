@@ -36,7 +36,7 @@ from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.small import MOST_ENTRIES, SmallProblems
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
-from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings
+from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
 from batchsolve.tables.answers import STATS, Answered, Column, RowTable
 from batchsolve.tables.blocks import Block, BlockSize
 from batchsolve.tables.layouts import BOM, DIGITS, JSON_TEXT, json_lines
@@ -49,10 +49,6 @@ PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling")
 # some ten problems of .dlx in text, more if there are thousands, or hundreds of names of families
 BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
 PARTS = BlockSize(256 << 10, 256 << 10, 4096)
-OF_GRIDS = (  # settings that instances do not have
-    *("solution_column", "alphabet", "blank", "box"),
-    *("rules", "regions", "rule_columns", "canonical"),
-)
 MOST_AT_ONCE = 64  # small problems in a group; all of them are in memory
 _NO_CLUES = np.empty(0, np.uint32)
 
@@ -361,7 +357,8 @@ class InstanceTables(Tables):
         size: BlockSize = BLOCKS,
     ) -> None:
         column, filename = settings.column, settings.filename
-        if unfit := [name for name in OF_GRIDS if getattr(settings, name) not in (None, False)]:
+        grids = settings_that("of_grids")
+        if unfit := [name for name in grids if getattr(settings, name) not in (None, False)]:
             raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
         are_files = isinstance(sources[0], Files)
         if are_files and (column is not None or filename):

@@ -1,9 +1,9 @@
 """Outputs of runs: one file, standard output, or a folder of Parquet files, the *parts*.
 
-What workers have encoded for a file goes to ``OUT.partial``, in order. An interrupted run can go on
-from there, and the finished file takes its place in one step. Parquet and NumPy need more than
-their rows in order, so their finished file is made of ``OUT.partial``: row groups while that grows,
-since all workers would wait for them after the last row.
+The blocks of a file go to ``OUT.partial``, in order. An interrupted run can go on from there, and
+the finished file takes its place in one step. Parquet and NumPy need more than their rows in order,
+so their finished file is made of ``OUT.partial``: row groups while that grows, since all workers
+would wait for them after the last row.
 
 In a folder, a worker writes each block as one part, whose name is the same in all runs; a part
 appears when it is complete, and belongs to the run once the journal records it.
@@ -274,7 +274,7 @@ class OneFile(Output):
     ----------
     path : str
     is_whole : bool
-        Keep nothing of an unfinished run.
+        Remove the rows of an unfinished run.
     """
 
     def __init__(self, path: str, is_whole: bool = False) -> None:

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from batchsolve.errors import InputError, counted, listed, quoted
-from batchsolve.problems.answers import STATUS_NAMES
 
 if TYPE_CHECKING:
     from batchsolve.search.tree import TreeSearch
@@ -21,8 +20,17 @@ TREE_BAR: dict[str, Any] = {
 }
 
 
+class Sums:
+    """The sums of a run over rows, which are the fields of a dataclass."""
+
+    def add(self, sums: RowSums) -> None:
+        """Add the sums of the next rows."""
+        for name, n in sums.counts.items():
+            setattr(self, name, getattr(self, name) + n)
+
+
 @dataclass
-class Summary:
+class Summary(Sums):
     """The result of a run over a corpus: its ``--json`` line, without `advice`.
 
     Attributes
@@ -81,15 +89,6 @@ class Summary:
     def facts(self) -> dict[str, Any]:
         """The fields by name, with rounded times and without `advice`."""
         return facts_of(self)
-
-    def add(self, sums: RowSums) -> None:
-        """Add the sums of some rows."""
-        tally = sums.tally.tolist()
-        for name, n in zip(STATUS_NAMES.tolist(), tally, strict=True):
-            setattr(self, name, getattr(self, name) + n)
-        self.rows += sum(tally)
-        self.disagree += sums.disagree
-        self.nodes += sums.nodes
 
     @property
     def columns(self) -> str:

@@ -65,8 +65,8 @@ class RateSummary(Summary):
     def add(self, sums: RowSums) -> None:
         """See `Summary`."""
         super().add(sums)
-        assert sums.levels is not None
-        for name, n in zip(NAMES, sums.levels.tolist(), strict=True):
+        assert sums.techniques is not None
+        for name, n in sums.techniques.items():
             self.techniques[name] = self.techniques.get(name, 0) + n
 
     @property
@@ -254,8 +254,10 @@ class _Rated(Answered):
     @property
     def sums(self) -> RowSums:
         """See `Answered`; with the rows of each technique."""
-        levels = np.bincount(self._found.levels, minlength=len(NAMES))
-        return replace(super().sums, levels=levels)
+        techniques = dict.fromkeys(NAMES, 0)
+        for level in self._found.levels.tolist():  # several levels can have one name
+            techniques[NAMES[level]] += 1
+        return super().sums._replace(techniques=techniques)
 
     def techniques(self) -> pa.Array:
         return _NAMES.take(pa.array(self._found.levels)).take(self._places)

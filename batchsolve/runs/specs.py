@@ -1,9 +1,10 @@
 """Specifications of runs over rows, and the passes that carry them out.
 
 A run reads rows in blocks, workers find answers to the rows of a block and write it, and the sums
-are added up. *Solve*, *count*, *rate*, *augment* and *generate* differ in what is read, in the way
-to the answers, in the columns added and in the sums: `Spec` says these. `tables_of` makes tables in
-memory of it, and `batchsolve.runs.files` goes from file to file.
+are added up. *Solve*, *count*, *rate*, *augment*, *generate* and *dedupe* differ in the rows that
+are read, the way to the answers, the columns added and the sums: `Spec` says these. `tables_of`
+makes tables in memory of it, and `batchsolve.runs.files` goes from file to file. *Evaluate* and
+lists of problems have no output table: they make the same passes, and add up.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def written(read: Read, write: Write, block: Any, answers: Any = None) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Spec:
-    """What a run does with rows.
+    """The specification of a run over rows.
 
     Attributes
     ----------
@@ -106,7 +107,7 @@ class Spec:
     work : Work
         By default, rows need no answers.
     totals : Summary
-        The sums of the run; other kinds of runs have sums of their own.
+        The sums of the run; each kind of run has its sums.
     same : mapping of str to object
         The settings that must be the same in a resumed run, in JSON types.
     engine : str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain, count
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.arrays import Bools, Bytes, Ints
+from batchsolve.arrays import Bools, Bytes
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.settings import FileSettings
@@ -22,44 +21,22 @@ from batchsolve.tables.shapes import Grids, Rows, Shape, forms_of_shape
 STATUS_TEXTS = pa.array(STATUS_NAMES.tolist())
 
 
-@dataclass(frozen=True, eq=False)
-class RowSums:
-    """The sums of some consecutive rows of a corpus.
+class RowSums(NamedTuple):
+    """The sums of some consecutive rows.
 
     Attributes
     ----------
-    tally : ndarray of int64, shape (number of `Status`,)
-        Rows of each status.
-    disagree : int
-        Rows whose given solution is wrong.
-    nodes : int
-        Nodes visited.
+    counts : dict of str to int
+        The numbers to add to the sums of a run, by the names of its fields.
     first_invalid : (int, str) or None
         The first invalid row, counted from 0, and its fault.
-    levels : ndarray of int64, optional
-        Rows whose hardest technique is each of `batchsolve.rating.techniques.NAMES`.
+    techniques : dict of str to int, optional
+        The rows whose hardest technique each is.
     """
 
-    tally: Ints
-    disagree: int
-    nodes: int
-    first_invalid: tuple[int, str] | None
-    levels: Ints | None = None
-
-    @classmethod
-    def of(
-        cls,
-        status: Bytes,
-        messages: Mapping[int, str | None],
-        answers: Answers,
-        disagree: int = 0,
-        levels: Ints | None = None,
-    ) -> RowSums:
-        """Return the sums of rows of some statuses."""
-        invalid = np.flatnonzero(status == Status.INVALID)[:1].tolist()
-        first = (invalid[0], str(messages[invalid[0]])) if invalid else None
-        tally = np.bincount(status, minlength=len(Status))
-        return cls(tally, disagree, int(answers.nodes.sum()), first, levels)
+    counts: dict[str, int]
+    first_invalid: tuple[int, str] | None = None
+    techniques: dict[str, int] | None = None
 
 
 def grid_type(kind: pa.DataType, n_digits: int) -> pa.DataType:
@@ -108,9 +85,9 @@ class Column(NamedTuple):
     name : str
     kind : pyarrow.DataType
     make : callable
-        Makes the column of what is found about the rows of a block; workers call it.
+        Makes the column, given the results for the rows of a block; workers call it.
     metadata : dict, optional
-        That of the field.
+        The metadata of the field.
     """
 
     name: str
@@ -120,7 +97,7 @@ class Column(NamedTuple):
 
 
 class RowTable:
-    """An output table: the input columns of rows, then columns of what is found about them.
+    """An output table: the input columns of rows, then the columns of their results.
 
     The names of its columns are those of `with_new_columns`. Workers receive it.
 
@@ -130,8 +107,8 @@ class RowTable:
         The reader of blocks.
     columns : sequence of Column
     found : callable
-        Takes a batch and the answers to it; returns what columns are made of, with the rows of the
-        input as ``table``, and their sums as ``sums``.
+        Takes a batch and the answers to it; returns the results that columns are made of, with the
+        rows of the input as ``table``, and their sums as ``sums``.
     given : pyarrow.Schema, optional
         The input columns, as they are written; by default those of the reader.
 
@@ -181,7 +158,12 @@ class Answered:
     @property
     def sums(self) -> RowSums:
         """The sums of the rows."""
-        return RowSums.of(self.status, self.messages, self.answers)
+        tally = np.bincount(self.status, minlength=len(Status)).tolist()
+        counts = {"rows": len(self.status), "nodes": int(self.answers.nodes.sum())}
+        counts |= dict(zip(STATUS_NAMES.tolist(), tally, strict=True))
+        invalid = np.flatnonzero(self.status == Status.INVALID)[:1].tolist()
+        first = (invalid[0], str(self.messages[invalid[0]])) if invalid else None
+        return RowSums(counts, first)
 
     def statuses(self) -> pa.Array:
         """Return the column ``status``."""
@@ -291,7 +273,8 @@ class Solved(Answered):
     @property
     def sums(self) -> RowSums:
         """See `Answered`."""
-        return replace(super().sums, disagree=self._disagree)
+        sums = super().sums
+        return sums._replace(counts=sums.counts | {"disagree": self._disagree})
 
     def grids(self) -> pa.Array:
         """Return the column ``solution``."""

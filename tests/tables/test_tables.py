@@ -571,8 +571,9 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
     assert table.schema == output.schema
     assert list(zip(*(c.to_pylist() for c in table.columns), strict=True)) == rows
     place = len(names) + 1
-    assert result.tally.tolist() == [sum(row[place] == s for row in rows) for s in STATUSES]
-    assert (result.disagree, result.nodes) == (disagree, sum(range(n)))
+    tally = [result.counts[s] for s in STATUSES]
+    assert tally == [sum(row[place] == s for row in rows) for s in STATUSES]
+    assert (result.counts["disagree"], result.counts["nodes"]) == (disagree, sum(range(n)))
     assert result.first_invalid == (invalid[0] if invalid else None)
 
 
