@@ -12,11 +12,9 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
-import numpy as np
-
 from batchsolve.errors import WorkersError, counted
 from batchsolve.interrupts import asking
-from batchsolve.workers.base import Numbers, Workers
+from batchsolve.workers.base import Workers
 from batchsolve.workers.private import PoolBackend
 
 _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one that takes its result
@@ -44,10 +42,6 @@ class Threads(Workers):
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
         return PoolBackend(lambda: _ThreadPool(self.jobs)), {}
-
-    def numbers(self, n: int) -> Numbers:
-        """See `Workers.numbers`."""
-        return np.zeros(n, np.int64)
 
 
 class _ThreadPool:
