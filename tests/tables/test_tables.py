@@ -16,7 +16,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from cutting import content_of, opened, small_blocks
