@@ -359,12 +359,13 @@ def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
 KILLED = """
 import batchsolve.cli, batchsolve.runs.files as files
 from batchsolve.runs.journal import Journal
+from batchsolve.runs.outputs import OneFile
 import time
 files.JOURNAL_SECONDS = 0
 record = Journal.record
 Journal.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded", flush=True))
-take = files.FileRun._take
-files.FileRun._take = lambda self, *a: (time.sleep(0.02), take(self, *a))
+take = OneFile.take
+OneFile.take = lambda self, *a: (time.sleep(0.02), take(self, *a))
 batchsolve.cli.app()
 """
 

@@ -345,8 +345,9 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(long_corpus, tmp_path, how
     code = """
 import sys, time
 import batchsolve.cli, batchsolve.runs.files as files
+from batchsolve.runs.outputs import OneFile
 files.JOURNAL_SECONDS = 0
-take = files.FileRun._take
+take = OneFile.take
 
 def take_when_told(self, *chunk):
     sys.stdin.read(1)
@@ -354,7 +355,7 @@ def take_when_told(self, *chunk):
     take(self, *chunk)
     print("taken")
 
-files.FileRun._take = take_when_told
+OneFile.take = take_when_told
 batchsolve.cli.app()
 """
     command = [sys.executable, "-u", "-c", code, "solve", str(path), "-o", str(out), "--resume"]
