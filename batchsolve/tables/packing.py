@@ -25,9 +25,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from joblib import cpu_count
 
 from batchsolve.tables.encoders import array_header
+from batchsolve.workers.base import n_cores
 
 
 class GrowingFile(io.RawIOBase):
@@ -182,7 +182,7 @@ def compress(plain: Any, target: str, suffix: str, threads: int) -> None:
         Number of pieces compressed at once, at most one per core.
     """
     with open(target, "wb") as packed:
-        for stream in _packed(plain, PACKERS[suffix], min(threads, cpu_count())):
+        for stream in _packed(plain, PACKERS[suffix], min(threads, n_cores())):
             packed.write(stream)
 
 
