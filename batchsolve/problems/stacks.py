@@ -31,7 +31,6 @@ from batchsolve.json_records import (
     whole,
 )
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.small import SmallProblems
 
 _HEADER_FORM: Form = {
     "batchsolve": ("'stacks'", lambda value: value == "stacks"),
@@ -235,11 +234,8 @@ class Stacks:
         return batch
 
 
-Searchable = ExactCover | SmallProblems
-
-
 class Group(NamedTuple):
     """Stacks over one problem, as one of several groups that are searched together."""
 
-    problem: Searchable
+    problem: ExactCover
     stacks: Stacks

@@ -288,7 +288,7 @@ class AugmentRun(FileRun):
         return ImageTable(self.reader(corpus, pool), **how)
 
     def rows(
-        self, corpus: Any, table: RowTable, engines: Any, write: Any, n_parts: int
+        self, corpus: Any, table: RowTable, choice: Any, write: Any, n_parts: int
     ) -> Generator[tuple[Block, Encoded]]:
         """See `FileRun`."""
         blocks = numbered(blocks_for(self.pool, corpus, self.begin, self.settings.chunk), n_parts)

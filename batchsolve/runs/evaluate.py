@@ -14,7 +14,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from batchsolve.engines.choice import EnginesByShape
+from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, argument_errors, counted, listed, printable, quoted
 from batchsolve.pictures.page import PAGE_STYLE, html_page
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
@@ -380,9 +380,9 @@ def _judged(
     blocks, place, n_rows = blocks_for(pool, corpus, most_rows=chunk), FilePlace(), 0
     found: Generator[tuple[Block, JudgedRows]]
     if reader.solution_column is None:
-        engines, settings = EnginesByShape.under(AUTO, corpus.problem, 2), SearchSettings(limit=2)
+        choice, settings = Choice.for_grids(AUTO, corpus.problem, 2), SearchSettings(limit=2)
         how = pool, settings, reader.read, judged, 1, corpus.waits
-        found = search_rows(blocks, engines, *how)
+        found = search_rows(blocks, choice, *how)
     else:
         found = in_one_pass(blocks, pool, partial(_read_and_judge, reader, judged))
     try:

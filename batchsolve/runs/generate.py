@@ -17,8 +17,7 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.engines.choice import EnginesByShape, RowEngines
-from batchsolve.engines.contract import registered
+from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError
 from batchsolve.problems.answers import Status
 from batchsolve.problems.notation import Notation, default_box, usual_notation
@@ -290,13 +289,13 @@ class GenerateRun(FileRun):
     wanted: PuzzleSettings
     kind: ClassVar[str] = "generate"
 
-    def begun(self) -> tuple[RowNumbers, RowEngines]:
+    def begun(self) -> tuple[RowNumbers, Choice]:
         """See `FileRun`."""
         self.maker = Maker.of(self.settings, self.wanted)
         self.unlike = files_of(self.wanted.unlike)
         size = self.maker.rows_of_block
         size *= PART_BLOCKS if isinstance(self.destination, Parts) else 1
-        return RowNumbers(self.n, size), RowEngines(registered("lanes"))
+        return RowNumbers(self.n, size), Choice("lanes")
 
     def table(self, corpus: Any, pool: Pool) -> RowTable:
         """See `FileRun`."""
@@ -306,7 +305,7 @@ class GenerateRun(FileRun):
         self,
         corpus: RowNumbers,
         table: RowTable,
-        engines: RowEngines | EnginesByShape,
+        choice: Choice,
         write: Write,
         n_parts: int,
     ) -> Generator[tuple[Any, Any]]:
@@ -325,7 +324,7 @@ class GenerateRun(FileRun):
             return f"delete {left} to begin again with other wishes"
         return super().how_to_go_on(error)
 
-    def same(self, corpus: Any, engines: RowEngines | EnginesByShape) -> dict[str, Any]:
+    def same(self, corpus: Any, choice: Choice) -> dict[str, Any]:
         """See `FileRun`."""
         wanted = {**asdict(self.wanted), "clues": list(self.wanted.clues or [])}
         wanted["cages"] = list(self.wanted.cages or [])

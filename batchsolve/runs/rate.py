@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Unpack
 
-from batchsolve.engines.choice import EnginesByShape
+from batchsolve.engines.choice import Choice
 from batchsolve.rating.techniques import NAMES
 from batchsolve.runs.in_memory import GridRows
 from batchsolve.runs.progress import Progress, Summary
@@ -185,10 +185,10 @@ class RateRun(FileRun):
     totals: RateSummary = field(default_factory=RateSummary)
     kind: ClassVar[str] = "rate"
 
-    def begun(self) -> tuple[Corpus, EnginesByShape]:
+    def begun(self) -> tuple[Corpus, Choice]:
         """See `FileRun`."""
         corpus = self.corpus(open_all(self.paths), SHARE)
-        return corpus, EnginesByShape.under(AUTO, corpus.problem, PROVES_UNIQUENESS)
+        return corpus, Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
 
     def table(self, corpus: Any, pool: Pool) -> RatedTable:
         """See `FileRun`."""

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from queue import SimpleQueue
 from typing import Any, ClassVar, Unpack
 
-from batchsolve.engines.choice import EngineForEach, EnginesByShape, RowEngines
+from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
 from batchsolve.problems.answers import STATUS_NAMES
 from batchsolve.runs.corpora import (
@@ -281,32 +281,32 @@ class FileRun:
         self.totals.backend = self.pool.backend
         self._refuse_leftovers()
         refuse_own_output(self.inputs, self.paths, self.output)
-        corpus, engines = self.begun()
-        if engines:
-            self.search = replace(self.search, engine=engines.name)
+        corpus, choice = self.begun()
+        if choice:
+            self.search = replace(self.search, engine=choice.names)
         # before a journal is made, because a cluster may be unreachable
         with self.destination.held(), self.pool as pool:
             self.totals.jobs = pool.jobs
             table = self.table(corpus, pool)
             if self.output == "-":
-                self._solve(corpus, table, engines, None)
+                self._solve(corpus, table, choice, None)
             else:
-                with self._journal(corpus, engines) as journal:
-                    self._solve(corpus, table, engines, journal)
+                with self._journal(corpus, choice) as journal:
+                    self._solve(corpus, table, choice, journal)
         self.totals.column = corpus.given_column
         self.totals.solution_column = corpus.solution_column
         self.totals.rule_columns = list(corpus.rule_columns)
         self.totals.unread_columns = list(corpus.unread_columns)
-        if engines:
+        if choice:
             self.totals.engine = self.search.engine
             met_limit = self.totals.unfinished and self.search.node_limit is not None
-            self.totals.advice = engines.missing if met_limit else ""
+            self.totals.advice = choice.missing if met_limit else ""
         self.totals.seconds = time.perf_counter() - start
         new_rows = self.totals.rows - self.rows_before
         self.totals.rows_per_second = new_rows / self.totals.seconds
         return self.totals
 
-    def begun(self) -> tuple[Any, RowEngines | EnginesByShape | None]:
+    def begun(self) -> tuple[Any, Choice | None]:
         """Open the corpus, and choose the engines for it; None if it is not searched."""
         settings = self.settings
         are_files = any(map(is_problem_file, self.paths))
@@ -315,19 +315,19 @@ class FileRun:
             return self.of_problems(sources)
         corpus = self.corpus(sources, one_shape=suffix_of(self.output) == ".npy")
         limit = self.search.limit or UNLIMITED
-        return corpus, EnginesByShape.under(self.search.engine, corpus.problem, limit)
+        return corpus, Choice.for_grids(self.search.engine, corpus.problem, limit)
 
     def corpus(self, sources: Sequence[Source], share: int = 1, **more: Any) -> Corpus:
         """Return the corpus in some sources, in blocks that are `share` times as small as usual."""
         size = self.destination.block_size.divided_by(share)
         return Corpus(sources, self.settings, filename=self.settings.filename, size=size, **more)
 
-    def of_problems(self, sources: Sequence[Source]) -> tuple[InstanceTables, RowEngines]:
+    def of_problems(self, sources: Sequence[Source]) -> tuple[InstanceTables, Choice]:
         """Return the corpus of problems in some sources, and their engine."""
-        engine = EngineForEach(self.search.engine)
-        check_engine(engine, self.search, self.keep)
+        choice = Choice(self.search.engine)
+        check_engine(choice, self.search, self.keep)
         size = PARTS if isinstance(self.destination, Parts) else BLOCKS
-        return InstanceTables(sources, engine, self.settings, size), RowEngines(engine)
+        return InstanceTables(sources, choice, self.settings, size), choice
 
     def table(self, corpus: Any, pool: Pool) -> RowTable:
         """Return the output table of the corpus."""
@@ -343,7 +343,7 @@ class FileRun:
         is_parquet |= isinstance(self.destination, Parts)
         return reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
 
-    def _solve(self, corpus: Any, table: RowTable, engines: Any, journal: Journal | None) -> None:
+    def _solve(self, corpus: Any, table: RowTable, choice: Any, journal: Journal | None) -> None:
         written, finished = self._restore(journal) if journal else (None, False)
         if journal and finished and self.destination.is_finished():
             journal.remove()  # the run was stopped between its last two steps
@@ -356,7 +356,7 @@ class FileRun:
             if journal and written is None and not exists(self.destination.kept):
                 journal.remove()  # nothing was written
             raise
-        rows = self.rows(corpus, table, engines, write, len(parts))
+        rows = self.rows(corpus, table, choice, write, len(parts))
         try:
             if not finished:
                 self._write_answers(corpus, rows, output, journal)
@@ -373,11 +373,11 @@ class FileRun:
             journal.remove()
 
     def rows(
-        self, corpus: Any, table: RowTable, engines: Any, write: Write, n_parts: int
+        self, corpus: Any, table: RowTable, choice: Any, write: Write, n_parts: int
     ) -> Generator[tuple[Any, Encoded]]:
         """Return the blocks from `begin` on, each encoded by a worker, in order."""
         blocks = blocks_for(self.pool, corpus, self.begin, self.settings.chunk)
-        how = engines, self.pool, self.search, table.reader.read, write
+        how = choice, self.pool, self.search, table.reader.read, write
         size = max(1, self.destination.block_size.most // TASKS.most)
         return search_rows(numbered(blocks, n_parts), *how, size, corpus.waits, self.keep)
 
@@ -457,17 +457,17 @@ class FileRun:
         if not begun:
             self.destination.check_unused(self.settings.resume)
 
-    def same(self, corpus: Any, engines: Any) -> dict[str, Any]:
+    def same(self, corpus: Any, choice: Any) -> dict[str, Any]:
         """Return the settings of the run that must be the same when it is resumed."""
         search = {name: getattr(self.search, name) for name in SAME_SEARCH}
-        search["engine"] = engines.identity if engines else None
+        search["engine"] = choice.identity if choice else None
         inputs = [] if "-" in self.paths else list(map(identity_of, self.paths))
         return {**search, "inputs": inputs, "columns": corpus.columns, **self.own}
 
-    def _journal(self, corpus: Any, engines: Any) -> Journal:
+    def _journal(self, corpus: Any, choice: Any) -> Journal:
         box = list(self.settings.box) if self.settings.box else None
         files = {name: getattr(self.settings, name) for name in SAME_FILES}
-        settings = {**self.same(corpus, engines), **files, "box": box}
+        settings = {**self.same(corpus, choice), **files, "box": box}
         if is_address(self.output):  # the name of the journal holds only its last part
             settings["output"] = self.output
         return Journal(self.destination.journal, self.kind, settings)
@@ -519,7 +519,7 @@ class CountRun(FileRun):
     kind: ClassVar[str] = "count of rows"
     keep: ClassVar[int] = 0
 
-    def begun(self) -> tuple[Any, RowEngines]:
+    def begun(self) -> tuple[Any, Choice]:
         """See `FileRun`."""
         are_tables = all(path == "-" or suffix_of(path) in TABLE_SUFFIXES for path in self.paths)
         return self.of_problems(open_all(self.paths) if are_tables else of_files(self.paths))
