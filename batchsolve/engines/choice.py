@@ -35,6 +35,7 @@ from batchsolve.settings import AUTO
 
 FEW_OPTIONS = 9  # of a primary item, on average, up to which counting in cells is quickest
 MOST_IN_CELLS = 1_000  # options, up to which that holds
+COSTING = ("dlx",)  # the engine for the cheapest covers
 FALLBACK, FALLBACK_DIGITS = "sat", 16  # the fallback engine, and the fewest digits of its grids
 # Nodes of a row before the fallback engine takes over, for each option. `lanes` takes 0.04 s for
 # them at 16×16 and 0.1 s at 25×25, as long as `sat` takes for most of these rows. The formulas of
@@ -59,12 +60,12 @@ def engine_for(name: str, problem: ExactCover, has_costs: bool = False) -> Engin
     InputError
         If no engine has that name, or it does not take the problem, or its costs.
     """
-    costing = [n for n in engine_names() if registered(n).capabilities.costs]
     if name == AUTO:
-        eligible = costing if has_costs else _by_speed(problem)
+        eligible = COSTING if has_costs else _by_speed(problem)
         return get_engine(next(each for each in eligible if _takes(each, problem)))
     known = registered(name)
     if has_costs and not known.capabilities.costs:
+        costing = [each for each in engine_names() if registered(each).capabilities.costs]
         raise InputError(
             f"the engine {name!r} does not look at costs; these engines do: {', '.join(costing)}"
         )
@@ -80,8 +81,9 @@ def _by_speed(problem: ExactCover) -> tuple[str, ...]:
     if isinstance(problem, GridProblem):
         return "lanes", "cells", "dlx"
     sizes = np.bincount(problem.indices, minlength=problem.n_items)[: problem.n_primary]
+    n = max(1, sizes.size)
+    mean = float(sizes.sum()) / n
     each = problem.n_entries / max(1, problem.n_options)
-    mean = float(sizes.mean()) if sizes.size else 0.0
     if each > 2 and mean <= FEW_OPTIONS and problem.n_options <= MOST_IN_CELLS:
         return "cells", "bits", "dlx"
     # Dancing links take out every entry of the options that conflict with one; a word for each item
@@ -89,7 +91,7 @@ def _by_speed(problem: ExactCover) -> tuple[str, ...]:
     # the search soon leaves few of them, and those words are few.
     n_links = each * each * problem.n_entries / max(1, problem.n_items)
     is_crowded = n_links > problem.n_primary * problem.n_options / (8 * 64)
-    is_uneven = sizes.size > 0 and float(sizes.var()) > mean / 2
+    is_uneven = float(sizes @ sizes) / n - mean * mean > mean / 2
     return ("bits", "dlx") if is_uneven or (each > 2 and is_crowded) else ("dlx",)
 
 

@@ -451,9 +451,9 @@ def get_engine(name: str) -> Engine:
     MemoisedCounting(megabytes=64)
     """
     known = registered(name)
-    kind = getattr(import_module(known.module), known.kind)
-    if not isinstance(kind, type):
+    if not known.has_size:
         return known
+    kind = getattr(import_module(known.module), known.kind)
     base, colon, size = name.partition(":")
     if not colon:
         return kind()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO, TypeVar, Unpack, overload
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from batchsolve.arrays import UInts
 from batchsolve.engines import Task
-from batchsolve.engines.choice import Choice, counter_for, engine_for
+from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.errors import InputError, counted
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.answers import Answers
@@ -32,7 +32,7 @@ from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.rows import search_rows
 from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
 from batchsolve.search.tree_goal import Totals, TreeGoal
-from batchsolve.settings import UNLIMITED, SearchFields, SearchSettings, settings_of
+from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -355,8 +355,8 @@ def search_tree(
     if group is not None and not collect:  # workers check covers and then drop them
         collect, render = True, _forget
     goal = TreeGoal(problem, settings, begin, totals, keep, collect)
-    engine, counter = engine_for(settings.engine, problem), counter_for(settings.engine, problem)
-    return TreeSearch(goal, engine, pool, render, group, counter)
+    engine = engine_for(settings.engine, problem)
+    return TreeSearch(goal, engine, pool, render, group, settings.engine == AUTO)
 
 
 def _forget(covers: Stacks) -> None:
@@ -398,7 +398,7 @@ def searched(search: TreeSearch, pool: Pool, tell: Callable[[TreeSearch], None])
     for _ in search.run():
         tell(search)
     result = Count(
-        **asdict(search.totals),
+        **vars(search.totals),
         complete=search.complete,
         engine=search.engine,
         backend=pool.backend,

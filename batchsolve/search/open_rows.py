@@ -408,5 +408,6 @@ def _add_up(
         np.add.at(total, rows, each)
     clash[rows] = found[2]
     np.subtract.at(pending, rows, 1)
-    np.add.at(pending, left, 1)
-    shared[left] |= (pending[left] > 1) | (nodes[left] > 0)
+    if left.size:
+        np.add.at(pending, left, 1)
+        shared[left] |= (pending[left] > 1) | (nodes[left] > 0)

@@ -76,6 +76,8 @@ class Piece:
     @classmethod
     def join(cls, pieces: Sequence[Piece]) -> Piece:
         """Join pieces, in order."""
+        if len(pieces) == 1:
+            return pieces[0]
         return cls(
             Stacks.concatenate([piece.stacks for piece in pieces]),
             np.concatenate([np.empty(0), *(piece.weights for piece in pieces)]),
@@ -100,8 +102,8 @@ class Piece:
 
         Stacks that an engine took over and searches whole are pieces each.
         """
-        if not len(self):
-            return []
+        if len(self) < 2:
+            return [self][: len(self)]
         if self.engine is not None and self.engine.capabilities.whole_stacks:
             most_stacks = 1
         bounds = piece_bounds(self.weights, n_pieces, most_stacks)

@@ -19,16 +19,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from batchsolve.engines import Engine, Outcome, Task, get_engine
-from batchsolve.engines.choice import with_empty_table
+from batchsolve.engines.choice import counter_for, with_empty_table
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import SPLIT_NODES, STACKS_PER_WORKER, Piece, first_budget
 from batchsolve.search.scheduler import Result, Scheduler, run_round
 from batchsolve.search.tree_goal import TreeGoal
-from batchsolve.settings import UNLIMITED
+from batchsolve.settings import AUTO, UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries
-from batchsolve.workers.pool import Done, Pool
+from batchsolve.workers.pool import Done, Pool, attempt
 
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
@@ -75,8 +75,9 @@ class TreeWork:
         output = None
         if len(covers):
             output = covers if self.render is None else self.render(covers)
-        n_nodes, sums = int(outcome.nodes.sum()), replace(outcome, solutions=Stacks.empty())
-        return Result(output, n_nodes, seconds, sums, n_covers)
+        if len(outcome.solutions):  # they are output now
+            outcome = replace(outcome, solutions=Stacks.empty())
+        return Result(output, int(outcome.nodes.sum()), seconds, outcome, n_covers)
 
 
 def small_counter(name: str, problem: ExactCover, n_nodes: int) -> Engine:
@@ -109,8 +110,8 @@ class TreeSearch:
         Renders covers for output, in workers.
     symmetries : Symmetries, optional
         If given, only the canonical cover of each orbit is wanted.
-    counter : str
-        The engine that may take over a count of all covers; empty if none may.
+    may_go_over : bool
+        True if a counter may take over a count of all covers.
 
     Attributes
     ----------
@@ -129,7 +130,7 @@ class TreeSearch:
         pool: Pool,
         render: Render | None = None,
         symmetries: Symmetries | None = None,
-        counter: str = "",
+        may_go_over: bool = False,
     ) -> None:
         problem, settings = goal.problem, goal.settings
         if engine.capabilities.counts_only and (goal.collect or settings.limit is not None):
@@ -146,7 +147,7 @@ class TreeSearch:
         self._first_budget = first_budget(problem.n_entries)
         self._scheduler = Scheduler(goal, pool.jobs, settings.budget, self._first_budget)
         self._scheduler.add(goal.start)
-        self._counter, self._successor, self.hint = counter, "", ""
+        self._may_go_over, self._successor, self.hint = may_go_over, "", ""
         self._weigh_at = WEIGH_AFTER
 
     @property
@@ -193,13 +194,9 @@ class TreeSearch:
             goal.enough  # noqa: B018  reads the clock
             goal.keep_rest()
 
-    def _round(
-        self, tasks: Iterator[tuple[int, Task]] | None = None, here: bool = False
-    ) -> Iterator[Done]:
+    def _round(self) -> Iterator[Done]:
         self.totals.rounds += 1
-        start = self._pool.start_here if here else self._pool.start
-        results = start(self._work, self._scheduler if tasks is None else tasks)
-        for done in run_round(self._scheduler, results):
+        for done in run_round(self._scheduler, self._pool.start(self._work, self._scheduler)):
             self._goal.keep_if_due()
             yield done
 
@@ -224,28 +221,36 @@ class TreeSearch:
             budget -= visited or budget  # an engine that fails visits nothing
 
     def _expand(self, depth: int, budget: int) -> Iterator[Done]:
-        """Expand all waiting pieces as one task."""
+        """Expand all waiting pieces as one task, without workers; small problems end here."""
         piece = Piece.join(self._scheduler.take_all())
         begun = self._goal.begin(piece, budget, 0)
         assert begun is not None, "a limit is reached, so there is nothing to expand"
-        task = self._scheduler.hand_out(piece, budget), replace(begun[1], depth=depth)
-        yield from self._round(iter([task]), here=True)
+        task = begun[1] if depth == UNLIMITED else replace(begun[1], depth=depth)
+        self.totals.rounds += 1
+        done = attempt(self._work.do, self._scheduler.hand_out(piece, budget), task)
+        if self._scheduler.take(done) and isinstance(done, Done):
+            self._goal.keep_if_due()
+            yield done
 
     def _goes_over(self) -> bool:
         """Tell whether the counter takes over; weigh it when the search has visited enough nodes.
 
         Give a hint instead if the counter cannot do what is wanted.
         """
-        while self._counter and self._goal.n_nodes > self._weigh_at:
-            outcome = _weighed(self._counter, self._goal, self._weigh_at // WEIGH_SHARE)
+        while self._may_go_over and self._goal.n_nodes > self._weigh_at:
+            counter = counter_for(AUTO, self._goal.problem)
+            if not counter:
+                self._may_go_over = False
+                break
+            outcome = _weighed(counter, self._goal, self._weigh_at // WEIGH_SHARE)
             self._weigh_at *= WEIGH_AGAIN
             if gain_of(outcome) >= LEAST_GAIN:
-                self._take_counter()
+                self._take_counter(counter)
         return bool(self._successor) and not self.failures
 
-    def _take_counter(self) -> None:
+    def _take_counter(self, name: str) -> None:
         goal, settings = self._goal, self._goal.settings
-        name, self._counter = self._counter, ""
+        self._may_go_over = False
         if goal.collect or (settings.limit, settings.node_limit) != (None, None):
             self.hint = f"many subproblems are equal; --engine {name} would count them once"
         else:
