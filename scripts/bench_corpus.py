@@ -20,7 +20,7 @@ import measuring
 
 import batchsolve
 from batchsolve.engines import Task
-from batchsolve.engines.choice import engine_for_rows
+from batchsolve.engines.choice import engine_for
 from batchsolve.problems.answers import Answers
 from batchsolve.settings import AUTO, FileSettings
 from batchsolve.tables.answers import answer_table
@@ -64,7 +64,7 @@ def speed(path: str, rows: int | None, repeat: int, folder: Path) -> dict[str, A
     path = repeated(path, rows, folder)
     corpus = Corpus([path])
     problem = corpus.problem
-    engine = engine_for_rows(AUTO, problem)
+    engine = engine_for(AUTO, problem)
     stacks = list(corpus.stacks())
     n = sum(map(len, stacks))
     solve = partial(batchsolve.solve_file, path, folder / "out.csv")

@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import operator
+import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -143,6 +144,10 @@ class ExactCover:
                     f"{len(self.color_names)} colour names, but the highest colour is {highest}"
                 )
         self._freeze()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled; copies have the same token."""
+        return {**self.__dict__, "token": self.token}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled problem; pickled arrays lose the read-only flag."""
@@ -344,6 +349,11 @@ class ExactCover:
     def color_name(self, c: int) -> str:
         """Return the name of colour `c`, which is not 0."""
         return str(c) if self.color_names is None else self.color_names[c - 1]
+
+    @cached_property
+    def token(self) -> str:
+        """A name for this problem and its copies in other processes; much cheaper than a sum."""
+        return os.urandom(8).hex()
 
     @cached_property
     def fingerprint(self) -> str:

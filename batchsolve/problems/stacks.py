@@ -39,7 +39,6 @@ from batchsolve.json_records import (
 )
 from batchsolve.problems.attributes import whole_numbers
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.small import SmallProblems
 
 _HEADER_FORM: Form = {
     "batchsolve": ("'stacks'", lambda value: value == "stacks"),
@@ -251,11 +250,8 @@ class Stacks:
         return batch
 
 
-Searchable = ExactCover | SmallProblems
-
-
 class Group(NamedTuple):
     """Stacks over one problem, as one of several groups that are searched together."""
 
-    problem: Searchable
+    problem: ExactCover
     stacks: Stacks

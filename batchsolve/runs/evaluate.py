@@ -13,7 +13,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from batchsolve.engines.choice import EnginesByShape
+from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, argument_errors, counted, listed, printable, quoted
 from batchsolve.pictures.page import PAGE_STYLE, html_page
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
@@ -311,8 +311,8 @@ def evaluate(
     evaluation = Evaluation(Stratum(), {}, *taken, named, [], 0.0)
     work: Work = in_one_look
     if known is None:
-        engines = EnginesByShape.under(AUTO, corpus.problem, PROVES_UNIQUENESS)
-        work = searching(engines, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
+        choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
+        work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
     with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
         blocks = blocks_for(pool, corpus, most_rows=how.chunk)
         judged = work(blocks, pool, reader.read, partial(judge, column, by, edges), 1)

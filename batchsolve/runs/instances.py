@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.arrays import Bytes, UInts
-from batchsolve.engines import registered
-from batchsolve.engines.choice import EngineForEach
+from batchsolve.engines.choice import Choice
 from batchsolve.errors import (
     BatchsolveError,
     InputError,
@@ -33,7 +32,6 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import usual_notation
-from batchsolve.problems.small import MOST_ENTRIES, SmallProblems
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
@@ -49,7 +47,7 @@ PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling")
 # some ten problems of .dlx in text, more if there are thousands, or hundreds of names of families
 BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
 PARTS = BlockSize(256 << 10, 256 << 10, 4096)
-MOST_AT_ONCE = 64  # small problems in a group; all of them are in memory
+MOST_ENTRIES = 10_000  # of a problem that is kept until its answer is written
 _NO_CLUES = np.empty(0, np.uint32)
 
 
@@ -69,7 +67,7 @@ class Instances:
         The instances as they were given.
     read : callable
         Returns the `Reading` of one of them.
-    engine : EngineForEach
+    choice : Choice
     table : pyarrow.Table
         The input columns.
     faults : dict of int to str
@@ -82,7 +80,7 @@ class Instances:
 
     given: Sequence[Any]
     read: Callable[[Any], Reading]
-    engine: EngineForEach
+    choice: Choice
     table: pa.Table = field(default_factory=lambda: pa.table({}))
     faults: dict[int, str] = field(default_factory=dict)
     number: int = 0
@@ -94,31 +92,13 @@ class Instances:
         return len(self.given)
 
     def groups(self) -> Iterator[Group]:
-        """Yield the stacks of the instances that can be searched.
-
-        Adjacent grids are in one group, and so are small problems.
-        """
+        """Yield the stacks of the instances that can be searched; adjacent grids are in one."""
         readings = ((row, self._reading(row)) for row in range(len(self)))
         known = ((row, reading) for row, reading in readings if reading is not None)
-        small: dict[bool, list[tuple[int, Reading]]] = {False: [], True: []}  # with colours or not
         for _, some in groupby(known, key=lambda each: id(each[1].problem)):
             rows, those = zip(*some, strict=True)
-            problem = those[0].problem
-            if len(rows) == 1 and self._is_small(rows[0], problem):
-                waiting = small[problem.colors is not None]
-                waiting.append((rows[0], those[0]))
-                if len(waiting) == MOST_AT_ONCE:
-                    yield _side_by_side(waiting)
-            else:
-                stacks = Stacks.from_lists([reading.stack for reading in those], rows)
-                yield Group(problem, stacks)
-        yield from map(_side_by_side, filter(None, small.values()))
-
-    def _is_small(self, row: int, problem: ExactCover) -> bool:
-        """Return True if the problem of a row may be searched together with others."""
-        _, _, engine = self._facts[row]
-        many = registered(engine).capabilities.many
-        return many and problem.n_entries <= MOST_ENTRIES and problem.bounds is None
+            stacks = Stacks.from_lists([reading.stack for reading in those], rows)
+            yield Group(those[0].problem, stacks)
 
     def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
         """See `batchsolve.tables.reader.Batch`; messages of unfinished rows are missing."""
@@ -151,7 +131,7 @@ class Instances:
             problem = reading.problem
             if reading.stack.size:
                 problem.check_stack(reading.stack.tolist())
-            engine = self.engine.of(problem)
+            engine = self.choice.of(problem)
         except BatchsolveError as error:
             self.faults[row] = str(error)
             return None
@@ -161,22 +141,11 @@ class Instances:
         return reading
 
 
-def _side_by_side(waiting: list[tuple[int, Reading]]) -> Group:
-    """Return the group of small problems that wait, each with its row; none waits then."""
-    rows, readings = zip(*waiting, strict=True)
-    waiting.clear()
-    stacks = Stacks.from_lists([reading.stack for reading in readings], rows)
-    problems = [reading.problem for reading in readings]
-    if len(problems) == 1:
-        return Group(problems[0], stacks)
-    return Group(SmallProblems(problems, stacks.roots), stacks)
-
-
-def check_engine(engine: EngineForEach, settings: SearchSettings, keep: int) -> None:
+def check_engine(choice: Choice, settings: SearchSettings, keep: int) -> None:
     """Raise `InputError` if an engine cannot return covers, or count up to the limit."""
-    if engine.capabilities.counts_only and (keep or settings.limit is not None):
+    if choice.capabilities.counts_only and (keep or settings.limit is not None):
         raise InputError(
-            f"the engine {engine.name!r} only counts, and counts everything: for solutions, or a "
+            f"the engine {choice.name!r} only counts, and counts everything: for solutions, or a "
             f"limit on their number, name another engine"
         )
 
@@ -199,7 +168,7 @@ class InstanceReader:
     ----------
     schema : pyarrow.Schema
         The input columns that the output has, too.
-    engine : EngineForEach
+    choice : Choice
     column : str
         The column of problems; empty if they are in other columns.
     filename : bool
@@ -207,7 +176,7 @@ class InstanceReader:
     """
 
     schema: pa.Schema
-    engine: EngineForEach
+    choice: Choice
     column: str = ""
     filename: bool = False
 
@@ -237,7 +206,7 @@ class InstanceReader:
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         table = table.select(self.schema.names)
-        return Instances(given, read, self.engine, table, dict(faults), block.number, records)
+        return Instances(given, read, self.choice, table, dict(faults), block.number, records)
 
 
 def _of_file(given: tuple[str, bytes | None]) -> Reading:
@@ -323,7 +292,7 @@ class InstanceTables(Tables):
     Parameters
     ----------
     sources : sequence of Source
-    engine : EngineForEach
+    choice : Choice
     settings : FileSettings
         ``column`` is the column of problems; by default ``problem``, unless JSON lines have
         ``options``.
@@ -352,7 +321,7 @@ class InstanceTables(Tables):
     def __init__(
         self,
         sources: Sequence[Source],
-        engine: EngineForEach,
+        choice: Choice,
         settings: FileSettings,
         size: BlockSize = BLOCKS,
     ) -> None:
@@ -375,7 +344,7 @@ class InstanceTables(Tables):
         left_out = JSON_FIELDS if has_fields else Files.schema.names[1:] if are_files else ()
         kept = [each for each in self.schema if each.name not in left_out]
         schema = pa.schema([*kept, FILENAME] if filename else kept)
-        self.reader = InstanceReader(schema, engine, self.column, filename)
+        self.reader = InstanceReader(schema, choice, self.column, filename)
 
 
 def _has_fields(source: Source) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.engines.choice import EnginesByShape
+from batchsolve.engines.choice import Choice
 from batchsolve.errors import ProblemError
 from batchsolve.problems.answers import Answers, Status
 from batchsolve.rating.ratings import has_ratings, ratings_of, steps_text
@@ -202,9 +202,9 @@ def _rating(corpus: Corpus, backdoor: bool, steps: bool, uniqueness: bool, size:
     own: dict[str, Any] = {"backdoor": bool(backdoor), "steps": bool(steps)}
     own["uniqueness"] = bool(uniqueness)
     spec = Spec("rate", corpus, corpus.reader, partial(_rated_table, **own), same=own)
-    engines = EnginesByShape.under(AUTO, corpus.problem, PROVES_UNIQUENESS)
+    choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
     search = SearchSettings(limit=PROVES_UNIQUENESS)
-    return replace(spec, totals=RateSummary()).searched(engines, search, size)
+    return replace(spec, totals=RateSummary()).searched(choice, search, size)
 
 
 def _rated_table(reader: Reader, backdoor: bool, steps: bool, uniqueness: bool) -> RowTable:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.arrays import Bytes, Ints
-from batchsolve.engines.choice import EnginesByShape
+from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, counted, is_table, not_but, quoted
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
@@ -262,8 +262,8 @@ def solve_batch(
 def _answered(rows: GridRows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
     """Yield the answers to blocks of rows, in order, as `write` renders them."""
     limit = settings.limit or UNLIMITED
-    engines = EnginesByShape.under(settings.engine, rows.problem, limit, rows.sizes_vary)
-    for _, written in search_rows(rows.blocks, engines, pool, settings, rows.read, write):
+    choice = Choice.for_grids(settings.engine, rows.problem, limit, rows.sizes_vary)
+    for _, written in search_rows(rows.blocks, choice, pool, settings, rows.read, write):
         yield written
 
 

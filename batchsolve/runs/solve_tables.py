@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar, Unpack, overload
 
 import pyarrow as pa
 
-from batchsolve.engines.choice import EngineForEach, EnginesByShape, RowEngines
+from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, is_unordered, not_but, quoted
 from batchsolve.runs.files import corpus_of, run_files
 from batchsolve.runs.instances import (
@@ -223,8 +223,8 @@ def solving(
     limit = search.limit or UNLIMITED
     reader = replace(corpus.reader, input_schema=source.schema)
     table = partial(answer_table, limit=limit, files=files, as_digits=as_digits)
-    engines = EnginesByShape.under(search.engine, corpus.problem, limit)
-    return Spec("solve", source, reader, table).searched(engines, search, size)
+    choice = Choice.for_grids(search.engine, corpus.problem, limit)
+    return Spec("solve", source, reader, table).searched(choice, search, size)
 
 
 # ---- files ----------------------------------------------------------------------------------
@@ -324,13 +324,13 @@ def _of_problems(
     keep: int = 1,
 ) -> Spec:
     """Return the specification of a run over problems, of which covers are kept or only counted."""
-    engine = EngineForEach(search.engine)
-    check_engine(engine, search, keep)
+    choice = Choice(search.engine)
+    check_engine(choice, search, keep)
     size = PARTS if isinstance(output, Parts) else BLOCKS
-    source = InstanceTables(sources, engine, files, size)
+    source = InstanceTables(sources, choice, files, size)
     table = partial(cover_table if keep else count_table, search=search, stats=files.stats)
     spec = Spec(kind, source, source.reader, table)
-    return spec.searched(RowEngines(engine), search, output.n_tasks, keep)
+    return spec.searched(choice, search, output.n_tasks, keep)
 
 
 def count_file(

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.engines.choice import EnginesByShape, RowEngines
+from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.search.in_order import each_with_output, in_one_pass, in_two_passes
@@ -49,7 +49,7 @@ the last argument is the number of the first row, counted from 1."""
 
 
 def searching(
-    engines: RowEngines | EnginesByShape,
+    choice: Choice,
     search: SearchSettings,
     source: Any,
     size: int = 1,
@@ -60,7 +60,7 @@ def searching(
     def work(
         blocks: Iterator[Any], pool: Pool, read: Read, write: Write, first: int = 1
     ) -> Outputs:
-        return search_rows(blocks, engines, pool, search, read, write, size, source.waits, keep)
+        return search_rows(blocks, choice, pool, search, read, write, size, source.waits, keep)
 
     return work
 
@@ -128,7 +128,7 @@ class Spec:
 
     def searched(
         self,
-        engines: RowEngines | EnginesByShape,
+        choice: Choice,
         search: SearchSettings,
         size: int = 1,
         keep: int = 1,
@@ -137,10 +137,10 @@ class Spec:
         same = {name: getattr(search, name) for name in SAME_SEARCH}
         return replace(
             self,
-            work=searching(engines, search, self.source, size, keep),
-            same={**same, "engine": engines.identity, **self.same},
-            engine=engines.name,
-            advice=engines.missing if search.node_limit is not None else "",
+            work=searching(choice, search, self.source, size, keep),
+            same={**same, "engine": choice.identity, **self.same},
+            engine=choice.names,
+            advice=choice.missing if search.node_limit is not None else "",
         )
 
 
