@@ -15,7 +15,7 @@ from typing import Any
 import measuring
 
 import batchsolve as bs
-from batchsolve.engines.choice import engines_for
+from batchsolve.problems.grids import GridProblem
 from batchsolve.runs.reading import read_problem
 
 COMMANDS = {
@@ -41,6 +41,7 @@ CALLS: dict[str, Callable[[int], object]] = {
     "count queens:8": lambda jobs: bs.count("queens:8", jobs=jobs),
     "solutions queens:6": lambda jobs: list(bs.solutions("queens:6", jobs=jobs)),
 }
+OF_ONE_TREE = ("dlx", "bits", "cells")
 SEARCHES = ["queens:12", "queens:14", "langford:12", "pentominoes:6x10", "datasets/many16.csv#3"]
 
 
@@ -95,7 +96,7 @@ def searches(texts: list[str], repeat: int) -> dict[str, Any]:
     found = {}
     for text in texts:
         problem = read_problem(text)
-        engines = [engine.name for engine in engines_for("auto", problem.problem)]
+        engines = () if isinstance(problem.problem, GridProblem) else OF_ONE_TREE
         ways = [*((name, 1) for name in engines), ("auto", 1), ("auto", 2)]
         counts = set[int]()
 

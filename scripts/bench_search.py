@@ -19,7 +19,7 @@ import measuring
 import numpy as np
 
 from batchsolve.engines import Task, get_engine
-from batchsolve.engines.choice import engines_for
+from batchsolve.engines.choice import engine_for
 from batchsolve.formats.exact_cover_files import write_ec
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -94,7 +94,7 @@ def searched(
     begin = Piece.whole(Stacks.from_lists([stack.tolist()]))
     with Pool(jobs) as pool:
         goal = TreeGoal(problem, SearchSettings(), begin)
-        search = TreeSearch(goal, engines_for(engine, problem), pool)
+        search = TreeSearch(goal, engine_for(engine, problem), pool)
         totals = search.totals
         timings = [(totals.rounds, done) for done in search.run()]
     last = [timing for number, timing in timings if number == totals.rounds]

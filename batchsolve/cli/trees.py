@@ -157,7 +157,7 @@ def nothing_as_json(printing: Printing, workers: WorkerOptions, output: str = ""
     try:
         yield
     except TimeIsUp:
-        nothing = Count(0, False, 0, 0, 0, 0.0, "", {}, workers.backend, workers.jobs or 0, [])
+        nothing = Count(0, False, 0, 0, 0, 0.0, "", workers.backend, workers.jobs or 0, [])
         printing.summary(asdict(nothing), output=output)
         raise
 

@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,7 @@ from batchsolve.engines.branching import is_sharp
 from batchsolve.errors import InputError, check_installed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.small import SmallProblems
-from batchsolve.problems.stacks import Searchable, Stacks
+from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.settings import AUTO, FIRST, MRV, SHARP, UNLIMITED, checked_branch
 
@@ -54,8 +53,6 @@ class Capabilities:
         True if it takes no problem but a `Sudoku` or, with `rules`, any grid.
     rules : bool
         True if an engine for Sudoku takes grids with other rules, too, by their `rules`.
-    many : bool
-        True if it takes the problems of many rows at once: `SmallProblems` without bounds.
     least_box : int
         The fewest rows, and columns, that the boxes of a `Sudoku` may have.
     most_digits : int or None
@@ -74,15 +71,8 @@ class Capabilities:
         A module that must be installed for it; empty if it needs none.
     extra : str
         The extra of this package that installs `module`.
-    suits_grids_from : int or None
-        The number of digits from which on it suits grids of Sudoku; None if others always suit
-        them better. Of several engines that suit a grid, the fastest is one for grids alone,
-        or else the one with the largest number here.
-    suits_crowded : bool
-        True if it suits problems whose options conflict with many others.
-    takes_over_grids_from : int or None
-        The number of digits from which on it is the fallback engine for grids with large search
-        trees; None if it never is.
+    has_table : bool
+        True if it has a table that the tasks of a run share: it is `Sharing`.
     """
 
     description: str
@@ -92,7 +82,6 @@ class Capabilities:
     costs: bool = False
     sudoku_only: bool = False
     rules: bool = False
-    many: bool = False
     least_box: int = 1
     most_digits: int | None = None
     tree: str = ""
@@ -102,9 +91,7 @@ class Capabilities:
     whole_stacks: bool = False
     module: str = ""
     extra: str = ""
-    suits_grids_from: int | None = None
-    suits_crowded: bool = False
-    takes_over_grids_from: int | None = None
+    has_table: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +118,9 @@ class Task:
         Covers that the whole task may find, 1 or more.
     any_order : bool
         True if the stacks of a root, and the branches below them, may be searched in any order
-        although its limit may be reached. The covers found then need not be the first, and the
-        frontier holds the parts before the last of them that were not searched.
+        although its limit may be reached. The covers found for a root with several stacks then need
+        not be the first, and the frontier holds the parts before the last of them that were not
+        searched.
     whole : bool
         True if the search of a stack must not be cut: it begins only while some of the budget is
         left, and then goes on to its limit, its allowance or its end, without a depth or a room.
@@ -237,7 +225,7 @@ class Engine(Protocol):
         """The capabilities of the engine."""
         ...
 
-    def search(self, problem: Searchable, task: Task) -> Outcome:
+    def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search a task; several threads may call it at once.
 
         Raises
@@ -248,7 +236,6 @@ class Engine(Protocol):
         ...
 
 
-@runtime_checkable
 class Sharing(Protocol):
     """An engine with a table, which the tasks of a run share."""
 
@@ -297,7 +284,7 @@ class Registered:
     has_size: bool = False
     branches: bool = False
 
-    def search(self, problem: Searchable, task: Task) -> Outcome:
+    def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search a task; see `Engine`."""
         search: Callable[..., Outcome] = getattr(import_module(self.module), self.kind)
         rule = self.capabilities.branch
@@ -322,9 +309,7 @@ _ENGINES = {
                 colors=True,
                 bounds=True,
                 costs=True,
-                many=True,
                 tree=MRV_TREE,
-                suits_grids_from=1,
             ),
             "batchsolve.engines.native",
             "search_links",
@@ -339,7 +324,6 @@ _ENGINES = {
                 rules=True,
                 least_box=2,
                 most_digits=32,  # a set of digits is a word of 32 bits
-                suits_grids_from=4,
             ),
             "batchsolve.engines.lanes",
         ),
@@ -350,7 +334,6 @@ _ENGINES = {
                 colors=True,
                 bounds=True,
                 tree=MRV_TREE,
-                suits_crowded=True,
             ),
             "batchsolve.engines.native",
             "search_bits",
@@ -361,8 +344,6 @@ _ENGINES = {
                 "options counted down in cells of a byte",
                 colors=True,
                 tree=MRV_TREE,
-                # at 16 digits it takes a third of the time of `dlx`; at 12, as long
-                suits_grids_from=13,
             ),
             "batchsolve.engines.native",
             "search_cells",
@@ -375,6 +356,7 @@ _ENGINES = {
                 bounds=True,
                 counts_only=True,
                 reproducible_nodes=False,
+                has_table=True,
             ),
             "batchsolve.engines.memo",
             "MemoisedCounting",
@@ -382,16 +364,14 @@ _ENGINES = {
         ),
         Registered(
             "algorithm-x",
-            Capabilities(
-                "Knuth's Algorithm X on a dict of sets, in Python", colors=True, many=True
-            ),
+            Capabilities("Knuth's Algorithm X on a dict of sets, in Python", colors=True),
             "batchsolve.engines.walk",
             "search_algorithm_x",
             branches=True,
         ),
         Registered(
             "dancing-links",
-            Capabilities("dancing links over NumPy arrays, in Python", many=True),
+            Capabilities("dancing links over NumPy arrays, in Python"),
             "batchsolve.engines.dancing_links",
         ),
         Registered(
@@ -408,7 +388,6 @@ _ENGINES = {
                 whole_stacks=True,
                 module="pysat",
                 extra="sat",
-                takes_over_grids_from=16,
             ),
             "batchsolve.engines.sat",
         ),
@@ -472,9 +451,9 @@ def get_engine(name: str) -> Engine:
     MemoisedCounting(megabytes=64)
     """
     known = registered(name)
-    kind = getattr(import_module(known.module), known.kind)
-    if not isinstance(kind, type):
+    if not known.has_size:
         return known
+    kind = getattr(import_module(known.module), known.kind)
     base, colon, size = name.partition(":")
     if not colon:
         return kind()
@@ -483,7 +462,7 @@ def get_engine(name: str) -> Engine:
     return kind(megabytes=int(size))
 
 
-def check_support(engine: Engine, problem: Searchable) -> None:
+def check_support(engine: Engine, problem: ExactCover) -> None:
     """Check that an engine can search a problem, here and now.
 
     Raises
@@ -492,12 +471,6 @@ def check_support(engine: Engine, problem: Searchable) -> None:
         If the engine does not take such problems, or a module that it needs is not installed.
     """
     can = engine.capabilities
-    if isinstance(problem, SmallProblems):
-        if not can.many:
-            raise InputError(f"the engine {engine.name!r} takes one problem at a time")
-        for each in problem.problems:
-            check_support(engine, each)
-        return
     if can.sudoku_only and not isinstance(problem, Sudoku):
         _check_grid(engine, problem)
         return

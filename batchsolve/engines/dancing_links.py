@@ -14,10 +14,9 @@ import numpy as np
 from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.walk import PartialCover, walk
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Searchable
 
 
-def search(problem: Searchable, task: Task) -> Outcome:
+def search(problem: ExactCover, task: Task) -> Outcome:
     """Search a task by dancing links; see `batchsolve.engines.contract`."""
     return walk(problem, task, Links)
 

@@ -18,15 +18,20 @@ from batchsolve.engines.native import core_task, outcome_of
 from batchsolve.engines.prepared import prepared
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
-from batchsolve.problems.stacks import Searchable, Stacks
+from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant
 
 
-def search(problem: Searchable, task: Task) -> Outcome:
+def search(problem: ExactCover, task: Task) -> Outcome:
     """Search the stacks of a task; see `batchsolve.engines.contract`."""
     check_support(registered("lanes"), problem)
     grids = cast(GridProblem, problem)
+    outcome = _search(grids, task)
+    return _with_first_covers(outcome, grids, task) if task.any_order else outcome
+
+
+def _search(grids: GridProblem, task: Task) -> Outcome:
     given = core_task(task), task.any_order, task.unordered
     if isinstance(grids, Sudoku):
         found, digits = native.search_boxes(grids.box_rows, grids.box_columns, *given)
@@ -37,6 +42,35 @@ def search(problem: Searchable, task: Task) -> Outcome:
         digits = digits.reshape(-1, grids.n_cells)
         return replace(outcome, solutions=SolvedGrids(grids, digits, outcome.solutions.roots))
     return replace(outcome, solutions=_covers(grids, outcome.solutions))
+
+
+def _with_first_covers(outcome: Outcome, grids: GridProblem, task: Task) -> Outcome:
+    """Search stacks again, in order, whose limit was reached while earlier branches were left.
+
+    Their first covers may be in these branches. Such stacks are few, and their searches short: that
+    takes less time than to search each branch. Roots with several stacks are left as they are.
+    """
+    rows = np.unique(outcome.parents)
+    rows = rows[outcome.counts[rows] >= task.limits[rows]]
+    if not rows.size or not np.diff(task.stacks.roots).all():
+        return outcome
+    stacks = task.stacks.take(rows)
+    limits, allowances = task.limits[rows], task.allowances[rows]
+    again = replace(task, stacks=stacks, limits=limits, allowances=allowances, any_order=False)
+    found = _search(grids, replace(again, unordered=False))
+    counts, nodes = outcome.counts.copy(), outcome.nodes.copy()
+    counts[rows], nodes[rows] = found.counts, found.nodes
+    others = ~np.isin(outcome.parents, rows)
+    covers = outcome.solutions.take(~np.isin(outcome.solutions.roots, stacks.roots))
+    return Outcome(
+        counts,
+        nodes,
+        outcome.clash,
+        Stacks.concatenate([covers, found.solutions]),
+        Stacks.concatenate([outcome.frontier.take(others), found.frontier]),
+        np.concatenate([outcome.weights[others], found.weights]),
+        np.concatenate([outcome.parents[others], rows[found.parents]]),
+    )
 
 
 def rules_of(problem: GridProblem, roots: npt.NDArray[np.int64]) -> tuple[Any, Any, Any]:

@@ -33,7 +33,6 @@ from batchsolve.engines.native import core_problem, core_task, outcome_of
 from batchsolve.engines.prepared import prepared
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Searchable
 
 MEGABYTE = 2**20
 MOST_MEGABYTES = 2**30
@@ -92,7 +91,7 @@ class MemoisedCounting:
             return own
         return replace(own, file=file)
 
-    def search(self, problem: Searchable, task: Task) -> Outcome:
+    def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines.contract`."""
         assert isinstance(problem, ExactCover)
         least = min(task.room, int(task.limits.min(initial=UNLIMITED)))

@@ -18,8 +18,7 @@ from batchsolve.engines.contract import Outcome, Task
 from batchsolve.engines.prepared import prepared
 from batchsolve.engines.priced import ranked, renumbered, scaled_ceilings
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.small import SmallProblems
-from batchsolve.problems.stacks import Searchable, Stacks
+from batchsolve.problems.stacks import Stacks
 
 MOST_OPTIONS = 40_000  # that a stack may leave to `bits`; their conflicts take 200 MB
 _NO_WORDS = np.empty(0, np.uint32)
@@ -79,16 +78,12 @@ def _handicaps(problem: ExactCover, rule: str) -> UInts:
 _prepared_links = prepared(lambda problem: _links(problem, ""))
 
 
-def search_links(problem: Searchable, task: Task, rule: str = "") -> Outcome:
+def search_links(problem: ExactCover, task: Task, rule: str = "") -> Outcome:
     """Search a task by dancing links under a branching rule; see `batchsolve.engines.contract`."""
     in_core = core_task(task)
-    if isinstance(problem, SmallProblems):
-        each = [_links(one, rule) for one in problem.problems]
-        places = problem.places_of(task.stacks.roots)
-        found = native.search_links(each, places, in_core)
-    elif task.cheapest:
+    if task.cheapest:
         return _search_cheapest(problem, task)
-    elif problem.bounds is not None:
+    if problem.bounds is not None:
         found = native.search_bounded(core_problem(problem), _handicaps(problem, rule), in_core)
     else:
         each = [_links(problem, rule) if rule else _prepared_links(problem)]

@@ -23,13 +23,14 @@ def prepared(make: Callable[[ExactCover], Made]) -> Callable[[ExactCover], Made]
     lock = threading.Lock()
 
     def of(problem: ExactCover) -> Made:
-        name = problem.fingerprint
+        name = problem.token
         with lock:
+            if name in kept:
+                kept.move_to_end(name)
+            elif len(kept) >= MOST_PROBLEMS:
+                idle = (each for each, other in kept.items() if not other.lock.locked())
+                kept.pop(next(idle, ""), None)
             own = kept.setdefault(name, _Prepared())
-            kept.move_to_end(name)
-            idle = [each for each, other in kept.items() if not other.lock.locked()]
-            for each in idle[: max(0, len(kept) - MOST_PROBLEMS)]:
-                del kept[each]
         with own.lock:
             if not own.data:
                 own.data.append(make(problem))

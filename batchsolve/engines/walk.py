@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,7 @@ from batchsolve.engines.contract import (
     registered,
 )
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.small import SmallProblems
-from batchsolve.problems.stacks import Searchable, Stacks
+from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 
 
@@ -130,28 +129,27 @@ class Tally:
 
 
 def search_batch(
-    problem: Searchable, task: Task, below: Callable[[ExactCover, list[int], Tally], None]
+    problem: ExactCover, task: Task, below: Callable[[ExactCover, list[int], Tally], None]
 ) -> Outcome:
     """Search the stacks of a task, one after another.
 
     Parameters
     ----------
-    problem : ExactCover or SmallProblems
+    problem : ExactCover
     task : Task
     below : callable
         Searches a problem below a stack that is a partial cover while the tally is open, and hands
         back the rest unless no more covers are wanted.
     """
     tally = Tally(task)
-    for root, options in zip(task.stacks.roots.tolist(), task.stacks, strict=True):
+    for options in task.stacks:
         stack = options.tolist()
         tally.next_stack()
         if tally.may_begin:
-            own = problem.of_row(root) if isinstance(problem, SmallProblems) else problem
-            position = own.clash_position(stack)
+            position = problem.clash_position(stack)
             tally.clash(position)
             if position < 0:
-                below(own, stack, tally)
+                below(problem, stack, tally)
         elif tally.wanted:
             tally.hand_back(stack)
     return tally.outcome()
@@ -187,13 +185,13 @@ class PartialCover(ABC):
             self._stack.append(o)
 
 
-def walk(problem: Searchable, task: Task, begin: Callable[[Any], PartialCover]) -> Outcome:
+def walk(problem: ExactCover, task: Task, begin: Callable[[Any], PartialCover]) -> Outcome:
     """Search a task depth first; a node is a partial cover entered, dead ends and covers too.
 
     `begin` returns the empty partial cover of a problem.
     """
-    here = lru_cache(1)(begin)  # adjacent stacks are mostly of one problem
-    return search_batch(problem, task, lambda own, *rest: _walk_below(here(own), *rest))
+    here = begin(problem)
+    return search_batch(problem, task, lambda own, *rest: _walk_below(here, *rest))
 
 
 def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
@@ -217,7 +215,7 @@ def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
 # ---- Algorithm X ----------------------------------------------------------------------------
 
 
-def search_algorithm_x(problem: Searchable, task: Task, rule: str = "") -> Outcome:
+def search_algorithm_x(problem: ExactCover, task: Task, rule: str = "") -> Outcome:
     """Search a task by Algorithm X on Python's own dict and set; see `batchsolve.engines.contract`.
 
     It is short, and the same idea as dancing links; it walks the same tree, under every rule.

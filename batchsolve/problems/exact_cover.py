@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import operator
+import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -143,6 +144,10 @@ class ExactCover:
                     f"{len(self.color_names)} colour names, but the highest colour is {highest}"
                 )
         self._freeze()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled; copies have the same token."""
+        return {**self.__dict__, "token": self.token}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a pickled problem; pickled arrays lose the read-only flag."""
@@ -346,6 +351,11 @@ class ExactCover:
         return str(c) if self.color_names is None else self.color_names[c - 1]
 
     @cached_property
+    def token(self) -> str:
+        """A name for this problem and its copies in other processes; much cheaper than a sum."""
+        return os.urandom(8).hex()
+
+    @cached_property
     def fingerprint(self) -> str:
         """Return the sha256 of the problem's arrays, 64 hexadecimal digits.
 
@@ -407,7 +417,7 @@ class ExactCover:
         options = option_numbers(stack)
         position = self.clash_position(options)
         if position >= 0:
-            raise ProblemError(f"no partial cover: {self.explain_clash(options, position)}")
+            raise ProblemError(f"not a partial cover: {self.explain_clash(options, position)}")
 
     def clash_position(self, stack: Iterable[int]) -> int:
         """Return the place in a stack of an option that clashes or does not exist, or -1."""

@@ -39,7 +39,6 @@ from batchsolve.json_records import (
 )
 from batchsolve.problems.attributes import whole_numbers
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.small import SmallProblems
 
 _HEADER_FORM: Form = {
     "batchsolve": ("'stacks'", lambda value: value == "stacks"),
@@ -237,7 +236,7 @@ class Stacks:
         if not is_whole(header, rest):
             raise InputError(
                 "the stacks are damaged: the file was changed after it was written (the seal in "
-                "line 1 is not that of the file); split anew"
+                "line 1 does not match the file); split again"
             )
         if header["problem"] != problem.fingerprint:
             raise InputError(
@@ -251,11 +250,8 @@ class Stacks:
         return batch
 
 
-Searchable = ExactCover | SmallProblems
-
-
 class Group(NamedTuple):
     """Stacks over one problem, as one of several groups that are searched together."""
 
-    problem: Searchable
+    problem: ExactCover
     stacks: Stacks

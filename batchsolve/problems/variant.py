@@ -303,6 +303,11 @@ class Variant(GridProblem):
                     return f"{names[0]} and {names[1]} clash by the rules"
         return super().explain_clash(stack, position)
 
+    @property
+    def token(self) -> str:
+        """The fingerprint: copies are made anew, and rows share what does not depend on them."""
+        return self.fingerprint
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Variant, (self.rules,)
 

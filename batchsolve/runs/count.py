@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, BinaryIO, TypeVar, Unpack, overload
 
@@ -16,21 +16,14 @@ import numpy as np
 
 from batchsolve.arrays import UInts
 from batchsolve.engines import Task
-from batchsolve.engines.choice import (
-    EngineForEach,
-    RowEngines,
-    counter_for,
-    engine_for_cheapest,
-    engines_for,
-)
+from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.errors import InputError, counted
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.instance_answers import counts_of
-from batchsolve.runs.instances import Instances, check_engine, reading_without_name
+from batchsolve.runs.instances import Instances, check_engine, counts_of, reading_without_name
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, rows_on, shown, tree_on
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
@@ -38,7 +31,7 @@ from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.rows import search_rows
 from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
 from batchsolve.search.tree_goal import Totals, TreeGoal
-from batchsolve.settings import UNLIMITED, SearchFields, SearchSettings, settings_of
+from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
@@ -68,8 +61,6 @@ class Count:
         Time of the search; for problems of a list, the time that workers spent on it, together.
     engine : str
         The engine that searched, or that would have.
-    rates : dict of str to float
-        Nodes per second of the engines that were tried.
     backend : str
     jobs : int
     failures : list of str
@@ -95,7 +86,6 @@ class Count:
     rounds: int
     seconds: float
     engine: str
-    rates: dict[str, float]
     backend: str
     jobs: int
     failures: list[str]
@@ -228,16 +218,15 @@ def _counts_of_each(
     tell: Callable[[Progress], None],
 ) -> list[Count]:
     """Count problems side by side, a block of them to a task."""
-    engine = EngineForEach(settings.engine)
-    engines = RowEngines(engine)
-    check_engine(engine, settings, keep=0)
+    choice = Choice(settings.engine)
+    check_engine(choice, settings, keep=0)
     n = len(problems)
     size = max(1, min(MOST_IN_BLOCK, n // (LEAST_BLOCKS * pool.jobs)))
     blocks = (problems[begin : begin + size] for begin in range(0, n, size))
-    read = partial(Instances, read=reading_without_name, engine=engine)
+    read = partial(Instances, read=reading_without_name, choice=choice)
     write = partial(_counts_of_rows, settings, pool.backend, pool.jobs)
     found: list[Count] = []
-    for _, rows in search_rows(blocks, engines, pool, settings, read, write, keep=0):
+    for _, rows in search_rows(blocks, choice, pool, settings, read, write, keep=0):
         for each in rows:
             if isinstance(each, str):
                 raise InputError(f"problem {len(found)} of the list: {each}")
@@ -259,7 +248,7 @@ def _counts_of_rows(
         lost, engine = answers.unfinished.get(row), answers.counters.get(row, facts[2])
         nodes, seconds = int(answers.nodes[row]), float(answers.seconds[row])
         sums = count, why is None, nodes, 0, 0, seconds
-        found.append(Count(*sums, engine, {}, backend, jobs, [] if lost is None else [lost]))
+        found.append(Count(*sums, engine, backend, jobs, [] if lost is None else [lost]))
     return found
 
 
@@ -365,8 +354,8 @@ def search_tree(
     if group is not None and not collect:  # workers check covers and then drop them
         collect, render = True, _forget
     goal = TreeGoal(problem, settings, begin, totals, keep, collect)
-    engines, counter = engines_for(settings.engine, problem), counter_for(settings.engine, problem)
-    return TreeSearch(goal, engines, pool, render, group, counter)
+    engine = engine_for(settings.engine, problem)
+    return TreeSearch(goal, engine, pool, render, group, settings.engine == AUTO)
 
 
 def _forget(covers: Stacks) -> None:
@@ -408,10 +397,9 @@ def searched(search: TreeSearch, pool: Pool, tell: Callable[[TreeSearch], None])
     for _ in search.run():
         tell(search)
     result = Count(
-        **asdict(search.totals),
+        **vars(search.totals),
         complete=search.complete,
         engine=search.engine,
-        rates=search.rates,
         backend=pool.backend,
         jobs=pool.jobs,
         failures=search.failures,
@@ -555,8 +543,8 @@ def search_for_cheapest(
 ) -> TreeSearch:
     """Return the search that adds to the cheapest covers found so far."""
     goal = CheapestGoal(best, settings, begin, totals, keep)
-    engine = engine_for_cheapest(settings.engine, best.problem)
-    return TreeSearch(goal, [engine], pool, partial(cheapest_of, replace(best, covers=[])))
+    engine = engine_for(settings.engine, best.problem, has_costs=True)
+    return TreeSearch(goal, engine, pool, partial(cheapest_of, replace(best, covers=[])))
 
 
 def covers_of(best: Cheapest) -> list[PricedCover]:
@@ -581,7 +569,6 @@ class FirstCovers:
         Nodes visited.
     seconds : float
     engine : str
-        The engine, or the first of those that took turns.
     """
 
     covers: list[UInts]
@@ -607,7 +594,7 @@ def first_covers(
     """Find the first covers of a problem, in tree order.
 
     One worker searches, because a cover is known to be among the first only once everything before
-    it was searched. Engines that search the same tree take turns until the fastest is known.
+    it was searched.
 
     Parameters
     ----------
@@ -635,10 +622,11 @@ def first_covers(
     [[0, 4, 5], [1, 2, 6]]
     """
     settings = search or SearchSettings()
-    engine = EngineForEach(settings.engine)
-    if engine.capabilities.counts_only:
-        raise InputError(f"the engine {engine.name!r} only counts; name another")
+    choice = Choice(settings.engine)
+    if choice.capabilities.counts_only:
+        raise InputError(f"the engine {choice.name!r} only counts; name another")
     problem, left = problem_and_stack(problem, stack)
+    engine = choice.of(problem)
     most_nodes = UNLIMITED if settings.node_limit is None else settings.node_limit
     seconds = float("inf") if settings.time_limit is None else settings.time_limit
     begin = time.monotonic()
@@ -658,5 +646,4 @@ def first_covers(
         left = outcome.frontier
         on_progress(len(covers), nodes)
     complete = len(covers) >= limit or not len(left)
-    name = engine.of(problem).name
-    return FirstCovers(covers, complete, nodes, time.monotonic() - begin, name)
+    return FirstCovers(covers, complete, nodes, time.monotonic() - begin, engine.name)

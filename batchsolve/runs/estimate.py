@@ -20,7 +20,7 @@ import numpy as np
 
 from batchsolve.arrays import Floats, Ints, UInts
 from batchsolve.engines import Engine, Task
-from batchsolve.engines.choice import engines_for
+from batchsolve.engines.choice import engine_for
 from batchsolve.errors import InputError, counted
 from batchsolve.interrupts import asking, check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
@@ -120,7 +120,7 @@ def estimate(
     probes = whole_number("the number of probes", probes, 2, MOST_PROBES)
     seed = whole_number("a seed", seed, most=MOST_SEED)
     problem, begin = problem_and_stack(problem, stack)
-    kernel = engines_for(engine, problem)[0]
+    kernel = engine_for(engine, problem)
     if not kernel.capabilities.reproducible_nodes:
         raise InputError(f"the engine {engine!r} has no tree of its own; estimate that of 'dlx'")
     speed = first_budget(problem.n_entries) / FIRST_BUDGET  # less where nodes are slow

@@ -18,7 +18,7 @@ import numpy as np
 
 from batchsolve.arrays import Ints, UInts
 from batchsolve.engines import Engine, Task
-from batchsolve.engines.choice import EngineForEach, RowEngines, engines_for
+from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.engines.sat import left_of
 from batchsolve.errors import InputError, quoted
 from batchsolve.interrupts import check_interrupt
@@ -105,14 +105,14 @@ def count_projections(
         return False
 
     source = _Candidates(problem, wanted, given, excludes, look_at_clock)
-    each = EngineForEach(engine)
-    check_engine(each, settings, keep=0)
+    choice = Choice(engine)
+    check_engine(choice, settings, keep=0)
     n_found, n_nodes, n_rows, failures = 0, 0, 0, list[str]()
     complete = True
     with Pool(jobs, backend, address) as pool, shown(on_progress, rows_on, ROW_BAR) as tell:
         read = partial(_Rows, problem)
         rows = search_rows(
-            source, RowEngines(each), pool, settings, read, _sums_of, waits=look_at_clock, keep=0
+            source, choice, pool, settings, read, _sums_of, waits=look_at_clock, keep=0
         )
         try:
             for _, (n, found, visited, lost) in rows:
@@ -121,10 +121,10 @@ def count_projections(
                 tell(Progress(n, Summary(rows=n_rows, solved=n_found)))
         except _TimeIsUpError:
             complete = False
-        seconds, name = time.monotonic() - begin, each.of(problem).name
+        seconds, name = time.monotonic() - begin, choice.of(problem).name
         nodes, where = n_nodes + source.n_nodes, (pool.backend, pool.jobs)
         complete = complete and not failures
-        return Count(n_found, complete, nodes, n_rows, 0, seconds, name, {}, *where, failures)
+        return Count(n_found, complete, nodes, n_rows, 0, seconds, name, *where, failures)
 
 
 class _TimeIsUpError(Exception):
@@ -190,7 +190,7 @@ class _Candidates:
         small, options = _at_items(self.problem, self.items, self.given)
         others = np.setdiff1d(self.given, options).astype(np.uint32)
         inside = np.flatnonzero(np.isin(options, self.given))
-        engine: Engine = engines_for(AUTO, small)[0]
+        engine: Engine = engine_for(AUTO, small)
         left = Stacks.from_lists([inside.tolist()])
         while len(left):
             check_interrupt()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from batchsolve.engines.choice import engines_for, visits_the_same_nodes
+from batchsolve.engines.choice import engine_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.runs.estimate import estimate
 from batchsolve.scaling.experiment import Experiment
@@ -160,7 +160,7 @@ def _forecast(
 ) -> Forecast:
     """Simulate the runs of one engine on one backend, and the search on more workers."""
     problem, stack = workload.problem, workload.stacks[0]
-    engine = engines_for(runs[0].engine, problem)[0]
+    engine = engine_for(runs[0].engine, problem)
     counted = [run.nodes for run in runs if run.complete]
     if counted:
         nodes = float(counted[0])

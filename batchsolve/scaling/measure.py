@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from batchsolve.arrays import Floats
 from batchsolve.engines import Engine, Task
-from batchsolve.engines.choice import engines_for, visits_the_same_nodes
+from batchsolve.engines.choice import engine_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError, ProblemError, counted
 from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
@@ -40,7 +40,7 @@ from batchsolve.settings import (
     whole_number,
 )
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.sources import suffix_of
+from batchsolve.tables.places import suffix_of
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Lost, Pool
 
@@ -375,7 +375,7 @@ def run_plan(
     )
     for workload, engine, *_ in combinations:
         with _naming(workload.name):
-            engines_for(engine, workload.problem)
+            engine_for(engine, workload.problem)
     seen: dict[tuple[str, str, int], MeasuredRun] = {}
     for run in made:
         _check_same_work(run, seen)
@@ -430,16 +430,15 @@ def measure(
     label : dict
         Run, repeat and split depth.
     """
-    engines = engines_for(engine, workload.problem)
+    chosen = engine_for(engine, workload.problem)
     with Pool(jobs, backend, plan.address) as pool, _naming(workload.name):
         jobs = pool.jobs
         stacks = workload.begin(jobs)
         master = _result_seconds(pool, workload.problem, stacks)
-        for one in engines:
-            _warm_up(pool, one, workload.problem, stacks)
+        _warm_up(pool, chosen, workload.problem, stacks)
         settings = plan.settings(label["split_depth"])
         goal = TreeGoal(workload.problem, settings, Piece.whole(stacks))
-        search = TreeSearch(goal, engines, pool)
+        search = TreeSearch(goal, chosen, pool)
         check_interrupt()
         machine.forget_peak()
         cpu, begin = machine.cpu_seconds(), time.perf_counter()
@@ -477,11 +476,11 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     processes, that of this process. Warm workers up again afterwards: joblib ends processes that a
     round leaves behind.
     """
-    engine = engines_for(AUTO, problem)[0]
+    engine = engine_for(AUTO, problem)
     _warm_up(pool, engine, problem, stacks)
     begin = Piece.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
     settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
-    search = TreeSearch(TreeGoal(problem, settings, begin), [engine], pool)
+    search = TreeSearch(TreeGoal(problem, settings, begin), engine, pool)
     check_interrupt()
     wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
     log, processes = _log_of(search)

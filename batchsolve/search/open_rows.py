@@ -15,44 +15,48 @@ search of one problem does (`batchsolve.search.tree`). Results of tasks that wer
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines import Engine, Outcome, Task
-from batchsolve.engines.choice import EngineForEach, Handover, counter_for
+from batchsolve.engines import Engine, Outcome, Task, get_engine
+from batchsolve.engines.choice import counter_for, with_empty_table
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.grids import SolvedGrids
-from batchsolve.problems.small import SmallProblems
-from batchsolve.problems.stacks import Searchable, Stacks
+from batchsolve.problems.grids import GridProblem, SolvedGrids
+from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.variants import Variants
 from batchsolve.search import tree
 from batchsolve.search.pieces import Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
 
 
-class SmallPiece(Piece):
-    """The own stacks of small problems that no task has begun; one task takes them together.
+@dataclass(frozen=True)
+class _First:
+    """The first cover of a row that is known so far.
 
-    Alone, each would count as much in the queue as a part of a hard problem, which then is not cut.
+    Attributes
+    ----------
+    options : list of int
+        In order of choice, or cell by cell.
+    problem : GridProblem, optional
+        The grid, if the options are cell by cell.
     """
 
-    is_fresh: ClassVar[bool] = True
+    options: list[int]
+    problem: GridProblem | None = None
 
-    def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:
-        """Cut only if the piece has too many stacks."""
-        return super().cut(1, most_stacks)
-
-    def between(self, begin: int, end: int) -> Self:
-        """Return the stacks at the places begin .. end - 1, with no other problems."""
-        part = super().between(begin, end)
-        assert isinstance(part.problem, SmallProblems)
-        return replace(part, problem=part.problem.of_rows(part.stacks.roots))
+    def is_behind(self, stack: list[int]) -> bool:
+        """Tell whether a stack that does not lead to it comes before it in tree order."""
+        if self.problem is None:
+            return stack < self.options
+        n_cells, n_digits = self.problem.n_cells, self.problem.n_digits
+        inside = (o for o in stack if o < n_cells * n_digits)
+        return next((o < mine for o in inside if o != (mine := self.options[o // n_digits])), True)
 
 
 class OpenRows:
@@ -79,27 +83,27 @@ class OpenRows:
         self._fallback: Engine | None = None  # the engine that they move to
         is_counted = keep == 0 and settings.limit is None and settings.node_limit is None
         # own stacks of all rows, and their problems
-        self._starts: list[tuple[Stacks, Searchable | None]] | None = [] if is_counted else None
+        self._starts: list[tuple[Stacks, ExactCover]] | None = [] if is_counted else None
         self._weigh_at: dict[int, int] = {}  # row -> nodes after which a counter is weighed next
         self._recounted: set[int] = set()  # rows that moved to a counter
         self._most_nodes = np.full(n, self._node_limit)  # of each row, by its current engine
         self._pending = np.zeros(n, np.int32)  # stacks not searched yet
         self._shared = np.zeros(n, np.bool_)  # True if several tasks searched the row
-        self._best: dict[int, npt.NDArray[np.uint32]] = {}  # first cover of a shared row
+        self._best: dict[int, _First] = {}  # first cover of a shared row
         self._covers: list[Stacks] = []
 
     def open(
-        self,
-        stacks: Stacks,
-        handover: Handover | None = None,
-        problem: Searchable | None = None,
+        self, problem: ExactCover, stacks: Stacks, fallback: tuple[Engine, int] | None = None
     ) -> None:
-        """Open rows over one problem, by a stack for each, in order; they may have a fallback."""
+        """Open rows over one problem, by a stack for each, in order.
+
+        They may have a fallback engine, which takes over after a number of nodes.
+        """
         self._pending[stacks.roots] = 1
         if self._starts is not None:
             self._starts.append((stacks, problem))
-        if handover is not None and handover.after < self._node_limit:
-            self._most_nodes[stacks.roots], self._fallback = handover.after, handover.engine
+        if fallback is not None and fallback[1] < self._node_limit:
+            self._fallback, self._most_nodes[stacks.roots] = fallback
             self._own = Stacks.concatenate([own for own in (self._own, stacks) if len(own)])
 
     def give_up(self, stacks: Stacks, reason: str) -> None:
@@ -115,9 +119,8 @@ class OpenRows:
         """Return the answers, once all rows are settled."""
         self._answers.found = list(self._covers)
         if self._best:
-            rows = list(self._best)
-            covers = Stacks.from_lists([self._best[row].tolist() for row in rows], rows)
-            self._answers.found.append(covers)
+            covers = [each.options for each in self._best.values()]
+            self._answers.found.append(Stacks.from_lists(covers, list(self._best)))
         if self._exact is not None:
             self._answers.counts = self._exact
         return self._answers
@@ -141,34 +144,17 @@ class OpenRows:
         alone = ~self._shared[covers.roots]
         if alone.any():
             self._covers.append(covers.take(alone))
+        problem = covers.problem if isinstance(covers, SolvedGrids) else None
         for k in np.flatnonzero(~alone).tolist():
-            row, cover = int(covers.roots[k]), covers[k]
-            if row not in self._best or cover.tolist() < self._best[row].tolist():
-                self._best[row] = cover
+            row, options = int(covers.roots[k]), covers[k].tolist()
+            if row not in self._best or self._best[row].is_behind(options):
+                self._best[row] = _First(options, problem)
         if not len(outcome.frontier) and not len(self._own):
             return []
         weights = piece.weights[outcome.parents] * outcome.weights
         ids = piece.ids[outcome.parents]
         left = Piece(outcome.frontier, weights, ids, piece.keeps_roots, piece.problem, piece.engine)
-        pieces = self._hand_over(left)
-        return [part for piece in pieces if len(piece) for part in self.apart(piece)]
-
-    def apart(self, piece: Piece) -> Iterator[Piece]:
-        """Yield the pieces of small problems that have begun, one for each, and all the others."""
-        if not isinstance(piece.problem, SmallProblems):
-            yield piece
-            return
-        roots = piece.stacks.roots
-        has_begun = self._answers.nodes[roots] > 0
-        begun, roots = piece.take(has_begun), roots[has_begun]
-        begins = np.flatnonzero(np.diff(roots, prepend=-1)).tolist()
-        for begin, end in pairwise([*begins, len(begun)]):
-            problem = piece.problem.of_row(int(roots[begin]))
-            yield replace(begun.between(begin, end), problem=problem)
-        if not has_begun.all():
-            fresh = piece.take(~has_begun)
-            problems = piece.problem.of_rows(fresh.stacks.roots)
-            yield SmallPiece(fresh.stacks, fresh.weights, fresh.ids, fresh.keeps_roots, problems)
+        return [piece for piece in self._hand_over(left) if len(piece)]
 
     def _hand_over(self, left: Piece) -> list[Piece]:
         """Return the own stacks of rows that move now, and the wanted stacks of the others."""
@@ -208,14 +194,14 @@ class OpenRows:
             The name of the engine that was chosen for all rows.
         """
         problem = piece.problem
-        if self._starts is None or piece.engine is not None or not isinstance(problem, ExactCover):
+        if self._starts is None or piece.engine is not None or problem is None:
             return None
         for row in np.unique(piece.stacks.roots).tolist():
             weigh_at = self._weigh_at.get(row, tree.WEIGH_AFTER)
             if self._answers.nodes[row] > weigh_at and (counter := counter_for(name, problem)):
                 self._weigh_at[row] = weigh_at * tree.WEIGH_AGAIN
                 n_nodes = weigh_at // tree.WEIGH_SHARE
-                engine = EngineForEach(f"{counter}:{1 + n_nodes // tree.WEIGHED_A_MEGABYTE}")
+                engine = tree.small_counter(counter, problem, n_nodes)
                 return engine, Task.of(self._start_of(row), budget=n_nodes)
         return None
 
@@ -230,11 +216,11 @@ class OpenRows:
         self._recounted.add(row)
         self._forget(np.array([row]))
         assert self._exact is not None
-        assert isinstance(piece.problem, ExactCover)
+        assert piece.problem is not None
         self._exact[row] = 0
         self._pending[row] = 1
-        engine = EngineForEach(counter_for(name, piece.problem))
-        self._answers.counters[row] = engine.of(piece.problem).name
+        engine = with_empty_table(get_engine(counter_for(name, piece.problem)), piece.problem)
+        self._answers.counters[row] = engine.name
         own = Piece(self._start_of(row), np.ones(1), piece.ids[:1], False, piece.problem, engine)
         return [own, piece]
 
@@ -264,9 +250,7 @@ class OpenRows:
         for row in self.outgrown():
             assert self._starts is not None
             problem = next(problem for stacks, problem in self._starts if row in stacks.roots)
-            if isinstance(problem, SmallProblems):
-                problem = problem.of_row(row)
-            if isinstance(problem, ExactCover) and counter_for(name, problem):
+            if counter_for(name, problem):
                 own = self._start_of(row)
                 return Piece(own, np.ones(1), np.array([number]), False, problem)
         return None
@@ -318,13 +302,12 @@ class OpenRows:
         if row in answers.unfinished:
             return False
         if answers.counts[row] >= self._limit:  # only an earlier first cover matters
-            best = self._best.get(row)
-            return best is not None and stack.tolist() < best.tolist()
+            return row in self._best and self._best[row].is_behind(stack.tolist())
         answers.unfinished[row] = None
         return False
 
 
-def search_each(engine: Engine, problem: Searchable, task: Task) -> Outcome:
+def search_each(engine: Engine, problem: ExactCover, task: Task) -> Outcome:
     """Search a task; one row after another if their regions differ and the engine takes none."""
     if not isinstance(problem, Variants) or engine.capabilities.rules:
         return engine.search(problem, task)
@@ -346,7 +329,7 @@ def search_each(engine: Engine, problem: Searchable, task: Task) -> Outcome:
     return _joined(outcomes)
 
 
-def counted_at_once(engine: Engine, problem: Searchable, task: Task, seconds: float) -> Outcome:
+def counted_at_once(engine: Engine, problem: ExactCover, task: Task, seconds: float) -> Outcome:
     """Count below the stacks of a task to the end, with an engine that keeps a table of subtrees.
 
     Processes have tables of their own, and drop that of a row once they count others. What a task
@@ -407,92 +390,6 @@ def _joined(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def with_first_covers(outcome: Outcome, task: Task, engine: Engine, problem: Searchable) -> Outcome:
-    """Search rows again, in order, whose limit was reached while earlier branches were left.
-
-    Their first covers may be in these branches. Such rows are few and short: to search them again
-    takes less time than to search each branch.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        The outcome of `task`, in any order.
-    task : Task
-        It has one stack for each row.
-    """
-    if not len(outcome.frontier):
-        return outcome
-    rows = np.unique(outcome.parents)
-    rows = rows[outcome.counts[rows] >= task.limits[rows]]
-    if not rows.size or not task.any_order:
-        return outcome
-    stacks = task.stacks.take(rows)
-    limits, allowances = task.limits[rows], task.allowances[rows]
-    again = replace(task, stacks=stacks, limits=limits, allowances=allowances, any_order=False)
-    found = search_each(engine, problem, replace(again, unordered=False))
-    counts, nodes = outcome.counts.copy(), outcome.nodes.copy()
-    counts[rows], nodes[rows] = found.counts, found.nodes
-    others = ~np.isin(outcome.parents, rows)
-    covers = outcome.solutions.take(~np.isin(outcome.solutions.roots, stacks.roots))
-    return Outcome(
-        counts,
-        nodes,
-        outcome.clash,
-        Stacks.concatenate([covers, found.solutions]),
-        Stacks.concatenate([outcome.frontier.take(others), found.frontier]),
-        np.concatenate([outcome.weights[others], found.weights]),
-        np.concatenate([outcome.parents[others], rows[found.parents]]),
-    )
-
-
-def with_order_where_left(
-    outcome: Outcome, stacks: Stacks, engine: Engine, problem: Searchable
-) -> Outcome:
-    """Put the options of covers in order of choice, for rows that have stacks left.
-
-    Only the covers of these rows are compared. Engines are faster when they need not order covers.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        The outcome of a task that was ``unordered``.
-    stacks : Stacks
-        The stacks of the task, one for each row.
-    """
-    if not len(outcome.frontier):
-        return outcome
-    covers = outcome.solutions
-    is_left = np.isin(covers.roots, outcome.frontier.roots)
-    if not is_left.any() or not isinstance(covers, SolvedGrids):
-        return outcome
-    rows = covers.roots[is_left]
-    places = np.searchsorted(stacks.roots, rows).tolist()
-    ordered = [
-        _in_order_of_choice(cover, stacks.take([place]), engine, problem)
-        for cover, place in zip(covers.take(is_left), places, strict=True)
-    ]
-    parts = [covers.take(~is_left), Stacks.from_lists(ordered, rows)]
-    return replace(outcome, solutions=Stacks.concatenate(parts))
-
-
-def _in_order_of_choice(
-    cover: npt.NDArray[np.uint32],
-    stack: Stacks,
-    engine: Engine,
-    problem: Searchable,
-) -> list[int]:
-    """Walk down from a stack to a cover, level by level; return its options in order of choice."""
-    options = set(cover.tolist())
-    while True:
-        below = search_each(engine, problem, Task.of(stack, depth=1, keep=UNLIMITED))
-        for found in below.solutions:
-            if options.issuperset(found.tolist()):
-                return list(map(int, found))
-        places = range(len(below.frontier))
-        at = next(k for k in places if options.issuperset(below.frontier[k].tolist()))
-        stack = below.frontier.take([at])
-
-
 def _add_up(
     sums: tuple[npt.NDArray[Any], ...],
     pending: npt.NDArray[np.int32],
@@ -511,5 +408,6 @@ def _add_up(
         np.add.at(total, rows, each)
     clash[rows] = found[2]
     np.subtract.at(pending, rows, 1)
-    np.add.at(pending, left, 1)
-    shared[left] |= (pending[left] > 1) | (nodes[left] > 0)
+    if left.size:
+        np.add.at(pending, left, 1)
+        shared[left] |= (pending[left] > 1) | (nodes[left] > 0)

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.problems.stacks import Searchable, Stacks
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
 
 if TYPE_CHECKING:
     from batchsolve.engines import Engine
@@ -52,7 +53,7 @@ class Piece:
         Keys for the goal: each stack's own number, or the number of the block of its row.
     keeps_roots : bool
         True if stacks of one root must stay together.
-    problem : ExactCover or SmallProblems, optional
+    problem : ExactCover, optional
         Their problem, where one search is of several.
     engine : Engine, optional
         The engine that took them over from that of the search.
@@ -62,7 +63,7 @@ class Piece:
     weights: npt.NDArray[np.float64]
     ids: npt.NDArray[np.int64]
     keeps_roots: bool = False
-    problem: Searchable | None = None
+    problem: ExactCover | None = None
     engine: Engine | None = None
     is_fresh: ClassVar[bool] = False
 
@@ -75,6 +76,8 @@ class Piece:
     @classmethod
     def join(cls, pieces: Sequence[Piece]) -> Piece:
         """Join pieces, in order."""
+        if len(pieces) == 1:
+            return pieces[0]
         return cls(
             Stacks.concatenate([piece.stacks for piece in pieces]),
             np.concatenate([np.empty(0), *(piece.weights for piece in pieces)]),
@@ -99,8 +102,8 @@ class Piece:
 
         Stacks that an engine took over and searches whole are pieces each.
         """
-        if not len(self):
-            return []
+        if len(self) < 2:
+            return [self][: len(self)]
         if self.engine is not None and self.engine.capabilities.whole_stacks:
             most_stacks = 1
         bounds = piece_bounds(self.weights, n_pieces, most_stacks)

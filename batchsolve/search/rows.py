@@ -16,26 +16,20 @@ from typing import Any, Protocol
 import numpy as np
 
 from batchsolve.engines import Engine, Outcome, Task
-from batchsolve.engines.choice import EnginesByShape, RowEngines
+from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.answers import Answers
-from batchsolve.problems.small import SmallProblems
-from batchsolve.problems.stacks import Group, Searchable
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Group
 from batchsolve.search import tree
 from batchsolve.search.in_order import BlockGoal, BlockTask, WriteTask, work_in_order
-from batchsolve.search.open_rows import (
-    OpenRows,
-    counted_at_once,
-    search_each,
-    with_first_covers,
-    with_order_where_left,
-)
+from batchsolve.search.open_rows import OpenRows, counted_at_once, search_each
 from batchsolve.search.pieces import Piece, nodes_at_once
 from batchsolve.search.scheduler import Result, Scheduler
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
 
-SMALL_NODES = 5_000  # of a small problem beside others; its stacks then form a piece
+BESIDE_NODES = 5_000  # of a row whose problem is one of many in its block
 FIRST_BLOCK_NODES = 300_000  # before the speed is known; hard blocks of minimal 9×9 grids take half
 
 
@@ -64,7 +58,7 @@ class StackTask:
     Without a task, it is only weighed.
     """
 
-    problem: Searchable
+    problem: ExactCover
     task: Task | None
     engine: Engine | None = None
     counter: tuple[Engine, Task] | None = None
@@ -74,7 +68,7 @@ class StackTask:
 class RowWork:
     """The work of a worker on tasks of rows."""
 
-    engines: RowEngines | EnginesByShape
+    choice: Choice
     settings: SearchSettings
     read: Read
     write: Write
@@ -90,7 +84,7 @@ class RowWork:
                     return Result(recounted=int(top.stacks.roots[0]))
             if task.task is None:
                 return Result()
-            engine = task.engine or self.engines.of(task.problem).engine
+            engine = task.engine or self.choice.of(task.problem)
             begin = time.perf_counter()
             if engine.capabilities.counts_only and not self.in_process:
                 most = self.settings.time_limit or float("inf")
@@ -122,21 +116,25 @@ class RowWork:
         n_nodes, seconds = 0, 0.0
         for problem, stacks in batch.groups():
             try:
-                engines = self.engines.of(problem)
+                engine, fallback = self.choice.of(problem), self.choice.fallback_of(problem)
             except InputError as error:
                 rows.give_up(stacks, str(error))
                 continue
-            rows.open(stacks, engines.handover, problem)
-            after = engines.handover.after if engines.handover else UNLIMITED
+            rows.open(problem, stacks, fallback)
+            after = fallback[1] if fallback else UNLIMITED
             keeps_roots = min(after, settings.node_limit or UNLIMITED) < UNLIMITED
             n = len(stacks)
             piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots, problem)
-            if n_nodes >= budget:
-                left += rows.apart(piece)
+            # A problem beside others begins even if one before it took all nodes. So only hard ones
+            # are left, few enough for the scheduler to cut them.
+            is_beside = n == 1 < len(batch) and not engine.capabilities.whole_stacks
+            most = min(budget, BESIDE_NODES) if is_beside else budget - n_nodes
+            if most <= 0:
+                left.append(piece)
                 continue
             begin, busy = time.perf_counter(), time.thread_time()
-            most = min(budget - n_nodes, n * nodes_at_once(problem.n_entries))
-            outcome = self._outcome_of(piece, engines.engine, rows, most)
+            most = min(most, n * nodes_at_once(problem.n_entries))
+            outcome = self._outcome_of(piece, engine, rows, most)
             spent = time.perf_counter() - begin
             n_nodes += int(outcome.nodes.sum())
             seconds += time.thread_time() - busy  # not that of other threads
@@ -150,28 +148,18 @@ class RowWork:
         assert piece.problem is not None
         whole = engine.capabilities.whole_stacks
         depth = (None if whole or piece.keeps_roots else self.settings.split_depth) or UNLIMITED
-        # otherwise many solved rows would have stacks left
+        # with a depth many solved rows would have stacks left
         unordered = depth == UNLIMITED and not piece.keeps_roots
         task = rows.task_of(piece.stacks, budget, whole, depth=depth, unordered=unordered)
-        task = _beside_others(task, piece.problem)
-        outcome = search_each(engine, piece.problem, task)
-        outcome = with_first_covers(outcome, task, engine, piece.problem)
-        return with_order_where_left(outcome, piece.stacks, engine, piece.problem)
-
-
-def _beside_others(task: Task, problem: Searchable) -> Task:
-    """Return a task in which small problems are searched side by side, each for a short time."""
-    if not isinstance(problem, SmallProblems):
-        return task
-    return replace(task, allowances=np.minimum(task.allowances, SMALL_NODES))
+        return search_each(engine, piece.problem, task)
 
 
 class RowGoal(BlockGoal):
     """The goal of rows: an answer to each, yielded block by block in the order of the input."""
 
-    def __init__(self, engine: Engine, size: int) -> None:
+    def __init__(self, choice: Choice, size: int) -> None:
         super().__init__()
-        self._engine, self._size = engine, size
+        self._choice, self._size = choice, size
         self._open: dict[int, OpenRows] = {}
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
@@ -188,13 +176,12 @@ class RowGoal(BlockGoal):
         if len(wanted):
             assert wanted.problem is not None
             if rows.is_settled:
-                counter = rows.counter_to_weigh(wanted, self._engine.name)
+                counter = rows.counter_to_weigh(wanted, self._choice.name)
                 return wanted, StackTask(wanted.problem, None, None, counter)
             budget = min(budget, nodes_at_once(wanted.problem.n_entries))
-            whole = (wanted.engine or self._engine).capabilities.whole_stacks
+            whole = (wanted.engine or self._choice).capabilities.whole_stacks
             task = rows.task_of(wanted.stacks, budget, whole)
-            task = _beside_others(task, wanted.problem)
-            counter = rows.counter_to_weigh(wanted, self._engine.name)
+            counter = rows.counter_to_weigh(wanted, self._choice.name)
             return wanted, StackTask(wanted.problem, task, wanted.engine, counter)
         written = self._with_written(number, [])
         if written and isinstance(written[0], Piece):
@@ -211,7 +198,7 @@ class RowGoal(BlockGoal):
             if result.outcome is None:
                 if result.recounted < 0:
                     return self._with_written(number, [])
-                return rows.recount(result.recounted, piece, self._engine.name)
+                return rows.recount(result.recounted, piece, self._choice.name)
             return self._with_written(number, rows.add(piece, result.outcome, result.seconds))
         if result.rows is not None:
             self._open[piece.number] = result.rows
@@ -235,7 +222,7 @@ class RowGoal(BlockGoal):
         """Return the pieces left of a block; if there are none, the task that writes it."""
         if left or not self._open[number].is_settled:
             return left
-        if (late := self._open[number].late_weighing(number, self._engine.name)) is not None:
+        if (late := self._open[number].late_weighing(number, self._choice.name)) is not None:
             return [late]
         answers = self._open.pop(number).answers()
         return [WriteTask(number, self._blocks[number], answers=answers)]
@@ -243,7 +230,7 @@ class RowGoal(BlockGoal):
 
 def search_rows(
     blocks: Iterable[Any],
-    engines: RowEngines | EnginesByShape,
+    choice: Choice,
     pool: Pool,
     settings: SearchSettings,
     read: Read,
@@ -261,7 +248,7 @@ def search_rows(
     Parameters
     ----------
     blocks : iterable
-    engines : RowEngines or EnginesByShape
+    choice : Choice
         A row that has no engine is unfinished.
     pool : Pool
         Entered already.
@@ -281,7 +268,7 @@ def search_rows(
     InputError, OutputError
         If a block cannot be read or written, after all blocks before it were yielded.
     """
-    work = RowWork(engines, settings, read, write, keep, pool.in_process)
-    goal = RowGoal(engines.engine, size)
+    work = RowWork(choice, settings, read, write, keep, pool.in_process)
+    goal = RowGoal(choice, size)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES)
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits)

@@ -20,7 +20,6 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any, Protocol
 
 from batchsolve.search.pieces import FIRST_BUDGET, MOST_OUT, MOST_STACKS, Sizing
-from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Done, Lost
 
 if TYPE_CHECKING:
@@ -113,8 +112,8 @@ class Scheduler:
 
     Attributes
     ----------
-    most_nodes : int
-        Upper bound of the nodes of any task; while it is 0, no task is drawn.
+    is_held : bool
+        True while no task may be drawn, so that the round ends without losing one.
 
     Notes
     -----
@@ -142,7 +141,7 @@ class Scheduler:
         self._is_alone = False  # True while a suspect is out, and so nothing else
         self._numbers = count()
         self._nodes, self._seconds = 0.0, 0.0
-        self.most_nodes = UNLIMITED
+        self.is_held = False
 
     def __iter__(self) -> Scheduler:
         return self
@@ -189,14 +188,14 @@ class Scheduler:
     def __next__(self) -> tuple[int, Any]:
         """Return the number of the next task and the task; stop if there is none just now."""
         with self._lock:
-            if self.most_nodes == 0 or self._is_alone:
+            if self.is_held or self._is_alone:
                 raise StopIteration
             alone = not self._queue and not self._out and bool(self._suspects)
             if alone:
                 self._queue.append(self._suspects.popleft())
             while self._queue and len(self._out) < self._most_out:
                 piece = self._queue.pop()
-                budget = min(self._budget(piece.is_fresh), self.most_nodes)
+                budget = self._budget(piece.is_fresh)
                 # a stack takes at least a node, and preparing more stacks takes time
                 if budget < MOST_STACKS:
                     piece, *rest = piece.cut(1, max(1, budget))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from batchsolve.engines import Outcome, Task
 from batchsolve.problems.exact_cover import ExactCover
@@ -84,7 +85,6 @@ class TreeGoal:
         self.totals = totals or Totals()
         self._before = self.totals.count, self.totals.nodes
         self._keep = keep
-        self._cover_bytes = 4 * longest_cover(problem)
         self.open_weight = float(start.weights.sum())
         self._next_id = int(start.ids.max(initial=-1)) + 1
         self._changes = Changes()
@@ -93,6 +93,11 @@ class TreeGoal:
         self._kept_at = self._begin = time.monotonic()
         self._seconds_before = self.totals.seconds
         self.failures: list[str] = []
+
+    @cached_property
+    def _most_covers(self) -> int:
+        """The covers of a task at most."""
+        return max(1, TASK_BYTES // (4 * longest_cover(self.problem)))
 
     @property
     def enough(self) -> bool:
@@ -113,7 +118,7 @@ class TreeGoal:
             budget = min(budget, settings.node_limit - totals.nodes - promised)
             if budget <= 0:
                 return None
-        room = max(1, TASK_BYTES // self._cover_bytes) if self.collect else UNLIMITED
+        room = self._most_covers if self.collect else UNLIMITED
         if settings.limit is not None:
             room = min(room, settings.limit - totals.count)
             if room <= 0:
@@ -202,8 +207,8 @@ class TreeGoal:
         self._kept_at = time.monotonic()
 
 
-def _bytes_of(output: Stacks | pa.Buffer) -> int:
-    """Return the bytes of memory that an output takes."""
+def _bytes_of(output: Stacks | Any) -> int:
+    """Return the bytes of memory that an output takes: covers, or a buffer of Arrow."""
     return int(output.options.nbytes if isinstance(output, Stacks) else output.size)
 
 

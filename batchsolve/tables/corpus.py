@@ -35,12 +35,10 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import NO_FORM, AmbiguousNotationError, Form, Signs, Survey, forms
 from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blank_grids import BlankGrids
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list, is_text, storage_of
-from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import delimited, lines
-from batchsolve.tables.places import is_address
-from batchsolve.tables.reader import Batch, Reader, number_kinds
+from batchsolve.tables.places import is_address, name_of
+from batchsolve.tables.reader import Batch, BlankGrids, Reader, number_kinds
 from batchsolve.tables.rule_columns import (
     CAGES,
     COLUMNS,
@@ -51,7 +49,7 @@ from batchsolve.tables.rule_columns import (
     RuleColumns,
 )
 from batchsolve.tables.shapes import BOX, Shape, Shapes, box_of
-from batchsolve.tables.sources import Source, name_of
+from batchsolve.tables.sources import Source, Tables
 from batchsolve.tables.texts import as_text, in_one_line
 
 PUZZLE_NAMES = (

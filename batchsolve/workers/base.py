@@ -6,28 +6,43 @@ A backend declares what it can; the pool asks for that and never for a name.
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import closing, contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from itertools import starmap
-from multiprocessing import resource_tracker
-from typing import Any, Protocol
-
-from joblib import cpu_count, delayed
+from math import ceil
+from pathlib import Path
+from typing import Any
 
 from batchsolve.errors import WorkersError
-from batchsolve.workers.private import Parallel
 
 LOG = logging.getLogger("batchsolve")
 TASKS_OUT = 2  # tasks handed out per worker: one runs, and the next is at hand
 LOOK_SECONDS = 1.0  # between two looks of a watchdog
+_CGROUP = "/sys/fs/cgroup/"
+QUOTAS = (  # of processor time in a container, and its periods, of both versions of cgroups
+    (_CGROUP + "cpu.max",),
+    (_CGROUP + "cpu/cpu.cfs_quota_us", _CGROUP + "cpu/cpu.cfs_period_us"),
+)
 
 Shared = Callable[[], Any]
 """A reference to the work of workers, which it returns; it is pickled and sent with every task."""
+
+
+@cache
+def n_cores() -> int:
+    """Return the number of cores that this process may use, also within a container."""
+    n = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for paths in QUOTAS:
+        with suppress(OSError, ValueError):
+            quota, period = map(int, " ".join(Path(path).read_text() for path in paths).split())
+            n = max(1, min(n, ceil(quota / period))) if quota > 0 else n
+    return n
 
 
 def itself(work: Any) -> Any:
@@ -48,14 +63,6 @@ def say_that_ports_are_open(where: str, how: str) -> None:
 def say_that_we_wait(where: str, seconds: float) -> None:
     """Warn that the search stands still until workers join."""
     LOG.warning("%s: too few workers; waiting up to %g s for others to join", where, seconds)
-
-
-class Numbers(Protocol):
-    """Shared integers of 64 bits, initially 0; reading or setting one is atomic."""
-
-    def __getitem__(self, place: int, /) -> int: ...
-
-    def __setitem__(self, place: int, number: int, /) -> None: ...
 
 
 class Workers:
@@ -100,12 +107,14 @@ class Workers:
     folder = ""
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
-        self.jobs: int = jobs or cpu_count()
+        self.jobs: int = jobs or n_cores()
         self.deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
         self._address = address
         self._parallel: Any = None
 
     def __enter__(self) -> Workers:
+        from batchsolve.workers.private import Parallel  # joblib, which few problems need
+
         backend, options = self._open()
         self._parallel = Parallel(
             n_jobs=self.jobs,
@@ -135,10 +144,6 @@ class Workers:
         """Send work to the workers, once; return a reference to it. Here it goes with each task."""
         return partial(itself, work)
 
-    def numbers(self, n: int) -> Numbers | None:
-        """Return n numbers that we share with the workers they are sent to; None if impossible."""
-        return None
-
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
     ) -> Generator[Any]:
@@ -152,6 +157,8 @@ class Workers:
         One of `deaths`
             If a worker died, and the backend could not make up for it.
         """
+        from joblib import delayed
+
         self._parallel.forget()
         # unlike a generator, `starmap` can be asked again after it had nothing
         calls = starmap(delayed(function), arguments)
@@ -268,6 +275,8 @@ def keeping_ctrl_c() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # as on Windows
         yield
         return
+    from multiprocessing import resource_tracker
+
     resource_tracker.ensure_running()  # beforehand, because its start unblocks Ctrl-C
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:

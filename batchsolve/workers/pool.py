@@ -19,7 +19,7 @@ from itertools import chain, count
 from typing import Any, Protocol
 
 from batchsolve.workers import get_workers
-from batchsolve.workers.base import Numbers, Shared, WrongVersionError, itself
+from batchsolve.workers.base import Shared, WrongVersionError
 
 Numbered = tuple[int, Any]  # the caller's number of a task, and the task
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
@@ -135,10 +135,6 @@ class Pool:
         """The folder that worker processes of this machine share; empty for other workers."""
         return self._workers.folder
 
-    def numbers(self, n: int) -> Numbers | None:
-        """Return n numbers shared with all workers; None if they share no memory with us."""
-        return self._workers.numbers(n)
-
     def __enter__(self) -> Pool:
         self._workers.__enter__()
         return self
@@ -162,17 +158,6 @@ class Pool:
         fresh = iter(tasks)
         running = self._dispatch(work, fresh, out)
         return self._collect(work, fresh, out, running)
-
-    def start_here(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:
-        """Do as `start` does, but in this process, for tasks too small to send to a worker."""
-        out: _Out = {}
-        fresh = iter(tasks)
-        given = self._ticketed(fresh, out)
-        running = (_attempt(partial(itself, work), *ticketed) for ticketed in given)
-        for result in self._collect(work, fresh, out, running):
-            if isinstance(result, Done):
-                result.worker = ""
-            yield result
 
     def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[Done | Lost]:
         do = partial(_attempt, self._workers.share(work))
@@ -262,18 +247,26 @@ class _AtWork:
             time.sleep(LOOK_SECONDS)
 
 
-def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
-    """Do a task in a worker; return errors as records, as an exception would abort the round.
-
-    The record has the ticket as its number, and no task: the caller has both.
-    """
+def attempt(do: Callable[[Any], Any], number: int, task: Any) -> Done | Lost:
+    """Do a task in this thread; return an error as a record."""
     begin, start = time.time(), time.perf_counter()
     try:
-        result = shared().do(task)
+        result = do(task)
     except WrongVersionError:  # not of the task: every other would fail, too
         raise
     except Exception as failure:
         why = traceback.format_exception_only(failure)[-1].strip()
-        return Lost(ticket, None, f"the search failed: {why}")
-    worker = f"{os.getpid()}/{threading.get_native_id()}"
-    return Done(ticket, None, result, begin, time.perf_counter() - start, worker)
+        return Lost(number, task, f"the search failed: {why}")
+    return Done(number, task, result, begin, time.perf_counter() - start, "")
+
+
+def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
+    """Do a task in a worker; an exception would abort the round.
+
+    The record has the ticket as its number, and no task: the caller has both.
+    """
+    done = attempt(lambda task: shared().do(task), ticket, task)
+    done.task = None
+    if isinstance(done, Done):
+        done.worker = f"{os.getpid()}/{threading.get_native_id()}"
+    return done

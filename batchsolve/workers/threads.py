@@ -12,42 +12,43 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
 
-import numpy as np
-
 from batchsolve.errors import WorkersError, counted
 from batchsolve.interrupts import asking
-from batchsolve.workers.base import Numbers, Workers
-from batchsolve.workers.private import PoolBackend
+from batchsolve.workers.base import Workers
 
 _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one that takes its result
 
 
 class Threads(Workers):
-    """Threads of this process; one worker is the calling thread, without joblib."""
+    """Threads of this process, which start at the first call.
+
+    One worker is the calling thread, without joblib.
+    """
 
     in_process = True
 
     def __enter__(self) -> Workers:
-        return self if self.jobs == 1 else super().__enter__()
+        return self
 
     def __exit__(self, *error: Any) -> None:
-        if self.jobs > 1:
+        if self._parallel is not None:
             super().__exit__(*error)
+            self._parallel = None
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
     ) -> Generator[Any]:
         """See `Workers.run`."""
-        if self.jobs > 1:
-            return super().run(function, arguments)
-        return (function(*each) for each in arguments)
+        if self.jobs == 1:
+            return (function(*each) for each in arguments)
+        if self._parallel is None:
+            super().__enter__()
+        return super().run(function, arguments)
 
     def _open(self) -> tuple[Any, dict[str, Any]]:
-        return PoolBackend(lambda: _ThreadPool(self.jobs)), {}
+        from batchsolve.workers.private import PoolBackend
 
-    def numbers(self, n: int) -> Numbers:
-        """See `Workers.numbers`."""
-        return np.zeros(n, np.int64)
+        return PoolBackend(lambda: _ThreadPool(self.jobs)), {}
 
 
 class _ThreadPool:
@@ -76,7 +77,7 @@ class _ThreadPool:
                 take(function())
 
     def _check(self) -> None:
-        """End a call that waits for a kernel when its result is no longer wanted."""
+        """End a call whose result is no longer wanted, where it looks for interrupts."""
         if self._is_over:
             raise WorkersError("the pool has been left")
 

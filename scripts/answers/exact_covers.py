@@ -15,7 +15,6 @@ from answers.problems import problem as problem_of, random_names
 from answers.searching import can, once, to_the_end
 from batchsolve import InputError, Stacks
 from batchsolve.engines import UNLIMITED, Task, check_support, get_engine
-from batchsolve.problems.small import SmallProblems
 
 COMPILED = ("dlx", "bits", "cells", "memo:16")
 IN_PYTHON = ("algorithm-x", "sat")
@@ -52,7 +51,6 @@ def cases() -> Iterator[Case]:
     yield from _bounded()
     yield from _priced()
     yield from _branching()
-    yield from _side_by_side()
 
 
 def _small() -> Iterator[Case]:
@@ -120,15 +118,6 @@ def _branching() -> Iterator[Case]:
                 if engine.startswith("dlx"):
                     yield _case(engine, name, "stacks cut", CUT_STACKS, several=True)
                     yield from _pieces(engine, name)
-
-
-def _side_by_side() -> Iterator[Case]:
-    """Return searches of many small problems in one call."""
-    for kind in ("plain", "secondary", "colours"):
-        for engine in ("dlx", "algorithm-x"):
-            for cut, way in {"limit 9": {"limit": 9, "keep": 2}, "cut": CUT_STACKS}.items():
-                answer = partial(_of_many, engine, kind, way)
-                yield Case(engine, f"6 side by side of random {kind}: {cut}", answer)
 
 
 def _engines_for(engines: Sequence[str], name: str) -> Iterator[str]:
@@ -224,17 +213,3 @@ def _below_ceilings(name: str) -> Answer:
 
 def _task_of_cheapest(stacks: Stacks, n: int, ceiling: int) -> Task:
     return Task.of(stacks, cheapest=n, keep=n, ceilings=np.full(len(stacks), ceiling, np.int64))
-
-
-def _of_many(engine: str, kind: str, way: Way) -> Answer:
-    """Search six problems of other rows, with two stacks each."""
-    each = [problem_of(name) for name in random_names(kind, 6)]
-    rows = np.array([0, 1, 4, 5, 9, 20])
-    rows_of_stacks = np.repeat(rows, 2)
-    lists = [
-        stack.tolist()
-        for problem, row in zip(each, rows, strict=True)
-        for stack in starts.several(problem, f"{kind} {row}", 2)
-    ]
-    stacks = Stacks.from_lists(lists, rows_of_stacks)
-    return once(engine, SmallProblems(each, rows), Task.of(stacks, **way))

@@ -16,9 +16,8 @@ import numpy as np
 
 from answers.cases import Answer, of_floats, of_numbers, of_stacks
 from batchsolve import ExactCover, Stacks
-from batchsolve.engines import UNLIMITED, Engine, Outcome, Sharing, Task, get_engine, registered
-from batchsolve.engines.contract import new_run
-from batchsolve.problems.stacks import Searchable
+from batchsolve.engines import UNLIMITED, Engine, Outcome, Task, get_engine, registered
+from batchsolve.engines.choice import with_empty_table
 
 ONLY_COUNTS = ("sat",)
 """Engines of whose outcomes only counts and clashes are recorded."""
@@ -30,12 +29,9 @@ machine, and so does the order of roots."""
 MOST_ROUNDS = 100_000
 
 
-def prepared(name: str, problem: Searchable) -> Engine:
+def prepared(name: str, problem: ExactCover) -> Engine:
     """Return an engine that begins without knowledge from earlier searches."""
-    engine = get_engine(name)
-    if isinstance(engine, Sharing) and isinstance(problem, ExactCover):
-        engine = engine.for_run(new_run(), "", problem)
-    return engine
+    return with_empty_table(get_engine(name), problem)
 
 
 def can(engine: str, what: str) -> Any:
@@ -43,7 +39,7 @@ def can(engine: str, what: str) -> Any:
     return getattr(registered(engine).capabilities, what)
 
 
-def once(engine: str, problem: Searchable, task: Task) -> Answer:
+def once(engine: str, problem: ExactCover, task: Task) -> Answer:
     """Search a task, and return its outcome."""
     return recorded(engine, prepared(engine, problem).search(problem, task))
 
@@ -70,7 +66,7 @@ def recorded(engine: str, outcome: Outcome) -> Answer:
 
 def to_the_end(
     engine: str,
-    problem: Searchable,
+    problem: ExactCover,
     task: Task,
     budgets: Sequence[int],
     depths: Sequence[int] = (UNLIMITED,),

@@ -3,7 +3,6 @@
 from fnmatch import fnmatchcase
 from itertools import cycle
 
-import numpy as np
 import pytest
 from conftest import bounded_problems, problems
 from hypothesis import given, strategies as st
@@ -12,8 +11,6 @@ from oracles import bounded_covers, covers
 
 import batchsolve as bs
 from batchsolve.engines import UNLIMITED, Task, get_engine
-from batchsolve.problems.families import family
-from batchsolve.problems.small import SmallProblems
 
 WHOLE = bs.Stacks.from_lists([[]])
 PATTERNS = {"sharp": "[#]*", "sharp:2*": "2*", "sharp:[13]": "[13]"}
@@ -126,16 +123,6 @@ def test_rules_and_bounds(problem, sharp, rule, budget):
         assert outcome.weights.sum() <= len(stacks) + 1e-9
     assert len(found) == len(set(found))
     assert set(found) == bounded_covers(problem)
-
-
-def test_many_problems_have_each_their_own_ranks():
-    many = SmallProblems([family("queens:5"), bs.Sudoku(2, 2)], np.array([3, 8]))
-    task = Task.of(bs.Stacks.from_lists([[], [0], []], [3, 3, 8]))
-    for rule in ("first", "sharp:*3*"):
-        outcome = get_engine(f"dlx:{rule}").search(many, task)
-        right = get_engine(f"algorithm-x:{rule}").search(many, task)
-        assert outcome.counts.tolist() == [10, 2, 288]
-        assert outcome.nodes.tolist() == right.nodes.tolist()
 
 
 def test_settings_name_the_engine():

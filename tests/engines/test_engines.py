@@ -13,7 +13,7 @@ from oracles import covers
 
 from batchsolve import ExactCover, InputError, Stacks, Sudoku
 from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine, registered
-from batchsolve.engines.choice import engine_for_rows, engines_for
+from batchsolve.engines.choice import engine_for
 from batchsolve.problems.families import family
 
 WHOLE = Stacks.from_lists([[]])
@@ -438,7 +438,7 @@ def test_an_engine_without_its_module_says_how_to_install_it(engine, monkeypatch
     ("load", "engines"),
     [
         ("get_engine('memo')", ["dlx", "bits", "cells", "memo"]),  # they share the native core
-        ("choice.engine_for_rows('auto', Sudoku(3, 3))", ["dlx", "lanes", "bits", "cells"]),
+        ("choice.engine_for('auto', Sudoku(3, 3))", []),
     ],
 )
 def test_loading_an_engine_imports_no_other(load, engines):
@@ -452,33 +452,43 @@ def test_loading_an_engine_imports_no_other(load, engines):
 @pytest.mark.parametrize(
     ("box", "name"),
     [
-        ((1, 1), "dlx"),
+        ((1, 1), "cells"),
         ((2, 2), "lanes"),
         ((3, 3), "lanes"),
-        ((1, 9), "dlx"),
-        ((9, 1), "dlx"),
+        ((1, 9), "cells"),
         ((4, 4), "lanes"),
-        ((1, 16), "cells"),
         ((4, 8), "lanes"),
         ((6, 6), "cells"),
     ],
 )
-def test_puzzles_in_rows_are_solved_by_the_engine_that_suits_their_shape(box, name):
-    assert engine_for_rows("auto", Sudoku(*box)).name == name
+def test_grids_are_searched_in_lanes_or_else_in_cells(box, name):
+    assert engine_for("auto", Sudoku(*box)).name == name
 
 
 @pytest.mark.parametrize(
-    ("problem", "expected"),
+    ("name", "engine"),
     [
-        (USUAL, ["lanes"]),
-        (Sudoku(1, 5), ["bits", "dlx", "cells"]),
-        (family("pentominoes:6x10"), ["bits", "dlx", "cells"]),
-        (family("dominoes:10x10"), ["dlx", "bits", "cells"]),
+        ("pentominoes:6x10", "bits"),
+        ("queens:12", "bits"),
+        ("langford:12", "bits"),
+        ("steiner:15", "bits"),
+        ("partitions:10", "bits"),
+        ("edgecovers:6", "dlx"),
+        ("latin:6", "cells"),
+        ("latin:9", "cells"),
+        ("latin:12", "dlx"),
+        ("dominoes:10x10", "dlx"),
+        ("matchings:10", "dlx"),
     ],
-    ids=["9×9", "Latin squares", "pentominoes", "dominoes"],
 )
-def test_one_problem_is_searched_by_the_engines_of_one_tree(problem, expected):
-    assert [engine.name for engine in engines_for("auto", problem)] == expected
+def test_auto_chooses_the_engine_that_was_the_fastest_on_each_family(name, engine):
+    assert engine_for("auto", family(name)).name == engine
+
+
+def test_auto_chooses_bits_for_options_at_random():
+    rng = np.random.default_rng(1)
+    options = [rng.choice(300, 3, replace=False).tolist() for _ in range(1200)]
+    assert engine_for("auto", ExactCover.from_options(options)).name == "bits"
 
 
 @every_engine

@@ -1,5 +1,6 @@
 """Data that are prepared once for each problem."""
 
+import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -41,11 +42,11 @@ def test_a_problem_is_prepared_once_for_all_threads():
         calls.append(problem.n_options)
         return [problem.n_options]
 
-    of = prepared(make)
+    of, one = prepared(make), problem(0)
 
     def ask(_):
         all_ask.wait(60)
-        return of(problem(0))
+        return of(one)
 
     with ThreadPoolExecutor(4) as threads:
         first, *others = threads.map(ask, range(4))
@@ -72,3 +73,10 @@ def test_the_last_problems_are_kept_and_one_that_failed_is_tried_again():
     assert calls == [16, *sizes]
     assert of(many[0]) == 16  # no longer kept
     assert calls == [16, *sizes, 16]
+
+
+def test_copies_of_a_problem_in_other_processes_are_the_same():
+    mine = problem(0)
+    assert pickle.loads(pickle.dumps(mine)).token == mine.token != problem(0).token
+    of = prepared(lambda problem: [problem.n_options])
+    assert of(pickle.loads(pickle.dumps(mine))) is of(mine)

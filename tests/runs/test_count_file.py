@@ -17,9 +17,9 @@ from conftest import interrupted_after, typed_rows, write_table
 from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.engines import choice
+from batchsolve.engines.choice import engine_for
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec
-from batchsolve.runs import instance_answers, solve_file
+from batchsolve.runs import instances, solve_tables
 from batchsolve.search import rows as row_search
 from batchsolve.tables.blocks import BlockSize
 
@@ -49,8 +49,8 @@ def test_families_have_the_counts_that_are_known(tmp_path):
     assert {row["name"]: int(row["count"]) for row in rows} == KNOWN
     for row in rows:
         problem = bs.family(row["name"])
-        own = {"sudoku:2x2": "lanes", "dominoes:8x8": "memo:256"}
-        engine = own.get(row["name"], "dlx")
+        is_counted_over = row["name"] == "dominoes:8x8"
+        engine = "memo:256" if is_counted_over else engine_for("auto", problem).name
         assert (row["items"], row["options"]) == (problem.n_items, problem.n_options)
         assert (row["complete"], row["engine"], row["message"]) == (True, engine, None)
     assert (summary.rows, summary.unsolvable, summary.multiple) == (len(KNOWN), 2, len(KNOWN) - 2)
@@ -112,7 +112,7 @@ def test_patterns_and_several_problems_print_a_table(folder, monkeypatch):
     mixed = invoke("count", "c.json", "queens:5", "no.dlx", "--quiet")
     assert mixed.exit_code == 1
     first, second, third = mixed.stdout.splitlines()[1:]
-    assert (first, second) == ("c.json,2,3,2,true,dlx,", "queens:5,28,25,10,true,dlx,")
+    assert (first, second) == ("c.json,2,3,2,true,dlx,", "queens:5,28,25,10,true,cells,")
     assert third.startswith('no.dlx,,,,,,"no.dlx: no such file')
 
 
@@ -134,17 +134,13 @@ def test_a_hard_problem_among_easy_ones_is_split(backend, tmp_path, monkeypatch)
     assert taken.count(row_search.Piece) > 20  # of 51,944 nodes
 
 
-def test_engines_of_one_tree_take_turns_in_a_hard_problem(monkeypatch):
-    used, get = [], choice.get_engine
-    monkeypatch.setattr(choice, "get_engine", lambda name: (used.append(name), get(name))[1])
-    monkeypatch.setattr(choice, "ALONE_NODES", 500)
-    [found] = bs.count(["queens:9"], jobs=1, budget=200)
-    alone = bs.count("queens:9", engine="dlx")
-    assert (found.count, found.nodes, found.engine) == (alone.count, alone.nodes, "dlx")
-    assert set(used) == {"dlx", "bits", "cells"}
-    used.clear()
-    bs.count(["queens:4"] * 20)
-    assert set(used) == {"dlx"}
+def test_each_problem_is_counted_by_the_engine_that_counts_it_alone():
+    names = ["queens:9", "latin:4", "langford:8", "dominoes:4x4", "sudoku:2x2"]
+    many = bs.count(names, jobs=1, budget=200)
+    alone = [bs.count(name, jobs=1) for name in names]
+    of_each = [[(one.count, one.nodes, one.engine) for one in some] for some in (many, alone)]
+    assert of_each[0] == of_each[1]
+    assert [each.engine for each in many] == ["cells", "cells", "bits", "dlx", "lanes"]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", "/"])
@@ -155,7 +151,7 @@ def test_counts_of_any_size_are_written_in_full(suffix, engine, used, tmp_path):
     bs.count_file(problems, f"{tmp_path}/out{suffix}", engine=engine)
     rows = rows_in_full(out)
     assert [row["count"] for row in rows] == [LARGE, 4, None]
-    assert [row["engine"] for row in rows] == [used, used if engine != "auto" else "dlx", None]
+    assert [row["engine"] for row in rows] == [used, used if engine != "auto" else "cells", None]
     assert [row["message"] is None for row in rows] == [True, True, False]
 
 
@@ -176,7 +172,7 @@ def rows_in_full(path):
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_counts_of_more_digits_than_python_prints_are_written(suffix, tmp_path, monkeypatch):
     huge = 10**5000 + 7
-    monkeypatch.setattr(instance_answers, "counts_of", lambda *_: [(huge, None)])
+    monkeypatch.setattr(instances, "counts_of", lambda *_: [(huge, None)])
     out = tmp_path / f"out{suffix}"
     bs.count_file(["queens:6"], out)
     if suffix == ".jsonl":
@@ -347,7 +343,7 @@ def test_options_that_do_not_suit(words, message, tmp_path, monkeypatch):
 
 
 def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(solve_file, "PARTS", BlockSize(100, 100, 3))
+    monkeypatch.setattr(solve_tables, "PARTS", BlockSize(100, 100, 3))
     bs.count_file(folder, tmp_path / "whole.parquet")
     bs.count_file(folder, f"{tmp_path}/out/")
     parts = sorted((tmp_path / "out").iterdir())
@@ -357,14 +353,15 @@ def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
 
 
 KILLED = """
-import batchsolve.cli, batchsolve.runs.solve_file as solve_file
+import batchsolve.cli, batchsolve.runs.files as files
 from batchsolve.runs.journal import Journal
+from batchsolve.runs.outputs import OneFile
 import time
-solve_file.JOURNAL_SECONDS = 0
+files.JOURNAL_SECONDS = 0
 record = Journal.record
 Journal.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded", flush=True))
-take = solve_file.FileRun._take
-solve_file.FileRun._take = lambda self, *a: (time.sleep(0.02), take(self, *a))
+take = OneFile.take
+OneFile.take = lambda self, *a: (time.sleep(0.02), take(self, *a))
 batchsolve.cli.app()
 """
 

@@ -8,7 +8,7 @@ import pytest
 from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.engines.choice import engines_for_rows
+from batchsolve.engines.choice import Choice
 from batchsolve.settings import UNLIMITED
 
 # In 20,000 nodes `lanes` finds no solution of this puzzle; `sat` takes 300 to find two.
@@ -33,6 +33,10 @@ def corpus(tmp_path):
     return path
 
 
+def fallback_of(name, problem, limit):
+    return Choice.for_grids(name, problem, limit).fallback_of(problem)
+
+
 @pytest.fixture
 def without_pysat(monkeypatch):
     monkeypatch.setitem(sys.modules, "pysat", None)
@@ -50,15 +54,15 @@ def table(path):
     [((3, 3), None), ((2, 2), None), ((3, 4), None), ((4, 4), "sat"), ((1, 25), "sat")],
 )
 def test_the_shape_decides_whether_rows_are_handed_over(box, engine):
-    handover = engines_for_rows("auto", bs.Sudoku(*box), 2).handover
-    assert (handover and handover.engine.name) == engine
-    assert handover is None or handover.after >= 1000
-    assert engines_for_rows("auto", bs.Sudoku(*box), UNLIMITED).handover is None
-    assert engines_for_rows("dlx", bs.Sudoku(*box), 2).handover is None
+    fallback = fallback_of("auto", bs.Sudoku(*box), 2)
+    assert (fallback and fallback[0].name) == engine
+    assert fallback is None or fallback[1] >= 1000
+    assert fallback_of("auto", bs.Sudoku(*box), UNLIMITED) is None
+    assert fallback_of("dlx", bs.Sudoku(*box), 2) is None
 
 
 def test_without_its_module_no_row_is_handed_over(without_pysat):
-    assert engines_for_rows("auto", HEXADECIMAL, 2).handover is None
+    assert fallback_of("auto", HEXADECIMAL, 2) is None
 
 
 def test_auto_hands_over_and_answers_the_same_always(corpus, tmp_path):
@@ -67,7 +71,7 @@ def test_auto_hands_over_and_answers_the_same_always(corpus, tmp_path):
     found = table(out)
     assert summary.engine == "lanes, sat"
     assert found["status"] == ["unique", "multiple", "invalid", "unique", "multiple", "multiple"]
-    after = engines_for_rows("auto", HEXADECIMAL, 2).handover.after
+    after = fallback_of("auto", HEXADECIMAL, 2)[1]
     assert [nodes > after for nodes in found["nodes"]] == [False, True, False, False, False, True]
     puzzles, solutions = (
         np.array([HEXADECIMAL.parse(found[name][k]) for k in (0, 1, 4)])
@@ -88,7 +92,7 @@ def test_large_grids_among_others_are_handed_over_as_alone():
     found = bs.solve_table(pa.table({"puzzle": [*fours, LONG, fours[0]]}), stats=True)
     [alone] = bs.solve_table(pa.table({"puzzle": [LONG]}), stats=True).to_pylist()
     row = found.to_pylist()[2]
-    assert row["nodes"] > engines_for_rows("auto", HEXADECIMAL, 2).handover.after
+    assert row["nodes"] > fallback_of("auto", HEXADECIMAL, 2)[1]
     assert {**row, "seconds": 0} == {**alone, "seconds": 0}
     assert found["status"].to_pylist() == ["unique", "multiple", "multiple", "unique"]
 

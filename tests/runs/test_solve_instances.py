@@ -72,14 +72,14 @@ written = (problems() | coloured_problems()).filter(lambda p: p.n_primary and p.
     drawn=st.lists(written, max_size=5),
     limit=st.integers(1, 3),
     budget=st.sampled_from([None, 2]),
-    few=st.sampled_from([2, row_search.SMALL_NODES]),
+    few=st.sampled_from([2, row_search.BESIDE_NODES]),
 )
 def test_covers_are_those_of_the_oracle(tmp_path_factory, drawn, limit, budget, few):
     folder = tmp_path_factory.mktemp("drawn")
     texts = ["queens:4", *map(write_dlx, drawn)]
     pq.write_table(pa.table({"problem": texts}), folder / "in.parquet")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_search, "SMALL_NODES", few)
+        patch.setattr(row_search, "BESIDE_NODES", few)
         how = {"limit": limit, "budget": budget, "jobs": 1}
         bs.solve_file(folder / "in.parquet", folder / "out.parquet", **how)
     for problem, row in zip(drawn, rows_of(folder / "out.parquet")[1:], strict=True):

@@ -86,7 +86,7 @@ def test_counts_of_many_go_over_one_by_one(tmp_path):
     found = count(problems, jobs=2, budget=500)
     counts = [92, 2444888770250892795802079170816, 2, 12_988_816, 1_887_284]
     assert [each.count for each in found] == counts  # OEIS A000170, A004003, A006129
-    engines = ["dlx", "memo:256", "dlx", "memo:256", "memo:256"]
+    engines = ["cells", "memo:256", "cells", "memo:256", "memo:256"]
     assert [each.engine for each in found] == engines
     texts = set()
     for jobs in (1, 2):
@@ -111,7 +111,7 @@ def test_the_engine_of_a_row_does_not_depend_on_how_it_is_cut(tmp_path, backend)
         texts.append(out.read_text())
     assert texts == [texts[0]] * 3
     engines = [line.split(",")[5] for line in texts[0].splitlines()[1:]]
-    assert engines[1:] == ["memo:256", "memo:256", "memo:256", "dlx"]
+    assert engines[1:] == ["memo:256", "memo:256", "memo:256", "cells"]
 
 
 @pytest.mark.usefixtures("soon")
@@ -224,7 +224,7 @@ def test_a_row_that_has_had_its_time_keeps_its_count(monkeypatch):
     problem, engine = bs.family("queens:8"), get_engine("dlx")
     rows = OpenRows(1, SearchSettings(time_limit=1), keep=0)
     own = WHOLE
-    rows.open(own)
+    rows.open(problem, own)
     piece = Piece(own, np.ones(1), np.zeros(1, np.int64), problem=problem)
     [left] = rows.add(piece, engine.search(problem, Task.of(own, budget=500, keep=0)), 0.0)
     first = left.between(0, 1)

@@ -39,7 +39,7 @@ def test_what_fails_is_left_and_the_rest_is_counted(
     settings = SearchSettings(engine="dlx", split_depth=split_depth, budget=20)
     begin = Piece.whole(Stacks.from_lists([[]]))
     with Pool(2, backend) as pool:
-        search = TreeSearch(TreeGoal(PROBLEM, settings, begin), [Failing([0], how)], pool)
+        search = TreeSearch(TreeGoal(PROBLEM, settings, begin), Failing([0], how), pool)
         for _ in search.run():
             pass
     assert search.totals.count == N_GRIDS - n_marked

@@ -1,4 +1,5 @@
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,11 +8,11 @@ from fuzzing.grids import solutions
 from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
-from batchsolve.engines import Task, get_engine
-from batchsolve.engines.choice import Handover, RowEngines, engine_for_rows
+from batchsolve.engines import Task, get_engine, lanes
+from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.problems.stacks import Group
 from batchsolve.search.in_order import most_ahead
-from batchsolve.search.open_rows import with_first_covers, with_order_where_left
+from batchsolve.search.open_rows import _First
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import SearchSettings
 from batchsolve.workers.pool import Pool
@@ -39,6 +40,25 @@ class GridRows:
         return [Group(problem, problem.stacks(self.grids))]
 
 
+@dataclass(frozen=True)
+class Given:
+    """A choice of the same engines for every problem; the second takes over after some nodes."""
+
+    engine: Any
+    fallback: tuple[Any, int] | None = None
+    name = "given"
+
+    @property
+    def capabilities(self):
+        return self.engine.capabilities
+
+    def of(self, problem):
+        return self.engine
+
+    def fallback_of(self, problem):
+        return self.fallback
+
+
 class AsTheyAre:
     """A reader of blocks of grids, and a writer of unchanged answers."""
 
@@ -49,14 +69,14 @@ class AsTheyAre:
         return answers
 
 
-def searched(grids, jobs=2, batch=3, engine=None, handover=None, backend="threading", **settings):
+def searched(grids, jobs=2, batch=3, engine=None, fallback=None, backend="threading", **settings):
     """Return the answers to blocks of grids."""
     problem = problem_of(grids)
     settings = SearchSettings(**{"limit": 2, **settings})
     blocks = [grids[k : k + batch] for k in range(0, len(grids), batch)]
-    engines = RowEngines(engine or engine_for_rows("auto", problem), handover)
+    choice = Given(engine or engine_for("auto", problem), fallback)
     with Pool(jobs, backend) as pool:
-        how = engines, pool, settings, AsTheyAre().read, AsTheyAre().write
+        how = choice, pool, settings, AsTheyAre().read, AsTheyAre().write
         found = list(search_rows(blocks, *how))
     assert all(block is given for (block, _), given in zip(found, blocks, strict=True))
     return [answers for _, answers in found]
@@ -235,7 +255,7 @@ def test_what_was_read_before_an_unreadable_block_is_answered(jobs):
     with Pool(jobs) as pool:
         settings = SearchSettings(limit=2)
         blocks = (grids[k : k + 1] for k in range(5))
-        how = RowEngines(get_engine("dlx")), pool, settings, Unreadable().read, AsTheyAre().write
+        how = Choice("dlx"), pool, settings, Unreadable().read, AsTheyAre().write
         found = search_rows(blocks, *how)
         assert [next(found)[1].status(2).tolist() for _ in range(2)] == [[1], [1]]
         with pytest.raises(bs.InputError, match="third block"):
@@ -243,35 +263,42 @@ def test_what_was_read_before_an_unreadable_block_is_answered(jobs):
 
 
 @pytest.mark.parametrize("budget", [800, 3_000, 20_000])
-def test_only_covers_of_rows_that_are_left_are_put_in_order_of_choice(grids, budget):
+def test_a_cover_cell_by_cell_has_its_place_in_tree_order(grids, budget):
+    """Of rows that have stacks left, it is compared with these and with the covers below them."""
     problem, engine = bs.Sudoku(3, 3), get_engine("lanes")
     stacks = problem.stacks(np.tile(grids, (4, 1)))
-    task = Task.of(stacks, limit=100_000, budget=budget, keep=1)
+    task = Task.of(stacks, limit=100_000, budget=budget, keep=3)
     ordered = engine.search(problem, task)
-    free = engine.search(problem, replace(task, unordered=True))
-    covers = with_order_where_left(free, stacks, engine, problem).solutions
-    left = set(ordered.frontier.roots.tolist()) & set(ordered.solutions.roots.tolist())
-    assert left, "nothing to be put in order"
-    expected = dict(zip(ordered.solutions.roots.tolist(), ordered.solutions, strict=True))
-    assert sorted(covers.roots.tolist()) == sorted(expected)
-    for row, cover in zip(covers.roots.tolist(), covers.options.reshape(-1, 81), strict=True):
-        if row in left:
-            assert cover.tolist() == expected[row].tolist()
-        else:
-            assert cover.tolist() == sorted(expected[row].tolist())
+    free = engine.search(problem, replace(task, unordered=True)).solutions
+    n_behind, n_before = 0, 0
+    for row in sorted({*ordered.frontier.roots.tolist()} & {*ordered.solutions.roots.tolist()}):
+        covers, left = (
+            each.take(each.roots == row) for each in (ordered.solutions, ordered.frontier)
+        )
+        others = [each.tolist() for each in [*covers, *left]]
+        for cover, mine in zip(covers, free.take(free.roots == row), strict=True):
+            known = _First(mine.tolist(), problem)
+            assert sorted(known.options) == sorted(cover.tolist())
+            for other in others:
+                if other != cover.tolist():
+                    assert known.is_behind(other) == (other < cover.tolist())
+                    n_behind, n_before = n_behind + known.is_behind(other), n_before + 1
+    assert 0 < n_behind < n_before
 
 
-def test_rows_that_reach_their_limit_in_any_order_get_their_first_cover():
+def test_rows_that_reach_their_limit_in_any_order_get_their_first_cover(monkeypatch):
     engine, problem = get_engine("lanes"), bs.Sudoku(3, 3)
     grids = np.zeros((3, 81), np.uint8)
     grids[1, :9], grids[2, ::9] = range(1, 10), range(1, 10)
     task = Task.of(problem.stacks(grids), limit=500, keep=1)
     straight = engine.search(problem, task)
     task = replace(task, any_order=True, unordered=True)
-    outcome = engine.search(problem, task)
-    reached = np.unique(outcome.frontier.roots)
-    assert reached.size  # otherwise this test tests nothing
-    found = with_first_covers(outcome, task, engine, problem)
+    searches = []
+    search = lanes._search
+    monkeypatch.setattr(lanes, "_search", lambda *how: (searches.append(how), search(*how))[1])
+    found = engine.search(problem, task)
+    assert len(searches) == 2  # otherwise this test tests nothing
+    reached = searches[1][1].stacks.roots
     assert not len(found.frontier)
     assert found.counts.tolist() == straight.counts.tolist() == [500] * 3
     assert found.nodes[reached].tolist() == straight.nodes[reached].tolist()
@@ -294,7 +321,7 @@ def test_blocks_are_not_read_far_ahead():
 
     with Pool(2) as pool:
         settings = SearchSettings(limit=2)
-        how = RowEngines(get_engine("dlx")), pool, settings, AsTheyAre().read, AsTheyAre().write
+        how = Choice("dlx"), pool, settings, AsTheyAre().read, AsTheyAre().write
         for n_done, _ in enumerate(search_rows(blocks(), *how)):
             assert len(drawn) <= n_done + 1 + most_ahead(2)
     assert len(drawn) == 40
@@ -332,7 +359,7 @@ def test_rows_handed_over_have_the_same_answers_however_they_are_cut_up(
 ):
     same = {
         "engine": get_engine("dlx"),
-        "handover": Handover(get_engine("sat"), 50),
+        "fallback": (get_engine("sat"), 50),
         "limit": limit,
         "node_limit": node_limit,
     }
@@ -359,8 +386,8 @@ def test_rows_searched_whole_have_the_same_answers_however_they_are_cut_up(
 )
 def test_answers_of_rows_handed_over_are_those_of_the_oracle(rows, limit, after, budget):
     grids = grids_of(rows)
-    handover = Handover(get_engine("sat"), after)
-    found = answers(grids, limit=limit, engine=get_engine("dlx"), handover=handover, budget=budget)
+    fallback = get_engine("sat"), after
+    found = answers(grids, limit=limit, engine=get_engine("dlx"), fallback=fallback, budget=budget)
     for grid, (status, count, solution) in zip(grids, found, strict=True):
         right = list(solutions(grid.tolist()))
         assert count == min(limit, len(right))
@@ -373,7 +400,7 @@ def test_a_row_is_handed_over_once_it_has_taken_so_many_nodes(grids):
     before = everything(grids, engine=dlx)
     by_sat = everything(grids, engine=sat)
     after = sorted(row[2] for row in before)[len(before) // 2]
-    found = everything(grids, engine=dlx, handover=Handover(sat, after), budget=20)
+    found = everything(grids, engine=dlx, fallback=(sat, after), budget=20)
     assert any(row[2] >= after for row in before)
     for one, other, mine in zip(before, by_sat, found, strict=True):
         if one[2] <= after:
@@ -384,26 +411,22 @@ def test_a_row_is_handed_over_once_it_has_taken_so_many_nodes(grids):
 
 def test_a_node_limit_counts_the_nodes_of_both_engines(grids):
     dlx, sat = get_engine("dlx"), get_engine("sat")
-    free = everything(grids, engine=dlx, handover=Handover(sat, 40))
+    free = everything(grids, engine=dlx, fallback=(sat, 40))
     for node_limit in (20, 40, 41, 90, 150):
-        found = everything(
-            grids, engine=dlx, handover=Handover(sat, 40), node_limit=node_limit, budget=30
-        )
+        found = everything(grids, engine=dlx, fallback=(sat, 40), node_limit=node_limit, budget=30)
         for one, mine in zip(free, found, strict=True):
             if mine[0] == 4:
                 assert mine[2] == node_limit <= one[2]
             else:
                 assert mine == one
     kept = everything(grids, engine=dlx, node_limit=40)
-    assert everything(grids, engine=dlx, handover=Handover(sat, 40), node_limit=40) == kept
+    assert everything(grids, engine=dlx, fallback=(sat, 40), node_limit=40) == kept
 
 
 def test_rows_whose_other_engine_fails_are_unfinished():
     grids = np.zeros((4, 16), np.uint8)
     grids[2, 0] = 1  # its stack begins with option 0, which is marked
     failing = Failing([0], "raise")
-    (found,) = searched(
-        grids, batch=4, engine=get_engine("dlx"), handover=Handover(failing, 1), limit=1
-    )
+    (found,) = searched(grids, batch=4, engine=get_engine("dlx"), fallback=(failing, 1), limit=1)
     assert found.status(1).tolist() == [2, 2, 4, 2]
     assert found.unfinished == {2: "the search failed: RuntimeError: a bug in the search"}

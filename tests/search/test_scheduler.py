@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.pieces import FIRST_BUDGET, MOST_OUT, Piece, Sizing
 from batchsolve.search.scheduler import Scheduler
-from batchsolve.settings import UNLIMITED
 from batchsolve.workers.pool import Done, Lost
 
 
@@ -187,9 +186,9 @@ def test_budgets_follow_what_was_learned_and_how_much_waits():
 def test_a_paused_scheduler_hands_out_nothing():
     scheduler = Scheduler(Counting(1), jobs=1)
     scheduler.add(numbered(1))
-    scheduler.most_nodes = 0
+    scheduler.is_held = True
     assert next(scheduler, None) is None
-    scheduler.most_nodes = UNLIMITED
+    scheduler.is_held = False
     assert next(scheduler) is not None
 
 

@@ -38,6 +38,7 @@ def test_workers_that_die_between_rounds_are_replaced():
 def test_a_result_of_a_round_that_was_given_up_does_not_disturb_the_next(backend):
     """It may come in after joblib has forgotten that round, and before the next begins."""
     with Pool(2, backend) as pool:
+        assert by_root(pool.start(work(), tasks())) == right()  # threads start now
         parallel = pool._workers._parallel
         late = []
         add = parallel._register_new_job
