@@ -69,10 +69,10 @@ def _choose_compiler() -> None:
 
     zig, folder = Path(ziglang.__file__).parent / "zig", Path(tempfile.mkdtemp(prefix="zig-"))
     # Debian's pyconfig.h includes another by its path below /usr/include, where zig does not look
-    headers = Path(sysconfig.get_config_h_filename()).parent
-    seen = folder / "include" / headers.parent.name
-    seen.mkdir(parents=True)
-    (seen / headers.name).symlink_to(headers)
+    (folder / "include").mkdir()
+    if multiarch := sysconfig.get_config_var("MULTIARCH"):
+        headers = Path(sysconfig.get_config_h_filename()).parent
+        (folder / "include" / multiarch).symlink_to(headers.parent / multiarch)
     compiler = f'c++ -target {platform.machine()}-linux-gnu.{GLIBC} -I"{folder}/include"'
     for name, command in {"c++": compiler, "ar": "ar", "ranlib": "ranlib"}.items():
         (folder / name).write_text(f'#!/bin/sh\nexec "{zig}" {command} "$@"\n')
