@@ -25,10 +25,10 @@ from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.answers import STATUS_NAMES, Answers
 from batchsolve.problems.grids import GridProblem, as_grids_array
-from batchsolve.problems.notation import Notation, default_box, usual_notation
+from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.rules import Rules
-from batchsolve.problems.sudoku import Sudoku, sudoku
-from batchsolve.problems.variant import Variant
+from batchsolve.problems.sudoku import Sudoku, usual_sudoku
+from batchsolve.problems.variant import Variant, grid_problem
 from batchsolve.problems.variants import Variants
 from batchsolve.search.rows import Read, Write, search_rows
 from batchsolve.settings import AUTO, UNLIMITED, FileSettings, SearchSettings, whole_number
@@ -168,14 +168,17 @@ def solve_batch(
     grids: Any,
     problem: GridProblem | Sequence[GridProblem] | None = None,
     *,
+    box: tuple[int, int] | None = None,
+    rules: str | None = None,
+    regions: str | None = None,
     alphabet: str | None = None,
     blank: str | None = None,
     limit: int = 2,
+    node_limit: int | None = None,
+    engine: str = AUTO,
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
-    engine: str = AUTO,
-    node_limit: int | None = None,
 ) -> BatchResult:
     """Solve many puzzles, given as digits or as text.
 
@@ -188,21 +191,15 @@ def solve_batch(
     problem : GridProblem, or sequence of GridProblem, optional
         Their rules: a `Sudoku` or a `Variant`; by default Sudoku with the usual boxes for N. Or
         the rules of each grid of an array; equal ones are searched together.
+    box, rules, regions
+        As in `solve`, in place of a problem.
     alphabet : str, optional
         The alphabet of texts that leave it open, or of lists in Arrow arrays and series.
     blank : str, optional
         The characters of blank cells in texts; by default those of ``.0*_-`` that are not digits.
     limit : int
         Solutions to look for; 2 proves uniqueness.
-    jobs : int, optional
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
-        As in `solve_file`.
-    engine : str
-        As in `solve_file`.
-    node_limit : int, optional
+    node_limit, engine, jobs, backend, address
         As in `solve_file`.
 
     Returns
@@ -233,7 +230,10 @@ def solve_batch(
     [288, 48]
     """
     limit = whole_number("limit", limit, 1)
-    rows = rows_of(grids, problem, alphabet, blank)
+    written = FileSettings(
+        "puzzle", alphabet=alphabet, blank=blank, box=box, rules=rules, regions=regions
+    )
+    rows = rows_of(grids, problem, written)
     write = partial(_arrays, rows.problem, rows.notation, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     with Pool(jobs, backend, address) as pool:
@@ -282,12 +282,12 @@ def _arrays(
 def solve(
     text: str,
     *,
-    limit: int = 2,
     box: tuple[int, int] | None = None,
-    alphabet: str | None = None,
-    blank: str | None = None,
     rules: str | None = None,
     regions: str | None = None,
+    alphabet: str | None = None,
+    blank: str | None = None,
+    limit: int = 2,
 ) -> Answer:
     """Solve one puzzle.
 
@@ -360,10 +360,7 @@ class GridRows:
 
 
 def rows_of(
-    grids: Any,
-    problem: GridProblem | Sequence[GridProblem] | None,
-    alphabet: str | None,
-    blank: str | None,
+    grids: Any, problem: GridProblem | Sequence[GridProblem] | None, written: FileSettings
 ) -> GridRows:
     """Return the rows of the arguments of `solve_batch`."""
     is_column = any(
@@ -371,6 +368,9 @@ def rows_of(
     )
     if isinstance(grids, str | bytes) or is_table(grids) or not is_column:
         raise InputError(f"grids are an array, or texts in a list, {not_but(grids)}")
+    has_rules = any(each is not None for each in (written.box, written.rules, written.regions))
+    if problem is not None and has_rules:
+        raise InputError("the problem has its box, rules and regions; leave these out")
     texts = text_column(grids)
     if texts is not None:
         if isinstance(problem, Sequence) and not isinstance(problem, str | bytes):
@@ -381,19 +381,20 @@ def rows_of(
         if problem is not None and not isinstance(problem, GridProblem):
             raise _no_problem(problem)
         table = TableSource(pa.table({"puzzle": texts}))
-        corpus = Corpus(
-            [table], FileSettings(column="puzzle", alphabet=alphabet, blank=blank), problem=problem
-        )
+        corpus = Corpus([table], written, problem=problem)
         read = partial(_of_one_size, corpus.reader)
         return GridRows(corpus.problem, corpus.notation, corpus.blocks(), read)
-    for name, value in (("alphabet", alphabet), ("blank", blank)):
+    for name, value in (("alphabet", written.alphabet), ("blank", written.blank)):
         if value is not None:
             raise InputError(
                 f"{name} {quoted(value)} is for texts; digits of an array are 1 to N, and 0 or -1 "
                 f"is a blank"
             )
     array = _array_of(grids)
-    problems = Problems.of(problem if problem is not None else _problem_of(array), len(array))
+    if problem is None:
+        usual = usual_sudoku(array, written.box)
+        problem = grid_problem(usual.n_digits, written.box, written.rules, written.regions)
+    problems = Problems.of(problem, len(array))
     main = problems.main
     digits, size = main.as_grids(array), max(64, BLOCK_CELLS // main.n_cells)
     each = (np.arange(len(digits))[begin : begin + size] for begin in range(0, len(digits), size))
@@ -535,12 +536,3 @@ def _array_of(grids: Any) -> npt.NDArray[Any]:
             f"the first is {quoted(array[0].item() if array.dtype != object else array[0])}"
         )
     return array
-
-
-def _problem_of(grids: npt.NDArray[Any]) -> Sudoku:
-    cells = grids.shape[1] if grids.ndim == 2 else grids.shape[-1] ** 2 if grids.ndim == 3 else 0
-    n = round(cells**0.5)
-    box = default_box(n) if n * n == cells else None
-    if box is None:
-        raise InputError(f"grids must have shape (n, N²) or (n, N, N), not {grids.shape}")
-    return sudoku(*box)

@@ -412,7 +412,7 @@ def test_a_table_of_puzzles_says_by_which_rules_they_are_solved(tmp_path):
 def test_weighted_rows_stand_for_all_minimal_puzzles():
     problem = bs.Sudoku(2, 2)
     grids = np.array(sorted(grids_by_rules(problem.rules, [0] * 16)))
-    orbits = np.unique(bs.canonical_forms(problem, grids).grids, axis=0, return_counts=True)
+    orbits = np.unique(bs.canonical_forms(grids, problem).grids, axis=0, return_counts=True)
     each = [n * minimal_puzzles(grid) for grid, n in zip(*orbits, strict=True)]
     wanted = sum(each) / np.sum(each)
     table = bs.generate_table(20_000, box=(2, 2), minimal=True, weights=True, seed=2)
