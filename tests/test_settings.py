@@ -222,7 +222,9 @@ CASES = {
     "solution_graph": Case(
         of_problem(bs.solution_graph, problem="queens:10"), {"ordered": False, **BOARD}
     ),
-    "solutions": Case(of_problem(bs.solutions), {"engine": "dlx:first", **TREE}),
+    "solutions": Case(
+        of_problem(bs.solutions, problem="queens:8"), {"engine": "dlx:first", "budget": 50, **TREE}
+    ),
     "solve": Case(lambda folder, **how: bs.solve(FOUR[1], **how)),
     "solve_batch": Case(of_table(bs.solve_batch, FOUR), {"problem": bs.Sudoku(1, 4)}),
     "solve_file": Case(of_file(bs.solve_file)),

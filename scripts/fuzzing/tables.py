@@ -263,6 +263,8 @@ def _is_mostly_good(table: Table, draft: Draft) -> bool:
         first, *lines = lines or [b""]
         if first != table.header:
             return False
+    elif lines[:1] == [b"solution"]:  # the name of a column that is no puzzle
+        return False
     elif not table.name.endswith(".txt"):  # a field of one object is a column of all
         return False
     good = sum(line in table.lines for line in lines)
