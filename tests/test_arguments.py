@@ -170,7 +170,12 @@ WRONG = {
     "not \\[\\[\\['a'\\]\\]\\] \\(unhashable": lambda: bs.ExactCover.from_options([[["a"]]], ["a"]),
     "a family is text, not None": lambda: bs.family(None),
     "a grid is text, not 5": lambda: SUDOKU.parse(5),
-    "parse makes an array of a text": lambda: bs.canonical_forms([GRID], SUDOKU),
+    "grid 1: Sudoku.2, 2., and grid 0: .*; give one size": lambda: bs.canonical_forms(
+        ["." * 81, "1" + "." * 15]
+    ),
+    "the problem has its box; name one": lambda: bs.canonical_forms([GRID], SUDOKU, box=(3, 3)),
+    "`alphabet` and `blank` are of texts": lambda: bs.canonical_forms([[0] * 16], alphabet="1-4"),
+    "the problem has its box, rules and": lambda: bs.solve_batch([GRID], SUDOKU, rules="x"),
     "canonical_forms arrays": lambda: bs.canonical([GRID]),
     "box_rows is a whole number, not 1.5": lambda: bs.Sudoku(1.5, 2),
     "box_columns is 1 or more, not 0": lambda: bs.Sudoku(2, 0),

@@ -182,7 +182,9 @@ CASES = {
     "augment": Case(of_table(bs.augment), *IMAGES),
     "augment_file": Case(of_file(bs.augment_file), *IMAGES),
     "canonical": Case(lambda folder, **how: bs.canonical("1.....2..3.....4", **how)),
-    "canonical_forms": Case(lambda folder: bs.canonical_forms(np.zeros((1, 16)), bs.Sudoku(2, 2))),
+    "canonical_forms": Case(
+        lambda folder, **how: bs.canonical_forms(FOUR[:1], **how), {"problem": bs.Sudoku(1, 4)}
+    ),
     "cheapest": Case(of_problem(bs.cheapest, problem=COSTLY), {"engine": "bits", **TREE}),
     "count": Case(of_problem(bs.count), TREE),
     "count_file": Case(

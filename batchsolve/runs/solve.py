@@ -191,7 +191,9 @@ def solve_batch(
     problem : GridProblem, or sequence of GridProblem, optional
         Their rules: a `Sudoku` or a `Variant`; by default Sudoku with the usual boxes for N. Or
         the rules of each grid of an array; equal ones are searched together.
-    box, rules, regions
+    box : (int, int), optional
+        As in `solve`, in place of a problem.
+    rules, regions : str, optional
         As in `solve`, in place of a problem.
     alphabet : str, optional
         The alphabet of texts that leave it open, or of lists in Arrow arrays and series.
@@ -199,7 +201,13 @@ def solve_batch(
         The characters of blank cells in texts; by default those of ``.0*_-`` that are not digits.
     limit : int
         Solutions to look for; 2 proves uniqueness.
-    node_limit, engine, jobs, backend, address
+    node_limit, jobs : int, optional
+        As in `solve_file`.
+    engine : str
+        As in `solve_file`.
+    backend : str
+        As in `solve_file`.
+    address : str, optional
         As in `solve_file`.
 
     Returns

@@ -94,8 +94,10 @@ def canonical_forms(
         Digits 1 .. N, 0 for blank cells; or puzzles of one size, as `canonical` takes one.
     problem : Sudoku, optional
         The shape of the boxes; by default the usual one for N, or `box`.
-    box, alphabet, blank
-        As in `canonical`; the last two are of texts.
+    box : (int, int), optional
+        As in `canonical`, in place of a problem.
+    alphabet, blank : str, optional
+        As in `canonical`, for texts.
 
     Returns
     -------

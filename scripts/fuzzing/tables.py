@@ -263,10 +263,8 @@ def _is_mostly_good(table: Table, draft: Draft) -> bool:
         first, *lines = lines or [b""]
         if first != table.header:
             return False
-    elif lines[:1] == [b"solution"]:  # the name of a column that is no puzzle
-        return False
-    elif not table.name.endswith(".txt"):  # a field of one object is a column of all
-        return False
+    elif not table.name.endswith(".txt") or lines[:1] == [b"solution"]:
+        return False  # a field of one object is a column of all; solutions are no puzzles
     good = sum(line in table.lines for line in lines)
     return good >= 3 and 3 * good >= 2 * len(lines)
 
