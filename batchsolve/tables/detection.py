@@ -1,7 +1,7 @@
 """Detection of the form of a file by its beginning, and reading of files that are read as a whole.
 
-These are NumPy arrays, JSON arrays, JSON documents and drawings, which cannot be cut into blocks
-before they are parsed. All other files are read block by block.
+These are arrays of NumPy, files of Arrow, JSON arrays, JSON documents and drawings, which cannot be
+cut into blocks before they are parsed. All other files are read block by block.
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ _ARRAY = re.compile(rb"\s*\[\s*[\[{\"\d\]]")  # not the title of a section
 _CELL = re.compile(r"\s*(\d{1,2}|[A-Z.*_-])?\s*")
 # library lines of HoDoKu, such as :0000:x:…:::, with the grid in the fourth field
 _FIELDS_OF_A_LIBRARY, _GRID_OF_A_LIBRARY = 7, 3
+_ARROW_FILE, _ARROW_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
 _LONGEST = 4  # characters of a cell in JSON, such as 16.0
 _MOST_SYMBOLS = 9  # larger grids are written as numbers
 
@@ -73,6 +74,8 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     """
     if head.startswith(b"\x93NUMPY"):
         return _numpy_table(content())
+    if head.startswith((_ARROW_FILE, _ARROW_STREAM)):
+        return _arrow_table(content())
     if _ARRAY.match(head) and suffix not in (".jsonl", ".ndjson"):
         return _json_table(content())
     if is_grid_document(head):
@@ -81,6 +84,13 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     if n := side_of_drawn(first_lines):
         return _drawn_table(content().removeprefix(BOM).decode(), n)
     return None
+
+
+def _arrow_table(data: bytes) -> pa.Table:
+    """Read a file or a stream of Arrow, as of Feather and of datasets that are saved to disk."""
+    with prefixed("cannot be read as Arrow", InputError, Exception):
+        open_it = pa.ipc.open_file if data.startswith(_ARROW_FILE) else pa.ipc.open_stream
+        return open_it(pa.BufferReader(data)).read_all()
 
 
 def _numpy_table(data: bytes) -> pa.Table:
@@ -94,6 +104,8 @@ def _numpy_table(data: bytes) -> pa.Table:
 def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     """Write digits as text; 0 and -1 are blanks, and other invalid numbers stay invalid."""
     array = as_whole(array)
+    if array.ndim == 4 and len(set(array.shape[1:])) == 1 and set(np.unique(array)) <= {0, 1}:
+        array = np.where(array.any(axis=3), array.argmax(axis=3) + 1, 0)  # a bit for each digit
     n_rows = len(array) if array.ndim else 0
     n_cells = int(np.prod(array.shape[1:]))
     n = round(n_cells**0.5)
@@ -101,7 +113,7 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     if not fits or array.dtype.kind not in "iu" or not (n == 1 or default_box(n)):
         raise InputError(
             f"an array of {array.dtype} of the shape {array.shape} holds no puzzles; expected "
-            f"whole numbers of the shape (n, N²) or (n, N, N), or text of the shape (n,)"
+            f"whole numbers of the shape (n, N²) or (n, N, N), bits (n, N, N, N), or text (n,)"
         )
     is_from_zero = array.min(initial=0) == -1 and array.max(initial=0) < n and (array == 0).any()
     if is_from_zero:

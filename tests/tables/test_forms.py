@@ -5,6 +5,8 @@ import io
 import json
 import re
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from invoking import invoke
 
@@ -131,6 +133,22 @@ def test_drawings_are_read_in_folders(tmp_path):
     for k in range(2):
         (tmp_path / "in" / f"{k}.txt").write_text(FRAMED)
     assert bs.solve_file(f"{tmp_path}/in/*.txt", tmp_path / "out.csv").unique == 2
+
+
+def test_bits_for_digits_are_read(tmp_path):
+    digits = np.array(CELLS)
+    bits = (digits[None, :, :, None] == np.arange(1, 10)).astype(np.float32)
+    np.save(tmp_path / "bits.npy", bits)
+    assert bs.solve_file(tmp_path / "bits.npy", tmp_path / "out.csv").unique == 1
+
+
+@pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_arrow_files_are_read(tmp_path, writer):
+    table = pa.table({"puzzle": [PUZZLE, PUZZLE], "n": [1, 2]})
+    with writer(str(tmp_path / "a.arrow"), table.schema) as out:
+        out.write_table(table)
+    assert bs.solve_file(tmp_path / "a.arrow", tmp_path / "out.csv").unique == 2
+    assert "n" in (tmp_path / "out.csv").read_text().splitlines()[0].split(",")
 
 
 @pytest.mark.parametrize("sign", ["?", "x", "!"])
