@@ -8,8 +8,10 @@ This module imports nothing heavy, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
+import inspect
 import operator
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -57,22 +59,31 @@ MOST_LATENCY = 1_000_000
 """The upper bound of the seconds that a forecast adds to every task."""
 
 
-def setting(
-    what: str, default: Any = None, *, least: float | None = None, metavar: str = "N"
-) -> Any:
-    """Declare a field of a class of settings.
+def setting(default: Any = None, *, least: float | None = None, metavar: str = "N") -> Any:
+    """Declare a field of a class of settings; the docstring of the class says what it means.
 
     Parameters
     ----------
-    what : str
-        The meaning, for the help of a command.
     default : object
     least : float, optional
         The least value; the upper bound is `UNLIMITED`. Settings without it are not checked.
     metavar : str
         The placeholder of the value in the help of a command.
     """
-    return field(default=default, metadata={"help": what, "least": least, "metavar": metavar})
+    return field(default=default, metadata={"least": least, "metavar": metavar})
+
+
+def meanings_of(settings: type) -> dict[str, str]:
+    """Return the meaning of each field: the attributes of the docstring, as plain text.
+
+    Examples
+    --------
+    >>> meanings_of(SearchSettings)["node_limit"]
+    'Nodes after which the search of a row, or of the problem, stops.'
+    """
+    _, _, attributes = (inspect.getdoc(settings) or "").partition("Attributes\n----------\n")
+    described = re.findall(r"^(\w+) : .*\n((?:    .*\n?)+)", attributes, re.MULTILINE)
+    return {name: " ".join(text.replace("`", "").split()) for name, text in described}
 
 
 def check_bounds(settings: Any) -> None:
@@ -325,15 +336,19 @@ def _keywords_of(caller: Callable[..., object]) -> frozenset[str]:
 
 
 _INSTEAD = {
-    "time_limit": "`node_limit` does not depend on the machine",
-    "solution_column": "name it with `truth`",
+    "time_limit": ("node_limit", "`node_limit` does not depend on the machine"),
+    "solution_column": ("truth", "name it with `truth`"),
 }
-"""Advice for settings that some functions do not take."""
+"""For settings that some functions do not take, another argument, and advice to take that."""
 
 
 def _not_taken(caller: Callable[..., object], name: str) -> InputError:
     """Return the error of a setting that other functions take."""
-    advice = _INSTEAD.get(name, "leave it out")
+    from inspect import signature
+
+    other, advice = _INSTEAD.get(name, ("", ""))
+    if other not in {*_keywords_of(caller), *signature(caller).parameters}:
+        advice = "leave it out"
     return InputError(f"{caller.__qualname__}() takes no `{name}`; {advice}")
 
 
@@ -356,24 +371,22 @@ class SearchSettings:
     Attributes
     ----------
     limit : int, optional
-        The upper bound of solutions of each row, or of the problem. For rows, 2 proves uniqueness
-        and is usual; one problem is unbounded by default.
+        The upper bound of solutions, of each row or of the problem. For rows it is 2 by default,
+        which proves uniqueness; a problem has none.
     node_limit : int, optional
-        Nodes after which the search of a row, or of the problem, stops. Such a row is searched in
-        tree order by one worker at a time, so that it stops at the same node in every run.
+        Nodes after which the search of a row, or of the problem, stops.
     time_limit : float, optional
-        Seconds after which the search of one problem stops; rows have none.
+        Seconds after which the search of a problem stops.
     split_depth : int, optional
-        The depth to which the tree is expanded first; by default deep enough for all workers for a
-        problem, and 0 for a row.
+        Expand the tree to this depth first; by default deep enough for all workers, and 0 for rows.
     budget : int, optional
-        Nodes a task may visit before it hands back its frontier; by default set by time.
+        Nodes a task may visit before it hands back its frontier; by default set from the time that
+        tasks take.
     engine : str
-        Name of the engine; ``auto`` is one that suits the problem. The name of one that takes
-        branching rules may have one behind it: ``dlx:first``.
+        The search engine; batchsolve engines lists them.
     branch : str
-        The branching rule; any but ``mrv`` becomes part of the name of the engine. See
-        `checked_branch`.
+        Branch on the item with the fewest options (mrv), the first, or rather on one whose name
+        begins with # (sharp) or is like ITEMS, a pattern such as r1c*.
 
     Examples
     --------
@@ -387,24 +400,13 @@ class SearchSettings:
     batchsolve.errors.InputError: time_limit is more than 0 seconds, not 0
     """
 
-    limit: int | None = setting("Stop after N solutions.", least=1)
-    node_limit: int | None = setting("Stop after N nodes.", least=1)
-    time_limit: float | None = setting("Stop after S seconds.", metavar="S")
-    split_depth: int | None = setting(
-        "Expand the tree to this depth first; by default deep enough for all workers.",
-        least=0,
-        metavar="D|auto",
-    )
-    budget: int | None = setting(
-        "Nodes a task may visit; by default set from the time that tasks take.", least=1
-    )
-    engine: str = setting("The search engine; batchsolve engines lists them.", AUTO, metavar="NAME")
-    branch: str = setting(
-        "Branch on the item with the fewest options (mrv), the first, or rather on one whose name "
-        "begins with # (sharp) or is like ITEMS, a pattern such as 'r1c*'.",
-        MRV,
-        metavar="mrv|first|sharp[:ITEMS]",
-    )
+    limit: int | None = setting(least=1)
+    node_limit: int | None = setting(least=1)
+    time_limit: float | None = setting(metavar="S")
+    split_depth: int | None = setting(least=0, metavar="D|auto")
+    budget: int | None = setting(least=1)
+    engine: str = setting(AUTO, metavar="NAME")
+    branch: str = setting(MRV, metavar="mrv|first|sharp[:ITEMS]")
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -437,34 +439,33 @@ class FileSettings:
     solution_column : str, optional
         The column of given solutions; by default found by its name.
     alphabet : str, optional
-        Symbols of the digits; by default found from the whole column, for each size of grids.
+        Symbols of the digits: 0-8, 1-9A-G, A-P, 0-15, … or numbers; one more in front is the blank.
+        By default they are found from the column, for each size of grids.
     blank : str, optional
-        The characters of blank cells; by default those of ``.0*_-`` that are not digits.
+        Characters of blank cells, such as ?x; by default those of .0*_- that are not digits.
     box : (int, int), optional
-        Rows and columns of a box; then all puzzles have this shape. By default the size of each
-        puzzle tells its box, or a column ``box``, such as ``2x3``.
+        Rows and columns of a box, such as 2x3, of all grids; by default from the size of each grid,
+        or from a column box.
     rules : str, optional
-        Rules beyond rows, columns and boxes, joined by ``+``: ``x+antiknight``. A column ``rules``
-        gives rows more.
+        Rules beyond rows, columns and boxes, such as x+antiknight; a column rules gives rows more.
     regions : str, optional
-        The region of each cell, in place of boxes: N² characters, or labels with spaces between
-        them. A column ``regions`` gives rows others.
+        The region of each cell, in place of boxes, a letter or number a cell; a column regions
+        gives rows others.
     rule_columns : str, optional
-        The columns that give rows rules, such as ``cages,sums``, or ``none``; by default all of
-        ``rules``, ``regions``, ``cages``, ``sums``, ``marks``, ``pairs`` and ``constraints`` that
-        hold text.
+        Columns that give rows rules, such as cages,sums, or none; by default all of rules, regions,
+        cages, sums, marks, pairs and constraints that hold text.
     chunk : int, optional
         The upper bound of rows that a task reads; by default up to 1.75 MB of text.
     filename : bool
-        Write a column ``filename`` with the file of each row.
+        Add a column with the file of each row.
     stats : bool
-        Write the columns ``nodes`` and ``seconds``.
+        Add the columns nodes and seconds.
     canonical : bool
-        Write the column ``canonical`` with the canonical form of each puzzle.
+        Add a column with the least puzzle that is the same up to symmetry (row-minlex).
     stop_on_invalid : bool
-        Raise `InputError` at the first invalid row instead of reporting it in its place.
+        Stop at the first invalid row, instead of reporting it in its place.
     resume : bool
-        Go on from ``OUT.partial``, if there is one.
+        Go on from OUT.partial, if there is one.
 
     Examples
     --------
@@ -472,49 +473,20 @@ class FileSettings:
     (2, 3)
     """
 
-    column: str | None = setting("Name of the puzzle column; found by default.", metavar="NAME")
-    solution_column: str | None = setting(
-        "Name of the column of given solutions; found by default.", metavar="NAME"
-    )
-    alphabet: str | None = setting(
-        "Symbols of the digits: 0-8, 1-9A-G, A-P, 0-15, … or numbers; one more in front is the "
-        "blank.",
-        metavar="A",
-    )
-    blank: str | None = setting(
-        "Characters of blank cells, such as ?x; by default those of .0*_- that are not digits.",
-        metavar="C",
-    )
-    box: tuple[int, int] | None = setting(
-        "Rows and columns of a box, such as 2x3; by default from the size of each grid, or from a "
-        "column box.",
-        metavar="RxC",
-    )
-    rules: str | None = setting(
-        "Rules beyond rows, columns and boxes, such as x+antiknight; a column rules gives rows "
-        "more.",
-        metavar="NAMES",
-    )
-    regions: str | None = setting(
-        "File with the region of each cell, in place of boxes, a letter or number a cell; a column "
-        "regions gives rows others.",
-        metavar="FILE",
-    )
-    rule_columns: str | None = setting(
-        "Columns that give rows rules, such as cages,sums, or none; by default all of rules, "
-        "regions, cages, sums, marks, pairs and constraints that hold text.",
-        metavar="NAMES",
-    )
-    chunk: int | None = setting(
-        "Most rows a task reads; by default up to 1.75 MB of text.", least=1
-    )
-    filename: bool = setting("Add a column with the file of each row.", False)
-    stats: bool = setting("Add the columns nodes and seconds.", False)
-    canonical: bool = setting(
-        "Add a column with the least puzzle that is the same up to symmetry (row-minlex).", False
-    )
-    stop_on_invalid: bool = setting("Stop at the first invalid row.", False)
-    resume: bool = setting("Go on from OUT.partial.", False)
+    column: str | None = setting(metavar="NAME")
+    solution_column: str | None = setting(metavar="NAME")
+    alphabet: str | None = setting(metavar="A")
+    blank: str | None = setting(metavar="C")
+    box: tuple[int, int] | None = setting(metavar="RxC")
+    rules: str | None = setting(metavar="NAMES")
+    regions: str | None = setting()
+    rule_columns: str | None = setting(metavar="NAMES")
+    chunk: int | None = setting(least=1)
+    filename: bool = setting(False)
+    stats: bool = setting(False)
+    canonical: bool = setting(False)
+    stop_on_invalid: bool = setting(False)
+    resume: bool = setting(False)
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -524,45 +496,43 @@ class FileSettings:
 
 @dataclass(frozen=True)
 class PuzzleSettings:
-    """The puzzles that are to be made.
+    """The puzzles that `generate` makes.
 
     Attributes
     ----------
     seed : int
         The seed of the random numbers.
     clues : (int, int), optional
-        The bounds of the number of clues. Unless puzzles are minimal, each number is aimed at
-        equally often. By default, clues are taken away as long as one solution is left.
+        The bounds of the number of clues, each number equally often unless puzzles are minimal; by
+        default, clues are removed as long as one solution is left.
     rating : (float, float), optional
-        The bounds of the rating, as `rate` rates puzzles of 9×9. Beyond its ladder it is 8.6.
+        The bounds of the rating, as of rate; it is 8.6 where guesses are needed.
     minimal : bool
-        Make puzzles with a second solution without any one of their clues.
+        Make puzzles of which no clue can be left out.
     cages : (int, int), optional
-        The bounds of the number of cells of cages, which are drawn for each row and have the sums
-        of its solution, as in a killer.
+        The bounds of the number of cells of cages, which are drawn for each row, with their sums.
     cage_layout : str, optional
-        The cage of each cell in all rows, or ``.``; the sums are those of each row's solution.
+        The cage of each cell in all rows, or a dot; the sums are those of each row's solution.
     marks : str, optional
-        The marks of neighbours that each solution has, all of them, joined by ``+``:
-        ``consecutive``, ``dots``, ``xv``, ``greater``; or ``parity`` of every cell.
+        Kinds of marks, all of which are given: consecutive, dots, xv, greater or parity; several
+        with + between them.
     lines : str, optional
-        The kinds of lines that are drawn for each row, as many as fit, joined by ``+``: ``thermo``,
-        ``whisper``, ``renban``, ``palindrome``.
+        Kinds of lines, of which as many are drawn for each row as fit: thermo, whisper, renban or
+        palindrome; several with + between them.
     line_cells : (int, int), optional
-        The bounds of the number of cells of a line; by default 3 to 5.
+        The bounds of the number of cells of a line; 3 to 5 by default.
     jigsaw : bool
         Draw connected regions for each row, in place of boxes.
     constraints : str, optional
-        Rules of all rows beside those of boxes, as the column ``constraints`` gives them to one: a
-        string of Interactive Sudoku Solver, the JSON of f-puzzles, or a killer of SumoCue.
+        Rules of all rows beside those of boxes, as in a column constraints: a string of Interactive
+        Sudoku Solver, the JSON of f-puzzles, or a killer of SumoCue.
     pattern : str, optional
-        A character for each cell; no clue stands where it is one of ``.0_-``.
+        A character for each cell; no clue stands where it is one of .0_-.
     symmetry : str
-        The symmetry of the places of clues: ``rotation`` by half a turn, ``quarter-turn``,
-        ``mirror`` from left to right, ``diagonal``, or ``none``.
+        The symmetry of the places of clues.
     weights : bool
-        Write the column ``weight``, by which means over minimal puzzles are those over all minimal
-        puzzles of the grids: see the guide.
+        Add the column weight, by which means over minimal puzzles are those over all that there
+        are.
     unlike : tuple of str
         Files; no puzzle is equal up to symmetry to one in them.
     node_limit : int
@@ -576,54 +546,22 @@ class PuzzleSettings:
     batchsolve.errors.InputError: clues are a pair such as (22, 26), fewest first, not (30, 24)
     """
 
-    seed: int = setting("Seed of the random numbers.", 0)
-    clues: tuple[int, int] | None = setting(
-        "Number of clues; by default as few as the order of removal leads to.", metavar="A..B"
-    )
-    rating: tuple[float, float] | None = setting(
-        "Rating of the puzzle, as of rate; A.. has no upper bound.", metavar="A..B"
-    )
-    minimal: bool = setting("No clue can be left out.", False)
-    cages: tuple[int, int] | None = setting(
-        "Draw cages of A to B cells for each row, and give their sums.", metavar="A..B"
-    )
-    cage_layout: str | None = setting(
-        "File with the cage of each cell, or a dot; give their sums.", metavar="FILE"
-    )
-    marks: str | None = setting(
-        "Give all marks of a kind: consecutive, dots, xv, greater or parity; several with + "
-        "between them.",
-        metavar="KIND",
-    )
-    lines: str | None = setting(
-        "Draw lines of a kind: thermo, whisper, renban or palindrome; several with + between them.",
-        metavar="KIND",
-    )
-    line_cells: tuple[int, int] | None = setting(
-        "Number of cells of a line; 3..5 by default.", metavar="A..B"
-    )
-    jigsaw: bool = setting("Draw regions for each row, in place of boxes.", False)
-    constraints: str | None = setting(
-        "File with rules of all rows, as in a column constraints: a constraint string, f-puzzles "
-        "or SumoCue.",
-        metavar="FILE",
-    )
-    pattern: str | None = setting(
-        "File with a character for each cell; clues stand only where it is none of .0_-.",
-        metavar="FILE",
-    )
-    symmetry: str = setting(
-        "Symmetry of the places of clues.", "none", metavar="|".join(SYMMETRIES)
-    )
-    weights: bool = setting(
-        "Add a column by which minimal puzzles stand for all that there are.", False
-    )
-    unlike: tuple[str, ...] = setting(
-        "No puzzle is equal up to symmetry to one of FILE; can be given several times.",
-        (),
-        metavar="FILE",
-    )
-    node_limit: int = setting("Nodes after which a row has failed.", 1_000_000, least=1)
+    seed: int = setting(0)
+    clues: tuple[int, int] | None = setting(metavar="A..B")
+    rating: tuple[float, float] | None = setting(metavar="A..B")
+    minimal: bool = setting(False)
+    cages: tuple[int, int] | None = setting(metavar="A..B")
+    cage_layout: str | None = setting()
+    marks: str | None = setting(metavar="KIND")
+    lines: str | None = setting(metavar="KIND")
+    line_cells: tuple[int, int] | None = setting(metavar="A..B")
+    jigsaw: bool = setting(False)
+    constraints: str | None = setting()
+    pattern: str | None = setting()
+    symmetry: str = setting("none", metavar="|".join(SYMMETRIES))
+    weights: bool = setting(False)
+    unlike: tuple[str, ...] = setting((), metavar="FILE")
+    node_limit: int = setting(1_000_000, least=1)
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -712,6 +650,18 @@ class RunFields(TypedDict, total=False):
     resume: bool
 
 
+class NotationFields(TypedDict, total=False):
+    """The `FileSettings` of grids with any rules: the keywords of `read_problem`."""
+
+    column: str | None
+    alphabet: str | None
+    blank: str | None
+    box: tuple[int, int] | None
+    rules: str | None
+    regions: str | None
+    rule_columns: str | None
+
+
 class GridFields(WorkerFields, total=False):
     """The keywords of `rate`: workers, and the `FileSettings` of grids with the usual rules."""
 
@@ -727,11 +677,10 @@ class RateFileFields(GridFields, RunFields, total=False):
     """The keywords of `rate_file`."""
 
 
-class RuledFields(GridFields, total=False):
+class RuledFields(WorkerFields, NotationFields, total=False):
     """Workers, and the `FileSettings` of grids with any rules."""
 
-    rules: str | None
-    regions: str | None
+    files: FileSettings | None
 
 
 class EvaluateFields(RuledFields, total=False):

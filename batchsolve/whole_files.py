@@ -22,6 +22,7 @@ from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
 
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
 _AT_ONCE = 1 << 20
+_OF_RUNS = (".partial", ".partial.journal")  # ends of the names of the files of unfinished runs
 
 
 def opened(path: str | os.PathLike[str]) -> BinaryIO:
@@ -87,6 +88,11 @@ def target_of(path: str | os.PathLike[str]) -> str:
     """
     name = os.fspath(path)
     target = followed(name)
+    if target.endswith(_OF_RUNS):
+        raise OutputError(
+            f"{name}: names that end with {' or '.join(_OF_RUNS)} are those of unfinished runs; "
+            f"name another"
+        )
     directory = os.path.dirname(target) or "."
     if not os.path.isdir(directory):
         raise OutputError(f"{name}: the directory {directory} does not exist")
@@ -102,7 +108,7 @@ def target_of(path: str | os.PathLike[str]) -> str:
 
 def partial_path(path: str) -> str:
     """Return the path of the rows of an unfinished run, which can be resumed."""
-    return path + ".partial"
+    return path + _OF_RUNS[0]
 
 
 def whole_target_of(path: str | os.PathLike[str]) -> str:
@@ -111,17 +117,28 @@ def whole_target_of(path: str | os.PathLike[str]) -> str:
     Raises
     ------
     OutputError
-        If `target_of` does, or an interrupted run has left its rows: in the end it would replace
-        the file.
+        If `target_of` does, or a run is going on, or an interrupted one has left its rows: in the
+        end it would replace the file.
     """
     target = target_of(path)
-    kept = partial_path(target)
-    if left := [name for name in (kept, f"{kept}.journal") if os.path.exists(name)]:
-        raise OutputError(
-            f"{kept}: an interrupted run (of solve, for instance) left its rows there; go on with "
-            f"that run and `resume`, delete {' and '.join(left)}, or name another output"
-        )
+    if _rows_kept(target):
+        with only_writer(target):  # the run may be going on, and then says so
+            _check_keeps_no_rows(target)
     return target
+
+
+def _rows_kept(target: str) -> list[str]:
+    """Return the files that an unfinished run of an output has."""
+    return [name for name in (target + end for end in _OF_RUNS) if os.path.exists(name)]
+
+
+def _check_keeps_no_rows(target: str) -> None:
+    if left := _rows_kept(target):
+        raise OutputError(
+            f"{partial_path(target)}: an interrupted run (of solve, for instance) left its rows "
+            f"there; go on with that run and `resume`, delete {' and '.join(left)}, or name "
+            f"another output"
+        )
 
 
 @contextmanager
@@ -155,10 +172,10 @@ def folder_beside(path: str) -> Iterator[str]:
     Raises
     ------
     OutputError
-        If `only_writer` or `whole_target_of` does.
+        If `only_writer` does, or an interrupted run has left its rows.
     """
     with only_writer(path) as folder:
-        whole_target_of(path)
+        _check_keeps_no_rows(path)
         yield folder
 
 

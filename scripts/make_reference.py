@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from batchsolve.cli.commands import all_commands
 from batchsolve.cli.options import by_heading
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "commands.md"
+MANY = 3  # commands with the same option, from which on it is said once
 HEAD = """# Commands
 
-`batchsolve COMMAND --help` prints the same. Data go to standard output and all else to standard
-error. `batchsolve --version` prints the version.
+`batchsolve COMMAND --help` prints all options of a command. Data go to standard output and all else
+to standard error. `batchsolve --version` prints the version.
 
 | exit code | meaning |
 |---|---|
@@ -28,29 +30,61 @@ error. `batchsolve --version` prints the version.
 | 1 | not complete: a limit was met, parts or answers are missing, or a given solution is wrong |
 | 2 | an error with a message; or the reader of the output went away, as `head` does |
 | 130, 143 | ended by Ctrl-C or by SIGTERM |
-"""
+
+## Shared options
+
+They have the same meaning in each command that names them."""
 
 
 def page() -> str:
     """Return the page as Markdown."""
-    commands = all_commands().items()
-    return "\n".join([HEAD, *(line for each in commands for line in _command(*each))])
+    commands = all_commands()
+    shared = _shared([each for command in commands.values() for each in command.params])
+    lines = [HEAD, *_tables(shared.values()), ""]
+    for each in commands.items():
+        lines += _command(*each, shared={_row(each) for each in shared.values()})
+    return "\n".join(lines)
 
 
-def _command(name: str, command: Any) -> Iterator[str]:
+def _shared(parameters: Collection[Any]) -> dict[str, Any]:
+    """Return the options and arguments that many commands have, in their most common meaning."""
+    rows = Counter(map(_row, parameters))
+    found: dict[str, Any] = {}
+    for each in parameters:
+        other = found.get(_name(each))
+        if rows[_row(each)] >= max(MANY, 1 + rows[_row(other)] if other else 0):
+            found[_name(each)] = each
+    return found
+
+
+def _tables(parameters: Collection[Any]) -> Iterator[str]:
+    for heading, those in by_heading(parameters).items():
+        yield from ("", f"| {heading} | meaning |", "|---|---|", *map(_row, those))
+
+
+def _command(name: str, command: Any, shared: Collection[str]) -> Iterator[str]:
     forms = [each.metavar for each in command.params if each.param_type_name == "argument"]
     yield from (f"## batchsolve {name}", "", command.help, "", "```text")
     yield " ".join(["batchsolve", name, *forms, "[OPTIONS]"])
     yield "```"
-    for heading, parameters in by_heading(command.params).items():
-        yield from ("", f"| {heading} | meaning |", "|---|---|")
-        yield from (
-            f"| {_form(each)} | {_words(each.help or '')}{_default(each)} |" for each in parameters
-        )
+    yield from _tables([each for each in command.params if _row(each) not in shared])
+    if names := [_code(_name(each)) for each in command.params if _row(each) in shared]:
+        yield from ("", f"[Shared options](#shared-options): {', '.join(names)}.")
     examples, _, rest = command.epilog.partition("\n\n")
     yield from ("", "Examples:", "", "```sh")
     yield from (line.strip().removeprefix("$ ") for line in examples.splitlines()[2:])
+    rest = rest.replace("; 130 interrupted, 143 terminated", "")  # as the head of the page says
     yield from ("```", "", rest, "") if rest else ("```", "")
+
+
+def _row(parameter: Any) -> str:
+    """Return the line of a parameter in a table."""
+    return f"| {_form(parameter)} | {_words(parameter.help or '')}{_default(parameter)} |"
+
+
+def _name(parameter: Any) -> str:
+    is_argument = parameter.param_type_name == "argument"
+    return parameter.metavar if is_argument else max(parameter.opts, key=len)
 
 
 def _form(parameter: Any) -> str:

@@ -312,3 +312,16 @@ def test_type_checkers_know_the_fields_of_settings(taken, kinds):
         hints.pop(name, None)
     known = {name: hint for kind in kinds for name, hint in get_type_hints(kind).items()}
     assert hints == {name: known[name] for name in hints}
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        (lambda **how: bs.rate(pa.table({"puzzle": ["1" * 81]}), **how), "leave it out"),
+        (lambda **how: bs.generate_table(1, **how), "leave it out"),
+        (lambda **how: bs.evaluate(pa.table({"puzzle": ["."]}), **how), "name it with `truth`"),
+    ],
+)
+def test_advice_names_an_argument_that_is_there(call, advice):
+    with pytest.raises(bs.InputError, match=f"takes no `solution_column`; {advice}$"):
+        call(solution_column="x")

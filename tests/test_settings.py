@@ -441,8 +441,8 @@ ONE = "{home}/in.csv#2"
 LINES = {
     "solve": Line(
         "{home}/in.csv -o out.csv",
-        {"--on-invalid": "stop", "--node-limit": "1"},
-        {"--engine": "--json"},
+        {"--node-limit": "1"},
+        dict.fromkeys(["--engine", "--branch"], "--json"),
     ),
     "dedupe": Line("{home}/repeated.csv -o out.csv", {"--against": "{home}/in.csv"}),
     "generate": Line(
@@ -457,7 +457,9 @@ LINES = {
     ),
     "rate": Line("{home}/rated.csv -o out.csv", {"--rule-columns": "cages"}),
     "augment": Line(
-        "{home}/in.csv --rule-columns none -o out.csv", {"--rule-columns": "cages,sums"}
+        "{home}/in.csv --rule-columns none -o out.csv",
+        {"--rule-columns": "cages,sums"},
+        {"--stop-on-invalid": "--blank x"},
     ),
     "evaluate": Line(
         "{home}/predicted.csv",

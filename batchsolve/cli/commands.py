@@ -17,33 +17,36 @@ import click
 from click.exceptions import Exit
 
 import batchsolve
-from batchsolve.cli.completion import completion_options
 from batchsolve.cli.options import Printing, by_heading, parameters_of
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, disk_errors, printable
 
-# Argument of a function -> the option, where the names differ.
-_OTHER_OPTIONS = {"stop_on_invalid": "--on-invalid stop"}
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 COLUMN = 24  # characters, of the flags in a help text
+LINE = 80  # characters, of a line in the list of commands
 MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a tenth of a second then
 
-# Command -> its module, in the order of the list of commands: rows, one problem, its runs, job
-# arrays, scaling.
-_MODULES = {
-    name: module
-    for module, names in (
-        ("rows", ("solve", "dedupe", "generate")),
-        ("learning", ("rate", "augment", "evaluate")),
-        ("count", ("count",)),
-        ("trees", ("enumerate", "export", "runs")),
-        ("graphs", ("graph", "sample")),
-        ("problems", ("show", "draw", "convert", "estimate", "engines")),
-        ("trees", ("split", "merge")),
-        ("scale", ("scale", "report")),
-    )
-    for name in names
+# Heading of the list of commands -> the commands, each with its module.
+_GROUPS = {
+    "Tables of puzzles": {"solve": "rows", "dedupe": "rows", "generate": "rows"},
+    "Learning": {"rate": "learning", "augment": "learning", "evaluate": "learning"},
+    "One problem": {
+        "count": "count",
+        "enumerate": "trees",
+        "export": "trees",
+        "runs": "trees",
+        "graph": "graphs",
+        "sample": "graphs",
+        "show": "problems",
+        "draw": "problems",
+        "convert": "problems",
+        "estimate": "problems",
+        "engines": "problems",
+    },
+    "Trees in parts": {"split": "trees", "merge": "trees"},
+    "Scaling": {"scale": "scale", "report": "scale"},
 }
+_MODULES = {name: module for group in _GROUPS.values() for name, module in group.items()}
 
 
 class Commands(click.Group):
@@ -71,6 +74,14 @@ class Commands(click.Group):
         """Return the names of the commands."""
         return list(_MODULES)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under the headings of their tasks."""
+        commands, width = all_commands(), max(map(len, _MODULES))
+        for heading, names in _GROUPS.items():
+            with formatter.section(heading):
+                shown = {name: commands[name].get_short_help_str(LINE) for name in names}
+                formatter.write_dl([(f"{name:{width}}", what) for name, what in shown.items()])
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name, or None."""
         if cmd_name in _MODULES:
@@ -86,7 +97,6 @@ app = Commands(
     epilog="batchsolve COMMAND --help shows the options of a command and examples.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
-    params=completion_options(),
 )
 click.version_option(
     batchsolve.__version__, message="batchsolve %(version)s", help="Print the version."
@@ -269,9 +279,4 @@ def as_options(message: str) -> str:
     >>> as_options("say which with `up_to_symmetry`")
     'say which with --up-to-symmetry'
     """
-
-    def option(match: re.Match[str]) -> str:
-        name = match[1]
-        return _OTHER_OPTIONS.get(name, f"--{name.replace('_', '-')}")
-
-    return re.sub("`([a-z_]+)`", option, message)
+    return re.sub("`([a-z_]+)`", lambda match: f"--{match[1].replace('_', '-')}", message)

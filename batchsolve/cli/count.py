@@ -12,14 +12,12 @@ from click import BadParameter, Choice
 from batchsolve.cli.commands import answered, command
 from batchsolve.cli.graphs import Asked, draw_to_file, print_distribution
 from batchsolve.cli.options import (
-    HOW_WRITTEN,
     PROBLEM,
     Printing,
     WorkerOptions,
     argument,
     input_option,
     meaning,
-    only,
     option,
     output_to,
     search_option,
@@ -28,7 +26,14 @@ from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import time_limited
 from batchsolve.cli.trees import EPILOG, Generators, UpToSymmetry, group_of, nothing_as_json, report
 from batchsolve.errors import InputError, counted, listed
-from batchsolve.settings import AUTO, GRAPH_MEGABYTES, FileSettings, SearchSettings
+from batchsolve.settings import (
+    AUTO,
+    GRAPH_MEGABYTES,
+    CountFileFields,
+    FileSettings,
+    NotationFields,
+    SearchSettings,
+)
 
 _GOES_WITH = {
     "--graph": "--memo, --memo-size and --time-limit only: one search draws the whole graph",
@@ -37,10 +42,12 @@ _GOES_WITH = {
 }
 CountedFiles = Annotated[
     FileSettings,
-    only(*HOW_WRITTEN, "filename", "chunk", "stats"),
-    meaning("column", help="Name of the puzzle column; found by default. Of a table: problem."),
+    NotationFields,
+    CountFileFields,
+    meaning("resume", help="Go on with the run in DIR, or start it; or go on from OUT.partial."),
+    meaning("column", help="The puzzle column, found by default; of a table of problems: problem."),
     meaning(
-        "chunk", help="Most rows of a table that a task reads; by default 16 to 128 kB of text."
+        "chunk", help="The upper bound of rows that a task reads; by default 16 to 128 kB of text."
     ),
 ]
 
@@ -76,9 +83,6 @@ def count(
     run: Annotated[
         str | None, option(metavar="DIR", help="Keep the run in DIR, to resume it.")
     ] = None,
-    resume: Annotated[
-        bool, option(help="Go on with the run in DIR, or start it; or go on from OUT.partial.")
-    ] = False,
     stacks: Annotated[
         str | None,
         input_option(metavar="FILE", help="Search only the stacks in this file; see split."),
@@ -135,17 +139,18 @@ def count(
             raise InputError(f"{listed(unfit)}: for one problem, without -o; count them one by one")
         from batchsolve.runs.solve_file import count_file
 
-        output, how = output or "-", {"search": search, "files": replace(puzzles, resume=resume)}
+        output, how = output or "-", {"search": search, "files": puzzles}
         summary = printing.rows_of(count_file, workers, problems, output, **how)
         return answered(summary, printing, output=output)
-    if unfit := [name for name in ("chunk", "stats", "filename") if getattr(puzzles, name)]:
+    of_tables = "chunk", "stats", "filename", "stop_on_invalid"
+    if unfit := [name for name in of_tables if getattr(puzzles, name)]:
         raise InputError(f"--{unfit[0]} is for a table of counts; name it with -o")
     [problem] = problems
     megabytes = GRAPH_MEGABYTES if memo_size is None else memo_size
     asked = Asked(problem, search, puzzles, printing)
     if about := _given(questions):
         whole = SearchSettings(engine=search.engine, time_limit=search.time_limit)
-        others = _given({**in_parts, **of_group}) or about[1:] or resume or search != whole
+        others = _given({**in_parts, **of_group}) or about[1:] or puzzles.resume or search != whole
         fits = {"--graph": memo, "--by": not memo and search.engine == AUTO, "--project": not memo}
         if others or not fits[about[0]]:
             raise InputError(f"{about[0]} goes with {_GOES_WITH[about[0]]}")
@@ -154,12 +159,12 @@ def count(
         if by is not None:
             return print_distribution(asked, by, megabytes)
         return _count_projections(asked, project, workers)
-    if resume and run is None:
+    if puzzles.resume and run is None:
         raise InputError("--resume needs --run DIR, the run to go on with")
     if len(_given(in_parts)) == 2:
         raise InputError("--stacks and --run do not go together; a part is one short search")
     group = up_to_symmetry, symmetries
-    return _count_one(asked, run, resume, stacks, group, workers)
+    return _count_one(asked, run, stacks, group, workers)
 
 
 def _given(options: Mapping[str, object]) -> list[str]:
@@ -188,7 +193,6 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
 def _count_one(
     asked: Asked,
     run: str | None,
-    resume: bool,
     stacks: str | None,
     symmetries: tuple[bool, str | None],
     workers: WorkerOptions,
@@ -213,8 +217,9 @@ def _count_one(
         if run is None:
             result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)
         else:
-            said: dict[str, Any] = {"resume": resume, "name": reading.name, "engine": search.engine}
-            with Run(run, reading.problem, begin, up_to_symmetry=group, **said) as kept:
+            said: dict[str, Any] = {"name": reading.name, "up_to_symmetry": group}
+            said |= {"engine": search.engine, "resume": asked.puzzles.resume}
+            with Run(run, reading.problem, begin, **said) as kept:
                 result = kept.search(**how)
     if not printing.as_json:
         print(result.count)

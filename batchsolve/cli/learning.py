@@ -8,7 +8,6 @@ import click
 
 from batchsolve.cli.commands import EXIT_INCOMPLETE, answered, command
 from batchsolve.cli.options import (
-    HOW_WRITTEN,
     Inputs,
     JsonSummary,
     Printing,
@@ -16,22 +15,10 @@ from batchsolve.cli.options import (
     WorkerOptions,
     argument,
     input_option,
-    meaning,
-    only,
     option,
     solution_option,
 )
-from batchsolve.settings import FileSettings
-
-Augmented = Annotated[
-    FileSettings,
-    only(*HOW_WRITTEN, "solution_column", "filename", "chunk", "resume"),
-    meaning("solution_column", help="Name of the column of solutions; found by default."),
-]
-Rated = Annotated[
-    FileSettings, only("rule_columns", "alphabet", "blank", "column", "filename", "chunk", "resume")
-]
-Judged = Annotated[FileSettings, only(*HOW_WRITTEN, "chunk")]
+from batchsolve.settings import AugmentFileFields, EvaluateFields, FileSettings, RateFileFields
 
 
 @command(
@@ -55,7 +42,7 @@ def augment(
         bool, solution_option(help="Write each row itself before its images.")
     ] = False,
     workers: WorkerOptions,
-    files: Augmented,
+    files: Annotated[FileSettings, AugmentFileFields],
     printing: JsonSummary,
 ) -> int:
     """Write random images of puzzles, relabelled and permuted.
@@ -104,7 +91,7 @@ def rate(
         ),
     ] = False,
     workers: WorkerOptions,
-    files: Rated,
+    files: Annotated[FileSettings, RateFileFields],
     printing: JsonSummary,
 ) -> int:
     """Rate 9×9 puzzles by the hardest technique that they need.
@@ -179,7 +166,7 @@ def evaluate(
         option(metavar="FILE", help="Write a page with the table and pictures of wrong rows."),
     ] = None,
     workers: WorkerOptions,
-    files: Judged,
+    files: Annotated[FileSettings, EvaluateFields],
     printing: Printing,
 ) -> int:
     """Count what predicted solutions have right.

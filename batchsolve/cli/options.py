@@ -6,11 +6,11 @@ They are notes of `Annotated` parameters, whose types and defaults say the rest:
               probes: Annotated[int, option(metavar="N", help="…")] = 1000) -> int:
 
 The classes of `batchsolve.settings` declare the settings of searches and files, with default,
-bounds and help. A command takes such a class as one parameter; on the command line it stands for an
-option for each field::
+bounds and meaning. A command takes such a class as one parameter; on the command line it stands for
+an option for each field, or for those that a function of Python takes, too::
 
     @command()
-    def count(problem: Problem, *, search: SearchSettings, printing: Printing) -> int:
+    def rate(inputs: Inputs, *, files: Annotated[FileSettings, RateFileFields]) -> int:
 """
 
 from __future__ import annotations
@@ -27,11 +27,20 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
 from click import BadParameter
+from click.shell_completion import CompletionItem
 
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, printable
 from batchsolve.interrupts import check_interrupt
-from batchsolve.settings import SYMMETRIES, FileSettings, PuzzleSettings, SearchSettings, setting
+from batchsolve.settings import (
+    SYMMETRIES,
+    FileSettings,
+    NotationFields,
+    PuzzleSettings,
+    SearchSettings,
+    meanings_of,
+    setting,
+)
 from batchsolve.whole_files import text_of
 
 Note = Callable[[str, Any, Any], click.Parameter]
@@ -52,6 +61,7 @@ def argument(metavar: str, help: str) -> Note:
             nargs=-1 if many else 1,
             help=help,
             metavar=metavar,
+            shell_complete=_files,
             **_unless_given(default),
         )
 
@@ -78,6 +88,8 @@ def option(*flags: str, help: str, heading: str = "Output", **declared: Any) -> 
     def parameter(name: str, kind: Any, default: Any) -> click.Parameter:
         many = "type" not in declared and get_origin(kind) is tuple
         usual = {"type": get_args(kind)[0] if many else kind, "multiple": many}
+        if declared.get("metavar") in ("FILE", "OUT", "DIR"):
+            usual["shell_complete"] = _files
         made = click.Option(
             [*(flags or (f"--{name.replace('_', '-')}",)), name],
             is_flag=kind is bool or None,  # False would make the value optional
@@ -88,6 +100,11 @@ def option(*flags: str, help: str, heading: str = "Output", **declared: Any) -> 
         return made
 
     return parameter
+
+
+def _files(context: click.Context, parameter: click.Parameter, word: str) -> list[CompletionItem]:
+    """Have the shell complete the name of a file."""
+    return [CompletionItem(word, type="file")]
 
 
 input_option, search_option, solution_option, worker_option = (
@@ -131,27 +148,38 @@ def click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
 
 @dataclass(frozen=True)
 class WorkerOptions:
-    """The workers of a search."""
+    """The workers of a search.
 
-    jobs: int | None = setting("Number of workers; by default one for each core.")
-    backend: str = setting(
-        "The kind of workers: threads, processes (loky), or those of a cluster (dask, ray).",
-        "threading",
-        metavar="threading|loky|dask|ray",
-    )
-    address: str | None = setting(
-        "The cluster of --backend dask (tcp://host:8786) or ray (host:6379); by default one is "
-        "started on this machine.",
-        metavar="ADDRESS",
-    )
+    Attributes
+    ----------
+    jobs : int, optional
+        The number of workers; by default one for each core.
+    backend : str
+        The kind of workers: threads, processes (loky), or those of a cluster (dask, ray).
+    address : str, optional
+        The cluster of --backend dask (tcp://host:8786) or ray (host:6379); by default one is
+        started on this machine.
+    """
+
+    jobs: int | None = setting()
+    backend: str = setting("threading", metavar="threading|loky|dask|ray")
+    address: str | None = setting(metavar="ADDRESS")
 
 
 @dataclass(frozen=True)
 class Printing:
-    """The form of facts and summaries, and all that a command prints beside its answer."""
+    """The form of facts and summaries, and all that a command prints beside its answer.
 
-    as_json: bool = setting("Print a line of JSON.", False)
-    quiet: bool = setting("Print no progress and no summary, only errors.", False)
+    Attributes
+    ----------
+    as_json : bool
+        Print a line of JSON.
+    quiet : bool
+        Print no progress and no summary, only errors.
+    """
+
+    as_json: bool = setting(False)
+    quiet: bool = setting(False)
 
     def facts(self, facts: Mapping[str, Any]) -> None:
         """Print facts, a line each or as JSON."""
@@ -216,8 +244,8 @@ def box_shape(text: str) -> tuple[int, int]:
     return int(rows), int(columns)
 
 
-def text_of_file(what: str) -> Callable[[str], str]:
-    """Return a function that returns the text of a file that an option names."""
+def text_of_file(what: str) -> dict[str, Any]:
+    """Declare an option that names a file with the text of a setting, such as ``the rules``."""
 
     def read(name: str) -> str:
         try:
@@ -227,7 +255,7 @@ def text_of_file(what: str) -> Callable[[str], str]:
             why = "is not UTF-8 text" if not_text else getattr(error, "strerror", None) or error
             raise BadParameter(f"{name}: {why}; name a file with {what}") from error
 
-    return read
+    return {"type": read, "metavar": "FILE"}
 
 
 def number_range(text: str) -> tuple[int, int]:
@@ -271,22 +299,26 @@ _ADDED: dict[str, dict[str, Any]] = {
     "as_json": {"flags": ("--json",)},
     "quiet": {"flags": ("--quiet", "-q")},
     "box": {"type": box_shape},
-    "regions": {"type": text_of_file("the region of each cell")},
+    "regions": text_of_file("the region of each cell"),
     "split_depth": {"type": depth_or_auto},
     "clues": {"type": number_range},
     "rating": {"type": rating_range},
-    "pattern": {"type": text_of_file("a character for each cell")},
+    "pattern": text_of_file("a character for each cell"),
     "cages": {"type": number_range},
     "line_cells": {"type": number_range},
-    "cage_layout": {"type": text_of_file("the cage of each cell")},
-    "constraints": {"type": text_of_file("constraints, as of a column of tables")},
+    "cage_layout": text_of_file("the cage of each cell"),
+    "constraints": text_of_file("constraints, as of a column of tables"),
     "symmetry": {"type": click.Choice(SYMMETRIES)},
     **{name: {"heading": "Output"} for name in ("filename", "stats", "canonical", "resume")},
 }
 
 
 def only(*names: str) -> tuple[str, ...]:
-    """Annotate a class of settings: the command offers these fields, in this order."""
+    """Annotate a class of settings: the command offers these fields alone.
+
+    The keywords of a function of Python, such as `batchsolve.settings.RateFileFields`, say the same
+    of a command that calls it: it offers the fields that are among them.
+    """
     return names
 
 
@@ -317,8 +349,8 @@ def parameters_of(function: Callable[..., Any]) -> tuple[list[click.Parameter], 
         kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         if is_dataclass(kind):
             assert isinstance(kind, type)
-            offered = [field for note in notes if isinstance(note, tuple) for field in note]
-            offered = offered or [field.name for field in fields(kind)]
+            named = [field for note in notes for field in _names_in(note)]
+            offered = [each.name for each in fields(kind) if not named or each.name in named]
             changes = ChainMap(*(note for note in notes if isinstance(note, dict)))
             groups[name] = kind, offered
             shown += _options_of(kind, offered, changes)
@@ -327,17 +359,26 @@ def parameters_of(function: Callable[..., Any]) -> tuple[list[click.Parameter], 
     return shown, groups
 
 
+def _names_in(note: Any) -> Iterable[str]:
+    """Return the fields that a note of a class of settings names."""
+    if isinstance(note, type):  # the keywords of a function
+        return note.__annotations__
+    return note if isinstance(note, tuple) else ()
+
+
 def _options_of(
     settings: type, names: list[str], changes: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[click.Parameter]:
     """Yield the options of fields of a class of settings."""
     types = get_type_hints(settings)
     declared = {each.name: each for each in fields(settings)}
+    meanings = meanings_of(settings)
     for name in names:
         said = {
             "default": declared[name].default,
             "flags": (),
             "heading": _HEADINGS[settings],
+            "help": meanings[name],
             **declared[name].metadata,
             **_ADDED.get(name, {}),
             **changes.get(name, {}),
@@ -348,12 +389,10 @@ def _options_of(
 
 def how_written(puzzles: FileSettings) -> dict[str, Any]:
     """Return the settings of the notation of grids, as arguments of `read_problem`."""
-    return {name: getattr(puzzles, name) for name in HOW_WRITTEN}
+    return {name: getattr(puzzles, name) for name in NotationFields.__annotations__}
 
 
 # Options and arguments that several commands share
-
-HOW_WRITTEN = ("box", "rules", "regions", "rule_columns", "alphabet", "blank", "column")
 
 PROBLEM = (
     "A grid file, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, .sets, .json, .npz or "
@@ -373,7 +412,7 @@ TableOutput = Annotated[
         "CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
     ),
 ]
-Puzzles = Annotated[FileSettings, only(*HOW_WRITTEN)]
+Puzzles = Annotated[FileSettings, NotationFields]
 Engine = Annotated[SearchSettings, only("engine", "branch"), meaning("engine", default="dlx")]
 Json = Annotated[Printing, only("as_json")]
 Quiet = Annotated[Printing, only("quiet")]

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
-
-import click
 
 from batchsolve.cli.commands import answered, command
 from batchsolve.cli.options import (
-    HOW_WRITTEN,
     Inputs,
     JsonSummary,
     TableOutput,
@@ -17,35 +13,33 @@ from batchsolve.cli.options import (
     argument,
     input_option,
     meaning,
-    only,
     option,
     output_to,
     search_option,
 )
-from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings
+from batchsolve.settings import (
+    DedupeFields,
+    FileSettings,
+    GenerateFileFields,
+    PuzzleSettings,
+    SearchSettings,
+    SolveFileFields,
+)
 
 RowSearch = Annotated[
     SearchSettings,
-    only("limit", "node_limit", "split_depth", "budget", "engine"),
-    meaning("limit", help="Solutions to look for; 2 proves uniqueness.", default=2),
-    meaning("node_limit", help="Nodes after which a row is unfinished."),
-    meaning(
-        "split_depth", default=0, metavar="D", type=int, help="Expand every row to this depth."
-    ),
+    SolveFileFields,
+    meaning("limit", default=2),
+    meaning("split_depth", default=0, metavar="D", type=int),
 ]
-Files = Annotated[
-    FileSettings,
-    only(*HOW_WRITTEN, "solution_column", "filename", "chunk", "stats", "canonical", "resume"),
-]
-KeptFiles = Annotated[FileSettings, only(*HOW_WRITTEN, "filename", "chunk")]
 MadeFiles = Annotated[
     FileSettings,
-    only("box", "rules", "regions", "alphabet", "blank", "chunk", "resume"),
+    GenerateFileFields,
     meaning("box", help="Rows and columns of a box, such as 2x3; 3x3 by default."),
     meaning("rules", help="Rules beyond rows, columns and boxes, such as x+antiknight."),
     meaning("regions", help="File with the region of each cell, in place of boxes."),
     meaning("alphabet", help="Symbols of the digits: 1-9A-G, 0-9A-F, A-P, … or numbers."),
-    meaning("blank", help="Character of blank cells.", metavar="C"),
+    meaning("blank", help="The character of blank cells."),
     meaning("chunk", help="Rows of a task; by default those of about 0.1 s."),
 ]
 
@@ -83,15 +77,7 @@ def solve(
     *,
     search: RowSearch,
     workers: WorkerOptions,
-    files: Files,
-    on_invalid: Annotated[
-        str,
-        input_option(
-            metavar="report|stop",
-            type=click.Choice(["report", "stop"]),
-            help="Report invalid rows in their place, or stop at the first.",
-        ),
-    ] = "report",
+    files: Annotated[FileSettings, SolveFileFields],
     printing: JsonSummary,
 ) -> int:
     """Solve a table of puzzles, and write it with their answers.
@@ -102,7 +88,6 @@ def solve(
     """
     from batchsolve.runs.solve_file import solve_file
 
-    files = replace(files, stop_on_invalid=on_invalid == "stop")
     summary = printing.rows_of(solve_file, workers, inputs, output, search=search, files=files)
     columns = [summary.columns] if summary.column != "" else []  # files of problems have none
     code = answered(summary, printing, *columns, output=output)
@@ -154,7 +139,7 @@ def dedupe(
         ),
     ] = False,
     workers: WorkerOptions,
-    files: KeptFiles,
+    files: Annotated[FileSettings, DedupeFields],
     printing: JsonSummary,
 ) -> int:
     """Leave out the repeated puzzles of a table.

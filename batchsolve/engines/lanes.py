@@ -84,7 +84,7 @@ def rules_of(problem: GridProblem, roots: npt.NDArray[np.int64]) -> tuple[Any, A
         The row of `own` for each root.
     """
     assert isinstance(problem, Variant)
-    return _shared_rules(problem), native.RowRules(*problem.own), problem.rows_of(roots)
+    return _shared_rules(problem), native.RowRules(*problem.row_rules), problem.rows_of(roots)
 
 
 @prepared

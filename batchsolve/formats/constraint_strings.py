@@ -26,7 +26,7 @@ def read_constraints(text: str, rules: GridRules) -> None:
     Raises
     ------
     ProblemError
-        If a constraint is malformed, or one that rules here cannot say.
+        If a constraint is malformed or unsupported.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def read_constraints(text: str, rules: GridRules) -> None:
         raise ProblemError(f"no Shape, which means 9x9, for a grid of {rules.n}x{rules.n}")
     for name, words in each:
         if name not in _CONSTRAINTS:
-            raise ProblemError(f"{quoted(name)} is a constraint that rules here cannot say")
+            raise ProblemError(f"constraint {quoted(name)} is not supported")
         with malformed(f"constraint {quoted('~'.join([name, *words]))}"):
             _CONSTRAINTS[name](rules, words)
 
@@ -120,7 +120,7 @@ def _strict(word: str) -> Callable[[GridRules, Words], None]:
 
 
 def _beside(relation: str) -> Callable[[GridRules, Words], None]:
-    """Return the reading of a relation of all cells that share an edge."""
+    """Return a reader of a relation of all cells that share an edge."""
 
     def read(rules: GridRules, words: Words) -> None:
         rules.pairs += [(a, b, relation) for a, b in rules.neighbours(rules.cells(words))]

@@ -43,7 +43,7 @@ _LONGEST_NUMBER = 3  # digits, because N is at most 255; longer words are rows o
 
 
 class NoGridError(InputError):
-    """Text with no grid, or with several."""
+    """The text has no grid, or several."""
 
 
 Row = tuple[int, tuple[str, ...]]
@@ -70,7 +70,7 @@ def read_grid(
     alphabet : str, optional
         The alphabet; by default from the symbols of the grid.
     name : str
-        The name of the text, for a message that shows how to name one of its rows.
+        The name of the text, which messages use to name one of its rows.
     blank : str, optional
         The characters of blank cells; by default, all of `BLANKS`.
     rules, regions : str, optional
@@ -128,14 +128,15 @@ def read_grid(
         )
     grid, fault = notation.read(written)
     if fault != FINE:
-        raise InputError(f"line {_line(rows, n, fault)}: {notation.explain(written, fault)}")
+        where = f"line {_line(rows, n, fault)}: " if fault >= 0 else ""
+        raise InputError(where + notation.explain(written, fault))
     return grid_problem(n, box, rules, regions), notation, grid
 
 
 def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> str:
     """Return a drawing of a grid, which `read_grid` can read if it is square.
 
-    Lines part the regions.
+    Lines separate the regions.
 
     Examples
     --------
@@ -222,7 +223,7 @@ def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
 def _find_cells(
     rows: Sequence[Row], size: int | None, alphabet: str | None, name: str
 ) -> tuple[list[str], bool]:
-    """Return the N² cells, and True if each is a word, False if each is a character."""
+    """Return the N² cells, and True if they are words, False if they are characters."""
     if not rows:
         raise NoGridError("no grid, only comments, frames or blank lines")
     words = [words for _, words in rows]
@@ -246,7 +247,7 @@ def _find_cells(
 
 
 def _can_be_several(lines: Sequence[Sequence[str]]) -> bool:
-    """Return True if N lines of N characters can also be N smaller grids, by their digits."""
+    """Return True if the digits of N lines of N characters allow N smaller grids, too."""
     root = isqrt(len(lines))
     if any(len(line) > 1 for line in lines) or root**2 != len(lines) or not default_box(root):
         return False
@@ -265,7 +266,7 @@ def _size(lines: Sequence[Sequence[str]]) -> int | None:
 
 
 def _check_widths(rows: Sequence[Row], lines: Sequence[Sequence[str]], size: int | None) -> None:
-    """Raise `InputError` if lines are a grid except for one that is too short or too long."""
+    """Raise `InputError` if one line of a grid is too short or too long."""
     width = _usual_width(lines)
     if len(lines) == width and size in (None, width):
         for (number, _), line in zip(rows, lines, strict=True):
@@ -278,7 +279,7 @@ def _usual_width(lines: Sequence[Sequence[str]]) -> int:
 
 
 def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) -> str:
-    """Return the reason why lines of cells are not one grid of N × N cells."""
+    """Return the reason why lines of cells do not form a grid of N × N cells."""
     n_lines = len(lines)
     width = _usual_width(lines)
     root = isqrt(width)
@@ -288,7 +289,7 @@ def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) ->
     if n is not None and size is not None:
         return f"a grid of {n}×{n} cells; boxes of {size} cells make {size}×{size}"
     if n is not None:
-        return f"a grid of {n}×{n} cells, for which no boxes are known; name its `box`"
+        return f"a grid of {n}×{n} cells has no usual boxes; name its `box`"
     shape = f"a line of {width} cells" if n_lines == 1 else f"{n_lines} lines of {width} cells"
     cells = f"N = {size}" if size else "such as 9 or 16"
     return f"no grid: {shape}; expected N lines of N cells, or a line of N², {cells}"
@@ -317,7 +318,7 @@ def _notation(
 
 @lru_cache
 def _notation_with(symbols: str, n: int, blanks: str | None) -> Notation:
-    """Return the notation of a grid with these symbols, of which each stands for a cell."""
+    """Return the notation of a grid with these symbols, one for each cell."""
     survey = Survey(blanks)
     survey.add(pa.array([symbols.ljust(n * n, symbols[-1])]))
     return survey.notation_or_usual(n, most=MOST_PLAIN)

@@ -1,8 +1,7 @@
 """Exact cover problems in files: Knuth's ``.dlx``, two dialects of ``.ec``, sets, JSON.
 
 Readers take the content of a file. Their errors name the line (or the option, if there are no
-lines); the caller names the file. A reader reads the output of its
-writer as the same problem.
+lines); the caller names the file. Writers and readers are inverse.
 """
 
 from __future__ import annotations
@@ -128,12 +127,11 @@ def read_sets(text: str) -> ExactCover:
 def read_json(text: str) -> ExactCover:
     """Read an object with ``options``, and perhaps ``items``, ``secondary`` and further fields.
 
-    ``items`` gives the order of the items; those in ``secondary`` are secondary. Without it, the
-    primary items are the others that the options name, in the order of their first use.
-    ``option_names`` has a name for every option. ``colors`` has an object for every option, with
-    the colours that it gives to its items: ``[{"x": "red"}, {}]``. ``bounds`` is an object with the
-    least and the most number of options of a cover that have an item: ``{"a": [2, 3]}``. ``costs``
-    has a whole number for every option.
+    ``items`` gives the order of the items; those in ``secondary`` are secondary. Without ``items``,
+    primary items come in the order of their first use. ``option_names`` has a name for every
+    option. ``colors`` has an object for every option, with the colours that it gives to its items:
+    ``[{"x": "red"}, {}]``. ``bounds`` maps items to the lower and the upper bound of the number of
+    options that have them: ``{"a": [2, 3]}``. ``costs`` has a whole number for every option.
 
     Examples
     --------
@@ -261,7 +259,7 @@ def _lines(text: str) -> Iterator[Line]:
 
 
 def _sizes(number: int, words: Sequence[str], expected: str) -> tuple[int, int]:
-    """Return the numbers of items and options that a line says."""
+    """Return the numbers of items and options in a header."""
     if len(words) != 2:
         raise InputError(f"line {number}: expected {expected}, not {' '.join(words)[:60]!r}")
     return _whole(words[0], number), _whole(words[1], number)
@@ -429,7 +427,7 @@ def _read_numbered(lines: Iterator[Line]) -> ExactCover:
 
 
 def _of_numbers(indptr: Sequence[int], indices: Sequence[int], n_items: int) -> ExactCover:
-    """Return a problem whose items are called by the numbers in its file."""
+    """Return a problem whose items have the numbers of its file as names."""
     return ExactCover(indptr, indices, n_items, item_names=list(map(str, range(1, n_items + 1))))
 
 
@@ -437,19 +435,23 @@ def _option(words: Sequence[str], number: int, n_items: int) -> list[int]:
     items = [_whole(word, number) for word in words]
     for k, item in enumerate(items):
         if not 1 <= item <= n_items:
-            raise InputError(f"line {number}: there is no item {item}; items are 1 to {n_items}")
+            raise InputError(f"line {number}: unknown item {item}; items are 1 to {n_items}")
         if item in items[:k]:
             raise InputError(f"line {number}: the option names item {item} twice")
     return [item - 1 for item in items]
 
 
 def _names(values: Any, what: str) -> list[str]:
-    """Return a list of names from JSON; numbers are names too."""
+    """Return a list of names from JSON; numbers from 0 on are names too."""
     if not isinstance(values, list):
         raise InputError(f"{what} must be a list of names, not {json.dumps(values)[:60]}")
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            raise InputError(f"{what} must hold names, not {json.dumps(value)[:60]}")
+        is_number = type(value) is int and value >= 0
+        if not is_number and not isinstance(value, str):
+            raise InputError(
+                f"{what} must hold names, not {json.dumps(value)[:60]}; they are texts, or numbers "
+                f"from 0 on"
+            )
     return list(map(str, values))
 
 
@@ -470,13 +472,13 @@ def _json_colors(values: Any) -> list[dict[Hashable, Hashable]]:
 
 
 def check_number_of_items(n_items: int) -> None:
-    """Raise `InputError` if a header promises more items than memory may be taken for."""
+    """Raise `InputError` if a header promises too many items."""
     if not 0 <= n_items <= MOST_ITEMS:
         raise InputError(f"{n_items} items; 0 to {MOST_ITEMS:,} are possible")
 
 
 def _words(names: Sequence[str], what: str, reserved: str) -> Sequence[str]:
-    """Return names; raise unless they are different words without reserved characters."""
+    """Return names; raise `InputError` unless they are different words without these characters."""
     seen: set[str] = set()
     for k, name in enumerate(names):
         if name.split() != [name] or set(name) & set(reserved):

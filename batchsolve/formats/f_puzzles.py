@@ -20,7 +20,7 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
     Raises
     ------
     ProblemError
-        If the text is not such a puzzle, or has a constraint that rules here cannot say.
+        If the text is not such a puzzle, or has an unsupported constraint.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
         if name in _NO_RULES or not value:
             continue
         if name not in _RULES:
-            raise ProblemError(f"{quoted(name)} is a constraint that rules here cannot say")
+            raise ProblemError(f"constraint {quoted(name)} is not supported")
         with malformed(f"constraint {quoted(name)}"):
             for part in [value] if name == "grid" or value is True else value:
                 _RULES[name](rules, part)
@@ -83,7 +83,7 @@ def _cage(rules: GridRules, part: Part) -> None:
 def _dots(relation: str, usual: str) -> Callable[[GridRules, Part], None]:
     def read(rules: GridRules, part: Part) -> None:
         if str(part.get("value") or usual) != usual:
-            raise ProblemError(f"{quoted(part['value'])}; rules here can say {usual}")
+            raise ProblemError(f"{quoted(part['value'])} is not supported; only {usual} is")
         rules.line(rules.cells(part["cells"]), relation)
 
     return read
@@ -108,7 +108,7 @@ def _lines(read: Callable[[GridRules, tuple[int, ...], Part], None]) -> Any:
 
 def _negative(rules: GridRules, kind: Any) -> None:
     if kind != "xv":
-        raise ProblemError(f"{quoted(kind)}; rules here can say xv")
+        raise ProblemError(f"{quoted(kind)} is not supported; only xv is")
     rules.strict.append("all-xv")
 
 
@@ -145,4 +145,4 @@ _NO_RULES = {
     *("solution", "disabledlogic", "truecandidatesoptions", "text", "circle", "rectangle"),
     *("line", "cage", "fogofwar", "foglight"),
 }
-"""What describes or decorates a puzzle."""
+"""Fields that describe or decorate a puzzle."""

@@ -30,17 +30,17 @@ _BEGINNING = re.compile(
 
 
 def is_grid_document(head: bytes) -> bool:
-    """Tell whether a file that begins so is a document of puzzles."""
+    """Return True if this is the beginning of a document of puzzles."""
     return _BEGINNING.match(head) is not None
 
 
 def read_grid_document(data: bytes) -> dict[str, list[str]]:
-    """Return the columns of a table with the puzzles of a document.
+    """Return the puzzles of a document as columns of a table.
 
     Raises
     ------
     InputError
-        If the content is not such a document, or its kind has rules that cannot be said here.
+        If the content is not such a document, or its kind is not supported.
 
     Examples
     --------
@@ -58,8 +58,8 @@ def read_grid_document(data: bytes) -> dict[str, list[str]]:
     name, puzzles = document.get("name"), document["data"]
     if not isinstance(name, str) or name not in _KINDS:
         raise InputError(
-            f"holds puzzles of the kind {quoted(name)}, whose rules cannot be said here; kinds "
-            f"that can: {', '.join(_KINDS)}"
+            f"holds puzzles of the kind {quoted(name)}, which is not supported; supported kinds: "
+            f"{', '.join(_KINDS)}"
         )
     rows = [
         {
@@ -98,7 +98,7 @@ def _fits(lines: Lines, n_rows: int, n_columns: int) -> bool:
 
 
 def _joined(lines: Lines, n_rows: int, n_columns: int) -> str:
-    """Return the words of lines as one text; one that can be no grid if they do not fit."""
+    """Return the words of lines as one text; lines that do not fit become a malformed grid."""
     if not _fits(lines, n_rows, n_columns):
         return " / ".join(map(" ".join, lines)) or "/"
     words = [word for line in lines for word in line]
@@ -145,7 +145,7 @@ def _consecutive(n: int, lines: Lines) -> Columns:
     """Read digits, then for each cell the sides on which its neighbour is consecutive.
 
     They are the sum of 1 for right, 2 for below, 4 for left and 8 for above. Every consecutive pair
-    is shown. There are no boxes.
+    is shown. These grids have no boxes.
     """
     masks, pairs = lines[n:], ""
     if _fits(masks, n, n) and all(re.fullmatch("[0-9]|1[0-5]", w) for line in masks for w in line):
@@ -170,7 +170,7 @@ def _without_boxes(n: int) -> str:
 
 
 def _renban(n: int, lines: Lines) -> Columns:
-    """Read digits, then areas, each of which holds digits that follow one another. No boxes."""
+    """Read digits, then areas of consecutive digits in any order, of a grid without boxes."""
     areas: dict[str, list[str]] = {}
     for r, line in enumerate(lines[n:], 1):
         for c, label in enumerate(line, 1):

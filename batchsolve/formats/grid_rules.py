@@ -1,4 +1,4 @@
-"""The rules of one grid as texts give them: cages and their sums, marks, pairs of cells.
+"""The rules of one grid, as read from texts: cages and their sums, marks, pairs of cells.
 
 `GridRules` collects rules kind by kind; other modules read other formats into it.
 """
@@ -18,7 +18,7 @@ from batchsolve.problems.overlaps import Place, drawn_labels, drawn_lines, drawn
 from batchsolve.problems.rules import Cage, Cells, Rules, layout
 
 PAIR_SIGNS = {"<": "less", "-": "consecutive", ":": "double", "x": "x", "v": "v", "=": "equal"}
-"""The signs between two cells of `read_pairs`, and their relations; ``>`` is ``<`` turned round."""
+"""The signs of `read_pairs` between two cells, and their relations; ``>`` is ``<`` reversed."""
 
 STRICT = {
     "all-consecutive": ("consecutive", "apart"),
@@ -30,7 +30,7 @@ STRICT = {
 
 @dataclass
 class GridRules:
-    """The rules of a square grid, or of grids that overlap, as they are read.
+    """The rules of a square grid, or of grids that overlap, while they are read.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class GridRules:
     names : list of str
         Named rules; see `batchsolve.problems.rules.NAMED`.
     has_boxes : bool
-        False if the grid has no boxes, even without a column of regions.
+        False if the grid has neither boxes nor regions in place of them.
     houses, groups, pairs, cages, marks
         As in `Rules`.
     sums : list of (tuple of int, int)
@@ -106,7 +106,7 @@ class GridRules:
         Raises
         ------
         ProblemError
-            If the name is none, or the grid has no such cell.
+            If the name is malformed, or the grid has no such cell.
         """
         match = re.fullmatch(r"r([0-9]+|[a-z])c([0-9]+|[a-z])", name.strip().lower())
         if match is None:
@@ -115,11 +115,11 @@ class GridRules:
         cell = self._cells.get((row - 1, column - 1))
         if cell is None:
             grid = "the layout" if self.drawing else f"a grid of {self.n}×{self.n}"
-            raise ProblemError(f"there is no cell {quoted(name)} in {grid}")
+            raise ProblemError(f"unknown cell {quoted(name)} in {grid}")
         return cell
 
     def cells(self, names: Iterable[str], least: int = 2) -> Cells:
-        """Return the cells with these names, at least some, each once."""
+        """Return the cells with these names, which must be different and not too few."""
         cells = tuple(map(self.cell, names))
         if len(cells) < least:
             raise ProblemError(f"{len(cells)} cells, where {least} or more are needed")
@@ -132,7 +132,7 @@ class GridRules:
         self.pairs += [(a, b, relation) for a, b in pairwise(cells)]
 
     def whisper(self, cells: Cells, apart: int) -> None:
-        """Add a line whose neighbours differ by a number or more."""
+        """Add a line whose neighbours differ by at least a number."""
         if not 2 <= apart <= 9:
             raise ProblemError(f"a difference of {apart}; 2 to 9 are possible")
         self.line(cells, f"gap{apart}")
@@ -187,7 +187,7 @@ class GridRules:
         return abs(r - row) + abs(c - column) == 1
 
     def on(self, base: Rules) -> Rules:
-        """Return rules with these added to them.
+        """Return rules together with these.
 
         Raises
         ------
@@ -210,12 +210,12 @@ class GridRules:
 
 
 def whole_number(value: object) -> int:
-    """Return the whole number that a text, or a value of JSON, says.
+    """Return a text, or a value of JSON, as an integer.
 
     Raises
     ------
     ProblemError
-        If it says none, or one that no sum of digits is.
+        If it is not a whole number of 1 to 9 digits.
     """
     text = str(value).strip()
     if isinstance(value, float | bool) or not re.fullmatch("[0-9]{1,9}", text):

@@ -24,7 +24,7 @@ def unpacked(data: bytes, compression: str) -> bytes:
     Raises
     ------
     InputError
-        If that is more than `MOST_BYTES`; the rest is not unpacked.
+        If the content exceeds `MOST_BYTES`; the rest is not unpacked.
     """
     with pa.input_stream(pa.py_buffer(data), compression=compression) as stream:
         return content_of(stream, "unpacks to")
@@ -86,7 +86,7 @@ def read_npz(data: bytes) -> ExactCover:
 
 
 def write_npz(problem: ExactCover) -> bytes:
-    """Return a problem as a CSR matrix; the inverse of `read_npz`, which knows no names."""
+    """Return a problem as a CSR matrix, without names; the inverse of `read_npz`."""
     optional = {name: getattr(problem, name) for name in _OPTIONAL}
     file = io.BytesIO()
     np.savez_compressed(

@@ -201,7 +201,7 @@ def _names_of(renderer: CoverRenderer) -> _Names:
 def _digest_of_names(problem: ExactCover) -> bytes:
     """Return a digest of a problem and its names.
 
-    Pickled renderers carry the digest, so workers recognise a problem without looking at its names.
+    Pickled renderers have the digest, so workers recognise a problem without comparing names.
     """
     digest = hashlib.sha256(f"{type(problem).__qualname__} {problem.fingerprint}".encode())
     if isinstance(problem, GridProblem):  # the fingerprint has its boxes, and it has no names

@@ -51,8 +51,8 @@ _KNOWN = "board, pieces, piece NAME, kind and fill"
 
 
 _Section = tuple[int, str, str, str]
-"""The line with the colon of a section, the first word, the rest up to the colon, and the content:
-what is behind the colon, or the lines below."""
+"""The number of the line of a section, its first word, the rest up to the colon, and the content
+behind the colon or on the lines below."""
 
 
 def read_tiling(text: str) -> ExactCover:
@@ -121,7 +121,7 @@ def read_tiling(text: str) -> ExactCover:
 
 
 def _at(line: int) -> AbstractContextManager[None]:
-    """Name the line of a section in the errors of a block."""
+    """Prefix the errors of a block with the line of a section."""
     return prefixed(f"line {line}", InputError, InputError, ProblemError)
 
 

@@ -21,7 +21,7 @@ Nodes = tuple[UInts, UInts, UInts, int]
 
 
 def out_of_memory(megabytes: int, n_nodes: int) -> InputError:
-    """Return the error for a graph that takes more memory."""
+    """Return the error of a graph that exceeds the memory."""
     return InputError(
         f"the graph of all covers takes more than {counted(megabytes, 'megabyte')}, and had "
         f"{counted(n_nodes, 'node')} by then; allow it more memory"
@@ -29,7 +29,7 @@ def out_of_memory(megabytes: int, n_nodes: int) -> InputError:
 
 
 def reordered(nodes: Nodes, order: UInts, megabytes: int, steps: int = STEPS) -> Nodes:
-    """Draw a diagram anew with options in one order; see `batchsolve/core/redrawing.h`.
+    """Reorder a diagram to one order of options; see `batchsolve/core/redrawing.h`.
 
     Parameters
     ----------

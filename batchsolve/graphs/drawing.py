@@ -1,12 +1,12 @@
 """The graph of all covers, drawn by the fastest of several searches.
 
-The stack and the choices that it forces leave a problem of its own, smaller than the first. Three
-searches of it take turns: one that branches on the item with the fewest options, and two that take
-the items in a fixed order, that of the problem and a narrow one (`batchsolve.engines.item_order`).
+The stack and the choices that it forces leave a smaller problem. Three searches of it take turns:
+one that branches on the item with the fewest options, and two that take the items in a fixed order,
+that of the problem and a narrow one (`batchsolve.engines.item_order`).
 Their times can differ by any factor: a fixed order suits tilings, and branching on the fewest
 options suits problems in which choices force others. After some turns the searches far behind wait,
-and then all but the one in front, until it has no memory left. Turns are measured in nodes, not in
-time, so that the winner is the same on every machine.
+and then all but the leader, until it runs out of memory. Turns are measured in nodes, not in time,
+so that the winner is the same on every machine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from batchsolve.problems.exact_cover import ExactCover, owners_of
 FIRST_TURN = 2**14  # nodes
 LONGEST_TURN = 2**20  # about a second
 TURNS_OF_ALL, TURNS_OF_MANY = 3, 10  # then those far behind wait, and then all but one
-FAR_BEHIND = 1e-3  # of the share that the one in front has done
+FAR_BEHIND = 1e-3  # of the share of the tree that the leader has searched
 
 
 def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | None, Ints]:
@@ -36,9 +36,9 @@ def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | Non
     chosen : ndarray of int64
         The options of the stack, and those that they force, ascending.
     problem : ExactCover or None
-        The problem that is left; None if the stack is in no cover.
+        The remaining problem; None if the stack is in no cover.
     options : ndarray of int64
-        For each option left, its number in the whole problem.
+        The number in the whole problem of each remaining option.
     """
     indptr, items = problem.indptr, problem.indices.astype(np.int64)
     colors = (
@@ -84,7 +84,7 @@ def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | Non
 
 
 def _is_barred(held: Ints, colors: Ints) -> Bools:
-    """Tell for each entry whether its item is covered, or has another colour."""
+    """Return True for each entry whose item is covered, or has another colour."""
     return (held == 0) | ((held > 0) & (held != colors))
 
 
@@ -128,10 +128,10 @@ def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) ->
 
 
 def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, Ints]:
-    """Run the searches in turns; return the one that is done first, and an order of the options.
+    """Run the searches in turns; return the first to finish, and an order of the options.
 
-    A search that has used up its share of the memory waits; when all of them wait, the one furthest
-    behind gives up, and its memory goes to the others.
+    A search that has used up its share of the memory waits; when all wait, the last gives up its
+    memory to the others.
     """
     natural, narrow = np.arange(problem.n_primary), narrow_order(problem)
     racers = [GraphSearch(problem, natural), GraphSearch(problem)]
@@ -142,7 +142,7 @@ def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, Ints]:
     while True:
         for racer in racers:
             racer.may_take(most_bytes // len(racers))
-        for racer in _whose_turn_it_is(racers, n_turns):
+        for racer in _active(racers, n_turns):
             racer.run(turn)
             check_interrupt()
             if racer.is_done:
@@ -157,8 +157,8 @@ def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, Ints]:
         turn, n_turns = min(2 * turn, LONGEST_TURN), n_turns + 1
 
 
-def _whose_turn_it_is(racers: list[GraphSearch], n_turns: int) -> list[GraphSearch]:
-    """Return the searches that go on in a turn; none if all have used up their memory."""
+def _active(racers: list[GraphSearch], n_turns: int) -> list[GraphSearch]:
+    """Return the searches that run in a turn; none if all have used up their memory."""
     able = [racer for racer in racers if not racer.is_out_of_memory]
     if n_turns < TURNS_OF_ALL or not able:
         return able
@@ -169,7 +169,7 @@ def _whose_turn_it_is(racers: list[GraphSearch], n_turns: int) -> list[GraphSear
 
 
 def _below(chosen: Ints, option: UInts, low: UInts, high: UInts, root: int) -> Nodes:
-    """Put options that all covers have on top of a diagram; the first comes first."""
+    """Put options that all covers have on top of a diagram, in their order."""
     if root == 0 or not chosen.size:
         return option, low, high, root
     n = option.size

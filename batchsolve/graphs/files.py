@@ -76,8 +76,8 @@ def _nodes_as_text(graph: SolutionGraph, order: UInts) -> str:
         }
     )
     buffer = io.BytesIO()
-    how = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
-    csv.write_csv(table, buffer, how)
+    options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
+    csv.write_csv(table, buffer, options)
     return buffer.getvalue().decode("ascii") + _END[1:]
 
 
@@ -128,17 +128,17 @@ def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
 
 
 def _nodes_of(head: bytes, order: UInts) -> tuple[UInts, ...]:
-    """Return option, low and high of the nodes in some lines, checked as kernels need them."""
+    """Return option, low and high of the nodes in some lines; check them for the core."""
     if head in (_EMPTY.encode(), _UNIT.encode()):
         return tuple(np.zeros((3, 2), np.uint32))
     numbers = head.replace(_EMPTY.encode(), b"0").replace(_UNIT.encode(), b"1")
-    how = csv.ConvertOptions(column_types=dict.fromkeys(_COLUMNS, pa.uint32()))
+    types = csv.ConvertOptions(column_types=dict.fromkeys(_COLUMNS, pa.uint32()))
     try:
         table = csv.read_csv(
             io.BytesIO(numbers),
             csv.ReadOptions(column_names=list(_COLUMNS)),
             csv.ParseOptions(delimiter=" ", quote_char=False),
-            how,
+            types,
         )
         node, element, low, high = (
             column.combine_chunks().to_numpy(zero_copy_only=False) for column in table.columns

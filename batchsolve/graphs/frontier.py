@@ -1,11 +1,11 @@
 """The graph of the covers of a problem with bounds, drawn option by option.
 
-Every option is in a cover or not, and options are decided in one order. What is left to decide
-depends on the items that decided and undecided options share, the *frontier*: how many options each
-has so far, or its colour. So the states of the frontier are the nodes of a layer, and equal states
-are one node. This is frontier-based search (J. Kawahara, T. Inoue, H. Iwashita and S. Minato,
-*Frontier-based search for enumerating all constrained subgraphs with compressed representation*,
-IEICE Transactions, 2017), for items in any number of options.
+Options are decided in one order: each is in the cover, or not. The remaining choices depend on the
+*frontier*, the items that decided and undecided options share: on the number of options that each
+has so far, or on its colour. So the states of the frontier are the nodes of a layer, and equal
+states are one node. This is frontier-based search (J. Kawahara, T. Inoue, H. Iwashita and S.
+Minato, *Frontier-based search for enumerating all constrained subgraphs with compressed
+representation*, IEICE Transactions, 2017), for items in any number of options.
 """
 
 from __future__ import annotations
@@ -100,21 +100,21 @@ def _layers(
     low, high, n_nodes = [], [], 0
     for o in map(int, order):
         check_interrupt()
-        own = problem.coloring(o)
-        new = [i for i in own if i not in frontier]
+        coloring = problem.coloring(o)
+        new = [i for i in coloring if i not in frontier]
         frontier += new
         # six copies of both children of all states
         most = len(states) * (_BYTES_OF_A_STATE + 12 * states.itemsize * len(frontier))
         if n_nodes * _BYTES_OF_A_NODE + most > megabytes * MEGABYTE:
             raise out_of_memory(megabytes, n_nodes)
         states = np.concatenate([states, np.zeros((len(states), len(new)), np.uint32)], 1)
-        undecided[list(own)] -= 1
-        may_take = o in decided or min(own) < problem.n_primary
-        taken, can_take = _take(states, [frontier.index(i) for i in own], own, problem)
+        undecided[list(coloring)] -= 1
+        may_take = o in decided or min(coloring) < problem.n_primary
+        taken, can_take = _take(states, [frontier.index(i) for i in coloring], coloring, problem)
         can_take &= may_take and o + problem.n_options not in decided
         can_leave = np.full(len(states), o not in decided)
         both = np.concatenate([states, taken])
-        open_ = _settle(both, frontier, list(own), undecided, problem) & np.append(
+        open_ = _settle(both, frontier, list(coloring), undecided, problem) & np.append(
             can_leave, can_take
         )
         kept = [f for f, i in enumerate(frontier) if undecided[i]]
@@ -130,12 +130,12 @@ def _layers(
 
 
 def _take(
-    states: States, columns: list[int], own: dict[int, int], problem: ExactCover
+    states: States, columns: list[int], coloring: dict[int, int], problem: ExactCover
 ) -> tuple[States, npt.NDArray[np.bool_]]:
-    """Return the states after an option with these items and colours, and which of them may be."""
+    """Return the states after an option with these items and colours, and a mask of valid ones."""
     assert problem.bounds is not None
     after, can_take = states.copy(), np.ones(len(states), np.bool_)
-    for f, (i, color) in zip(columns, own.items(), strict=True):
+    for f, (i, color) in zip(columns, coloring.items(), strict=True):
         if i < problem.n_primary:
             after[:, f] += 1
             can_take &= after[:, f] <= problem.bounds[i, 1]
@@ -147,12 +147,12 @@ def _take(
 
 
 def _settle(
-    states: States, frontier: list[int], own: list[int], undecided: Any, problem: ExactCover
+    states: States, frontier: list[int], items: list[int], undecided: Any, problem: ExactCover
 ) -> npt.NDArray[np.bool_]:
-    """Make states equal that leave the same choices; tell which of them can meet all needs."""
+    """Make states that leave the same choices equal; return a mask of those that meet all needs."""
     assert problem.bounds is not None
     is_open = np.ones(len(states), np.bool_)
-    for i in own:
+    for i in items:
         if i < problem.n_primary:
             used, left = states[:, frontier.index(i)], undecided[i]
             least, most = problem.bounds[i]

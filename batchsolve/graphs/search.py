@@ -1,6 +1,6 @@
 """A memoised search that keeps its covers: dancing links that draw a decision diagram.
 
-It is the one of `batchsolve/core/graph_search.h`, which says whose idea it is.
+It runs in the core (`batchsolve/core/graph_search.h`, which names the source of the idea).
 
 If the branch item is always the first that is uncovered, options come in a fixed order on every
 path: by the first item of each. Then the diagram is a zero-suppressed decision diagram (S. Minato,
@@ -25,7 +25,7 @@ FIRST_KEYS = 4096  # for which there is room at first
 def with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, Ints]:
     """Return a problem with its primary items in this order and its options sorted by first item.
 
-    Also returns the old number of each of its options.
+    Also return the old number of each of its options.
     """
     entries = entries_in_order(problem, items)
     first = np.minimum.reduceat(entries, problem.indptr[:-1])
@@ -68,7 +68,7 @@ class GraphSearch:
 
     @property
     def is_out_of_memory(self) -> bool:
-        """True if it ended because it may take no more memory."""
+        """True if the search has used up its memory."""
         return bool(self._search.is_out_of_memory)
 
     @property
@@ -78,7 +78,7 @@ class GraphSearch:
 
     @property
     def share(self) -> float:
-        """The share of the tree that is searched, from 0 to 1."""
+        """The searched share of the tree, from 0 to 1."""
         return float(self._search.share)
 
     def may_take(self, most_bytes: int) -> None:
@@ -86,7 +86,7 @@ class GraphSearch:
         self._search.may_take(most_bytes)
 
     def run(self, nodes: int) -> None:
-        """Visit that many more nodes, or fewer if the search ends or may take no more memory."""
+        """Visit that many more nodes, or fewer if the search ends or uses up its memory."""
         self._search.run(nodes)
 
     def give_up(self) -> None:

@@ -114,7 +114,7 @@ class SolutionGraph:
         return _as_int(self._counts[self.root])
 
     def __contains__(self, cover: Iterable[int]) -> bool:
-        """Tell whether a set of options is one of the covers."""
+        """Return True if a set of options is one of the covers."""
         wanted = set(map(int, cover))
         x, n_met = self.root, 0
         while x > 1:
@@ -219,7 +219,7 @@ class SolutionGraph:
         n, seed = checked_draws(n, seed)
         count = self.count
         if n and not count:
-            raise InputError("there is no cover to be drawn")
+            raise InputError("the graph has no covers to draw")
         if distinct and n > count:
             raise InputError(f"{counted(count, 'cover')} in all, not {n:,} different ones")
         return self.covers_at(random_numbers(count, n, seed, distinct, self.n_words))
@@ -376,7 +376,7 @@ class SolutionGraph:
         [option] = option_numbers([option])
         if not 0 <= option < self.problem.n_options:
             raise ProblemError(
-                f"there is no option {option}; the last one is {self.problem.n_options - 1}"
+                f"unknown option {option}; the last one is {self.problem.n_options - 1}"
             )
         nodes: Nodes = native.restricted(self._core, self.root, option, wanted)
         return SolutionGraph(self.problem, *nodes, self.order)
@@ -401,7 +401,7 @@ def checked_draws(n: int, seed: int) -> tuple[int, int]:
 
 
 def random_numbers(count: int, n: int, seed: int, distinct: bool, n_words: int) -> Words:
-    """Draw whole numbers from 0 to ``count - 1``, each with the same chance, exactly.
+    """Draw integers from 0 to ``count - 1``, each with exactly the same probability.
 
     Returns
     -------
@@ -451,7 +451,7 @@ def _some_numbers(count: int, n: int, bits: np.random.PCG64) -> Words:
 
 
 def as_words(numbers: list[int], n_words: int) -> Words:
-    """Return whole numbers as words, lowest first, shape (n, n_words)."""
+    """Return integers as words, lowest first, shape (n, n_words)."""
     data = b"".join(number.to_bytes(8 * n_words, "little") for number in numbers)
     return np.frombuffer(data, "<u8").reshape(len(numbers), n_words).astype(np.uint64)
 

@@ -1,19 +1,19 @@
-"""The places of items on a board, by which a problem is drawn, and the colours of pieces.
+"""The places of items on a board, and the colours of pieces.
 
-Places depend on names of items only, so a problem from a file is drawn as well as one of a family:
+Places depend on the names of items only, so problems from files can be drawn, too:
 
 * ``r2c5`` is the cell in row 2 and column 5, and ``l3r2c5`` that of layer 3;
-* if there are none, ``s4`` is the fourth place of a line;
-* if there are none either, ``r2`` is a row and ``c5`` a column, and an option that has both marks
-  the square where they cross.
+* without cells, ``s4`` is the fourth place of a line;
+* without either, ``r2`` is a row and ``c5`` a column, and an option that has both marks the square
+  where they cross.
 
 The cells that an option covers are a *piece*. Its label is the option's first item that is not a
 cell; of a name with ``#``, only the part behind it is shown: ``r1#3`` is a 3. Without such an item,
 the label is the first word of the option's name, unless that is a cell. A cell to which an option
 gives a colour shows the name of the colour, and is not part of the piece.
 
-A label has a colour of its own, and pieces that meet have different ones. There are twelve hues in
-six shades, all light enough for black letters and strong enough for a dark page.
+Labels have different colours, and so have pieces that meet. There are twelve hues in six shades,
+all light enough for black letters and strong enough for a dark page.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ def _cells(names: Sequence[str]) -> dict[int, Place]:
 
 
 def _places(names: Sequence[str]) -> dict[int, Place]:
-    """Return the places of a line, which goes on in the next layer where it is too long."""
+    """Return the places of a line; a long one continues in the next layer."""
     numbers = {
         i: int(match[1]) for i, name in enumerate(names) if (match := _PLACE.fullmatch(name))
     }

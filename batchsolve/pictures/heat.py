@@ -1,4 +1,4 @@
-"""Heat maps: the shares of all solutions in which something holds at a place.
+"""Heat maps: the share of all solutions that have a digit, a piece or a border at a place.
 
 * A cell of a grid shows its digits, and a cell of a board the labels of its pieces: the stronger,
   the more solutions have them, and large if all have.
@@ -95,16 +95,16 @@ def _board(board: Board, uses: Sequence[int], count: int) -> Drawing:
         for place in places:
             if is_squares or held[place] < count:
                 d = outline([at(place)], CELL)
-                how = f'fill="{HOT}" fill-opacity="{held[place] / darkest:.3f}"'
-                shapes.append(_told("path", f'{how} d="{d}"', held[place], count))
+                paint = f'fill="{HOT}" fill-opacity="{held[place] / darkest:.3f}"'
+                shapes.append(_with_tooltip("path", f'{paint} d="{d}"', held[place], count))
         for one, other in _neighbours(places):
             (r, c), apart = at(other), count - joined[one, other]
             line = f"M{c * CELL} {r * CELL}" + (f"h{CELL}" if one[1] < other[1] else f"v{CELL}")
             if is_squares:
                 shapes.append(f'<path class="bs-line" d="{line}"/>')
             elif apart:
-                how = f'class="bs-frame" stroke-opacity="{apart / count:.3f}"'
-                shapes.append(_told("path", f'{how} d="{line}"', apart, count))
+                stroke = f'class="bs-frame" stroke-opacity="{apart / count:.3f}"'
+                shapes.append(_with_tooltip("path", f'{stroke} d="{line}"', apart, count))
         for place in places:
             shapes += _candidates(at(place), names, [labels[place][each] for each in names], count)
         return "".join([*shapes, f'<path class="bs-frame" d="{frame}"/>'])
@@ -128,8 +128,8 @@ def _grid(
     n, shapes = problem.n_digits, [ground(problem.rules)]
     for k, cell in enumerate(problem.rules.places):
         options = range(k * n, (k + 1) * n)  # one for each digit
-        how = "bs-digit" if clues.isdisjoint(options) else "bs-clue"
-        shapes += _candidates(cell, notation.names, [uses[o] for o in options], count, how)
+        style = "bs-digit" if clues.isdisjoint(options) else "bs-clue"
+        shapes += _candidates(cell, notation.names, [uses[o] for o in options], count, style)
     rows, columns = problem.rules.extent
     about = f"{counted(count, 'solution')} of a grid of {rows}×{columns}"
     size = columns * CELL + 2 * MARGIN, rows * CELL + 2 * MARGIN
@@ -137,25 +137,25 @@ def _grid(
 
 
 def _candidates(
-    cell: Cell, names: Sequence[str], uses: Sequence[int], count: int, how: str = "bs-digit"
+    cell: Cell, names: Sequence[str], uses: Sequence[int], count: int, style: str = "bs-digit"
 ) -> Iterator[str]:
-    """Yield the names that some solutions have in a cell, each at a place of its own."""
+    """Yield the names that some solutions have in a cell, at different places."""
     side = isqrt(max(len(names), 1) - 1) + 1
     rows = ceil(len(names) / side)
     for k, (name, n) in enumerate(zip(names, uses, strict=True)):
         if n == count:
-            yield letters_in(cell, name, DIGIT, how)
+            yield letters_in(cell, name, DIGIT, style)
         elif n:
             size = min(0.8, 1.45 / len(name)) / side
             x = cell[1] + (k % side + 0.5) / side
             y = cell[0] + (k // side + 0.5) / rows + 0.36 * size
             strength = FAINTEST + (1 - FAINTEST) * n / count
             at = f'x="{x * CELL:g}" y="{y * CELL:g}" font-size="{size * CELL:g}"'
-            shown = f'class="{how}" {at} fill-opacity="{strength:.3f}"'
-            yield _told("text", shown, n, count, name)
+            shown = f'class="{style}" {at} fill-opacity="{strength:.3f}"'
+            yield _with_tooltip("text", shown, n, count, name)
 
 
-def _told(element: str, how: str, n: int, count: int, text: str = "") -> str:
-    """Return an element whose tooltip says how many of the solutions it stands for."""
+def _with_tooltip(element: str, attributes: str, n: int, count: int, text: str = "") -> str:
+    """Return an element whose tooltip has its number of solutions."""
     title = f"<title>{n:,} of {count:,} ({n / count:.1%})</title>"
-    return f"<{element} {how}>{title}{escape(text)}</{element}>"
+    return f"<{element} {attributes}>{title}{escape(text)}</{element}>"

@@ -84,11 +84,11 @@ def drawn(
     cover : iterable of int
         Options; none draws the empty board.
     clues : iterable of int
-        For a grid: those of the options that were given.
+        For a grid: the given options.
     notation : Notation, optional
-        For a grid: how digits are written.
+        For a grid: the symbols of digits.
     board : Board, optional
-        The board of the problem, if it is known already.
+        The board of the problem; by default it is found from the names of items.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def _layer(cells: list[Cell], pieces: list[_Part], letters: dict[Cell, str], too
 
 
 def _piece(fill: str, cells: list[Cell], name: str) -> str:
-    """Return a piece as one path, so that no seam is seen between its cells."""
+    """Return a piece as one path, without seams between its cells."""
     shape = f'<path class="bs-piece" fill="{fill}" d="{outline(cells, CELL)}"'
     return f"{shape}><title>{escape(name)}</title></path>" if name else f"{shape}/>"
 
@@ -272,7 +272,7 @@ def grid_drawing(
     notation: Notation,
     wrong: Collection[int] = (),
 ) -> Drawing:
-    """Draw the digits of a grid over its rules, whether they follow these or not.
+    """Draw the digits of a grid over its rules, which the digits may violate.
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def grid_drawing(
         The digit and the clue of each cell, or 0.
     notation : Notation
     wrong : collection of int
-        Cells to be marked.
+        Cells to mark.
     """
     symbols = ["", *notation.names]
     n_digits, n_clues = (sum(digit > 0 for digit in some) for some in (digits, given))
@@ -413,19 +413,18 @@ def escape(text: str) -> str:
     return escape_marks(_UNFIT.sub("\ufffd", text))
 
 
-def _path(how: str, d: str) -> str:
-    return f'<path class="{how}" d="{d}"/>' if d else ""
+def _path(style: str, d: str) -> str:
+    return f'<path class="{style}" d="{d}"/>' if d else ""
 
 
-def letters_in(cell: Cell, text: str, size: float, how: str) -> str:
+def letters_in(cell: Cell, text: str, size: float, style: str) -> str:
     """Return a text in a cell; nothing if it is too long to be read."""
     size = min(size, 1.45 / max(len(text), 1))
     if not text or size < SMALLEST:
         return ""
     x, y = (cell[1] + 0.5) * CELL, (cell[0] + 0.5 + 0.36 * size) * CELL
-    return (
-        f'<text class="{how}" x="{x:g}" y="{y:g}" font-size="{size * CELL:g}">{escape(text)}</text>'
-    )
+    place = f'x="{x:g}" y="{y:g}" font-size="{size * CELL:g}"'
+    return f'<text class="{style}" {place}>{escape(text)}</text>'
 
 
 def _small(cell: Cell, x: float, y: float, anchor: str, text: str) -> str:
@@ -437,8 +436,8 @@ def _small(cell: Cell, x: float, y: float, anchor: str, text: str) -> str:
     )
 
 
-def _disc(how: str, x: float, y: float, radius: float) -> str:
-    return f'<circle class="{how}" cx="{x:g}" cy="{y:g}" r="{radius * CELL:g}"/>'
+def _disc(style: str, x: float, y: float, radius: float) -> str:
+    return f'<circle class="{style}" cx="{x:g}" cy="{y:g}" r="{radius * CELL:g}"/>'
 
 
 def _note(x: float, y: float, text: str) -> str:

@@ -38,7 +38,7 @@ class Answers:
     nodes : ndarray of int64, shape (n,)
         Nodes visited.
     seconds : ndarray of float64, shape (n,)
-        The row's part of the time of its tasks, in proportion to nodes.
+        The row's share of the time of its tasks, in proportion to nodes.
     clash : ndarray of int32, shape (n,)
         -1, or the place in the row's stack of a clue that clashes with an earlier one.
     found : list of Stacks

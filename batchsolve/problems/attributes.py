@@ -1,10 +1,10 @@
-"""Colours, bounds and costs: the attributes of an exact cover problem that not every one has.
+"""Colours, bounds and costs: the optional attributes of an exact cover problem.
 
 A *colour* of a secondary item is an integer from 1; only the equality of colours matters.
 
-*Bounds* are the least and the most number of options of a cover that have a primary item. Covers
-with bounds are those of Knuth's *multiple covering with colors*, MCC (*The Art of Computer
-Programming* 7.2.2.1). Items without bounds are in exactly one option.
+*Bounds* are the lower and the upper bound of the number of options of a cover that have a primary
+item, as in Knuth's *multiple covering with colors*, MCC (*The Art of Computer Programming*
+7.2.2.1). Items without bounds are in exactly one option.
 
 *Costs* of options are integers, 0 or more; the cost of a cover is the sum over its options. Covers
 with costs are those of Knuth's Algorithm 7.2.2.1C$ and his program DLX5.
@@ -35,7 +35,7 @@ def array_of(values: Any, what: str) -> npt.NDArray[Any]:
     Raises
     ------
     InputError
-        If some of them are masked, so that what they stand for is unknown, or lengths differ.
+        If some values are masked, or lengths differ.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def array_of(values: Any, what: str) -> npt.NDArray[Any]:
 
 
 def whole_numbers(values: npt.ArrayLike, what: str, n_dimensions: int = 1) -> Ints:
-    """Return a copy of values as an array of integers; raise if they are none."""
+    """Return a copy of values as an array of integers; raise if some are not integers."""
     array = array_of(values, what)
     if array.ndim != n_dimensions:
         raise ProblemError(
@@ -59,6 +59,8 @@ def whole_numbers(values: npt.ArrayLike, what: str, n_dimensions: int = 1) -> In
         )
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise ProblemError(f"{what} must hold whole numbers, not {array.dtype}")
+    if array.dtype.kind == "u" and array.size and array.max() >= 2**63:
+        raise ProblemError(f"{what} must hold numbers of 63 bits, not {array.max()}")
     return array.astype(np.int64)
 
 
@@ -105,12 +107,12 @@ def check_bounds(least: int, most: int) -> str:
 def checked_bounds(
     values: npt.ArrayLike, n_primary: int, names: Sequence[str] | None
 ) -> Ints | None:
-    """Return the bounds of the primary items, or None if all of them are 1 and 1.
+    """Return the bounds of the primary items, or None if all are (1, 1).
 
     Raises
     ------
     ProblemError
-        If the shape is wrong, or the bounds of an item are.
+        If the shape or the bounds of an item are wrong.
     """
     bounds = whole_numbers(values, "bounds", 2)
     if bounds.shape != (n_primary, 2):
@@ -128,7 +130,7 @@ def checked_bounds(
 
 
 def bounds_by_name(bounds: Mapping[Any, Sequence[int]], primary: Sequence[Hashable]) -> Ints:
-    """Return the bounds of the primary items, by default 1 and 1."""
+    """Return the bounds of the primary items, by default (1, 1)."""
     if not isinstance(bounds, Mapping):
         raise ProblemError(f"bounds are a mapping of items to pairs, not {quoted(bounds)}")
     number = {item: i for i, item in enumerate(primary)}

@@ -3,12 +3,12 @@
 A *cover* is a set of options in which every primary item occurs exactly once and every secondary
 item at most once (Knuth, *The Art of Computer Programming* 7.2.2.1). An option may give its
 secondary items *colours*; any number of options may share a secondary item if all of them give it
-the same colour. A primary item may have *bounds*: a least and a most number of options that have
-it, instead of exactly one. Options may have *costs*.
+the same colour. A primary item may have *bounds*: a lower and an upper bound of the number of
+options that have it, instead of exactly one. Options may have *costs*.
 
-As in Knuth's programs, a search never chooses an option with secondary items only, because a cover
-can do without it. Options without items, as rows of zeros in a matrix, get a secondary item of
-their own, `NOTHING`: so no cover has them, and all options keep their numbers.
+As in Knuth's programs, a search never chooses an option with secondary items only. Options without
+items, such as rows of zeros in a matrix, get the secondary item `NOTHING`, so that no cover has
+them and all options keep their numbers.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class ExactCover:
     color_names : sequence of str, optional
         The names of the colours 1, 2, …; numbers by default.
     bounds : array_like of int, shape (n_primary, 2), optional
-        The least and the most number (1 or more) of options of a cover that have each primary item.
+        The lower and the upper bound (1 or more) of the number of options that have each item.
     costs : array_like of int, shape (n_options,), optional
         The cost of each option, 0 or more; only `batchsolve.cheapest` uses it.
 
@@ -104,6 +104,8 @@ class ExactCover:
     >>> ExactCover([0, 1, 2, 3], [0, 0, 0], 1, bounds=[[2, 3]]).verify([0, 2])
     """
 
+    _is_frozen = False
+
     def __init__(
         self,
         indptr: npt.ArrayLike,
@@ -123,14 +125,14 @@ class ExactCover:
         self.n_primary = self.n_items
         if n_primary is not None:
             self.n_primary = whole_number("n_primary", n_primary)
-        self.item_names = None if item_names is None else tuple(map(str, item_names))
-        self.option_names = None if option_names is None else tuple(map(str, option_names))
+        self.item_names = _names(item_names, "item_names")
+        self.option_names = _names(option_names, "option_names")
         self._check_shape(entries)
         entries, colors = self._without_gaps(entries, colors)
         self.indices = entries.astype(np.uint32)
         self._check_options()
         self.colors = None if colors is None else self._checked_colors(colors)
-        self.color_names = None if color_names is None else tuple(map(str, color_names))
+        self.color_names = _names(color_names, "color_names")
         self.bounds = None
         if bounds is not None:
             self.bounds = checked_bounds(bounds, self.n_primary, self.item_names)
@@ -139,7 +141,7 @@ class ExactCover:
             highest = int(self.colors.max())
             if len(self.color_names) < highest:
                 raise ProblemError(
-                    f"{len(self.color_names)} colour names; there is colour {highest}"
+                    f"{len(self.color_names)} colour names, but the highest colour is {highest}"
                 )
         self._freeze()
 
@@ -153,10 +155,18 @@ class ExactCover:
         self._freeze()
 
     def _freeze(self) -> None:
-        """Make the arrays read-only: the core and other threads may hold them."""
+        """Make the attributes and arrays read-only: the core and other threads may hold them."""
         for array in (self.indptr, self.indices, self.colors, self.bounds, self.costs):
             if array is not None:
                 array.flags.writeable = False
+        self._is_frozen = True
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if self._is_frozen and not name.startswith("_"):
+            raise AttributeError(
+                f"{name} of {self!r} cannot be set: a problem stays as it was made; make another"
+            )
+        super().__setattr__(name, value)
 
     @classmethod
     def from_options(
@@ -185,8 +195,8 @@ class ExactCover:
         colors : sequence of mappings, optional
             The colours that every option gives to some of its secondary items.
         bounds : mapping of hashable to (int, int), optional
-            The bounds of some primary items: the least and the most number of options of a cover
-            that have the item. Others are in exactly one.
+            The lower and the upper bound of the number of options of a cover that have an item;
+            (1, 1) for items that are not named.
         costs : sequence of int, optional
             The cost of each option.
 
@@ -212,8 +222,8 @@ class ExactCover:
         items = [*primary, *secondary]
         number = {item: k for k, item in enumerate(items)}
         if len(number) != len(items):
-            twice = next(item for k, item in enumerate(items) if number[item] != k)
-            raise ProblemError(f"item {quoted(twice)} is declared twice; name every item once")
+            repeated = next(item for k, item in enumerate(items) if number[item] != k)
+            raise ProblemError(f"item {quoted(repeated)} is declared twice; name every item once")
         for item in named:
             if item not in number:
                 o = next(o for o, row in enumerate(rows) if item in row)
@@ -248,8 +258,8 @@ class ExactCover:
             Entries 0 or 1.
         secondary : iterable of int
             Columns that need not be covered. They become the last items. If that changes the order
-            of items, ``item_names`` are the numbers of the columns. Rows of zeros get a secondary
-            item of their own, the last one: no cover has them, and a warning is logged.
+            of items, ``item_names`` are the numbers of the columns. Rows of zeros get an additional
+            secondary item, the last one: no cover has them, and a warning is logged.
 
         Examples
         --------
@@ -420,13 +430,13 @@ class ExactCover:
     def entries_of(
         self, options: npt.NDArray[np.integer]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return how many entries some options have, and the places of these in `indices`."""
+        """Return the numbers of entries of some options, and the places of these in `indices`."""
         ends = self.indptr[1:][options]
         sizes = ends - self.indptr[:-1][options]
         return sizes, np.arange(sizes.sum()) + np.repeat(ends - np.cumsum(sizes), sizes)
 
     def _share_no_item(self, entries: list[int]) -> bool:
-        """Tell whether a stack of many options takes them all and none has an item of another."""
+        """Return True if many options exist and share no item; faster than `_first_clash`."""
         if len(entries) < _MANY or not 0 <= min(entries) <= max(entries) < self.n_options:
             return False
         places = self.entries_of(np.array(entries))[1]
@@ -440,7 +450,7 @@ class ExactCover:
         return clash[1]
 
     def _first_clash(self, stack: Iterable[int]) -> tuple[int, str] | None:
-        """Return the place of the first entry that clashes or does not exist, and why; or None."""
+        """Return the place of the first entry that clashes or is unknown, and why; or None."""
         decided: dict[int, int] = {}
         holders: dict[int, list[int]] = {}  # item -> the options that have it
         for place, entry in enumerate(map(int, stack)):
@@ -461,7 +471,7 @@ class ExactCover:
         return None
 
     def _bounds_of(self, i: int) -> tuple[int, int]:
-        """Return the least and the most number of options of a cover that have an item."""
+        """Return the lower and the upper bound of the number of options that have an item."""
         if i >= self.n_primary:
             return 0, 1
         least, most = (1, 1) if self.bounds is None else self.bounds[i].tolist()
@@ -542,9 +552,9 @@ class ExactCover:
 
     def _check_options(self) -> None:
         key = np.sort(owners_of(self) * max(self.n_items, 1) + self.indices.astype(np.int64))
-        twice = np.flatnonzero(key[1:] == key[:-1])
-        if twice.size:
-            o, i = divmod(int(key[twice[0]]), self.n_items)
+        repeated = np.flatnonzero(key[1:] == key[:-1])
+        if repeated.size:
+            o, i = divmod(int(key[repeated[0]]), self.n_items)
             raise ProblemError(f"option {o} names item {self.item_name(i)} twice")
 
     def _checked_colors(self, colors: npt.ArrayLike) -> UInts | None:
@@ -572,13 +582,24 @@ class ExactCover:
         return entries.astype(np.uint32)
 
 
+def _names(names: Sequence[str] | None, what: str) -> tuple[str, ...] | None:
+    """Return names; raise `InputError` if they are not a sequence of texts."""
+    if names is None:
+        return None
+    with argument_errors(f"{what} are a sequence of texts", names):
+        found = tuple(names)
+        if wrong := [name for name in found if not isinstance(name, str)]:
+            raise TypeError(f"{quoted(wrong[0])} is not text")
+    return found
+
+
 def owners_of(problem: ExactCover) -> Ints:
     """Return the option of every entry."""
     return np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
 
 
 def held_by(problem: ExactCover, stack: Sequence[int]) -> Ints:
-    """Return the colour that a stack gives to each item: 0 is none, -1 an item not covered."""
+    """Return the colour that a stack gives to each item: 0 is none, -1 an uncovered item."""
     entries = problem.entries_of(np.array(stack, np.int64))[1]
     held = np.full(problem.n_items, -1)
     held[problem.indices[entries]] = 0 if problem.colors is None else problem.colors[entries]
@@ -586,7 +607,7 @@ def held_by(problem: ExactCover, stack: Sequence[int]) -> Ints:
 
 
 def fitting(problem: ExactCover, held: Ints) -> Bools:
-    """Tell for each option whether its items are not covered, or have the colours that it gives."""
+    """Return True for each option whose items are uncovered, or have the colours that it gives."""
     states = held[problem.indices]
     fits = states < 0
     if problem.colors is not None:

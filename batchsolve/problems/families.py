@@ -18,7 +18,7 @@ from batchsolve.settings import text_of
 
 
 def queens(n: int) -> ExactCover:
-    """Return the problem of n queens on an n × n board that do not attack each other.
+    """Return the problem of n queens that do not attack each other on an n × n board.
 
     Rows ``r1`` … and columns ``c1`` … are primary; the diagonals ``a`` (row + column) and ``b``
     (row - column) are secondary. Rows and columns alternate in organ-pipe order, from the middle of
@@ -98,7 +98,7 @@ def pentominoes(rows: int, columns: int) -> ExactCover:
 
     The items are the pieces ``F I L N P T U V W X Y Z``, each used once in any rotation or
     reflection, then the cells ``r1c1``, ``r1c2``, …; the name of an option has its piece and cells.
-    Rotations and reflections of a tiling are covers of their own.
+    Rotations and reflections of a tiling are different covers.
 
     Raises
     ------

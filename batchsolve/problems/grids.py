@@ -77,8 +77,8 @@ def without_minus_one(array: npt.NDArray[Any], n_digits: int) -> npt.NDArray[Any
     Raises
     ------
     InputError
-        If the array holds 0 and -1, but not the largest digit, so that its digits seem to begin at
-        0: each would be taken for another.
+        If the array, or one of its grids, holds 0 and -1, but not the largest digit, so that its
+        digits seem to begin at 0: each would be taken for another.
 
     Examples
     --------
@@ -87,11 +87,14 @@ def without_minus_one(array: npt.NDArray[Any], n_digits: int) -> npt.NDArray[Any
     """
     if array.dtype.kind == "u" or not (is_blank := array == -1).any():
         return array
-    if array.max() < n_digits and (array == 0).any():
-        raise InputError(
-            f"grids hold 0 and blanks, but no {n_digits}: do the digits begin at 0? then add 1 to "
-            f"all cells"
-        )
+    grids = array.reshape(len(array) if array.ndim > 1 else 1, -1)
+    for some in (grids.reshape(1, -1), grids):  # all grids together may tell it, too
+        seem_from_0 = (some == 0).any(axis=1) & (some == -1).any(axis=1)
+        if (seem_from_0 & (some.max(axis=1, initial=-1) < n_digits)).any():
+            raise InputError(
+                f"grids hold 0 and blanks, but no {n_digits}: do the digits begin at 0? then add 1 "
+                f"to all cells; or, if 0 is a blank cell, too, write 0 for all blanks"
+            )
     return np.where(is_blank, 0, array)
 
 
@@ -261,7 +264,7 @@ class GridProblem(ExactCover, ABC):
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1.
 
-        A digit above N clashes as well: the kernel trusts no caller.
+        A digit above N clashes as well.
 
         Parameters
         ----------

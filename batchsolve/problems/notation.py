@@ -1,7 +1,7 @@
 """Grids as text: alphabets, blanks, numbers; Arrow columns ↔ arrays of digits.
 
 A grid of N × N cells is N² characters, or N² numbers separated by blanks, commas or semicolons.
-Characters come from an *alphabet*. Alphabets for N > 9 clash (``A`` is 10 in ``1-9A-G``, 11 in
+Characters come from an *alphabet*. Alphabets for N > 9 disagree (``A`` is 10 in ``1-9A-G``, 11 in
 ``0-9A-F`` and 1 in ``A-P``), so a whole column decides on the alphabet, never one row. A column
 that fits several is refused with the choices.
 
@@ -25,17 +25,18 @@ from batchsolve.core import native
 from batchsolve.errors import InputError
 
 BLANKS = ".0*_-"  # by default
+MINUS_ONE = "-1"  # a blank of numbers, which is written in lists alone
 MOST_DIGITS = 255  # digits are stored as uint8, 0 is a blank cell
 
 FINE, WRONG_LENGTH = -1, -2
 """Values in an array of faults; others are the wrong cell, or a fault that `explain` knows."""
 TWO_BLANKS = -3
-"""The fault of a grid with 0 and another blank, but no largest digit: digits seem to begin at 0."""
+"""The fault of a grid with 0 and another blank, but no digit N: digits seem to begin at 0."""
 _BAD = 255
 
 
 def sums(counted: Bools, begins: Ints, ends: Ints) -> Ints:
-    """Return the sum of each part of an array; it is 0 where a part ends before it begins."""
+    """Return the sum of each part of an array; 0 for a part that ends before it begins."""
     before = np.append(0, np.cumsum(counted, dtype=np.int64))
     return before[ends] - before[np.minimum(begins, ends)]
 
@@ -55,15 +56,16 @@ class Notation:
     separator : str
         The text between two numbers.
     blank : str
-        The symbol of blank cells in output.
+        The symbol of blank cells in output; in texts of numbers, `MINUS_ONE` is ``0``, or ``-`` if
+        digits begin at 0.
     blanks : str
         The symbols of blank cells in input; among numbers, 0 and -1 are blank, too.
     drawing : str
         For grids that overlap: lines with ``#`` outside; empty for N × N cells.
     first : int
         The first digit of numbers, 0 or 1.
-    is_certain : bool
-        True if a user named the digits, or 0 as a blank; else a grid of `TWO_BLANKS` is malformed.
+    zero_is_blank : bool
+        True if a user named 0 as a blank; else a grid of `TWO_BLANKS` is malformed.
     """
 
     n_digits: int
@@ -74,7 +76,7 @@ class Notation:
     blanks: str = BLANKS
     drawing: str = ""
     first: int = 1
-    is_certain: bool = False
+    zero_is_blank: bool = False
 
     @classmethod
     def from_name(cls, name: str, n_digits: int, blanks: str | None = None) -> Notation:
@@ -97,8 +99,7 @@ class Notation:
         if name == "numbers":
             return numbers(n_digits).with_blanks(blanks)
         if is_range(name, n_digits):
-            named = numbers(n_digits, first=int(name[0]))
-            return replace(named, is_certain=True).with_blanks(blanks)
+            return numbers(n_digits, first=int(name[0])).with_blanks(blanks)
         symbols = symbols_of(name)
         if len(symbols) == n_digits + 1 and blanks is None:
             blanks, symbols = symbols[0], symbols[1:]
@@ -109,7 +110,7 @@ class Notation:
                 f"alphabet {name!r} has the symbols {symbols!r}; {n_digits} different ones are "
                 f"needed, such as {choices}"
             )
-        return cls(n_digits, name, symbols, is_certain=True).with_blanks(blanks)
+        return cls(n_digits, name, symbols).with_blanks(blanks)
 
     def with_blanks(self, blanks: str | None) -> Notation:
         """Return the notation with other blanks, or unchanged for None.
@@ -125,8 +126,7 @@ class Notation:
         symbols = self.symbols or "0123456789"[self.first :]
         if both := sorted(set(blanks) & {*symbols.upper(), *symbols.lower()}):
             raise InputError(f"blank {both[0]!r} is also a digit; name another, or the alphabet")
-        is_certain = self.is_certain or "0" in blanks
-        return replace(self, blank=blanks[0], blanks=blanks, is_certain=is_certain)
+        return replace(self, blank=blanks[0], blanks=blanks, zero_is_blank="0" in blanks)
 
     @property
     def begins_at_zero(self) -> bool:
@@ -208,12 +208,12 @@ class Notation:
         grids, faults = np.empty((n, size), np.uint8), np.empty(n, np.int32)
         if self.symbols:
             native.read_symbols(data, offsets, self.table, grids, faults)
-            if self.symbols[0] == "1" and not self.is_certain:
+            if self.symbols[0] == "1" and not self.zero_is_blank:
                 faults[self._has_two_blanks(data, offsets, grids) & (faults == FINE)] = TWO_BLANKS
         else:
             numbered = self.first, self.n_digits
             native.read_numbers(data, offsets, self.table, *numbered, grids, faults)
-            if self.is_certain:
+            if self.zero_is_blank:
                 faults[faults == TWO_BLANKS] = FINE
         if self.drawing:
             misplaced = (grids > self.n_digits) == self._is_cell
@@ -228,7 +228,7 @@ class Notation:
     def _has_two_blanks(
         self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32], grids: Bytes
     ) -> Bools:
-        """Return True for each text with 0 and another blank whose grid lacks the largest digit."""
+        """Return True for each text with 0 and another blank, but without the digit N."""
         data = data[offsets[0] : offsets[-1]]
         # most columns have one kind of blanks: then two looks at the least and the largest byte do
         if not data.size or (data.min() >= 48 and data.max() < 95) or not (data == 48).any():
@@ -268,16 +268,27 @@ class Notation:
         if fault == TWO_BLANKS:
             return (
                 f"0 and blanks, but no {self.names[-1]}: do the digits begin at 0? then name the "
-                f"alphabet {from_zero(n, as_numbers=not self.symbols).name}"
+                f"alphabet {from_zero(n, as_numbers=not self.symbols).name}; or, if 0 is a blank "
+                f"cell, too, name both as `blank`, such as .0 (null is .)"
             )
         where = f"row {fault // columns + 1}, column {fault % columns + 1}"
         if not self.symbols:
-            return f"{where}: {tokens[fault]!r} is not a number from 1 to {n}, nor a blank"
+            last = self.first + n - 1
+            why = f"{where}: {tokens[fault]!r} is not a number from {self.first} to {last}"
+            return f"{why}, nor a blank{self._other_range(tokens[fault])}"
         bad = text.encode()[fault : fault + 4].decode(errors="replace")[:1]
         if self.drawing and (bad == "#") == self._is_cell[fault]:
             side = "a cell" if self._is_cell[fault] else "outside"
             return f"{where}: {bad!r} where the layout of the table has {side}"
-        return f"{where}: {bad!r} is not in the alphabet {self.name}, nor a blank"
+        why = f"{where}: {bad!r} is not in the alphabet {self.name}, nor a blank"
+        return why + self._other_range(bad)
+
+    def _other_range(self, digit: str) -> str:
+        """Return advice for a digit N where digits begin at 0, or else an empty text."""
+        n = self.n_digits
+        if not self.begins_at_zero or digit != str(n):
+            return ""
+        return f"; digits begin at 0 here: if at 1, name the alphabet 1-{n}"
 
     def decode(self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_]) -> pa.Array:
         """Write grids as a column: a value for each row of `where`, null where that is false.
@@ -311,8 +322,8 @@ class Notation:
         """Return the bytes of grids as text, and their offsets."""
         grids = self.placed(grids)
         if not self.symbols:
-            separator, blank = ord(self.separator), ord(self.blank)
-            data, offsets = native.write_numbers(grids, self.first, separator, blank)
+            blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
+            data, offsets = native.write_numbers(grids, self.first, ord(self.separator), ord(blank))
             return data, offsets
         data = native.write_symbols(grids.reshape(-1), *self.shifts)
         return data, np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1])

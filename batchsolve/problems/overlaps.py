@@ -42,8 +42,8 @@ def overlapping(
     Raises
     ------
     ProblemError
-        If a cell is in no grid, or a square has no cell of its own: then there are several ways to
-        read the drawing, and `corners` must say which.
+        If a cell is in no grid, or other grids have all cells of a square: then the drawing is
+        ambiguous, and `corners` must name the grids.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Regions and cages at random, drawn for the numbers of rows; see ``core/draw``."""
+"""Random regions and cages, seeded by the numbers of rows; see ``core/draw``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines at random that solutions obey: thermometers, whispers, renbans and palindromes.
+"""Random lines that solutions obey: thermometers, whispers, renbans and palindromes.
 
 A line is a path of cells, each beside the next by an edge or a corner; no two lines meet.
 """

@@ -1,8 +1,8 @@
-"""The rules of single rows, as arrays that compiled code reads row by row.
+"""Per-row rules, as arrays for the core.
 
 Rows that share houses and named rules differ in regions, marks, pairs of cells and cages. `Given`
-holds these as they are read. `RowRules` has the sets of digits that fill each cage, and the cages
-that follow from others, because the digits of a house have a known sum (``core/cages/implied.h``).
+holds these as they are read. `RowRules` adds the sets of digits that fill each cage, and the
+implied cages: the digits of a house have a known sum (``core/cages/implied.h``).
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ class Given(NamedTuple):
 
     @classmethod
     def blank(cls, n_rows: int) -> Given:
-        """Return n rows without rules of their own."""
+        """Return n rows without rules."""
         none, begin = np.zeros(0, np.int64), np.zeros(n_rows + 1, np.int64)
         regions, allowed = np.empty((n_rows, 0), np.uint8), np.empty((n_rows, 0), np.uint64)
         pairs, cells = np.empty((0, 3), np.uint16), np.empty(0, np.uint16)
         return cls(regions, allowed, begin, pairs, begin.copy(), none, begin[:1].copy(), cells)
 
     def with_more(self, other: Given) -> Given:
-        """Return the rules of rows with the pairs and cages that others have, behind their own."""
+        """Append the pairs and cages of other rules, row by row."""
         n_rows = len(self.cages_of) - 1
-        order = np.arange(2 * n_rows).reshape(2, n_rows).T.ravel()  # a row's own, then the others
+        order = np.arange(2 * n_rows).reshape(2, n_rows).T.ravel()  # row by row: these, then others
         names = "pairs_of", "cages_of", "cells_of"
         begins = {name: (getattr(self, name), getattr(other, name)) for name in names}
         both = self._replace(
@@ -85,7 +85,7 @@ class Given(NamedTuple):
         return both._replace(
             regions=self.regions,
             allowed=self.allowed,
-            pairs_of=both.pairs_of[::2].copy(),  # each layout of arrays has kernels of its own
+            pairs_of=both.pairs_of[::2].copy(),  # contiguous
             cages_of=both.cages_of[::2].copy(),
         )
 
@@ -124,9 +124,9 @@ def _parts(begins_of: Ints, which: Ints) -> tuple[Ints, Ints]:
 
 
 class RowRules(NamedTuple):
-    """The rules of n rows, as searches take them.
+    """Per-row rules of n rows, packed for the core.
 
-    The cages of a row are those that are said, then those that follow from them.
+    The cages of a row are the given ones, then the implied ones.
     """
 
     regions: Bytes  # as in `Given`
@@ -165,7 +165,7 @@ def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> tuple[Ints,
 
 
 def row_rules(shared: Rules, given: Given) -> RowRules:
-    """Return the rules of rows as searches take them.
+    """Pack the rules of rows for the core.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The rules of a grid as arrays, as the core takes them.
+"""The rules of a grid, packed as arrays for the core.
 
 Options are numbered as in `batchsolve.problems.variant`: those of the cells, then one that chooses
 the marks if there are any, then those that choose the digits of cages.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain, combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +17,17 @@ import numpy.typing as npt
 from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words
 from batchsolve.problems.rules import RELATIONS, Cells, Rules
 
+if TYPE_CHECKING:
+    from batchsolve.problems.row_rules import RowRules
+
 RELATION_NAMES = tuple(RELATIONS)
 
 
 class RuleArrays(NamedTuple):
-    """The rules that all rows share, but for marks and cages."""
+    """The rules that all rows share, without marks and cages."""
 
     n_cells: int
-    houses: Shorts  # the cells of each house, as many as there are digits
+    houses: Shorts  # the cells of each house, n_digits each
     distinct: Shorts  # two cells each that differ, and that no house has both
     related: Shorts  # two cells and the number of their relation
     relations: Words  # relation, direction, digit of a cell -> digits of the other
@@ -43,7 +46,7 @@ def arrays_of(rules: Rules) -> RuleArrays:
 
 
 def _distinct(rules: Rules) -> Shorts:
-    """Return two cells that differ, of groups, unless a house has both."""
+    """Return the pairs of cells that differ by groups and not by houses."""
     pairs = set(chain.from_iterable(combinations(sorted(cells), 2) for cells in rules.groups))
     if not pairs:
         return np.empty(0, np.uint16)
@@ -53,13 +56,13 @@ def _distinct(rules: Rules) -> Shorts:
 
 @lru_cache(maxsize=64)
 def _are_peers(houses: tuple[Cells, ...], n_cells: int) -> Bools:
-    """Tell of every two cells whether a house has both."""
+    """Return True for every two cells of one house, shape (n_cells, n_cells)."""
     member = members(houses, n_cells).astype(np.float32)  # products of floats are fast
     return (member.T @ member) > 0
 
 
 def members(houses: Sequence[Cells], n_cells: int) -> Bools:
-    """Tell of every house and every cell whether the house has the cell."""
+    """Return True for every cell of every house, shape (n_houses, n_cells)."""
     member = np.zeros((len(houses), n_cells), np.bool_)
     if houses:
         member[np.arange(len(houses))[:, None], np.array(houses)] = True
@@ -79,12 +82,14 @@ def relations_of(n: int) -> Words:
     return table.reshape(-1)
 
 
-def find_digit_sets(own: Any, grids: Bytes, first: int, options: npt.NDArray[np.uint32]) -> None:
+def find_digit_sets(
+    rules: RowRules, grids: Bytes, first: int, options: npt.NDArray[np.uint32]
+) -> None:
     """Find the options that choose the digits of cages in solved grids with the rules of row 0.
 
     Parameters
     ----------
-    own : RowRules
+    rules : RowRules
     grids : ndarray of uint8, shape (n, n_cells)
     first : int
         The first of these options.
@@ -92,10 +97,10 @@ def find_digit_sets(own: Any, grids: Bytes, first: int, options: npt.NDArray[np.
         Receives them.
     """
     for cage in range(options.shape[1]):
-        cells = own.cage_cells[own.cells_of[cage] : own.cells_of[cage + 1]]
+        cells = rules.cage_cells[rules.cells_of[cage] : rules.cells_of[cage + 1]]
         digits = grids[:, cells].astype(np.uint64) - np.uint64(1)
         held = np.bitwise_or.reduce(np.uint64(1) << digits, axis=1)
-        sets = own.digit_sets[slice(*own.sets_of[cage])]
+        sets = rules.digit_sets[slice(*rules.sets_of[cage])]
         order = np.argsort(sets)
         options[:, cage] = first + order[np.searchsorted(sets, held, sorter=order)]
         first += sets.size
@@ -116,35 +121,35 @@ def follow_shared(rules: RuleArrays, n_digits: int, grids: Bytes) -> Bools:
     return right
 
 
-def follow_sums(own: Any, rows: Ints, grids: Bytes, right: Bools) -> None:
+def follow_sums(rules: RowRules, rows: Ints, grids: Bytes, right: Bools) -> None:
     """Set to False the entries of full grids whose cages have other sums, or that marks exclude.
 
     Parameters
     ----------
-    own : RowRules
+    rules : RowRules
     rows : ndarray of int64, shape (n,)
-        The row of `own` whose rules hold for each grid.
+        The row of `rules` whose rules hold for each grid.
     grids : ndarray of uint8, shape (n, n_cells)
     right : ndarray of bool, shape (n,)
         Updated. Entries that are False stay so, and their grids may hold any digits; the digits of
         cages differ in the others.
     """
     some = np.flatnonzero(right)
-    if own.allowed.shape[1]:
+    if rules.allowed.shape[1]:
         digits = grids[some].astype(np.uint64) - np.uint64(1)
-        right[some] = (own.allowed[rows[some]] >> digits & np.uint64(1)).all(axis=1)
+        right[some] = (rules.allowed[rows[some]] >> digits & np.uint64(1)).all(axis=1)
         some = some[right[some]]
-    cages = parts(own.cages_of[rows[some]], own.n_said[rows[some]])
-    grid_of = np.repeat(some, own.n_said[rows[some]])
-    begins, ends = own.sets_of[cages].T
+    cages = parts(rules.cages_of[rows[some]], rules.n_said[rows[some]])
+    grid_of = np.repeat(some, rules.n_said[rows[some]])
+    begins, ends = rules.sets_of[cages].T
     cages, grid_of = cages[begins >= 0], grid_of[begins >= 0]
     begins, has_sets = begins[begins >= 0], (begins < ends)[begins >= 0]
-    sizes = own.cells_of[cages + 1] - own.cells_of[cages]
-    cells = own.cage_cells[parts(own.cells_of[cages], sizes)]
+    sizes = rules.cells_of[cages + 1] - rules.cells_of[cages]
+    cells = rules.cage_cells[parts(rules.cells_of[cages], sizes)]
     held = grids[np.repeat(grid_of, sizes), cells]
     sums = np.bincount(np.repeat(np.arange(cages.size), sizes), held, cages.size)
     is_right = has_sets.copy()  # all sets of a cage have one sum
-    is_right[has_sets] = sums[has_sets] == _sums_of(own.digit_sets[begins[has_sets]])
+    is_right[has_sets] = sums[has_sets] == _sums_of(rules.digit_sets[begins[has_sets]])
     right[grid_of[~is_right]] = False
 
 

@@ -1,4 +1,4 @@
-"""The rules of a grid: which cells hold each digit once, and what pairs, cages and marks allow.
+"""The rules of a grid: houses, groups, pairs, cages and marks.
 
 `Rules` are plain data, from which `batchsolve.problems.variant` makes an exact cover problem and
 the engine `lanes` its propagation. A *house* has as many cells as there are digits and holds each
@@ -48,9 +48,9 @@ RELATIONS: dict[str, Callable[[int, int], bool]] = {
     **{f"gap{d}": _at_least_apart(d) for d in range(2, 10)},
     **{f"within{d}": _less_apart(d) for d in range(2, 10)},
 }
-"""What two cells with digits a and b may have to satisfy: dots of Kropki (white: *consecutive*,
-black: *double*, none: *undotted*), marks of futoshiki and of XV (no letter: *unlettered*), lines
-whose neighbours differ by d or more (*gap*), cells that differ by less than d (*within*)."""
+"""The relations of two digits a and b: dots of Kropki (white: *consecutive*, black: *double*, none:
+*undotted*), marks of futoshiki and of XV (no letter: *unlettered*), lines whose neighbours differ
+by d or more (*gap*), cells that differ by less than d (*within*)."""
 
 
 @dataclass(frozen=True)
@@ -184,9 +184,10 @@ class Rules:
 
     @cached_property
     def regions(self) -> tuple[Cells, ...]:
-        """The houses that part the grid: no lines, and disjoint; the first of those that meet.
+        """The disjoint houses that are not lines: the regions of the grid.
 
-        If they leave cells, rows and columns that fit there are regions, too.
+        Of houses that meet, the first counts. Rows and columns of the remaining cells are regions,
+        too.
         """
         found: list[Cells] = []
         left = set(range(self.n_cells))
@@ -215,7 +216,7 @@ class Rules:
         return replace(self, **joined)
 
     def beyond(self, other: Rules) -> Rules:
-        """Return the rules that others do not have."""
+        """Return the rules that `others` lack."""
         left: dict[str, Any] = {}
         for name in ("houses", "groups", "pairs", "cages", "marks"):
             theirs = set(getattr(other, name))

@@ -4,8 +4,8 @@ A *stack* is the list of options chosen so far. The clues of a puzzle, a subprob
 and the point where a search was interrupted are all stacks over one problem. Every stack names
 its *root*: the puzzle, or the problem, that it descends from.
 
-Searches follow offsets without checks of their own, so `Stacks` checks that its arrays fit
-together. Each engine checks that the options exist, and reports a clash otherwise.
+Searches follow offsets unchecked, so `Stacks` checks that its arrays fit together. Each engine
+checks that the options exist, and reports a clash otherwise.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ from typing import NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError, ProblemError, counted, prefixed, quoted
+from batchsolve.errors import (
+    InputError,
+    ProblemError,
+    argument_errors,
+    counted,
+    prefixed,
+    quoted,
+)
 from batchsolve.json_records import (
     SEAL,
     TEXT,
@@ -30,6 +37,7 @@ from batchsolve.json_records import (
     sealed,
     whole,
 )
+from batchsolve.problems.attributes import whole_numbers
 from batchsolve.problems.exact_cover import ExactCover
 
 _HEADER_FORM: Form = {
@@ -80,6 +88,13 @@ class Stacks:
 
     def __post_init__(self) -> None:
         offsets, options, roots = self.offsets, self.options, self.roots
+        for name, array in (("offsets", offsets), ("options", options), ("roots", roots)):
+            kind = np.uint32 if name == "options" else np.int64
+            if not isinstance(array, np.ndarray) or array.dtype != kind:
+                raise ProblemError(
+                    f"{name} of stacks are an array of {kind.__name__}, not {quoted(array)}; "
+                    f"Stacks.from_lists makes stacks of lists"
+                )
         if not (
             offsets.ndim == options.ndim == roots.ndim == 1
             and offsets.size == roots.size + 1
@@ -103,7 +118,8 @@ class Stacks:
         cls, stacks: Iterable[Sequence[int]], roots: npt.ArrayLike | None = None
     ) -> Stacks:
         """Build a batch from lists of option numbers; roots count from 0 by default."""
-        rows = [np.asarray(stack) for stack in stacks]
+        with argument_errors("stacks are lists of option numbers", stacks):
+            rows = [np.asarray(stack) for stack in stacks]
         for row in rows:
             if row.ndim != 1 or (row.size and row.dtype.kind not in "iu"):
                 raise ProblemError(f"a stack is a list of option numbers, not {quoted(row)}")
@@ -111,10 +127,10 @@ class Stacks:
                 raise ProblemError(f"option numbers must fit in 32 bits: {row.tolist()}")
         offsets = np.cumsum([0, *(row.size for row in rows)]).astype(np.int64)
         options = np.concatenate([np.empty(0, np.int64), *rows]).astype(np.uint32)
-        numbers = np.arange(len(rows)) if roots is None else np.asarray(roots)
+        numbers = np.arange(len(rows)) if roots is None else whole_numbers(roots, "roots")
         if numbers.shape != (len(rows),):
             raise ProblemError(f"{numbers.size} roots for {len(rows)} stacks")
-        return cls(offsets, options, numbers.astype(np.int64))
+        return cls(offsets, options, numbers)
 
     @staticmethod
     @cache
@@ -184,7 +200,7 @@ class Stacks:
 
     def with_roots(self, roots: npt.ArrayLike) -> Stacks:
         """Return the same stacks with other roots."""
-        return Stacks(self.offsets, self.options, np.asarray(roots, np.int64))
+        return Stacks(self.offsets, self.options, whole_numbers(roots, "roots"))
 
     def to_jsonl(self, problem: ExactCover, **about: object) -> str:
         """Return JSON lines: a header with the problem's fingerprint, then one line per stack.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isqrt
@@ -18,6 +18,7 @@ from batchsolve.core import native
 from batchsolve.errors import InputError
 from batchsolve.problems.notation import (
     BLANKS,
+    MINUS_ONE,
     MOST_DIGITS,
     TWO_BLANKS,
     Notation,
@@ -37,7 +38,7 @@ MOST_PLAIN = 9  # digits that all usual alphabets but that of letters have in co
 
 
 class _Facts(NamedTuple):
-    """Facts about values, without the white space around them; an array of one for each."""
+    """Facts about values without surrounding white space; each field has one entry a value."""
 
     n_bytes: npt.NDArray[np.int64]
     n_tokens: npt.NDArray[np.int64]  # 0 without separators
@@ -155,7 +156,7 @@ class Survey:
             self._ends[n, "whole"] += int(is_whole.sum())
 
     def add_kind(self, kind: _Kind, separator: str) -> None:
-        """Add a value by its numbers of characters and of tokens, and its set of bytes."""
+        """Add a value, given its numbers of characters and tokens, and its set of bytes."""
         self._kinds[kind] += 1
         self._separators[separator] += 1
 
@@ -174,16 +175,15 @@ class Survey:
         blanks = _mask(self._blanks)
         return any(used & blanks for _, _, used in self._kinds)
 
-    def first_digit(
-        self, n_digits: int, solutions: Callable[[], Survey | None] = lambda: None
-    ) -> int:
+    def first_digit(self, n_digits: int, full: Iterable[Survey] = ()) -> int:
         """Return the digit that grids begin with: 0 if some have 0 and blanks, and none has N.
 
         Parameters
         ----------
         n_digits : int
-        solutions : callable, optional
-            Returns a survey of the solutions of these grids, which decides if they have neither.
+        full : iterable of Survey, optional
+            Surveys of full grids beside these, such as solutions: the first that has 0 or N tells
+            if these have neither.
 
         Examples
         --------
@@ -193,11 +193,14 @@ class Survey:
         0
         """
         ends = self.ends_of(n_digits)
-        if not (ends["blanks"] or ends["last"]) and (solved := solutions()) is not None:
-            ends = solved.ends_of(n_digits)
-            ends["blanks"] = ends["whole"]
+        seem_from_0, has_last = ends["blanks"], ends["last"]
+        for beside in full if not (seem_from_0 or has_last) else ():
+            ends = beside.ends_of(n_digits)
+            seem_from_0, has_last = ends["whole"], ends["last"]
+            if seem_from_0 or has_last:
+                break
         is_named = self._named is not None and "0" in self._named
-        return int(is_named or not ends["blanks"] or ends["last"] > 0)
+        return int(is_named or not seem_from_0 or has_last > 0)
 
     def ends_of(self, n: int) -> dict[str, int]:
         """Return the numbers of grids with 0 and blanks, with N, and with 0 to N - 1 alone.
@@ -244,17 +247,17 @@ class Survey:
             for _, tokens, mask in self._kinds:
                 seen |= mask if tokens == n_digits**2 else 0
             made = numbers(n_digits, separator, first)
-            shown = made.blanks if first == 0 else set(self._blanks) - set("0-")
-            blank = next((b for b in self._blanks if b in shown and seen >> ord(b) & 1), None)
-            return replace(made, blank=blank or ".0"[first]).with_blanks(self._named)
+            shown = (b for b in self._blanks if b != "0" and seen >> ord(b) & 1)
+            blank = next(shown, ".0"[first]).replace("-", MINUS_ONE)
+            return replace(made, blank=blank).with_blanks(self._named)
         if first == 0 and n_digits <= MOST_PLAIN:
             used = self._symbols_used(rows, made := from_zero(n_digits))
             blank = next((b for b in made.blanks if b in used), made.blank)
             return replace(made, blank=blank).with_blanks(self._named)
-        known = [replace(notation, blanks=self._blanks) for notation in notations(n_digits)]
+        known = notations(n_digits)
         if self._named is not None:  # then they are not digits
             taken = {*self._named.lower(), *self._named.upper()}
-            known = [n for n in known if not taken & set(n.symbols)]
+            known = [n.with_blanks(self._named) for n in known if not taken & set(n.symbols)]
         # of two kinds of blanks in a value, one may be a digit of another alphabet
         loose = {n: _score(n, rows, most_blanks=len(self._blanks)) for n in known}
         strict = loose if self._named else {n: _score(n, rows, most_blanks=1) for n in known}
@@ -330,7 +333,7 @@ class Signs:
     like: str = ""
 
     def names(self, n_digits: int) -> bool:
-        """Return True if the alphabet is one for N digits, or is of numbers."""
+        """Return True if the alphabet has N digits, or consists of numbers."""
         if self.alphabet is None or self.alphabet == "numbers":
             return self.alphabet is not None
         if is_range(self.alphabet, n_digits):
@@ -340,9 +343,9 @@ class Signs:
         return with_blank or (len(symbols) == n_digits and not set(symbols) & _NO_DIGITS)
 
     def names_letters(self, n_digits: int) -> bool:
-        """Return True if the alphabet is one for N digits, the first of which is neither 0 nor 1.
+        """Return True if the alphabet has N digits and begins with neither 0 nor 1.
 
-        It does not tell how numbers are read.
+        Such an alphabet leaves open how numbers are read.
         """
         if self.alphabet is None or not self.names(n_digits):
             return False
@@ -371,11 +374,10 @@ class Signs:
             return named
         if self.alphabet == "numbers" or self.names_letters(n_digits):
             return survey.notation(n_digits, self.like, first)
-        found = survey.notation(n_digits, self.like, int(named.names[0]))
-        return replace(found, is_certain=True)
+        return survey.notation(n_digits, self.like, int(named.names[0]))
 
     def notations_of_each(self, column: pa.Array, form: Form) -> list[Notation | InputError]:
-        """Return the notation that each grid makes clear by itself, or the reason why it does not.
+        """Return the only notation that fits each grid, or the error that it is ambiguous.
 
         Parameters
         ----------
@@ -395,7 +397,7 @@ _NO_DIGITS = set(BLANKS) - {"0"}
 
 @lru_cache(maxsize=1 << 16)
 def _own_notation(signs: Signs, form: Form, used: int, separator: str = " ") -> Any:
-    """Return the notation of a grid with this set of bytes, or the error that it is not clear."""
+    """Return the only notation for this set of bytes, or an error if it is ambiguous."""
     survey, n = Survey(signs.blanks), form.n_digits
     survey.add_kind((n * n, n * n * form.as_numbers, used), separator)
     try:

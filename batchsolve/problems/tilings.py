@@ -45,7 +45,7 @@ EMPTY = "(empty)"
 """The name of the piece that fills cells that stay empty; it is not drawn."""
 
 Use = tuple[int, int | None]
-"""The least and the most number of times that a piece is used."""
+"""The lower and the upper bound of the number of times that a piece is used."""
 
 USES: dict[str, Use] = {"once": (1, 1), "at most once": (0, 1), "any number": (0, None)}
 """The named uses; others are ``2..3``, ``2`` and ``2..`` times."""
@@ -91,7 +91,7 @@ def tiling(
     -------
     ExactCover
         Its items are the pieces and the cells. A piece for any number of uses has no item if every
-        cell has to be covered. Rotations and reflections of a tiling are covers of their own.
+        cell has to be covered. Rotations and reflections of a tiling are different covers.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def tiling(
     uses = dict.fromkeys(shapes, use) if isinstance(use, str) else dict(use)
     for name in uses:
         if name not in shapes:
-            raise ProblemError(f"use names the piece {quoted(name)}, and there is none")
+            raise ProblemError(f"use names the unknown piece {quoted(name)}")
     placed = [(name, shape, use_of(uses.get(name, "once"))) for name, shape in shapes.items()]
     return placements(cells, placed, chosen, fill=fill)
 
@@ -169,12 +169,12 @@ def placements(
 
 
 def _with_fillers(n_cells: int, pieces: Sequence[Tile]) -> tuple[Sequence[Tile], bool]:
-    """Return pieces of a board whose cells may stay empty, and True if they cover all cells.
+    """Add pieces of one cell for the empty cells of a board; return True if all cells are covered.
 
-    Where the sizes tell how many cells stay empty, and these are fewer than the pieces, a piece of
-    one cell fills them: then every cell has to be covered, and a search sees at once where nothing
-    fits: with the pieces of tests/problems/test_tilings.py, 78 squares on 81 cells, the first
-    tiling takes 25 nodes instead of 189,057. Many empty cells would take more nodes: one for each.
+    They are added if the sizes fix the number of empty cells, and there are fewer of these than
+    pieces. Then a search notices cells that nothing fits: with the pieces of
+    tests/problems/test_tilings.py, 78 squares on 81 cells, the first tiling takes 25 nodes instead
+    of 189,057. Many empty cells would take a node each.
     """
     empty = n_cells - sum(least * len(shape) for _, shape, (least, _) in pieces)
     n_pieces = sum(least for _, _, (least, _) in pieces)
@@ -204,7 +204,7 @@ def _places(
 
 def _check_sizes(n_cells: int, pieces: Sequence[Tile], fill: bool) -> None:
     if not pieces:
-        raise ProblemError("there are no pieces")
+        raise ProblemError("a tiling needs pieces")
     needed = sum(least * len(shape) for _, shape, (least, _) in pieces)
     all_needed = all(least == most for _, _, (least, most) in pieces)
     if needed > n_cells or (fill and all_needed and needed != n_cells):
@@ -302,7 +302,7 @@ def piece_shape(drawing: Drawing) -> Shape:
 
 
 def _marked(drawing: Drawing, mark: str, others: str, what: str) -> list[Cell]:
-    """Return the cells of a drawing with a mark; raise if a character is neither it nor a blank."""
+    """Return the marked cells of a drawing; raise for other characters than marks and blanks."""
     cells: list[Cell] = []
     if not isinstance(drawing, str):
         cells = _true_cells(drawing, what)

@@ -1,7 +1,7 @@
-"""Grids with rules of their own as exact cover problems.
+"""Grids with any rules as exact cover problems.
 
 Option ``cell · N + digit`` (digits counted from 0) puts a digit into a cell, as in
-`batchsolve.problems.sudoku`. Its items, each with its source, are
+`batchsolve.problems.sudoku`. Its items are
 
 * the cell, and the digit in every house of the cell: primary items, as in Sudoku;
 * the digit in every group of the cell: a secondary item, because a group need not hold the digit;
@@ -82,12 +82,13 @@ class Variant(GridProblem):
     """
 
     item_names = option_names = color_names = bounds = costs = None
-    _own: RowRules | None = None
+    _row_rules: RowRules | None = None
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules.checked()
         self.n_digits = rules.n_digits
         self.arrays = arrays_of(rules)
+        self._is_frozen = True
 
     @property
     def given(self) -> Given:
@@ -96,17 +97,17 @@ class Variant(GridProblem):
         return Given.of([replace(self.rules, groups=(), pairs=())], none)
 
     @property
-    def own(self) -> RowRules:
-        """The rules of rows, as searches take them.
+    def row_rules(self) -> RowRules:
+        """Per-row rules, packed for the core.
 
-        It is no `cached_property`, because that makes threads wait for one another in Python 3.11.
+        Not a `cached_property`, because threads wait for one another there in Python 3.11.
         """
-        if self._own is None:
-            self._own = row_rules(self.rules, self.given)
-        return self._own
+        if self._row_rules is None:
+            self._row_rules = row_rules(self.rules, self.given)
+        return self._row_rules
 
     def rows_of(self, roots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the rows of `own` whose rules hold for grids with these roots."""
+        """Return the rows of `row_rules` whose rules hold for grids with these roots."""
         return np.zeros(len(roots), np.int64)
 
     def __getattr__(self, name: str) -> Any:
@@ -213,12 +214,12 @@ class Variant(GridProblem):
     @property
     def _marks(self) -> npt.NDArray[np.uint64]:
         """The digits that each cell may hold, as bits; empty if there are no marks."""
-        return self.own.allowed[0]
+        return self.row_rules.allowed[0]
 
     @cached_property
     def _n_sets(self) -> list[int]:
         """The number of sets of digits of each cage."""
-        said = self.own.sets_of[: len(self.rules.cages)]
+        said = self.row_rules.sets_of[: len(self.rules.cages)]
         return [end - begin for begin, end in said.tolist()]
 
     @property
@@ -230,9 +231,8 @@ class Variant(GridProblem):
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
         first = self.n_cells * self.n_digits
         marks = np.full((len(grids), self.n_marks), first, np.uint32)
-        # an array of its own: each layout of arrays has kernels of its own
         sets = np.empty((len(grids), len(self.rules.cages)), np.uint32)
-        find_digit_sets(self.own, grids, first + self.n_marks, sets)
+        find_digit_sets(self.row_rules, grids, first + self.n_marks, sets)
         return np.concatenate([marks, sets], axis=1)
 
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
@@ -241,16 +241,16 @@ class Variant(GridProblem):
         _, *arrays = self.arrays
         shared = native.GridRules(self.n_cells, self.n_digits, *arrays)
         rows = self.rows_of(np.arange(len(grids)))
-        clashes: Ints = native.first_clashes(shared, native.RowRules(*self.own), rows, grids)
+        clashes: Ints = native.first_clashes(shared, native.RowRules(*self.row_rules), rows, grids)
         return clashes
 
     def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
         """Return True for each full grid that follows the rules; its digits are 1 .. N."""
-        own = self.own
-        if not any(array.size for array in (own.regions, own.allowed, own.pairs, own.sets_of)):
+        rules = self.row_rules
+        if not any(a.size for a in (rules.regions, rules.allowed, rules.pairs, rules.sets_of)):
             return follow_shared(self.arrays, self.n_digits, grids)
-        right = super().follow_rules(grids)  # sees all rules but sums and marks
-        follow_sums(own, self.rows_of(np.arange(len(grids))), grids, right)
+        right = super().follow_rules(grids)  # all rules but sums and marks
+        follow_sums(rules, self.rows_of(np.arange(len(grids))), grids, right)
         return right
 
     def cell_name(self, cell: int) -> str:
@@ -304,7 +304,7 @@ class Variant(GridProblem):
         return super().explain_clash(stack, position)
 
     @property
-    def token(self) -> str:  # type: ignore[override]
+    def token(self) -> str:
         """The fingerprint: copies are made anew, and rows share what does not depend on them."""
         return self.fingerprint
 
@@ -385,9 +385,7 @@ def grid_rules(
     elif not has_boxes or regions is not None:
         made = Rules.square(n_digits, ())
     elif shape is None:
-        raise InputError(
-            f"there are no boxes for {n_digits} digits; say which with `box` or `regions`"
-        )
+        raise InputError(f"no usual boxes for {n_digits} digits; name them with `box` or `regions`")
     else:
         made = plain(*shape)
     if rules is not None:

@@ -1,4 +1,4 @@
-"""Many grids whose rules differ: a problem for each row, searched side by side."""
+"""Grids whose rules differ from row to row, searched side by side."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Variants(Variant):
 
     @property
     def given(self) -> Given:
-        """The rules of each row, as they are given."""
+        """The given rules of each row."""
         return self._given
 
     def __len__(self) -> int:
@@ -82,7 +82,7 @@ class Variants(Variant):
         return np.empty(0, np.uint64)
 
     def rows_of(self, roots: Ints) -> Ints:
-        """Return the rows of `own` whose rules hold for grids with these roots: the roots."""
+        """Return the rows of `row_rules` whose rules hold for grids with these roots: the roots."""
         return roots
 
     @cached_property
@@ -93,8 +93,8 @@ class Variants(Variant):
 
     @property
     def n_options(self) -> int:
-        """Number of options, of the row that has the most."""
-        begins, ends = self.own.sets_of.T
+        """Number of options of the row that has the most."""
+        begins, ends = self.row_rules.sets_of.T
         n_sets = int(np.maximum(ends - begins, 0).sum())
         return self.n_cells * self.n_digits + 1 + n_sets
 
@@ -115,14 +115,14 @@ class Variants(Variant):
             else:
                 cages.append(Cage(cells, total))
         every = (1 << self.n_digits) - 1
-        own = replace(
+        others = replace(
             Rules(self.n_digits, rules.places, tuple(regions)),
             groups=tuple(groups),
             pairs=tuple((a, b, RELATION_NAMES[kind]) for a, b, kind in one.pairs.tolist()),
             cages=tuple(cages),
             marks=tuple((c, m) for c, m in enumerate(one.allowed[0].tolist()) if m != every),
         )
-        return Variant(rules + own)
+        return Variant(rules + others)
 
     def first_clashes(self, grids: Bytes) -> Ints:
         """Return for each grid the position among its clues of the first that clashes, or -1."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -82,7 +83,7 @@ def ratings_of(
     Raises
     ------
     InputError
-        If the array has another form, or a puzzle has not one solution.
+        If the array has another shape or type, or a puzzle does not have one solution.
     """
     if grids.ndim != 2 or grids.shape[1] != N_CELLS or grids.dtype != np.uint8:
         raise InputError(
@@ -96,17 +97,22 @@ def ratings_of(
         rated = native.rate_grids(grids[some], uniqueness, backdoor)
         found.levels[some], found.backtracks[some], found.backdoors[some] = rated
     if (found.backtracks < 0).any():
-        raise InputError(f"grid {int(np.argmax(found.backtracks < 0))} has not one solution")
+        raise InputError(
+            f"grid {int(np.argmax(found.backtracks < 0))} does not have exactly one solution"
+        )
     return found
 
 
-def steps_text(grid: npt.NDArray[np.uint8], uniqueness: bool = False) -> str:
+def steps_text(
+    grid: npt.NDArray[np.uint8], uniqueness: bool = False, names: Sequence[str] = "123456789"
+) -> str:
     """Return the steps that solve a 9×9 puzzle as JSON, each by the easiest technique that helps.
 
     A step has a ``technique``, its ``rating``, the ``cells`` and ``digits`` of the pattern, and
     what it ``fills`` or ``removes``: digits by cell. Chains have their ``chains``, too: lists of
     nodes such as ``r1c1=5`` and ``r1c2!=5``, each of which follows from the one before, and in
-    those of Nishio from all before. Steps end where a guess is needed.
+    those of Nishio from all before. Steps end where a guess is needed. The digits are called as
+    `names` says, and those that are numbers are numbers in JSON.
 
     Examples
     --------
@@ -115,11 +121,13 @@ def steps_text(grid: npt.NDArray[np.uint8], uniqueness: bool = False) -> str:
     >>> steps[0]["technique"], steps[0]["fills"]
     ('last cell', {'r1c1': 1})
     """
-    steps = [_step(*each) for each in native.steps_of(grid, uniqueness)]
+    called = [None, *(int(name) if name.isdigit() else name for name in names)]
+    steps = [_step(called, *each) for each in native.steps_of(grid, uniqueness)]
     return json.dumps(steps, separators=(",", ":"))
 
 
 def _step(
+    called: list[int | str | None],
     level: int,
     cells: list[int],
     digits: list[int],
@@ -132,16 +140,18 @@ def _step(
         "technique": NAMES[level],
         "rating": float(RATINGS[level]),
         "cells": [_CELLS[cell] for cell in cells],
-        "digits": digits,
+        "digits": [called[digit] for digit in digits],
     }
     if chains:
         step["chains"] = [
-            [f"{_CELLS[cell]}{'=' if is_on else '!='}{digit}" for cell, digit, is_on in chain]
+            [f"{_CELLS[cell]}{'=' if on else '!='}{called[digit]}" for cell, digit, on in chain]
             for chain in chains
         ]
     if filled:
-        step["fills"] = {_CELLS[cell]: digit for cell, digit in filled}
+        step["fills"] = {_CELLS[cell]: called[digit] for cell, digit in filled}
     else:
         by_cell = groupby(removed, key=lambda each: each[0])
-        step["removes"] = {_CELLS[cell]: [digit for _, digit in some] for cell, some in by_cell}
+        step["removes"] = {
+            _CELLS[cell]: [called[digit] for _, digit in some] for cell, some in by_cell
+        }
     return step

@@ -380,7 +380,7 @@ def symmetries_for(
             "solutions may be in other parts"
         )
     chosen = begin[0] < problem.n_options  # the others are exclusions
-    kept = group.that_keep(begin[0][chosen]).that_keep(begin[0][~chosen] % problem.n_options)
+    kept = group.stabiliser(begin[0][chosen]).stabiliser(begin[0][~chosen] % problem.n_options)
     if len(kept) == 1:
         LOG.warning(
             "no symmetries are known that leave the problem and its clues as they are: every "

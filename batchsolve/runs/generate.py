@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, counted, quoted
 from batchsolve.problems.answers import Status
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
@@ -240,6 +240,11 @@ class PuzzleTable:
     def of(cls, maker: Maker, files: FileSettings) -> PuzzleTable:
         """Return the table of the puzzles of a maker."""
         rules, n = maker.problem.rules, maker.problem.n_digits
+        if files.blank is not None and len(files.blank) != 1:
+            raise InputError(
+                f"blank {quoted(files.blank)} has {counted(len(files.blank), 'character')}; the "
+                f"blank cells of puzzles that are made have one"
+            )
         if maker.problem.n_cells != n * n:
             notation = drawn_notation(n, rules.drawing, files.alphabet, files.blank)
         elif files.alphabet is not None:

@@ -1,4 +1,4 @@
-"""Parts that all pictures share: size, colours, labels beside lines, files.
+"""Common parts of pictures: size, colours, labels beside lines, files.
 
 A picture is as wide as a phone's screen. The report sets two side by side where there is room, so
 text has the same size on every screen.
@@ -102,14 +102,14 @@ def wrapped(text: str, width: int = LABEL) -> str:
     return "\n".join(textwrap.fill(line, width) for line in text.splitlines())
 
 
-def told_apart(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
-    """Return a name for each row, of the parts in which rows differ, and the parts all share.
+def distinct_names(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
+    """Return a name for each row, made of the parts in which rows differ, and the common parts.
 
     Examples
     --------
-    >>> told_apart([("queens:8", "dlx", "2 workers"), ("queens:8", "bits", "2 workers")])
+    >>> distinct_names([("queens:8", "dlx", "2 workers"), ("queens:8", "bits", "2 workers")])
     (['dlx', 'bits'], 'queens:8, 2 workers')
-    >>> told_apart([("queens:8", "dlx")])
+    >>> distinct_names([("queens:8", "dlx")])
     (['queens:8'], 'dlx')
     """
     differ = [len(set(column)) > 1 for column in zip(*rows, strict=True)]
@@ -123,7 +123,7 @@ def told_apart(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
 
 
 def spread(wanted: Sequence[float], heights: Sequence[float], most: float) -> list[float]:
-    """Return places near the wanted ones, from 0 to `most`, at which nothing overlaps.
+    """Return places near the wanted ones, from 0 to `most`, without overlaps.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def draw_measured(
 
 
 def write_labels(axes: Axes, labels: Sequence[Label]) -> None:
-    """Write labels right of the axes, each as near to the end of its line as room allows."""
+    """Write labels right of the axes, as near to the ends of their lines as room allows."""
     from matplotlib.text import Text
 
     figure: Any = axes.figure

@@ -32,7 +32,7 @@ TASK_SCHEMA = pa.schema({"run": pa.int32(), "task": pa.int32(), **_KINDS})
 
 @dataclass(eq=False)
 class Experiment:
-    """Runs that were made together.
+    """The runs of one experiment.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Experiment:
 
 
 def directory_for(path: str, resume: bool = False) -> Path:
-    """Make the directory of an experiment; it may exist if it is empty or is to be resumed.
+    """Make the directory of an experiment; it may exist if it is empty or the experiment resumes.
 
     Raises
     ------
@@ -79,9 +79,9 @@ def directory_for(path: str, resume: bool = False) -> Path:
         raise InputError(f"{path}: is a file; name a new directory for the experiment")
     begun = (home / "machine.json").exists()
     if home.is_dir() and any(home.iterdir()) and not (begun and resume):
-        how = "go on with `resume`, or name" if begun else "name"
+        advice = "go on with `resume`, or name" if begun else "name"
         raise InputError(
-            f"{path}: is not empty; an experiment is not written over another: {how} a new "
+            f"{path}: is not empty; an experiment is not written over another: {advice} a new "
             f"directory"
         )
     with disk_errors(str(path)):
@@ -101,7 +101,7 @@ def about(arguments: Sequence[str], plan: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def begin_experiment(home: Path, experiment: Experiment) -> Experiment:
-    """Write the description of an experiment; if one is there already, check and return that one.
+    """Write the description of an experiment; check and return an existing one.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def _differing(one: dict[str, Any], other: dict[str, Any]) -> dict[str, tuple[An
 
 
 def write_experiment(home: Path, experiment: Experiment) -> None:
-    """Write the tables of an experiment; the old ones stay if the process is killed meanwhile."""
+    """Write the tables of an experiment; a killed process leaves the old ones."""
     runs, tasks = runs_table(experiment.runs), tasks_table(experiment)
     with disk_errors(str(home)):
         with whole_file(home / "subproblems.parquet") as file:
@@ -179,21 +179,21 @@ def read_experiment(path: str) -> Experiment:
     home = Path(path)
     if not (home / "machine.json").exists():
         raise InputError(f"{os.fspath(path)}: holds no experiment; machine.json is missing")
-    with _damage(home / "machine.json") as file:
+    with _opened(home / "machine.json") as file:
         facts = json.load(file)
         if not isinstance(facts, dict) or not isinstance(facts.get("plan", {}), dict):
             raise ValueError("it describes no experiment")
     if not (home / "runs.csv").exists():
         return Experiment([], [], facts)
-    with _damage(home / "runs.csv") as file:
+    with _opened(home / "runs.csv") as file:
         runs = _read_runs(file)
-    with _damage(home / "subproblems.parquet") as file:
+    with _opened(home / "subproblems.parquet") as file:
         logs = _read_logs(file, runs)
     return Experiment(runs, logs, facts)
 
 
 @contextmanager
-def _damage(path: Path) -> Iterator[BinaryIO]:
+def _opened(path: Path) -> Iterator[BinaryIO]:
     """Open a file of an experiment; raise one error that names it if it cannot be read."""
     try:
         with path.open("rb") as file:

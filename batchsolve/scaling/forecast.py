@@ -111,7 +111,7 @@ def forecast(
     latency: float = 0.0,
     shape_seconds: float = 10.0,
 ) -> tuple[list[Forecast], list[str]]:
-    """Simulate the search of a workload, with the measured numbers of workers and with more.
+    """Simulate the search of a workload with the measured numbers of workers, and with more.
 
     Parameters
     ----------
@@ -140,7 +140,10 @@ def forecast(
         name = f"{workload.name}, {engine}, {backend}"
         try:
             if not visits_the_same_nodes(engine):
-                raise InputError(f"the engine {engine!r} has no tree of its own to simulate")
+                raise InputError(
+                    f"the nodes of the engine {engine!r} depend on the cuts of the search, so it "
+                    f"cannot be simulated"
+                )
             found.append(_forecast(name, workload, runs, workers, latency, shape_seconds))
         except BatchsolveError as error:  # the other forecasts go on
             left_out.append(f"{name}: no forecast: {error}")
@@ -167,8 +170,8 @@ def _forecast(
     shape = sample_shape(problem, stack, engine, nodes, seconds=shape_seconds)
     costs = measured_costs(runs)
 
-    def simulated(jobs: int, how: Costs, **rules: Any) -> Simulated:
-        return simulate(nodes, jobs, how, shape, **rules)
+    def simulated(jobs: int, costs: Costs, **rules: Any) -> Simulated:
+        return simulate(nodes, jobs, costs, shape, **rules)
 
     checks = []
     for run in runs:
@@ -183,7 +186,7 @@ def _forecast(
 
 
 def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
-    """Derive costs from the runs of one problem, as the assumptions in the report describe.
+    """Derive costs from the runs of one problem; the report describes the assumptions.
 
     Raises
     ------

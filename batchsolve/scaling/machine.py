@@ -1,7 +1,7 @@
-"""The machine behind a measurement, and the processor time and memory that it gives.
+"""The machine of a measurement, processor time and memory.
 
-Worker processes outlive a run, and psutil tells how much they used. Without psutil, only this
-process and children that have ended are counted.
+Worker processes outlive a run; psutil knows their use. Without psutil, only this process and ended
+children are counted.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def peak_bytes(workers: set[int]) -> int:
 
 
 def _peak(pid: int) -> int | None:
-    """Return the peak of a process, which psutil does not know; None if it cannot be read."""
+    """Return the peak memory of a process from ``/proc``; None if it cannot be read."""
     try:
         lines = (_PROC / str(pid) / "status").read_text().splitlines()
     except OSError:

@@ -52,7 +52,7 @@ BURST_STACKS = 256  # to begin with, because a problem may be small
 
 
 class ScalingError(BatchsolveError):
-    """An error for runs of the same work that differ in it, or for work that was lost."""
+    """Runs of the same work disagree, or work was lost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class Workload:
     name : str
     problem : ExactCover
     stacks : Stacks
-        The stacks to begin with; under weak scaling, those from which workers get theirs.
+        The stacks to begin with; under weak scaling, the stacks that are dealt out to workers.
     per_worker : int, optional
         Under weak scaling, the number of stacks for each worker. They are taken in turn, and again
         from the first if there are too few.
@@ -106,8 +106,8 @@ def read_workloads(
     Raises
     ------
     InputError
-        If the problem is not found, no row of the corpus can be searched, or there is a column, and
-        no corpus of which workers get rows.
+        If the problem is not found, no row of the corpus can be searched, or `by` is given without
+        a corpus under weak scaling.
     """
     is_corpus = (
         per_worker is not None and suffix_of(text) in TABLE_SUFFIXES and os.path.isfile(text)
@@ -136,7 +136,7 @@ def read_workloads(
 def _naming(workload: str) -> Iterator[None]:
     """Prefix the errors of a workload with its name, unless they begin with the name of its file.
 
-    Other errors do not concern one workload: workers that are lost, an unknown backend.
+    Errors that do not concern one workload stay: lost workers, an unknown backend.
     """
     try:
         yield
@@ -160,6 +160,7 @@ class Plan:
     address : str, optional
         The scheduler of a cluster.
     repeat : int
+        Runs of every combination.
     budget : int, optional
         Nodes a task may visit; by default chosen by time.
     time_limit : float, optional
@@ -171,7 +172,7 @@ class Plan:
     backends: tuple[str, ...] = ("threading",)
     engines: tuple[str, ...] = (AUTO,)
     address: str | None = None
-    repeat: int = setting("Runs of every combination.", 3, least=1)
+    repeat: int = setting(3, least=1)
     budget: int | None = None
     time_limit: float | None = None
 
@@ -305,7 +306,7 @@ def of_workers(log: TaskLog) -> TaskLog:
 
 
 def _shares(log: TaskLog, wall: float, jobs: int) -> dict[str, Any]:
-    """Return the fields of a `MeasuredRun` that follow from its tasks."""
+    """Return the fields of a `MeasuredRun` that its tasks determine."""
     mine, split = of_workers(log), log[log["split"]]
     begin, seconds = mine["begin"], mine["seconds"]
     busy = float(seconds.sum())
@@ -349,7 +350,7 @@ def _median_gap(log: TaskLog) -> float:
 def run_plan(
     workloads: list[Workload], plan: Plan, made: Sequence[MeasuredRun] = ()
 ) -> Iterator[tuple[MeasuredRun, TaskLog]]:
-    """Make the runs of a grid that are missing; yield each with its tasks.
+    """Make the missing runs of a grid; yield each with its tasks.
 
     Every combination has its first run before any has its second, so that drifts of the machine
     affect all alike. The workers of every run are warmed up before its clock starts.
@@ -359,7 +360,7 @@ def run_plan(
     workloads : list of Workload
     plan : Plan
     made : sequence of MeasuredRun
-        The first runs of the grid, if they were made before.
+        The runs of the grid that are there already: its first ones.
 
     Raises
     ------
@@ -468,7 +469,7 @@ def measure(
 
 
 def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
-    """Measure with short tasks the cost of a result: to draw its task, hand it out and collect it.
+    """Measure the cost of a result, with short tasks: to draw a task, hand it out and collect it.
 
     A single worker may run in the collecting thread; then the cost is the time between its tasks.
     If workers are threads, it is the processor time of the collecting thread; if they are

@@ -52,7 +52,7 @@ def available() -> bool:
 def draw_all(
     experiment: Experiment, forecasts: list[Forecast], home: Path
 ) -> list[tuple[str, str]]:
-    """Draw every picture that the experiment has data for, as PNG and as SVG.
+    """Draw all pictures for which there are data, as PNG and as SVG.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _against_workers(
         axes.plot(line, line, color=GREY, label="ideal")
     labels: list[Label] = [("ideal", most, 1.0 if per_worker else most, IDEAL)]
     for k, (one, name) in enumerate(zip(drawn, names, strict=True)):
-        text, style = _told(k, names, one)
+        text, style = _label_of(k, names, one)
         divisor = {jobs: jobs if per_worker else 1 for jobs in one.workers}
         points = {jobs: value / divisor[jobs] for jobs, value in one.speedups().items()}
         ranges = {
@@ -149,7 +149,7 @@ def depth_figure(series: list[Series]) -> Figure | None:
     lines = {key: line for key, line in lines.items() if len(line) > 1}
     if not lines:
         return None
-    names, common = drawing.told_apart(list(lines))
+    names, common = drawing.distinct_names(list(lines))
     subtitle = _lines(common, _bars(one for line in lines.values() for one in line.values()))
     figure, (axes,) = drawing.new_figure("Time against split depth", subtitle)
     depths = sorted({depth for line in lines.values() for depth in line if depth is not None})
@@ -160,7 +160,7 @@ def depth_figure(series: list[Series]) -> Figure | None:
         walls = {place: [run.wall for run in at[place].runs] for place in sorted(at)}
         points = {place: statistics.median(times) for place, times in walls.items()}
         ranges = {place: (min(times), max(times)) for place, times in walls.items()}
-        text, style = _told(k, names, *at.values())
+        text, style = _label_of(k, names, *at.values())
         fixed = [place for place in points if place != auto]
         drawing.draw_measured(axes, points, ranges, style, name, joined=fixed)
         end = max(points)
@@ -213,7 +213,7 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
     positive = {key: np.array(s) for key, s in seconds.items() if max(s, default=0) > 0}
     if not positive:
         return None
-    names, common = drawing.told_apart(list(positive))
+    names, common = drawing.distinct_names(list(positive))
     height = drawing.AROUND + PANEL * len(names)
     figure, panels = drawing.new_figure("Task durations", common, len(names), height)
     low = min(s[s > 0].min() for s in positive.values())
@@ -257,8 +257,8 @@ def gantt_figure(experiment: Experiment) -> Figure | None:
 
 
 def _names(series: list[Series]) -> tuple[list[str], str]:
-    """Return a name for each series by its differences, and the properties that all share."""
-    return drawing.told_apart(
+    """Return a name for each series, made of its differences, and the common properties."""
+    return drawing.distinct_names(
         [
             (
                 short_name(run.problem),
@@ -281,8 +281,8 @@ def _lines(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _told(k: int, names: list[str], *series: Series) -> tuple[str, Style]:
-    """Return the label and the style of the k-th line; a doubtful one is pale and says why."""
+def _label_of(k: int, names: list[str], *series: Series) -> tuple[str, Style]:
+    """Return the label and the style of the k-th line; a doubtful one is pale and has a reason."""
     kinds = dict.fromkeys(kind for one in series for kind, _ in doubts(one))
     why = f"doubtful: {', '.join(kinds)}" if kinds else ""
     return drawing.wrapped(_lines(names[k], why)), Style.of(k, len(names), pale=bool(kinds))
@@ -301,7 +301,7 @@ def _short(value: float) -> str:
 
 
 def _name_workers(axes: Axes, series: list[Series], drawn: list[Series], y: str) -> None:
-    """Name the axes of a picture against workers, and list the series that are left out."""
+    """Name the axes of a picture against workers, and list the omitted series."""
     axes.set_xticks(drawing.apart(sorted({jobs for one in drawn for jobs in one.workers})))
     left_out: dict[str, list[str]] = {}
     for one in series:

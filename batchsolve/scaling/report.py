@@ -97,8 +97,8 @@ def _command(experiment: Experiment) -> list[str]:
 
 def _pictures(home: Path, experiment: Experiment, pictures: list[tuple[str, str]]) -> list[str]:
     if not pictures:
-        how = escape(plots.HOW_TO_GET)
-        return [f'<p class="note">Pictures are left out; they need <code>{how}</code>.</p>']
+        extra = escape(plots.HOW_TO_GET)
+        return [f'<p class="note">Pictures are left out; they need <code>{extra}</code>.</p>']
     parts = ["<h2>Pictures</h2>"]
     none = any(len(one.workers) > 1 and why_no_speedup(one) for one in experiment.series())
     if none and "speedup" not in dict(pictures):
@@ -170,8 +170,8 @@ def _curves(experiment: Experiment) -> list[str]:
     if rows:
         parts.append(_table(rows))
     if not can_fit():
-        how = escape(plots.HOW_TO_GET)
-        return [*parts, f'<p class="note">Curves are left out; they need <code>{how}</code>.</p>']
+        extra = escape(plots.HOW_TO_GET)
+        return [*parts, f'<p class="note">Curves are left out; they need <code>{extra}</code>.</p>']
     workers = {run.jobs for run in experiment.runs}
     few = [f"{law}: {n} more" for law in LAWS if (n := missing(law, [*workers]))]
     if few:

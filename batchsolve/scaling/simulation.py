@@ -166,11 +166,11 @@ def simulate(
 
 
 def _results(tasks: Scheduler, jobs: int, costs: Costs, now: float) -> Generator[Done]:
-    """Yield the results of a round as the master takes them, on a clock that shows `now` at first.
+    """Yield the results of a round as the master takes them, on a clock that starts at `now`.
 
     A worker that ends a task draws the next at once. Its result waits for the master, which takes
-    results in the order in which they arrive; their timing has the moment. As in joblib, a draw at
-    the end of a task that finds nothing is the last.
+    results in the order of their arrival. As in joblib, the first draw of a worker that finds
+    nothing is its last.
     """
     at_hand = deque(islice(tasks, TASKS_OUT * jobs))
     more = (numbered for numbered in tasks)  # unlike a scheduler, it ends for good
@@ -231,11 +231,11 @@ class _Tree:
         return piece, Result(None, int(visited), visited / self._rate, left=[_Subtrees(left)])
 
     def accept(self, piece: _Subtrees, result: Result) -> list[Any]:
-        """Return what is left of a piece."""
+        """Return the remaining pieces of a piece."""
         return result.left
 
     def lose(self, piece: _Subtrees, reason: str) -> list[_Subtrees]:
-        """Fail, as simulated workers lose nothing."""
+        """Fail, because simulated workers lose nothing."""
         raise AssertionError(reason)
 
 

@@ -1,11 +1,11 @@
-"""Speed-up: the runs of a series, what they show, doubts about them, and curves through them.
+"""Speed-up: the runs of a series, their speed-up, doubts about them, and fitted curves.
 
 Amdahl's law has a serial share s: S(P) = 1 / (s + (1 - s) / P) (G. M. Amdahl, AFIPS 1967). The
 Universal Scalability Law has contention α and coherency β: S(P) = P / (1 + α (P - 1) + β P (P - 1))
 (N. J. Gunther, *Guerrilla Capacity Planning*, 2007). With β = 0 it is Amdahl's law with s = α.
 
 A curve needs one more measurement than it has parameters; otherwise it would go through all of
-them, however wrong. One worker does not count, because its speed-up is 1 by definition.
+them. One worker does not count, because its speed-up is 1 by definition.
 
 As in hyperfine, outliers are found by their distance from the median, in units of the median
 absolute deviation (B. Iglewicz and D. C. Hoaglin, *How to Detect and Handle Outliers*, 1993).
@@ -72,7 +72,7 @@ class Series:
 
     @property
     def work_is_known(self) -> bool:
-        """True if the work of every run is known: it did all of it, or its nodes measure it."""
+        """True if the work of every run is known: it is complete, or its nodes measure the work."""
         return visits_the_same_nodes(self.first.engine) or all(run.complete for run in self.runs)
 
     def speeds(self, jobs: int) -> list[float]:
@@ -85,7 +85,7 @@ class Series:
 
     @property
     def unit(self) -> float:
-        """The median speed of one worker, or else that of the fewest, divided by their number."""
+        """The median speed of one worker, or of the fewest workers, divided by their number."""
         least = self.workers[0]
         return statistics.median(self.speeds(least)) / least
 
@@ -118,12 +118,12 @@ def speedup_ranges(series: Series) -> dict[int, Range]:
 
 
 def is_too_short(series: Series) -> bool:
-    """Return True if runs are too short for their times to show how the search scales."""
+    """Return True if runs are too short for a speed-up."""
     return min(series.wall(jobs) for jobs in series.workers) < LEAST_SECONDS
 
 
 def why_no_speedup(series: Series) -> str:
-    """Return a few words on why runs show no speed-up; an empty text if they show one."""
+    """Return the reason why runs show no speed-up, in a few words; empty if they show one."""
     if is_too_short(series):
         return "too short"
     return "" if series.work_is_known else "stopped"

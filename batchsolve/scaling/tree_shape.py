@@ -40,8 +40,8 @@ class Shape:
         Sample ``k`` is ``shares[bounds[k]:bounds[k + 1]]``.
     first, last : ndarray of int64, shape (CLASSES,)
         Samples ``first[c]`` to ``last[c] - 1`` are of subtrees of 2^c to 2^(c+1) nodes. A class
-        in which no sample branches uses the samples of the nearest class in which one does; its
-        own would never split a subtree.
+        in which no sample branches uses the samples of the nearest class in which one does;
+        otherwise it would never split a subtree.
     """
 
     shares: Floats
@@ -123,7 +123,10 @@ def sample_shape(
     array([0.25, 0.25, 0.25, 0.25])
     """
     if not engine.capabilities.reproducible_nodes:
-        raise InputError(f"the engine {engine.name!r} has no tree of its own to sample")
+        raise InputError(
+            f"the nodes of the engine {engine.name!r} depend on the cuts of the search, so its "
+            f"tree cannot be sampled"
+        )
     rng = np.random.default_rng(0)
     root = Stacks.from_lists([np.asarray(stack).tolist()])
     samples: list[tuple[float, Floats]] = []

@@ -1,4 +1,4 @@
-"""Canonical forms: the least of all puzzles that are the same up to symmetry.
+"""Canonical forms of puzzles: the least of each orbit.
 
 A *symmetry* relabels digits, permutes bands, rows within a band, stacks and columns within a stack,
 and transposes if boxes are square; other boxes would change their shape. The canonical form of a
@@ -44,9 +44,9 @@ class CanonicalForms:
     grids : ndarray of uint8, shape (n, N²)
         The forms; 0 everywhere where none was found.
     symmetries : ndarray of int64, shape (n,)
-        The number of symmetries of each puzzle: ways to permute rows and columns, and to transpose,
-        that change nothing but labels. It is 0 where no form was found, because too many ways to
-        begin one were equally good, and at least 1 elsewhere.
+        The order of the stabiliser of each puzzle: ways to permute rows and columns, and to
+        transpose, that change nothing but labels. It is 0 where no form was found, because too many
+        ways to begin one were equally good.
     transposed : ndarray of bool, shape (n,)
         True where the puzzle is transposed first.
     rows, columns : ndarray of uint8, shape (n, N)

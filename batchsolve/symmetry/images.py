@@ -5,8 +5,8 @@ stacks and columns within a stack, and transposes if boxes are square. Grids wit
 the turns and reflections that map every rule to one, and the relabellings that every relation, cage
 and mark allows.
 
-The core (``core/symmetry/images.h``) draws them. The random numbers of a row are a stream of its
-own, begun with the seed and the number of the row; images are exactly uniform.
+The core (``core/symmetry/images.h``) draws them. Each row has a stream of random numbers, seeded by
+the seed and the number of the row; images are exactly uniform.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ class GridGroup:
 
 
 class Images(NamedTuple):
-    """Images of puzzles, those of a puzzle one after the other.
+    """Images of puzzles, puzzle by puzzle.
 
     Attributes
     ----------
     sources : ndarray of int64, shape (n_images,)
-        The puzzle of each, counted from 0.
+        The puzzle of each image, counted from 0.
     puzzles : ndarray of uint8, shape (n_images, n_cells)
     solutions : ndarray of uint8, shape (n_images, n_cells) or (n_images, 0)
     """
@@ -86,7 +86,7 @@ def images_of(
     seed: int,
     original: bool = False,
 ) -> Images:
-    """Draw images of puzzles, none of them twice.
+    """Draw different images of puzzles.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def images_of(
     puzzles : ndarray of uint8, shape (m, n_cells)
         Digits, 0 for blank cells.
     solutions : ndarray of uint8, shape (m, n_cells) or (m, 0)
-        Grids that are moved as their puzzles are, if there are any.
+        Grids that are moved as their puzzles are.
     numbers : ndarray of int64, shape (m,)
         The numbers of the rows, which choose their random numbers.
     n : int
@@ -188,10 +188,10 @@ def _relabels(n: int, kind: int) -> Bytes:
 
 @lru_cache(maxsize=256)
 def _group_of_rules(rules: Rules) -> GridGroup:
-    """Return the group of turns, reflections and relabellings, each of which keeps the rules."""
+    """Return the group of turns, reflections and relabellings that keep the rules."""
     rows, columns = rules.extent
     cell_at = {place: cell for cell, place in enumerate(rules.places)}
-    own, turns = _named_by(rules, range(rules.n_cells)), []
+    named, turns = _renamed(rules, range(rules.n_cells)), []
     for transposed, down, right in product((False, True), repeat=3):
         high, wide = (columns, rows) if transposed else (rows, columns)
         moved = []
@@ -199,7 +199,7 @@ def _group_of_rules(rules: Rules) -> GridGroup:
             r, c = (c, r) if transposed else (r, c)
             moved.append(cell_at.get((high - 1 - r if down else r, wide - 1 - c if right else c)))
         cells = [cell for cell in moved if cell is not None]
-        if len(cells) == rules.n_cells and _named_by(rules, cells) == own:
+        if len(cells) == rules.n_cells and _renamed(rules, cells) == named:
             turns.append(cells)
     found = np.unique(np.array(turns, np.uint16), axis=0)
     kind = _label_kind(rules)
@@ -208,7 +208,7 @@ def _group_of_rules(rules: Rules) -> GridGroup:
     return GridGroup(rules.n_digits, (0, 0), found, kind, moves, relabels)
 
 
-def _named_by(rules: Rules, cells: Any) -> tuple[Any, ...]:
+def _renamed(rules: Rules, cells: Any) -> tuple[Any, ...]:
     """Return the rules, as sets, with the cells renamed."""
 
     def renamed(some: Cells) -> frozenset[int]:
@@ -228,7 +228,7 @@ def _named_by(rules: Rules, cells: Any) -> tuple[Any, ...]:
 
 
 def _label_kind(rules: Rules) -> int:
-    """Return the relabellings that every relation of pairs, cage and mark allows."""
+    """Return the kind of relabellings that all pairs, cages and marks allow."""
     if rules.cages or rules.marks:
         return NO_LABELS
     digits = range(1, rules.n_digits + 1)

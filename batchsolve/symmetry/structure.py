@@ -1,4 +1,4 @@
-"""The symmetry group of a problem, found in its structure instead of the names of its items.
+"""The symmetry group of a problem, found from its structure, not from the names of its items.
 
 The items, the colours of each item and the options are the vertices of a graph; an option is
 adjacent to its items, or to the colours that it gives them. Automorphisms of the graph are
@@ -7,11 +7,11 @@ vertex, and so are options with the same items in the same colours: otherwise ea
 group.
 
 The search is that of McKay (*Practical graph isomorphism*, 1981): classes of vertices are refined
-until vertices of a class have equally many neighbours in every class; then a vertex gets a class of
-its own, and so on until each class is one vertex. Two such leaves with equal classes on the way may
-give an automorphism, which is checked. On the first path, the automorphisms that keep the vertices
-chosen so far map the next vertex to an orbit; the order of the group is the product of the sizes of
-these orbits.
+until vertices of a class have equally many neighbours in every class; then one vertex is
+individualised, and so on until each class is one vertex. Two such leaves with equal classes on the
+way may give an automorphism, which is checked. On the first path, the automorphisms that keep the
+vertices chosen so far map the next vertex to an orbit; the order of the group is the product of the
+sizes of these orbits.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from batchsolve.symmetry.symmetries import Symmetries, kind_of, most_symmetries,
 
 
 def structure_symmetries(problem: ExactCover, stack: Iterable[int] = ()) -> Symmetries:
-    """Return all symmetries of a problem that its structure has, whatever its items are called.
+    """Return all symmetries of the structure of a problem, whatever its items are called.
 
     Parameters
     ----------
@@ -157,13 +157,13 @@ class _Refinement:
             n_classes = n
 
     def chosen(self, classes: Ints, vertex: int) -> Ints:
-        """Give a vertex a class of its own, and refine."""
+        """Individualise a vertex, and refine."""
         classes = 2 * classes
         classes[vertex] -= 1
         return self.refined(classes)
 
     def is_automorphism(self, image: Ints) -> bool:
-        """Tell whether a permutation of the vertices maps edges to edges."""
+        """Return True if a permutation of the vertices maps edges to edges."""
         return np.array_equal(_sorted_pairs(image[self._edges]), self._pairs)
 
 

@@ -1,11 +1,10 @@
 """Symmetries of a problem: permutations of its options that map covers to covers.
 
 A symmetry permutes items, primary ones among themselves, and perhaps colours, so that it maps every
-option to an option.
-On boards, those that turn and reflect the board are found by the names of items: ``r2c5`` and
-``l3r2c5`` are cells, ``r2`` and ``c5`` rows and columns, and ``s4`` is a place on a line. Covers
-that symmetries map to one another are an *orbit*; the least of them is the one whose options,
-ascending, come first.
+option to an option. Rotations and reflections of boards are found by the names of items: ``r2c5``
+and ``l3r2c5`` are cells, ``r2`` and ``c5`` rows and columns, and ``s4`` is a place on a line.
+Covers that symmetries map to one another are an *orbit*; its canonical cover is the one whose
+options, ascending, come first.
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ class Symmetries:
                 for each in (name, other):
                     if each not in names:
                         what = "colour" if each.startswith(":") else "item"
-                        raise ProblemError(f"symmetry {k}: there is no {what} {quoted(each)}")
+                        raise ProblemError(f"symmetry {k}: unknown {what} {quoted(each)}")
                 if (names[name] < n_items) != (names[other] < n_items):
                     raise ProblemError(f"symmetry {k} makes a colour of an item, or the reverse")
                 moved[names[name]] = names[other]
@@ -125,21 +124,21 @@ class Symmetries:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of the group, the same however it was generated."""
+        """A hash of the group, whatever generated it."""
         rows = np.ascontiguousarray(np.unique(self.images, axis=0).astype("<u4"))
         return hashlib.sha256(rows.tobytes()).hexdigest()
 
     def joined(self, others: Symmetries) -> Symmetries:
-        """Return the group that these and others generate together."""
+        """Return the group that these and other symmetries generate."""
         return _generated_by([*self.images, *others.images], self.images.shape[1])
 
-    def that_keep(self, stack: Sequence[int] | UInts) -> Symmetries:
-        """Return the symmetries that leave a set of options as it is.
+    def stabiliser(self, stack: Sequence[int] | UInts) -> Symmetries:
+        """Return the stabiliser of a set of options: the symmetries that map it to itself.
 
         Examples
         --------
         >>> from batchsolve.problems.families import queens
-        >>> symmetries(queens(6)).that_keep([2])
+        >>> symmetries(queens(6)).stabiliser([2])
         Symmetries(1 of 36 options)
         """
         options = np.sort(np.asarray(stack, np.int64))
@@ -147,7 +146,7 @@ class Symmetries:
         return Symmetries(self.images[keeps])
 
     def are_least(self, covers: Stacks) -> Bools:
-        """Tell for each cover whether it is the least of its orbit, shape (n,).
+        """Return True for each cover that is the canonical one of its orbit, shape (n,).
 
         Raises
         ------
@@ -161,12 +160,12 @@ class Symmetries:
 
 
 def most_symmetries(n_options: int) -> int:
-    """Return the largest order of a group that is tried on each cover."""
+    """Return the upper bound of the order of a group that is tried on each cover."""
     return max(1, MOST_ENTRIES // max(1, n_options))
 
 
 def too_many(most: int) -> ProblemError:
-    """Return the error of a group with more symmetries."""
+    """Return the error of a group whose order exceeds the upper bound."""
     return ProblemError(
         f"more than {most:,} symmetries, which is too many to try on each solution; name "
         f"generators of a smaller group"
@@ -197,7 +196,7 @@ def _generated_by(images: Sequence[UInts], n_options: int) -> Symmetries:
 def _image(
     problem: ExactCover, items: Sequence[int], colors: Mapping[int, int] = {}
 ) -> UInts | None:
-    """Return the image of each option, given that of each item; None if an option has no image.
+    """Return the image of each option, given those of items; None if an option has no image.
 
     Colours without an image stay as they are.
 
@@ -232,7 +231,7 @@ def kind_of(problem: ExactCover, i: int) -> tuple[int, ...]:
 
 
 def symmetries(problem: ExactCover) -> Symmetries:
-    """Return the symmetries that turn and reflect the board of a problem, if it has one.
+    """Return the rotations and reflections of the board of a problem.
 
     Parameters
     ----------
@@ -275,7 +274,7 @@ def symmetries(problem: ExactCover) -> Symmetries:
 
 
 def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
-    """Return the images of all items if those of some determine them, else None."""
+    """Extend the images of some items to all; return None if they do not determine the rest."""
     of_items: dict[frozenset[int], int] = {}
     parts = [
         [i for i in problem.option(o).tolist() if i in known] for o in range(problem.n_options)
@@ -303,7 +302,7 @@ def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
 
 
 def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
-    """Yield, for each way to turn and reflect a board, the images of items that have a place."""
+    """Yield the images of items with a place under each rotation and reflection of the board."""
     places: dict[int, tuple[dict[str, int], str]] = {}
     for i in range(problem.n_items):
         if match := _PLACE.fullmatch(problem.item_name(i)):

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
-from batchsolve.problems.notation import Notation, numbers
+from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.tables.blocks import is_list, is_number, is_text, storage_of
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids, Rows, Shape, forms_of_shape
@@ -84,7 +84,8 @@ def grid_column(kind: pa.DataType, notation: Notation, grids: Bytes, where: Bool
         leaf = leaf.value_type
     symbols = pa.array([notation.blank, *names])
     if not is_text(leaf):
-        blank = {".": None, "-": "-1"}.get(notation.blank, "-1") if "0" in names else "0"
+        usual = MINUS_ONE if "0" in names else "0"
+        blank = {".": None, MINUS_ONE: MINUS_ONE}.get(notation.blank, usual)
         symbols = pa.array([blank, *names]).cast(leaf)
     digits = np.zeros((len(where), grids.shape[1]), np.uint8)
     digits[where] = grids

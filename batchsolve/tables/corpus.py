@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from math import prod
 from typing import TypeVar
 
@@ -26,6 +25,7 @@ from batchsolve.problems.notation import (
     BLANKS,
     Notation,
     default_box,
+    from_zero,
     numbers,
     symbols_of,
     usual_notation,
@@ -270,7 +270,24 @@ class Corpus(Tables):
                 names = listed(self.columns)
                 which = f"no column is known as a puzzle column, nor holds grids: {names}"
             raise InputError(f"{which}{self._parted()}; say which with `column`")
-        return next(iter(grids))
+        [(found, survey)] = grids.items()
+        if self._rule_columns and not by_name and self._holds_full_grids(found, survey):
+            raise InputError(
+                f"column {quoted(found)} holds full grids beside rules: if they are solutions, "
+                f"name it as `solution_column`, and if puzzles, as `column`"
+            )
+        return found
+
+    def _holds_full_grids(self, name: str, survey: Survey) -> bool:
+        """Return True if every value of a column has each digit N times, whatever the first is."""
+        texts, n = _texts(self._sample, name), survey.size() or 0
+        full = np.repeat(np.arange(1, n + 1), n)
+        kinds = [from_zero(n, as_numbers=survey.prefers_numbers(n))]
+        with suppress(InputError):
+            kinds.append(survey.notation(n))
+        is_given = np.asarray(pc.greater(pc.fill_null(pc.binary_length(texts), 0), 0))
+        grids = (notation.encode(texts)[0][is_given] for notation in kinds)
+        return any((np.sort(each, axis=1) == full).all() for each in grids)
 
     def _blank_grids(self, known_digits: int | None) -> BlankGrids:
         """Return the blank grids of a table without puzzles."""
@@ -359,6 +376,9 @@ class Corpus(Tables):
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             return Shapes(Shape(replace(drawn, names=names), notation, notation))
         texts, signs = self._written(self._sample), Signs(alphabet, self._blank)
+        if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():
+            # no row has a grid, and the rules tell their size
+            texts = BlankGrids(self.column, self.solution_column, names).texts(self._sample)
         codes = forms(texts)
         survey = Survey(self._blank)
         survey.add(texts)
@@ -384,7 +404,7 @@ class Corpus(Tables):
         usual_form = Form(size, survey.prefers_numbers(size))
         is_for_others = any(signs.names(form.n_digits) for form in others if form != usual_form)
         is_for_others |= not is_one and signs.may_name_others
-        first = survey.first_digit(size, partial(self._solutions, codes, size))
+        first = survey.first_digit(size, self._full_grids(codes, size))
         notation = self._notation(survey, size, signs, is_for_others, first)
         if signs.names(size):
             signs = replace(signs, like=notation.symbols)
@@ -435,8 +455,7 @@ class Corpus(Tables):
         for form in others:
             survey = Survey(self._blank)
             survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
-            solutions = partial(self._solutions, codes, *form)
-            first = survey.first_digit(form.n_digits, solutions)
+            first = survey.first_digit(form.n_digits, self._full_grids(codes, *form))
             try:
                 found[form] = signs.notation(survey, form.n_digits, first)
             except AmbiguousNotationError as error:
@@ -449,22 +468,30 @@ class Corpus(Tables):
 
     def _solution_notation(self, codes: Ints, n_digits: int, notation: Notation) -> Notation:
         """Return the notation of given solutions: that of the puzzles, unless the form differs."""
-        survey = self._solutions(codes, n_digits, not notation.symbols)
-        if survey is not None and survey.prefers_numbers(n_digits) == bool(notation.symbols):
-            first = {"0": 0, "1": 1}.get(notation.names[0])
-            first = survey.first_digit(n_digits, lambda: survey) if first is None else first
+        if self.solution_column is None:
+            return notation
+        survey = self._beside(self.solution_column, codes, n_digits, not notation.symbols)
+        if survey.prefers_numbers(n_digits) == bool(notation.symbols):
+            known = {"0": 0, "1": 1}.get(notation.names[0])
+            first = survey.first_digit(n_digits, [survey]) if known is None else known
             with suppress(InputError):
                 return survey.notation(n_digits, first=first)
         return notation
 
-    def _solutions(self, codes: Ints, n_digits: int, *as_numbers: bool) -> Survey | None:
-        """Return a survey of the solutions of the grids of a size, of one form or of both."""
-        if self.solution_column is None:
-            return None
+    def _full_grids(self, codes: Ints, n_digits: int, *as_numbers: bool) -> Iterator[Survey]:
+        """Yield surveys of the solutions, and of predictions, beside the grids of a size."""
+        known = {*self._named(tuple(self._others)), *self._others}
+        others = [name for name in self.columns if name in known]
+        for name in dict.fromkeys([self.solution_column, *others]):
+            if name is not None:
+                yield self._beside(name, codes, n_digits, *as_numbers)
+
+    def _beside(self, name: str, codes: Ints, n_digits: int, *as_numbers: bool) -> Survey:
+        """Return a survey of a column beside the grids of a size, of one form or of both."""
         each = [Form(n_digits, kind).code for kind in as_numbers or (False, True)]
         survey = Survey(self._blank)
         with suppress(InputError):
-            column = _texts(self._sample, self.solution_column)
+            column = _texts(self._sample, name)
             survey.add(column.take(pa.array(np.flatnonzero(np.isin(codes, each)))))
         return survey
 

@@ -126,9 +126,16 @@ def _cells(column: pa.ChunkedArray, like: Any) -> Any:
     if isinstance(like.dtype, pandas.ArrowDtype):
         return pandas.Series(pandas.arrays.ArrowExtensionArray(column))
     cell = next((each for each in like if isinstance(each, list | tuple | np.ndarray)), [])
-    make = partial(np.array, dtype=cell.dtype) if isinstance(cell, np.ndarray) else type(cell)
+    make = partial(_array, cell.dtype) if isinstance(cell, np.ndarray) else type(cell)
     cells = [None if each is None else make(each) for each in column.to_pylist()]
     return pandas.Series(cells, dtype=object)
+
+
+def _array(kind: np.dtype[Any], values: list[Any]) -> np.ndarray[Any, Any]:
+    """Return a cell as an array; whole numbers with null among them are floating-point ones."""
+    array = np.array(values, object)
+    has_null = any(value is None for value in array.flat)
+    return array.astype(np.float64 if has_null and kind.kind in "iu" else kind)
 
 
 def _without_squares(frame: Any) -> Any:

@@ -65,11 +65,13 @@ class RatedTable:
         n = len(answers)
         status, messages = batch.statuses(answers, PROVES_UNIQUENESS)
         rated, puzzles = np.zeros(n, np.bool_), np.zeros((n, 81), np.uint8)
+        notations = np.empty(n, object)
         for grids in batch.grids:
             some = grids.rows[status[grids.rows] == Status.UNIQUE]
             if _is_rated(grids.shape):
                 rated[some] = True
                 puzzles[some] = grids.puzzles_of(some)
+                notations[some] = grids.shape.notation
             else:
                 messages |= dict.fromkeys(some.tolist(), NOT_RATED)
         puzzles = puzzles[rated]
@@ -83,7 +85,10 @@ class RatedTable:
         if self._backdoor:
             columns.append(pa.array(found.backdoors.astype(np.int64), mask=found.backdoors < 0))
         if self._steps:
-            texts = (steps_text(puzzle, self._uniqueness) for puzzle in puzzles)
+            texts = (
+                steps_text(puzzle, self._uniqueness, notation.names)
+                for puzzle, notation in zip(puzzles, notations[rated], strict=True)
+            )
             columns.append(pa.array(texts, pa.string()))
         columns = [column.take(at) for column in columns]
         columns += [STATUS_TEXTS.take(pa.array(status)), sparse_text(messages, n)]

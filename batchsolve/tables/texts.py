@@ -79,7 +79,8 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
         return pa.nulls(len(column), pa.string())
     check_holds_texts(kind, f"column {quoted(name)}", name)
     if is_list(kind):
-        return _joined(column.cast(kind), name)
+        # a cast damages lists of nulls
+        return _joined(column if kind == column.type else column.cast(kind), name)
     if pa.types.is_dictionary(kind):  # polars uses string views, which Arrow cannot decode
         column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
     elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
@@ -88,6 +89,7 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
 
 
 _WHOLE = r"(^|[\s,;])([0-9]+)\.0?([\s,;]|$)", r"\1\2\3"
+_EMPTY = r"([\[,]\s*)(?:\"\s*\"|'\s*')", r"\1."
 _OF_LISTS = (r"\b(null|None|nan|NaN)\b", "."), _WHOLE, _WHOLE  # a match takes what is beside it
 """Patterns of elements of lists, and what is read instead: blanks, and whole numbers."""
 
@@ -99,7 +101,8 @@ def in_one_line(text: pa.Array) -> pa.Array:
     """
     data, _ = buffers(text)
     if np.any(data == ord("[")):
-        bare = pc.replace_substring_regex(text, r"[\[\]\"']", " ")
+        bare = pc.replace_substring_regex(text, *_EMPTY)
+        bare = pc.replace_substring_regex(bare, r"[\[\]\"']", " ")
         for pattern, made in _OF_LISTS:
             bare = pc.replace_substring_regex(bare, pattern, made)
         text = pc.if_else(pc.match_substring_regex(text, r"(?s)^\s*\[.*\]\s*$"), bare, text)
@@ -120,7 +123,7 @@ def _of_fractions(values: pa.Array) -> pa.Array:
 
 
 def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
-    """Return lists as texts with blanks between the elements; null elements become ``.``."""
+    """Return lists as texts with blanks between the elements; empty elements become ``.``."""
     values, rows = one_chunk(column), np.arange(len(column))
     while is_list(values.type):
         rows = rows[pc.list_parent_indices(values)]
@@ -131,6 +134,7 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
         texts = values.cast(pa.string())
     else:
         texts = as_text(pa.chunked_array([values]), name)
+        texts = pc.if_else(pc.equal(pc.utf8_trim_whitespace(texts), ""), None, texts)
     offsets = np.zeros(len(column) + 1, np.int32)
     np.cumsum(np.bincount(rows, minlength=len(column)), out=offsets[1:])
     return pc.binary_join(pa.ListArray.from_arrays(offsets, pc.fill_null(texts, ".")), " ")

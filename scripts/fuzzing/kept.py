@@ -57,7 +57,7 @@ def corpus(out: str) -> Files:
     lines = ["id,puzzle", *(f"{k},{PUZZLES[k % 3]}" for k in range(30)), "30,x"]
     lines += [f"{k},{PUZZLES[k % 4]}" for k in range(31, 40)]
     files = {"in.csv": "".join(f"{line}\n" for line in lines).encode()}
-    stop = [*_solve(out), "--on-invalid", "stop"]
+    stop = [*_solve(out), "--stop-on-invalid"]
     return with_seconds(
         {**files, **run_commands(Draft(files, [stop])).files}, f"{out}.partial.journal"
     )

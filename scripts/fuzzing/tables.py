@@ -194,7 +194,7 @@ def _set_another_option(draft: Draft, rng: Random) -> None:
     """Add an option that may change answers or be refused."""
     draft.commands[0] += rng.choice(
         [
-            *(["--limit", "1"], ["--limit", "3"], ["--node-limit", "1"], ["--on-invalid", "stop"]),
+            *(["--limit", "1"], ["--limit", "3"], ["--node-limit", "1"], ["--stop-on-invalid"]),
             *(["--box", "2x2"], ["--box", "4x4"], ["--box", "1x4"], ["--alphabet", "1-4"]),
             *(["--alphabet", "0-3"], ["--alphabet", "numbers"], ["--column", "note"]),
             *(["--resume"], ["-o", "in.csv"], ["-o", "no/out.csv"], ["-o", "out.xlsx"]),

@@ -19,11 +19,11 @@ from batchsolve.cli import app
 from batchsolve.cli.commands import all_commands
 from batchsolve.cli.options import HEADINGS, Printing, WorkerOptions
 from batchsolve.engines.contract import engine_names
-from batchsolve.settings import FileSettings, SearchSettings
+from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings, meanings_of
 
 COMMANDS = all_commands()
 
-# the settings of a class that each command offers; MEANT: words in help texts of its own
+# the settings of a class that each command offers
 SEARCH = {field.name for field in fields(SearchSettings)}
 PUZZLES = {"box", "alphabet", "column"}
 OFFERED = [
@@ -36,7 +36,8 @@ OFFERED = [
     ("draw", SearchSettings, {"node_limit", "time_limit", "engine"}),
     ("draw", FileSettings, PUZZLES),
     ("solve", FileSettings, PUZZLES | {"chunk", "stats", "resume"}),
-    *((name, FileSettings, PUZZLES) for name in ("count", "enumerate", "show", "estimate")),
+    ("count", FileSettings, PUZZLES - {"column"}),
+    *((name, FileSettings, PUZZLES) for name in ("enumerate", "show", "estimate")),
     *((name, FileSettings, PUZZLES) for name in ("split", "scale")),
     *(
         (name, WorkerOptions, {"jobs", "backend", "address"})
@@ -44,7 +45,6 @@ OFFERED = [
     ),
     ("scale", WorkerOptions, {"address"}),
 ]
-MEANT = {"limit": "2 proves uniqueness", "node_limit": "a row", "split_depth": "every row"}
 
 
 def shown(command):
@@ -107,10 +107,10 @@ def test_every_option_stands_once_under_a_heading(command):
 
 def test_the_list_of_commands_begins_with_solve_and_says_whole_sentences():
     text = invoke("--help", env={"COLUMNS": "80"}).output
-    listed = [line.split() for line in text.partition("Commands:\n")[2].splitlines() if line]
-    assert [words[0] for words in listed[: len(COMMANDS)]] == list(COMMANDS)
+    tasks = text.partition("Tables of puzzles:\n")[2]
+    assert re.findall("^  ([a-z]+)  ", tasks, re.M) == list(COMMANDS)
     assert sorted(app.commands) == sorted(COMMANDS)
-    assert "..." not in text.partition("Commands:\n")[2]
+    assert "..." not in tasks
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -161,68 +161,10 @@ def completed(words, **environment):
         "solve x --output so",
         "count queens.d",
         "dedupe a.csv --against b",
-        "graph queens : 6 queens.z",  # bash splits words at colons
-        "count x.ec --limit 1",
     ],
 )
 def test_shells_complete_the_names_of_files(words):
     assert completed(words).stdout.split() == [f"file,{words.split()[-1]}"]
-
-
-@pytest.mark.parametrize("flag", ["--install-completion", "--show-completion"])
-def test_completing_a_word_installs_and_prints_nothing(flag, tmp_path):
-    done = completed(f"{flag} enum", HOME=str(tmp_path), SHELL="/bin/bash")
-    assert done.stdout.split() == ["plain,enumerate"]
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("shell", "place", "starts"),
-    [
-        ("bash", ".bash_completions/batchsolve.sh", ".bashrc"),
-        ("zsh", ".zfunc/_batchsolve", ".zshrc"),
-        ("fish", ".config/fish/completions/batchsolve.fish", None),
-    ],
-)
-def test_completion_is_installed_once(tmp_path, shell, place, starts):
-    if starts:
-        (tmp_path / starts).write_text("alias ll='ls -l'")
-    where = {"HOME": str(tmp_path), "SHELL": f"/bin/{shell}"}
-    for _ in range(2):
-        done = python(MAIN, "--install-completion", **where)
-        assert (done.returncode, done.stdout) == (0, "")
-        assert place in done.stderr
-    script = python(MAIN, "--show-completion", **where)
-    assert (tmp_path / place).read_text() == script.stdout.rstrip("\n") + "\n"
-    if starts:
-        kept, _, added = (tmp_path / starts).read_text().partition("\n")
-        assert kept == "alias ll='ls -l'"
-        assert len(added.split("\n")) == 2
-    if shell == "bash":
-        asks = "shopt -s expand_aliases; . ~/.bashrc; complete -p batchsolve"
-        done = subprocess.run(
-            ["bash", "--norc", "-c", asks],
-            env={**os.environ, **where},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert "-F _batchsolve_completion batchsolve" in done.stdout
-
-
-@pytest.mark.parametrize("shell", ["", "/bin/tcsh"])
-def test_completion_of_another_shell_says_what_there_is(shell, tmp_path):
-    done = python(MAIN, "--install-completion", SHELL=shell, HOME=str(tmp_path))
-    assert done.returncode == 2
-    assert "bash, zsh, fish" in done.stderr
-    assert not list(tmp_path.iterdir())
-
-
-def test_completion_that_cannot_be_installed_is_one_message(tmp_path):
-    (tmp_path / ".bash_completions").touch()
-    done = python(MAIN, "--install-completion", SHELL="/bin/bash", HOME=str(tmp_path))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"Error: {tmp_path}/.bash_completions/batchsolve.sh: cannot")
 
 
 def test_a_command_that_there_is_not_is_answered_with_those_that_may_be_meant():
@@ -234,20 +176,19 @@ def test_a_command_that_there_is_not_is_answered_with_those_that_may_be_meant():
 @pytest.mark.parametrize(("command", "settings", "names"), OFFERED)
 def test_a_setting_is_said_alike_wherever_it_is_offered(command, settings, names):
     text = shown(command)
-    for declared in fields(settings):
-        if declared.name in names:
-            assert f"--{declared.name.replace('_', '-')} " in text
-            assert declared.metadata["help"] in text
+    for name in names:
+        assert f"--{name.replace('_', '-')} " in text
+        assert meanings_of(settings)[name] in text
 
 
-def test_rows_have_settings_of_another_meaning_and_no_time_limit():
-    text = shown("solve")
+@pytest.mark.parametrize("settings", [SearchSettings, FileSettings, PuzzleSettings, WorkerOptions])
+def test_each_setting_has_a_meaning(settings):
+    assert list(meanings_of(settings)) == [declared.name for declared in fields(settings)]
+
+
+def test_rows_have_other_defaults_and_no_time_limit():
     options = {option.name: option for option in COMMANDS["solve"].params}
-    for name, words in MEANT.items():
-        assert words in options[name].help
-        [declared] = [field for field in fields(SearchSettings) if field.name == name]
-        assert declared.metadata["help"] not in text
-    assert "--time-limit" not in text
+    assert "time_limit" not in options
     assert (options["limit"].default, options["split_depth"].default) == (2, 0)
 
 

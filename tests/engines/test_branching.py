@@ -24,7 +24,8 @@ def lists(stacks):
 
 def named(problem, sharp):
     """Return a problem whose items have numbers as names, with a # before those that are sharp."""
-    problem.item_names = tuple("#" * (i in sharp) + str(i) for i in range(problem.n_items))
+    names = tuple("#" * (i in sharp) + str(i) for i in range(problem.n_items))
+    problem.__dict__.update(item_names=names)  # without a look at the options
     return problem
 
 

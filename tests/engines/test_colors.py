@@ -174,7 +174,7 @@ def test_only_the_pattern_of_colours_is_in_the_fingerprint():
         ([0, -1, 0, 1], None, "option 0 gives item 2 the colour -1; colours lie in 1"),
         ([0, 1, 0, 2**32 - 1], None, "option 1 gives item 2 the colour 4294967295"),
         ([0, 1, 0, 0.5], None, "colors must hold whole numbers"),
-        ([0, 1, 0, 2], ["red"], "1 colour names; there is colour 2"),
+        ([0, 1, 0, 2], ["red"], "1 colour names, but the highest colour is 2"),
     ],
 )
 def test_bad_colours_are_refused(colors, names, message):

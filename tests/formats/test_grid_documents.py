@@ -183,9 +183,15 @@ def test_an_entry_that_is_no_puzzle_is_an_invalid_row(wrong):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (document("SkyscraperSudoku", "1 1\n1"), "of the kind 'SkyscraperSudoku', whose rules"),
-        (document(7, "1 1\n1"), "of the kind 7, whose rules"),
-        (b'{"data": {"a": {"problem": "1 1", "solution": ""}}}', "of the kind None, whose rules"),
+        (
+            document("SkyscraperSudoku", "1 1\n1"),
+            "of the kind 'SkyscraperSudoku', which is not supported",
+        ),
+        (document(7, "1 1\n1"), "of the kind 7, which is not supported"),
+        (
+            b'{"data": {"a": {"problem": "1 1", "solution": ""}}}',
+            "of the kind None, which is not supported",
+        ),
         (b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"', "is not a document of puzzles"),
         (
             b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"}}, "data": []}',

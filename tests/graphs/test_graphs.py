@@ -247,7 +247,7 @@ def test_distinct_samples_have_equal_chances():
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"problem": "dominoes:3x3", "n": 1}, "there is no cover to be drawn"),
+        ({"problem": "dominoes:3x3", "n": 1}, "the graph has no covers to draw"),
         ({"problem": "queens:6", "n": 5, "distinct": True}, "4 covers in all, not 5 different"),
         ({"problem": "queens:6", "n": -1}, "the size of a sample is 0 to 100,000,000, not -1"),
         ({"problem": "queens:6", "n": 1, "seed": -1}, "a seed is 0 or more"),

@@ -1,3 +1,4 @@
+import copy
 import pickle
 
 import numpy as np
@@ -153,3 +154,46 @@ def test_a_problem_with_options_without_items_is_read_as_it_was_written():
 def test_a_matrix_is_no_problem_until_it_is_made_one(ask, matrix):
     with pytest.raises(bs.InputError, match=r"make one by ExactCover\.from_matrix"):
         ask(matrix)
+
+
+@pytest.mark.parametrize("send", [lambda x: x, copy.copy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize(
+    "problem",
+    [ExactCover([0, 1, 2], [0, 1], 2), Sudoku(2, 2), bs.Variant(Sudoku(2, 2).rules)],
+    ids=lambda problem: type(problem).__name__,
+)
+def test_problems_stay_as_they_were_made(problem, send):
+    problem = send(problem)
+    count = bs.count(problem).count
+    names = "indptr indices n_items n_primary item_names option_names colors color_names bounds"
+    for name in f"{names} costs n_digits rules".split():
+        with pytest.raises(AttributeError, match=f"^{name} of .* cannot be set: a problem stays"):
+            setattr(problem, name, 10**9)
+    with pytest.raises(ValueError, match="read-only"):
+        problem.indices[0] = 1
+    assert bs.count(problem).count == count
+
+
+def test_arrays_of_a_problem_are_copies():
+    arrays = np.array([0, 1, 2]), np.array([0, 1])
+    bounds, costs = np.array([[1, 2], [1, 1]]), np.array([3, 4])
+    problem = ExactCover(*arrays, 2, bounds=bounds, costs=costs)
+    for array in (*arrays, bounds, costs):
+        array[:] = 0
+    assert (problem.indptr.tolist(), problem.costs.tolist()) == ([0, 1, 2], [3, 4])
+    assert problem.bounds.tolist() == [[1, 2], [1, 1]]
+
+
+@pytest.mark.parametrize("what", ["item_names", "option_names", "color_names"])
+@pytest.mark.parametrize("names", [[1], [None], [b"a"], 1])
+def test_names_are_texts(what, names):
+    with pytest.raises(bs.InputError, match=f"^{what} are a sequence of texts, not "):
+        ExactCover([0, 1], [0], 1, **{what: names})
+
+
+def test_numbers_of_64_bits_are_named():
+    most = np.array([2**64 - 1], np.uint64)
+    with pytest.raises(ProblemError, match=r"^indices must hold numbers of 63 bits, not 18446744"):
+        ExactCover([0, 1], most, 1)
+    with pytest.raises(ProblemError, match=r"^colors must hold numbers of 63 bits"):
+        ExactCover([0, 1], [0], 1, 0, colors=most)

@@ -268,7 +268,7 @@ def test_cages_that_follow_from_others():
         if len(set(full[part].tolist())) == len(part)
     ]
     rules = replace(plain(3, 3), cages=tuple(cages))
-    own = Variant(rules).own
+    own = Variant(rules).row_rules
     followed = range(len(cages), len(own.sets_of))
     assert len(followed) > 10
     together = [set(cells) for cells in (*rules.houses, *(cage.cells for cage in cages))]

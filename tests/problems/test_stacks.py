@@ -107,3 +107,36 @@ def test_solved_grids_are_stacks_of_their_options():
     assert [cover.tolist() for cover in solved] == [cover.tolist() for cover in plain]
     for which in ([1], np.array([True, True]), np.array([False, True])):
         assert solved.take(which).to_jsonl(problem) == plain.take(which).to_jsonl(problem)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        (([0, 1], [1], [0]), r"offsets of stacks are an array of int64, not \[0, 1\]; Stacks.from"),
+        ((None, None, None), "offsets of stacks are an array of int64, not None"),
+        ((np.array([0, 1]), np.array([1.5]), np.array([0])), "options .* an array of uint32, not"),
+        (
+            (np.array([0, 1]), np.array([1], np.uint32), None),
+            "roots .* an array of int64, not None",
+        ),
+        ((np.array([0.0, 1.0]), np.array([1], np.uint32), np.array([0])), "offsets of stacks"),
+    ],
+)
+def test_arrays_of_another_kind_are_refused(arrays, message):
+    with pytest.raises(ProblemError, match=f"^{message}"):
+        Stacks(*arrays)
+
+
+@pytest.mark.parametrize(
+    ("lists", "message"),
+    [
+        ((None,), "stacks are lists of option numbers, not None"),
+        (([None],), "a stack is a list of option numbers, not"),
+        (([[1.5]],), "a stack is a list of option numbers, not"),
+        (([[1]], [None]), "roots must hold whole numbers, not object"),
+        (([[1]], [0.5]), "roots must hold whole numbers, not float64"),
+    ],
+)
+def test_lists_of_another_kind_are_refused(lists, message):
+    with pytest.raises((InputError, ProblemError), match=f"^{message}"):
+        Stacks.from_lists(*lists)

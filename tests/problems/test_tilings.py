@@ -174,7 +174,7 @@ def test_drawings_of_boards_and_pieces():
     [
         ("pieces: I2\n", "no line is 'board:'; a tiling has a board and pieces"),
         ("hello\nboard: 2x2\n", "line 1: 'hello' stands before any of board, pieces"),
-        ("board: 2x2\n", "there are no pieces"),
+        ("board: 2x2\n", "a tiling needs pieces"),
         ("board: 0x2\npieces: I2", "line 1: a board of 0 cells; 1 to 1,000,000 are possible"),
         ("board: 99999x99999\npieces: I2", "line 1: a board of 9,999,800,001 cells"),
         ("board:\n..\n.?\npieces: I2", "line 1: '?' cannot be in a board: cells are . or X"),
@@ -220,7 +220,7 @@ def test_what_is_no_tiling_is_refused_with_its_line(text, message, tmp_path):
 
 def test_the_function_refuses_what_it_cannot_use():
     for board, named, how, message in [
-        ("2x2", {"A": "X"}, {"use": {"B": "once"}}, "use names the piece 'B', and there is none"),
+        ("2x2", {"A": "X"}, {"use": {"B": "once"}}, "use names the unknown piece 'B'"),
         ("2x2", {"A:B": "X"}, {}, "'A:B' cannot name a piece"),
         ("2x2", {"A": ""}, {}, "piece A: the piece is empty"),
         ("2x2", "I4", {"kind": "both"}, "unknown kind of pieces 'both'"),

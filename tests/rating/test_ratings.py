@@ -207,9 +207,9 @@ def assert_that_nodes_follow(marks, chain, technique):
 @pytest.mark.parametrize(
     ("grid", "why"),
     [
-        ([0] * 81, "grid 0 has not one solution"),
-        ([1, 1] + [0] * 79, "grid 0 has not one solution"),
-        ([10] + [0] * 80, "grid 0 has not one solution"),
+        ([0] * 81, "grid 0 does not have exactly one solution"),
+        ([1, 1] + [0] * 79, "grid 0 does not have exactly one solution"),
+        ([10] + [0] * 80, "grid 0 does not have exactly one solution"),
         ([0] * 80, r"of shape \(n, 81\)"),
     ],
 )
@@ -222,7 +222,7 @@ def test_the_last_of_many_grids_is_rated_and_checked():
     grids = np.tile(GRIDS[:1], (300, 1))
     assert ratings_of(grids).values.tolist() == [VALUES[0]] * 300
     grids[299] = 0
-    with pytest.raises(bs.InputError, match="grid 299 has not one solution"):
+    with pytest.raises(bs.InputError, match="grid 299 does not have exactly one solution"):
         ratings_of(grids)
 
 

@@ -349,7 +349,7 @@ WISHES = {
     "drawn in one square grid": {"rules": "samurai", "box": (3, 3), "cages": (2, 3)},
     "`lines` are drawn, and `constraints` gives": {"lines": "thermo", "constraints": LINE},
     "with sums or digits of cells go with no": {"constraints": ".Shape~4x4.~R1C1_2", "marks": "xv"},
-    "'Arrow' is a constraint that rules": {"constraints": ".Shape~4x4.Arrow~R1C1~R1C2"},
+    "constraint 'Arrow' is not supported": {"constraints": ".Shape~4x4.Arrow~R1C1~R1C2"},
     "the rules may allow few grids, or none": {
         "constraints": ".Shape~4x4.Cage~7~R1C1~R1C2.Cage~7~R1C3~R1C4"
     },

@@ -226,7 +226,7 @@ def test_a_broken_row_is_reported_in_its_place(solve, row, words):
 
 def test_stopping_at_a_broken_row_keeps_those_before(solve):
     data = f"puzzle\n{P}\nx\n{P2}\n"
-    solve(data, "--on-invalid", "stop").assert_refused("row 2", "81", "--resume")
+    solve(data, "--stop-on-invalid").assert_refused("row 2", "81", "--resume")
     done = solve(None, "--resume")
     assert (done.code, done.column("solution")) == (1, [S, "", S2])
 
@@ -420,7 +420,7 @@ def test_rows_before_a_damaged_file_are_kept(solve, tmp_path):
 @pytest.fixture
 def stopped(solve, tmp_path):
     """Return the partial output and the journal of a run that stopped at its third row."""
-    solve(f"puzzle\n{P}\n{P2}\nx\n{P}\n", "--on-invalid", "stop").assert_refused()
+    solve(f"puzzle\n{P}\n{P2}\nx\n{P}\n", "--stop-on-invalid").assert_refused()
     return tmp_path / "out.csv.partial", tmp_path / "out.csv.partial.journal"
 
 

@@ -76,6 +76,33 @@ def test_rows_of_an_interrupted_run_are_not_overwritten(name):
             assert file.read() == path
 
 
+@pytest.mark.parametrize("name", sorted(set(WRITERS) - set(RUNS)))
+def test_a_run_that_goes_on_is_not_taken_for_an_interrupted_one(name):
+    out = output_of(name)
+    for end in ("", ".journal"):
+        with open(f"{out}.partial{end}", "w") as file:
+            file.write("rows")
+    with only_writer(out):
+        done = invoke(*WRITERS[name])
+    assert done.exit_code == 2
+    assert f"{out}: is being written by another run; wait until it ends" in done.output
+    assert "interrupted" not in done.output
+
+
+@pytest.mark.parametrize("end", [".partial", ".partial.journal"])
+def test_the_files_of_a_run_are_no_outputs(end):
+    with open(f"out.csv{end}", "w") as file:
+        file.write("rows")
+    done = invoke("sample", "queens:6", "-o", f"out.csv{end}")
+    assert done.exit_code == 2
+    assert (
+        "names that end with .partial or .partial.journal are those of unfinished runs"
+        in done.output
+    )
+    with open(f"out.csv{end}") as file:
+        assert file.read() == "rows"
+
+
 def test_an_interrupted_solve_goes_on_after_another_command_was_refused():
     def stop(progress):
         if progress.totals.rows:

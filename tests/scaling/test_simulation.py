@@ -164,7 +164,7 @@ def test_shares_of_a_sampled_tree_are_those_of_its_subtrees():
 
 
 def test_an_engine_without_a_tree_has_no_shape():
-    with pytest.raises(bs.InputError, match="no tree"):
+    with pytest.raises(bs.InputError, match="cannot be sampled"):
         sample_shape(family("queens:6"), [], get_engine("memo"), 100)
 
 

@@ -119,11 +119,11 @@ def test_pieces_become_their_reflections():
 def test_symmetries_that_change_the_clues_do_not_count():
     problem = family("queens:6")
     whole = bs.symmetries(problem)
-    corner = whole.that_keep([0])
+    corner = whole.stabiliser([0])
     assert (len(whole), len(corner)) == (8, 2)
     for o in range(problem.n_options):
         found = covers(problem, (o,))
-        expected = len(orbits(found, whole.that_keep([o]).images))
+        expected = len(orbits(found, whole.stabiliser([o]).images))
         assert bs.count(problem, (o,), up_to_symmetry=True).count == expected
 
 
@@ -163,7 +163,7 @@ def test_a_run_up_to_symmetry_is_resumed(backend, tmp_path):
         ("{", "not JSON that can be read"),
         ("{}", "expected a list of objects such as"),
         ('[{"a": 1}]', "symmetry 1: expected an object that says which item becomes which"),
-        ('[{"r1": "x"}]', "symmetry 1: there is no item 'x'"),
+        ('[{"r1": "x"}]', "symmetry 1: unknown item 'x'"),
         ('[{"r1": "r2"}]', "symmetry 1 makes one item of two"),
         ('[{"r1": "r2", "r2": "r1"}]', "symmetry 1 makes no option of some option"),
     ],

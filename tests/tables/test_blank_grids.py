@@ -93,3 +93,41 @@ def test_files_and_commands(tmp_path):
     judged = bs.evaluate(frame.assign(pred=SOLUTION))
     assert (judged.all.right, judged.all.cells, judged.column) == (1, 16, None)
     assert bs.solve_table(frame)["n_solutions"].tolist() == [2]
+
+
+@pytest.mark.parametrize("kind", ["cages", "regions", "constraints"])
+@pytest.mark.parametrize("empty", [None, ""])
+def test_an_empty_puzzle_beside_rules_is_the_matter_of_its_row(kind, empty):
+    rules, count = RULES[kind]
+    why = "no grid; a 4×4 grid has 16 characters"
+    for puzzles in ([empty], [empty] * 2, [empty, "." * 16], ["." * 16, empty]):
+        rows = [{**rules, "puzzle": puzzle} for puzzle in puzzles]
+        table = pa.Table.from_pylist(rows, pa.schema(dict.fromkeys(rows[0], pa.string())))
+        found = bs.solve_table(table, limit=999).to_pylist()
+        assert [(row["status"], row["n_solutions"], row["message"]) for row in found] == [
+            ("multiple", count, None) if puzzle else ("invalid", None, why) for puzzle in puzzles
+        ]
+
+
+@pytest.mark.parametrize("lists", [[[None] * 16], [[None] * 16, None], [None, [None] * 16]])
+@pytest.mark.parametrize("kind", RULES)
+def test_lists_of_nulls_alone_are_blank_grids(kind, lists):
+    rules, count = RULES[kind]
+    rows = [{**rules, "puzzle": puzzle} for puzzle in lists]
+    found = bs.solve_table(pa.Table.from_pylist(rows), limit=999)["n_solutions"].to_pylist()
+    assert found == [count if puzzle else None for puzzle in lists]
+
+
+@pytest.mark.parametrize("kind", RULES)
+def test_full_grids_of_an_unknown_name_beside_rules_need_a_name(kind):
+    rules, count = RULES[kind]
+    from_0 = SOLUTION.translate(str.maketrans("1234", "0123"))
+    for label in (SOLUTION, from_0, [int(c) - 1 for c in SOLUTION]):
+        row = {**rules, "label": label}
+        with pytest.raises(bs.InputError, match="'label' holds full grids beside rules: if they"):
+            solved(row)
+        found = solved(row, solution_column="label")
+        assert (found["n_solutions"], found["agrees"]) == (count, True)
+    assert solved({**rules, "label": SOLUTION}, column="label")["status"] == "unique"
+    clues = SOLUTION[:15] + "0"
+    assert solved({**rules, "label": clues})["status"] == "unique"

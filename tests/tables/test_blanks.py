@@ -1,5 +1,8 @@
 """Blank cells: the usual symbols, and those that are named."""
 
+import json
+
+import pyarrow as pa
 import pytest
 
 import batchsolve as bs
@@ -131,3 +134,38 @@ def test_a_run_goes_on_only_with_the_same_blanks(tmp_path):
     with pytest.raises(bs.JournalError, match="blank"):
         bs.solve_file(*task, blank="?x", resume=True)
     assert bs.solve_file(*task, blank="?", resume=True).unique == 1000
+
+
+EMPTY = {"texts": ["", " "], "objects": ["", None], "mixed": ["", 0]}
+
+
+@pytest.mark.parametrize("kind", EMPTY)
+def test_empty_elements_of_lists_are_blanks(kind, tmp_path):
+    empty = EMPTY[kind]
+    cells = [c if c != "." else empty[k % 2] for k, c in enumerate(PUZZLE)]
+    (tmp_path / "in.jsonl").write_text(json.dumps({"puzzle": cells}))
+    summary = bs.solve_file(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    assert summary.unique == 1
+    text = str(cells).replace("None", "null")
+    assert bs.solve_table(pa.table({"puzzle": [text]}))["status"].to_pylist() == ["unique"]
+
+
+def test_another_sign_among_empty_elements_is_named(tmp_path):
+    cells = ["1", ".", "", "x", *PUZZLE[4:]]
+    (tmp_path / "in.jsonl").write_text(json.dumps({"puzzle": cells}))
+    bs.solve_file(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    row = json.loads((tmp_path / "out.jsonl").read_text())
+    why = "row 1, column 4: 'x' is not a number from 1 to 4, nor a blank"
+    assert (row["status"], row["message"]) == ("invalid", why)
+
+
+@pytest.mark.parametrize("blank", ["xy", "", ".0"])
+def test_puzzles_that_are_made_have_one_blank(blank, tmp_path):
+    for make in (
+        lambda: next(bs.generate(blank=blank)),
+        lambda: bs.generate_table(1, blank=blank),
+        lambda: bs.generate_file(tmp_path / "out.csv", 1, blank=blank),
+    ):
+        with pytest.raises(bs.InputError, match=rf"^blank '{blank}' has [02] characters; the"):
+            make()
+    assert bs.generate_table(1, blank="x", seed=1)["puzzle"][0].as_py().count("x") > 50

@@ -18,7 +18,10 @@ from batchsolve.tables.sources import TableSource
 PUZZLE = [0, *[None] * 5, 1, None, None, 2, *[None] * 5, 3]
 SOLUTION = [0, 1, 3, 2, 2, 3, 1, 0, 3, 2, 0, 1, 1, 0, 2, 3]
 FROM_ONE = [None if digit is None else digit + 1 for digit in PUZZLE]
-WHY = "0 and blanks, but no 4: do the digits begin at 0? then name the alphabet 0-3"
+WHY = (
+    "0 and blanks, but no 4: do the digits begin at 0? then name the alphabet 0-3; or, if 0 is a "
+    "blank cell, too, name both as `blank`, such as .0 (null is .)"
+)
 LIBRARIES = {"arrow": pa.table, "polars": pl.DataFrame, "pandas": pd.DataFrame}
 
 
@@ -78,11 +81,22 @@ def test_digits_from_1_stay_so(form, library):
 def test_a_grid_is_never_read_with_two_kinds_of_blanks(form):
     write = FORMS[form]
     table = pa.table({"puzzle": [write(PUZZLE), write(FROM_ONE)]})
-    found = bs.solve_table(table)
-    assert found["status"].to_pylist() == ["invalid", "unique"]
-    assert found["message"][0].as_py() == WHY
-    named = bs.solve_table(table, alphabet="1-4", limit=99)
-    assert named["n_solutions"].to_pylist() == [3, 1]  # both are blanks because the user says so
+    for alphabet in (None, "1-4"):
+        found = bs.solve_table(table, alphabet=alphabet)
+        assert found["status"].to_pylist() == ["invalid", "unique"]
+        assert found["message"][0].as_py() == WHY
+    for alphabet in (None, "1-4"):  # both are blanks because the user says so
+        assert answered(table, alphabet=alphabet, blank=".0") == [["multiple", 3], ["unique", 1]]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("form", FORMS)
+def test_an_alphabet_does_not_make_0_a_second_blank(form, library):
+    table = LIBRARIES[library]({"puzzle": [FORMS[form](PUZZLE)]})
+    for alphabet in ("1-4", "01-4"):
+        assert answered(table, alphabet=alphabet)[0][0] == "invalid"
+    assert answered(table, alphabet="0-3") == [["unique", 1]]
+    assert answered(table, blank=".0") == [["multiple", 3]]
 
 
 @pytest.mark.parametrize("form", ["null", "nan", "-1", "characters", "numbers"])
@@ -152,7 +166,9 @@ def test_one_grid(text, tmp_path):
     assert grid.solution.startswith("0")
     assert grid.alphabet == "0-3"
     assert "<svg" in grid._repr_html_()
-    assert bs.solve(text, alphabet="1-4").status in ("multiple", "unsolvable")
+    with pytest.raises(bs.InputError, match=r"^0 and blanks, but no 4"):
+        bs.solve(text, alphabet="1-4")
+    assert bs.solve(text, alphabet="1-4", blank=".0-").status == "multiple"
     (tmp_path / "grid.txt").write_text(text)
     assert bs.read_problem(tmp_path / "grid.txt").notation.begins_at_zero
 
@@ -181,6 +197,83 @@ def test_arrays_hold_whole_numbers_and_blanks_in_any_type(made):
         assert bs.solve_batch(made([FORMS[form](FROM_ONE)])).solutions.tolist() == right
         with pytest.raises(bs.InputError, match="0 and blanks, but no 4"):
             bs.solve_batch(made([FORMS[form](PUZZLE)]))
+
+
+def test_each_grid_of_an_array_tells_its_kinds_of_blanks():
+    """The 4 of another grid does not make 0 a blank beside -1."""
+    grids = [FORMS["-1"](grid) for grid in (FROM_ONE, PUZZLE)]
+    with pytest.raises(bs.InputError, match=r"0 and blanks, but no 4: .* write 0 for all blanks"):
+        bs.solve_batch(np.array(grids))
+
+
+@pytest.mark.parametrize("form", ["null", "-1", "characters", "numbers"])
+def test_a_largest_digit_that_comes_later_names_the_alphabet(form):
+    zero, one = [FORMS[form](PUZZLE)] * 40_000, [FORMS[form](FROM_ONE)]
+    found = bs.solve_table(pa.table({"puzzle": zero + one}))
+    assert found["status"].to_pylist()[-2:] == ["unique", "invalid"]
+    assert found["message"][-1].as_py().endswith("if at 1, name the alphabet 1-4")
+    found = bs.solve_table(pa.table({"puzzle": one + zero}))
+    assert found["message"][1].as_py() == WHY
+
+
+@pytest.mark.parametrize("form", ["null", "-1", "rows", "texts", "characters", "numbers", "json"])
+def test_predictions_tell_where_digits_begin(form):
+    """Neither 0 nor the largest digit is among the clues, and no truth is given."""
+    few = [2 if k == 3 else digit or None for k, digit in enumerate(PUZZLE)]
+    write = FORMS[form]
+    for name, table in (("prediction", "prediction"), ("Mine", "Mine")):
+        table = pa.table({"puzzle": [write(few)], table: [write(SOLUTION)]})
+        assert bs.evaluate(table, prediction=name).all.right == 1
+        mixed = table.append_column("other", pa.array([write(SOLUTION)]))
+        assert bs.evaluate(mixed, prediction=name).all.right == 1
+    from_one = [None if digit is None else digit + 1 for digit in few]
+    solved = [digit + 1 for digit in SOLUTION]
+    table = pa.table({"puzzle": [write(from_one)], "prediction": [write(solved)]})
+    assert bs.evaluate(table).all.right == 1
+
+
+def test_steps_name_the_digits_of_the_puzzle():
+    [text] = bs.generate_table(1, seed=1)["puzzle"].to_pylist()
+    steps = {}
+    for alphabet in ("123456789", "012345678", "ABCDEFGHI"):
+        puzzle = text.translate(str.maketrans("123456789", alphabet))
+        rated = bs.rate(pa.table({"puzzle": [puzzle]}), steps=True)
+        steps[alphabet] = json.loads(rated["steps"][0].as_py())
+    for alphabet, found in steps.items():
+        for step, like in zip(found, steps["123456789"], strict=True):
+            named = [alphabet[digit - 1] for digit in like["digits"]]
+            assert step["digits"] == [int(d) if d.isdigit() else d for d in named]
+            assert str(step.get("fills")) == str(
+                like.get("fills")
+                and {
+                    cell: int(d) if (d := alphabet[digit - 1]).isdigit() else d
+                    for cell, digit in like["fills"].items()
+                }
+            )
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("form", ["null", "nan", "-1", "-1.0", "rows", "texts"])
+def test_the_blank_that_came_is_kept(form, library):
+    def count(grid, blank):
+        cells = pd.Series([grid] if library == "arrow" else [list(grid)]).explode().explode()
+        is_blank = cells.isna() if blank is None else cells == blank
+        return int(is_blank.sum())
+
+    blank = {"-1": -1, "-1.0": -1, "texts": "."}.get(form)
+    for puzzle in (PUZZLE, FROM_ONE):
+        table = LIBRARIES[library]({"puzzle": [FORMS[form](puzzle)]})
+        images, solved = bs.augment(table), bs.solve_table(table, canonical=True)
+        for grid in (images["puzzle"][0], solved["canonical"][0]):
+            grid = grid.as_py() if library == "arrow" else grid
+            assert count(grid, blank) == 12
+
+
+def test_arrays_of_whole_numbers_hold_null_as_nan():
+    frame = pd.DataFrame({"puzzle": [np.array([0 if d is None else d for d in FROM_ONE])]})
+    assert bs.augment(frame)["puzzle"][0].dtype == np.int64
+    named = bs.augment(frame, blank=".0")["puzzle"][0]
+    assert np.isnan(named).sum() == 12
 
 
 def test_masked_cells_are_blanks_beside_0():
