@@ -59,10 +59,13 @@ from batchsolve.runs.solve import (
     BatchResult as BatchResult,
     solve as solve,
     solve_batch as solve_batch,
+)
+from batchsolve.runs.solve_tables import (
+    count_file as count_file,
+    solve_file as solve_file,
     solve_stream as solve_stream,
     solve_table as solve_table,
 )
-from batchsolve.runs.solve_file import count_file as count_file, solve_file as solve_file
 from batchsolve.runs.split import Split as Split, split as split
 from batchsolve.settings import (
     FileSettings as FileSettings,

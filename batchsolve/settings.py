@@ -38,17 +38,6 @@ PROVES_UNIQUENESS = 2
 GRAPH_MEGABYTES = 1024
 """The default memory of a graph of covers, in megabytes."""
 
-TEXTS_OF_CORPUS = (
-    "column",
-    "solution_column",
-    "alphabet",
-    "blank",
-    "rules",
-    "regions",
-    "rule_columns",
-)
-"""The settings of a corpus that are text."""
-
 SYMMETRIES = ("none", "rotation", "quarter-turn", "mirror", "diagonal")
 """The symmetries that the places of clues can have."""
 
@@ -59,7 +48,15 @@ MOST_LATENCY = 1_000_000
 """The upper bound of the seconds that a forecast adds to every task."""
 
 
-def setting(default: Any = None, *, least: float | None = None, metavar: str = "N") -> Any:
+def setting(
+    default: Any = None,
+    *,
+    least: float | None = None,
+    metavar: str = "N",
+    of_grids: bool = False,
+    adds: bool = False,
+    same: bool = True,
+) -> Any:
     """Declare a field of a class of settings; the docstring of the class says what it means.
 
     Parameters
@@ -69,8 +66,26 @@ def setting(default: Any = None, *, least: float | None = None, metavar: str = "
         The least value; the upper bound is `UNLIMITED`. Settings without it are not checked.
     metavar : str
         The placeholder of the value in the help of a command.
+    of_grids : bool
+        Tables of exact cover problems have no use for it.
+    adds : bool
+        It adds columns to an output.
+    same : bool
+        A run can only be resumed with the same value.
     """
-    return field(default=default, metadata={"least": least, "metavar": metavar})
+    uses = {"of_grids": of_grids, "adds": adds, "same": same}
+    return field(default=default, metadata={"least": least, "metavar": metavar, "uses": uses})
+
+
+def settings_that(use: str) -> list[str]:
+    """Return the names of the `FileSettings` with a use: ``of_grids``, ``adds`` or ``same``.
+
+    Examples
+    --------
+    >>> settings_that("adds")
+    ['filename', 'stats', 'canonical']
+    """
+    return [declared.name for declared in fields(FileSettings) if declared.metadata["uses"][use]]
 
 
 def meanings_of(settings: type) -> dict[str, str]:
@@ -474,23 +489,24 @@ class FileSettings:
     """
 
     column: str | None = setting(metavar="NAME")
-    solution_column: str | None = setting(metavar="NAME")
-    alphabet: str | None = setting(metavar="A")
-    blank: str | None = setting(metavar="C")
-    box: tuple[int, int] | None = setting(metavar="RxC")
-    rules: str | None = setting(metavar="NAMES")
-    regions: str | None = setting()
-    rule_columns: str | None = setting(metavar="NAMES")
-    chunk: int | None = setting(least=1)
-    filename: bool = setting(False)
-    stats: bool = setting(False)
-    canonical: bool = setting(False)
-    stop_on_invalid: bool = setting(False)
-    resume: bool = setting(False)
+    solution_column: str | None = setting(metavar="NAME", of_grids=True)
+    alphabet: str | None = setting(metavar="A", of_grids=True)
+    blank: str | None = setting(metavar="C", of_grids=True)
+    box: tuple[int, int] | None = setting(metavar="RxC", of_grids=True)
+    rules: str | None = setting(metavar="NAMES", of_grids=True)
+    regions: str | None = setting(of_grids=True)
+    rule_columns: str | None = setting(metavar="NAMES", of_grids=True)
+    chunk: int | None = setting(least=1, same=False)
+    filename: bool = setting(False, adds=True)
+    stats: bool = setting(False, adds=True)
+    canonical: bool = setting(False, of_grids=True, adds=True)
+    stop_on_invalid: bool = setting(False, same=False)
+    resume: bool = setting(False, same=False)
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        texts = {name: getattr(self, name) for name in TEXTS_OF_CORPUS}
+        kinds = {declared.name: declared.type for declared in fields(self)}
+        texts = {name: getattr(self, name) for name in kinds if kinds[name] == "str | None"}
         object.__setattr__(self, "box", checked_box(self.box, **texts))
 
 

@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import batchsolve as bs
-from batchsolve.tables.inputs import Tables
+from batchsolve.tables.sources import Tables
 
 GIVEN, OURS = "given_rating", ("rating", "backtracks")  # columns of a rated table
 N_GIVEN, MEAN = f"{GIVEN}_count", f"{GIVEN}_mean"  # and of the table of its techniques

@@ -22,8 +22,8 @@ import batchsolve
 from batchsolve.engines import Task
 from batchsolve.engines.choice import engine_for
 from batchsolve.problems.answers import Answers
-from batchsolve.settings import AUTO
-from batchsolve.tables.answers import AnswerTable
+from batchsolve.settings import AUTO, FileSettings
+from batchsolve.tables.answers import answer_table
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for
 
@@ -31,7 +31,7 @@ from batchsolve.tables.encoders import encoder_for
 def read_and_write(path: str) -> None:
     """Do everything a worker does except the search."""
     corpus = Corpus([path])
-    table, encoder = AnswerTable(corpus.reader, limit=2, stats=False), encoder_for("x.csv")
+    table, encoder = answer_table(corpus.reader, 2, FileSettings()), encoder_for("x.csv")
     for batch in corpus.batches():
         answers = Answers.unknown(len(batch))
         [group] = batch.groups()

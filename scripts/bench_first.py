@@ -1,13 +1,10 @@
-"""Measure first answers: whole commands with and without kernels on disk, calls, short searches.
+"""Measure first answers: short commands, calls and short searches.
 
-Commands are processes of their own. The first run of each finds no kernels, a second waits for all
-of them, and later runs load them. Calls and searches are made in one process, in turns; with
-``BATCHSOLVE_AWAIT_KERNELS=1`` nothing stands in for kernels there.
+Commands are processes of their own. Calls and searches are made in one process, in turns.
 """
 
 from __future__ import annotations
 
-import os
 import statistics
 import tempfile
 import time
@@ -48,32 +45,28 @@ OF_ONE_TREE = ("dlx", "bits", "cells")
 SEARCHES = ["queens:12", "queens:14", "langford:12", "pentominoes:6x10", "datasets/many16.csv#3"]
 
 
-def run(command: str, kernels: str, awaits: bool = False) -> measuring.Used:
-    """Run a command with its kernels in a folder; it may wait for all of them."""
-    own = {"NUMBA_CACHE_DIR": kernels, "BATCHSOLVE_AWAIT_KERNELS": str(int(awaits))}
+def run(command: str) -> measuring.Used:
+    """Run a command."""
     with tempfile.TemporaryDirectory() as folder:
         words = command.format(folder=folder).split()
-        used = measuring.run(measuring.batchsolve_command(*words), env={**os.environ, **own})
+        used = measuring.run(measuring.batchsolve_command(*words))
     if used.code not in (0, 1):  # 1: some rows have no solution
         raise SystemExit(f"{command}: {used.err}")
     return used
 
 
 def commands(names: list[str], repeat: int) -> dict[str, Any]:
-    """Measure commands that compile, and then load, their kernels."""
+    """Measure whole commands: medians of their time, time of the processor and memory."""
     found = {}
     for name in names:
-        with tempfile.TemporaryDirectory() as kernels:
-            used = run(COMMANDS[name], kernels)
-            run(COMMANDS[name], kernels, awaits=True)
-            loaded = statistics.median(run(COMMANDS[name], kernels).seconds for _ in range(repeat))
+        runs = [run(COMMANDS[name]) for _ in range(repeat)]
         found[name] = {
             "command": COMMANDS[name],
-            "compiling, s": round(used.seconds, 2),
-            "compiling, s of the processor": round(used.processor, 2),
-            "loading, s": round(loaded, 2),
+            "s": round(statistics.median(used.seconds for used in runs), 2),
+            "s of the processor": round(statistics.median(used.processor for used in runs), 2),
+            "MB": round(statistics.median(used.peak_mb for used in runs)),
         }
-        print(f"{name:12} {used.seconds:6.2f} {used.processor:6.2f} {loaded:6.2f}", flush=True)
+        print(f"{name:12} {list(found[name].values())[1:]}", flush=True)
     return found
 
 

@@ -102,7 +102,7 @@ def solved(box: tuple[int, int], n: int) -> puzzles.Made:
     """Return solved grids."""
     cells = (box[0] * box[1]) ** 2
     maker = puzzles.Maker.of(FileSettings(box=box), PuzzleSettings(clues=(cells, cells)))
-    return maker.make(puzzles.RowRange(0, n))[0]
+    return maker.read(puzzles.RowRange(0, n)).made
 
 
 def chances(n: int) -> dict[str, float]:

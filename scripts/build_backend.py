@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -67,8 +68,13 @@ def _choose_compiler() -> None:
     import ziglang
 
     zig, folder = Path(ziglang.__file__).parent / "zig", Path(tempfile.mkdtemp(prefix="zig-"))
-    target = f"{platform.machine()}-linux-gnu.{GLIBC}"
-    for name, command in {"c++": f"c++ -target {target}", "ar": "ar", "ranlib": "ranlib"}.items():
+    # Debian's pyconfig.h includes another by its path below /usr/include, where zig does not look
+    (folder / "include").mkdir()
+    if multiarch := sysconfig.get_config_var("MULTIARCH"):
+        headers = Path(sysconfig.get_config_h_filename()).parent
+        (folder / "include" / multiarch).symlink_to(headers.parent / multiarch)
+    compiler = f'c++ -target {platform.machine()}-linux-gnu.{GLIBC} -I"{folder}/include"'
+    for name, command in {"c++": compiler, "ar": "ar", "ranlib": "ranlib"}.items():
         (folder / name).write_text(f'#!/bin/sh\nexec "{zig}" {command} "$@"\n')
         (folder / name).chmod(0o755)
     os.environ["CXX"] = str(folder / "c++")

@@ -82,11 +82,7 @@ def way(root: Path, arguments: list[str]) -> dict[str, list[str]]:
         done = subprocess.run(
             [sys.executable, "-c", TRACER, *command],
             cwd=root,
-            env={
-                "PYTHONPATH": str(root),
-                "PATH": "/usr/bin:/bin",
-                "NUMBA_CACHE_DIR": f"{folder}/c",
-            },
+            env={"PYTHONPATH": str(root), "PATH": "/usr/bin:/bin"},
             capture_output=True,
             text=True,
             check=True,

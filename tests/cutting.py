@@ -3,8 +3,10 @@
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from batchsolve.runs.destinations import OneFile, Parts
-from batchsolve.tables import blocks, inputs
+import pyarrow as pa
+
+from batchsolve.runs.outputs import OneFile, Parts
+from batchsolve.tables import blocks, sources
 from batchsolve.tables.blocks import BlockSize
 
 
@@ -15,8 +17,21 @@ def small_blocks(size):
     files = BlockSize(size, size, 1 + size // 16)
     with (
         patch.object(blocks, "LINE_BYTES", max(1, size // 8)),
-        patch.object(inputs, "TASKS", tasks),
+        patch.object(sources, "TASKS", tasks),
         patch.object(OneFile, "block_size", tasks),
         patch.object(Parts, "block_size", files),
     ):
         yield
+
+
+def content_of(path):
+    """Return the bytes of a file, decompressed: compression depends on where blocks end."""
+    with pa.input_stream(str(path)) as file:
+        return file.read()
+
+
+def opened(path, schema, written=None):
+    """Return an output that is a file, open."""
+    output = OneFile(str(path))
+    output.open(schema, written)
+    return output

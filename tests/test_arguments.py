@@ -76,7 +76,7 @@ def test_a_stack_may_be_any_iterable():
 def test_no_grids_have_no_answers():
     nothing = bs.solve_batch([], bs.Sudoku(2, 2))
     assert (len(nothing), nothing.solutions.shape) == (0, (0, 16))
-    assert len(bs.canonical_forms(bs.Sudoku(2, 2), []).grids) == 0
+    assert len(bs.canonical_forms([], bs.Sudoku(2, 2)).grids) == 0
 
 
 WRONG = {
@@ -118,7 +118,7 @@ WRONG = {
         1
     ),
     "class ExactCover, not 'queens:6'": lambda: bs.symmetries("queens:6"),
-    "class Sudoku, not 'sudoku:2x2'": lambda: bs.canonical_forms("sudoku:2x2", []),
+    "class Sudoku, not 'sudoku:2x2'": lambda: bs.canonical_forms([], "sudoku:2x2"),
     "class ExactCover, not 'langford:3'": lambda: bs.SolutionGraph.load("graph", "langford:3"),
     "a puzzle is text, not None": lambda: bs.solve(None),
     "a puzzle is text, not a bytes: decode it": lambda: bs.solve(GRID.encode()),
@@ -157,7 +157,7 @@ WRONG = {
     "grids are an array, or lists of equal length, not \\[\\[1, 2\\], \\[1": lambda: bs.solve_batch(
         [[1, 2], [1]]
     ),
-    "lists of equal length, not \\[\\[3\\], \\[": lambda: bs.canonical_forms(SUDOKU, [[3], []]),
+    "lists of equal length, not \\[\\[3\\], \\[": lambda: bs.canonical_forms([[3], []], SUDOKU),
     "the matrix is an array, or lists of equal": lambda: bs.ExactCover.from_matrix([[1, 0], [1]]),
     "bounds is an array, or lists of equal": lambda: bs.ExactCover(
         [0, 1], [0], 1, bounds=[[1], [1, 1]]
@@ -170,7 +170,12 @@ WRONG = {
     "not \\[\\[\\['a'\\]\\]\\] \\(unhashable": lambda: bs.ExactCover.from_options([[["a"]]], ["a"]),
     "a family is text, not None": lambda: bs.family(None),
     "a grid is text, not 5": lambda: SUDOKU.parse(5),
-    "parse makes an array of a text": lambda: bs.canonical_forms(SUDOKU, [GRID]),
+    "grid 1: Sudoku.2, 2., and grid 0: .*; give one size": lambda: bs.canonical_forms(
+        ["." * 81, "1" + "." * 15]
+    ),
+    "the problem has its box; name one": lambda: bs.canonical_forms([GRID], SUDOKU, box=(3, 3)),
+    "`alphabet` and `blank` are of texts": lambda: bs.canonical_forms([[0] * 16], alphabet="1-4"),
+    "the problem has its box, rules and": lambda: bs.solve_batch([GRID], SUDOKU, rules="x"),
     "canonical_forms arrays": lambda: bs.canonical([GRID]),
     "box_rows is a whole number, not 1.5": lambda: bs.Sudoku(1.5, 2),
     "box_columns is 1 or more, not 0": lambda: bs.Sudoku(2, 0),

@@ -182,7 +182,9 @@ CASES = {
     "augment": Case(of_table(bs.augment), *IMAGES),
     "augment_file": Case(of_file(bs.augment_file), *IMAGES),
     "canonical": Case(lambda folder, **how: bs.canonical("1.....2..3.....4", **how)),
-    "canonical_forms": Case(lambda folder: bs.canonical_forms(bs.Sudoku(2, 2), np.zeros((1, 16)))),
+    "canonical_forms": Case(
+        lambda folder, **how: bs.canonical_forms(FOUR[:1], **how), {"problem": bs.Sudoku(1, 4)}
+    ),
     "cheapest": Case(of_problem(bs.cheapest, problem=COSTLY), {"engine": "bits", **TREE}),
     "count": Case(of_problem(bs.count), TREE),
     "count_file": Case(
@@ -222,7 +224,9 @@ CASES = {
     "solution_graph": Case(
         of_problem(bs.solution_graph, problem="queens:10"), {"ordered": False, **BOARD}
     ),
-    "solutions": Case(of_problem(bs.solutions), {"engine": "dlx:first", **TREE}),
+    "solutions": Case(
+        of_problem(bs.solutions, problem="queens:8"), {"engine": "dlx:first", "budget": 50, **TREE}
+    ),
     "solve": Case(lambda folder, **how: bs.solve(FOUR[1], **how)),
     "solve_batch": Case(of_table(bs.solve_batch, FOUR), {"problem": bs.Sudoku(1, 4)}),
     "solve_file": Case(of_file(bs.solve_file)),

@@ -137,7 +137,7 @@ def count(
     if output is not None or _are_many(problems):
         if unfit := _given({**in_parts, **questions, **of_group}):
             raise InputError(f"{listed(unfit)}: for one problem, without -o; count them one by one")
-        from batchsolve.runs.solve_file import count_file
+        from batchsolve.runs.solve_tables import count_file
 
         output, how = output or "-", {"search": search, "files": puzzles}
         summary = printing.rows_of(count_file, workers, problems, output, **how)

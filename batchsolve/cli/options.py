@@ -383,7 +383,7 @@ def _options_of(
             **_ADDED.get(name, {}),
             **changes.get(name, {}),
         }
-        default, flags, _ = (said.pop(each) for each in ("default", "flags", "least"))
+        default, flags, *_ = map(said.pop, ("default", "flags", "least", "uses"))
         yield click_parameter(name, Annotated[types[name], option(*flags, **said)], default)
 
 

@@ -86,7 +86,7 @@ def solve(
     input has solutions) and message; it has a row for every row of the input, in the same order.
     Of exact cover problems, it has the items, the options and the first cover.
     """
-    from batchsolve.runs.solve_file import solve_file
+    from batchsolve.runs.solve_tables import solve_file
 
     summary = printing.rows_of(solve_file, workers, inputs, output, search=search, files=files)
     columns = [summary.columns] if summary.column != "" else []  # files of problems have none

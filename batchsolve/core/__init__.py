@@ -1,13 +1,14 @@
 """The native core: C++ compiled when the package is built, for several levels of processor.
 
-`native` is the module of the best level that the processor has. ``BATCHSOLVE_LEVEL`` chooses
-another: ``baseline``, ``avx2`` or ``avx512``; results do not depend on it.
+`native` is the module of the best level that was built and the processor has. ``BATCHSOLVE_LEVEL``
+chooses another: ``baseline``, ``avx2`` or ``avx512``; results do not depend on it.
 """
 
 from __future__ import annotations
 
 import os
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 NEEDS = {  # level -> what the processor must have; the best level comes first
@@ -20,14 +21,15 @@ NEEDS = {  # level -> what the processor must have; the best level comes first
 
 
 def best_level() -> str:
-    """Return the best level that the processor and the system support."""
+    """Return the best level that was built and the processor and the system support."""
     try:
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
             first = file.read(1 << 13)  # the lines of one processor
     except OSError:
         return "baseline"
     flags = next((line for line in first.splitlines() if line.startswith("flags")), "").split()
-    return next((level for level, needs in NEEDS.items() if needs <= {*flags}), "baseline")
+    fitting = (level for level, needs in NEEDS.items() if needs <= {*flags})
+    return next((level for level in fitting if find_spec(f"{__name__}._{level}")), "baseline")
 
 
 def _load() -> tuple[str, Any]:

@@ -31,7 +31,7 @@ struct LargePages {
     }
     void deallocate(T* place, std::size_t n) {
         if (!is_large(n)) return std::allocator<T>().deallocate(place, n);
-        ::operator delete(place, n * sizeof(T), page);
+        ::operator delete(place, page);
     }
 
     bool operator==(const LargePages&) const = default;

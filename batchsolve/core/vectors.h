@@ -128,7 +128,7 @@ inline std::uint64_t at_most(Vector<std::uint8_t> x, std::uint8_t bound) {
     return _mm512_cmple_epu8_mask(reinterpret_cast<__m512i>(x),
                                   _mm512_set1_epi8(static_cast<char>(bound)));
 #else
-    return bits(x <= bound);
+    return bits(reinterpret_cast<Vector<std::int8_t>>(x <= bound));  // of char, says clang
 #endif
 }
 

@@ -299,18 +299,18 @@ def _notation(
     cells: Sequence[str], are_words: bool, n: int, alphabet: str | None, blanks: str | None
 ) -> tuple[Notation, str]:
     """Choose the notation of one grid; return it, and the cells as text in that notation."""
-    n_letters = sum(len(cell) == 1 and cell.isalpha() for cell in cells)
-    n_long = sum(len(cell) > 1 for cell in cells)
+    n_letters = sum(len(cell) == 1 and cell.isalpha() for cell in cells) if are_words else 0
+    n_long = sum(len(cell) > 1 for cell in cells) if are_words else 0
     are_numbers = are_words and (n_long > n_letters or (n > 9 and n_letters == 0))
-    survey, text = Survey(blanks), " ".join(cells)
-    survey.add(pa.array([text]))
+    text = " ".join(cells)
     if alphabet is not None:
         notation = Notation.from_name(alphabet, n, blanks)
         if notation.symbols and are_words and n_long > n_letters:
-            return Signs(alphabet, blanks).notation(survey, n), text
+            return Signs(alphabet, blanks).notation(_survey_of(text, blanks), n), text
         return notation, "".join(cells) if notation.symbols else text
     if are_numbers:
-        return numbers(n, first=survey.first_digit(n)).with_blanks(blanks), text
+        first = _survey_of(text, blanks).first_digit(n)
+        return numbers(n, first=first).with_blanks(blanks), text
     # the caller reports cells that no alphabet has
     symbols = {c if len(c) == 1 and c.isascii() else "." for c in {*cells}}
     return _notation_with("".join(sorted(symbols)), n, blanks), "".join(cells)
@@ -319,9 +319,14 @@ def _notation(
 @lru_cache
 def _notation_with(symbols: str, n: int, blanks: str | None) -> Notation:
     """Return the notation of a grid with these symbols, one for each cell."""
-    survey = Survey(blanks)
-    survey.add(pa.array([symbols.ljust(n * n, symbols[-1])]))
+    survey = _survey_of(symbols.ljust(n * n, symbols[-1]), blanks)
     return survey.notation_or_usual(n, most=MOST_PLAIN)
+
+
+def _survey_of(text: str, blanks: str | None) -> Survey:
+    survey = Survey(blanks)
+    survey.add(pa.array([text]))
+    return survey
 
 
 def _line(rows: Sequence[Row], n: int, cell: int) -> int:

@@ -31,7 +31,7 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
     >>> rules.marks, rules.cages
     ([(1, 2)], [Cage(cells=(0, 2), total=3)])
     """
-    with prefixed("no JSON", ProblemError, ValueError):
+    with prefixed("not JSON", ProblemError, ValueError):
         puzzle = loads(text)
     rules.check_is_square()
     if isinstance(puzzle, dict) and "cells" in puzzle and "grid" not in puzzle:

@@ -104,10 +104,10 @@ def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
             "not a whole solution graph: lines of nodes, one with a full stop, and one that says "
             "which problem it belongs to; draw it again with count --memo --graph"
         )
-    with prefixed("the line behind the full stop says nothing about a graph", InputError):
+    with prefixed("the line after the full stop does not describe a graph", InputError):
         about = parse(record[:-1], _FORM)
     if not is_whole(about, lines):
-        raise InputError("the graph is damaged: its seal is not that of the file; draw it again")
+        raise InputError("the graph is damaged: its seal does not match the file; draw it again")
     if about["problem"] != problem.fingerprint:
         raise InputError(
             f"this graph belongs to another problem: its fingerprint is {about['problem'][:16]}…, "

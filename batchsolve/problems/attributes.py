@@ -98,9 +98,9 @@ def in_order_of_use(colors: UInts) -> Ints:
 def check_bounds(least: int, most: int) -> str:
     """Return the fault of the bounds of one item, or an empty text."""
     if not 0 <= least <= most:
-        return "the least is 0 or more and not above the most"
+        return "the lower bound is 0 or more and not above the upper"
     if not 1 <= most <= MOST_BOUND:
-        return f"the most is 1 to {MOST_BOUND:,}"
+        return f"the upper bound is 1 to {MOST_BOUND:,}"
     return ""
 
 
@@ -117,8 +117,8 @@ def checked_bounds(
     bounds = whole_numbers(values, "bounds", 2)
     if bounds.shape != (n_primary, 2):
         raise ProblemError(
-            f"bounds of shape {bounds.shape}; a least and a most for each of the {n_primary} "
-            f"primary items have the shape {(n_primary, 2)}"
+            f"bounds of shape {bounds.shape}; a lower and an upper one for each of the "
+            f"{n_primary} primary items have the shape {(n_primary, 2)}"
         )
     for i, (least, most) in enumerate(bounds.tolist()):
         if wrong := check_bounds(least, most):

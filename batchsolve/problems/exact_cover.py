@@ -417,7 +417,7 @@ class ExactCover:
         options = option_numbers(stack)
         position = self.clash_position(options)
         if position >= 0:
-            raise ProblemError(f"no partial cover: {self.explain_clash(options, position)}")
+            raise ProblemError(f"not a partial cover: {self.explain_clash(options, position)}")
 
     def clash_position(self, stack: Iterable[int]) -> int:
         """Return the place in a stack of an option that clashes or does not exist, or -1."""

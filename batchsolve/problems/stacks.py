@@ -236,7 +236,7 @@ class Stacks:
         if not is_whole(header, rest):
             raise InputError(
                 "the stacks are damaged: the file was changed after it was written (the seal in "
-                "line 1 is not that of the file); split anew"
+                "line 1 does not match the file); split again"
             )
         if header["problem"] != problem.fingerprint:
             raise InputError(

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Bytes, Ints
-from batchsolve.errors import ProblemError
+from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import MOST_DIGITS
+from batchsolve.problems.notation import MOST_DIGITS, default_box
 from batchsolve.problems.rules import Rules, plain
 from batchsolve.settings import whole_number
 
@@ -154,3 +154,19 @@ class Sudoku(GridProblem):
 def sudoku(box_rows: int, box_columns: int) -> Sudoku:
     """Return a shared `Sudoku`; each process builds the problem of a shape once."""
     return Sudoku(box_rows, box_columns)
+
+
+def usual_sudoku(grids: npt.NDArray[Any], box: tuple[int, int] | None = None) -> Sudoku:
+    """Return the problem of an array of grids with these boxes, or the usual ones for N.
+
+    Examples
+    --------
+    >>> usual_sudoku(np.zeros((1, 36)))
+    Sudoku(2, 3)
+    """
+    cells = grids.shape[1] if grids.ndim == 2 else grids.shape[-1] ** 2 if grids.ndim == 3 else 0
+    n = round(cells**0.5)
+    box = (box or default_box(n)) if n * n == cells else None
+    if box is None or box[0] * box[1] != n:
+        raise InputError(f"grids must have shape (n, N²) or (n, N, N), not {grids.shape}")
+    return sudoku(*box)

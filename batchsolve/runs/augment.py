@@ -7,45 +7,51 @@ of every row, from which its random numbers come.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Unpack
 
+import numpy as np
 import pyarrow as pa
 
+from batchsolve.arrays import Bools
 from batchsolve.errors import counted
-from batchsolve.runs.corpora import blocks_for
-from batchsolve.runs.destinations import RowTable
-from batchsolve.runs.progress import Progress, columns_taken
-from batchsolve.runs.solve_file import FileRun, run_files
-from batchsolve.search.in_order import in_two_passes
-from batchsolve.search.rows import Read
+from batchsolve.runs.files import corpus_of, run_files
+from batchsolve.runs.outputs import Output
+from batchsolve.runs.progress import Progress, Sums, columns_taken, summary_of
+from batchsolve.runs.specs import Spec, table_of, with_numbers_of_rows
 from batchsolve.settings import (
     MOST_SEED,
     AugmentFields,
     AugmentFileFields,
     FileSettings,
-    SearchSettings,
     settings_of,
     whole_number,
 )
-from batchsolve.tables.blocks import TASKS, Block, numbered
+from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
+from batchsolve.tables.answers import Column, RowSums, RowTable, grid_column, grid_type
+from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, images_like, without_views
-from batchsolve.tables.images import SOURCE, ImageSums, ImageTable
-from batchsolve.tables.in_place import Encoded
-from batchsolve.tables.inputs import open_all
-from batchsolve.tables.sources import TableSource
+from batchsolve.tables.layouts import JSON_TEXT
+from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.shapes import Grids
+from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 MOST_IMAGES = 100_000
 """The upper bound of the images of a row."""
 
+SOURCE = "source_row"
+"""The column of the numbers of source rows."""
+
+NO_SOLUTION = "the given solution is not a grid of the puzzle's size"
+
 
 @dataclass
-class AugmentSummary:
+class AugmentSummary(Sums):
     """The result of `augment_file`: its ``--json`` line.
 
     Attributes
@@ -87,6 +93,13 @@ class AugmentSummary:
     unread_columns: list[str] = field(default_factory=list)
     in_bar: ClassVar[tuple[str, ...]] = ("images", "invalid")
 
+    def add(self, sums: RowSums) -> None:
+        """See `Sums`."""
+        if sums.first_invalid and not self.first_invalid:
+            row, why = sums.first_invalid
+            self.first_invalid = f"row {self.rows + row + 1}: {why}"
+        super().add(sums)
+
     @property
     def complete(self) -> bool:
         """True if every row has images."""
@@ -103,10 +116,7 @@ class AugmentSummary:
             parts.append(f"{counted(self.short, 'row')} with fewer, all of them written")
         if self.invalid:
             parts.append(f"{self.invalid:,} invalid ({self.first_invalid})")
-        return (
-            f"{counted(self.rows, 'row')}: {', '.join(parts)}; {self.seconds:.1f} s, "
-            f"{self.rows_per_second:,.0f} rows/s"
-        )
+        return summary_of(self, parts)
 
 
 def augment(
@@ -165,18 +175,14 @@ def augment(
     size = TASKS.divided_by(drawing["n"] + drawing["original"])
     sources = [TableSource(without_views(arrow_table(table)))]
     corpus = Corpus(sources, how, size=size)
-    images, summary = ImageTable(corpus.reader, **drawing), AugmentSummary()
-    parts = [images.schema.empty_table()]
+    spec = _augmenting(corpus, **drawing)
     with Pool(**workers) as pool:
-        made = _images_of_blocks(corpus.blocks(), pool, corpus.reader.read, images.rows, 1)
-        for _, (part, sums) in made:
-            parts.append(part)
-            _add(summary, sums)
-            summary.rows += sums.rows
-    if summary.invalid:
-        LOG.warning("%s without images: %s", counted(summary.invalid, "row"), summary.first_invalid)
-    made = pa.concat_tables(parts)
-    return images_like(made, table, made[SOURCE].to_numpy() - 1, images.places)
+        made = table_of(spec, pool)
+    if spec.totals.invalid:
+        without = counted(spec.totals.invalid, "row")
+        LOG.warning("%s without images: %s", without, spec.totals.first_invalid)
+    sources = made[SOURCE].to_numpy() - 1
+    return images_like(made, table, sources, places_of(corpus.reader))
 
 
 def augment_file(
@@ -232,69 +238,149 @@ def augment_file(
     """
     drawing = _drawing(n, seed, original)
     workers, files = settings_of(augment_file, settings, FileSettings)
-    how = SearchSettings(), files, Pool(**workers)
-    own = {**drawing, "seed": str(drawing["seed"])}
-    return run_files(AugmentRun, inputs, output, *how, on_progress=on_progress, own=own)
+
+    def spec(paths: list[str], output: Output) -> Spec:
+        share = drawing["n"] + drawing["original"]
+        return _augmenting(corpus_of(open_all(paths), files, output, share), **drawing)
+
+    summary: AugmentSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
+    return summary
 
 
 def _drawing(n: int, seed: int, original: bool) -> dict[str, Any]:
-    """Return the arguments of `ImageTable`, checked."""
+    """Return the arguments of `augment`, checked."""
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
     seed = whole_number("a seed", seed, most=MOST_SEED)
     return {"n": n, "seed": seed, "original": bool(original)}
 
 
-def _made(read: Read, make: Callable[[Any, int], Any], block: Block, first: int) -> Any:
-    return make(read(block), first)
+def _augmenting(corpus: Corpus, n: int, seed: int, original: bool) -> Spec:
+    """Return the specification of *augment*."""
+    # JSON has no integers as large as seeds
+    same = {"n": n, "seed": str(seed), "original": original}
+    table = partial(_image_table, n=n, seed=seed, original=original)
+    totals = AugmentSummary()
+    return Spec(
+        "augment", corpus, corpus.reader, table, with_numbers_of_rows, totals=totals, same=same
+    )
 
 
-def _images_of_blocks(
-    blocks: Iterator[Block], pool: Pool, read: Read, make: Callable[[Any, int], Any], first: int
-) -> Generator[tuple[Block, Any]]:
-    """Yield each block with what `make` returns of its rows and the number of the first."""
+def _image_table(reader: Reader, n: int, seed: int, original: bool) -> RowTable:
+    """Return the output table of images: the input columns of each, then `SOURCE`.
 
-    def count(block: Block, n_rows: int) -> int:
-        nonlocal first
-        first += n_rows
-        return first - n_rows
-
-    yield from in_two_passes(blocks, pool, Block.n_rows, count, partial(_made, read, make))
-
-
-def _add(summary: AugmentSummary, sums: ImageSums) -> None:
-    """Add the sums of a block, whose rows are counted later."""
-    summary.images += sums.images
-    summary.short += sums.short
-    summary.invalid += sums.invalid
-    if sums.first_invalid and not summary.first_invalid:
-        row, why = sums.first_invalid
-        summary.first_invalid = f"row {summary.rows + row + 1}: {why}"
+    Raises
+    ------
+    ProblemError
+        If all rows have rules that no symmetry keeps.
+    """
+    if not reader.main.rules.names:
+        check_symmetric(reader.main.problem)
+    schema = reader.schema
+    for place in places_of(reader):
+        field = schema.field(place)
+        kind = grid_type(field.type, reader.main.notation.n_digits)
+        if field.metadata == JSON_TEXT:  # images are grids
+            field = field.remove_metadata()
+        schema = schema.set(place, field.with_type(kind))
+    found = partial(_Drawn, schema, places_of(reader), n, seed, original)
+    return RowTable(reader, [Column(SOURCE, pa.int64(), _Drawn.numbers)], found, schema)
 
 
-@dataclass
-class AugmentRun(FileRun):
-    """One run of `augment_file`; see `FileRun`."""
+def places_of(reader: Reader) -> list[int]:
+    """Return the places of the columns of puzzles and of solutions, which are drawn."""
+    columns = reader.column, reader.solution_column
+    return [reader.schema.names.index(name) for name in columns if name is not None]
 
-    totals: AugmentSummary = field(default_factory=AugmentSummary)
-    kind: ClassVar[str] = "augment"
 
-    def begun(self) -> tuple[Corpus, None]:
-        """See `FileRun`."""
-        return self.corpus(open_all(self.paths), self.own["n"] + self.own["original"]), None
+class _Drawn:
+    """The images of the rows of a batch.
 
-    def table(self, corpus: Any, pool: Pool) -> ImageTable:
-        """See `FileRun`."""
-        how = {**self.own, "seed": int(self.own["seed"])}  # JSON has no integers as large
-        return ImageTable(self.reader(corpus, pool), **how)
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        The input columns, as they are written.
+    places : list of int
+        See `places_of`.
+    n, seed, original
+        As in `augment`.
+    batch : Batch
+    first : int
+        The number of its first row, counted from 1.
+    """
 
-    def rows(
-        self, corpus: Any, table: RowTable, choice: Any, write: Any, n_parts: int
-    ) -> Generator[tuple[Block, Encoded]]:
-        """See `FileRun`."""
-        blocks = numbered(blocks_for(self.pool, corpus, self.begin, self.settings.chunk), n_parts)
-        first = self.totals.rows + 1
-        return _images_of_blocks(blocks, self.pool, table.reader.read, write, first)
+    def __init__(
+        self,
+        schema: pa.Schema,
+        places: list[int],
+        n: int,
+        seed: int,
+        original: bool,
+        batch: Batch,
+        first: int,
+    ) -> None:
+        self._schema, self._places = schema, places
+        self._first, self._draw = first, partial(images_of, n=n, seed=seed, original=original)
+        faults = batch.faults | _faults_of_solutions(batch)
+        good = np.ones(len(batch), np.bool_)
+        good[list(faults)] = False
+        drawn = [self._images(grids, good) for grids in batch.grids]
+        sources = np.concatenate([images.sources for images in drawn])
+        columns = [self._columns(*each) for each in zip(batch.grids, drawn, strict=True)]
+        grids = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
+        if len(drawn) > 1:
+            order = np.argsort(sources, kind="stable")
+            sources, grids = sources[order], [column.take(pa.array(order)) for column in grids]
+        self._sources = sources
+        given = [k for k in range(batch.table.num_columns) if k not in places]
+        each = batch.table.select(given).take(pa.array(sources)).columns
+        for place, column in sorted(zip(places, grids, strict=True), key=lambda one: one[0]):
+            each.insert(place, column)
+        self.table = pa.Table.from_arrays(each, schema=schema)
+        counts = np.bincount(sources, minlength=len(batch))
+        short = np.count_nonzero(counts[good] < n + original)
+        named = min(faults.items(), default=None)
+        sums = {"rows": len(batch), "images": len(sources), "short": int(short)}
+        self.sums = RowSums(sums | {"invalid": len(faults)}, named)
 
-    def add(self, sums: ImageSums) -> None:
-        """See `FileRun`."""
-        _add(self.totals, sums)
+    def numbers(self) -> pa.Array:
+        return pa.array(self._first + self._sources)
+
+    def _images(self, grids: Grids, good: Bools) -> Images:
+        """Return the images of the good rows of a shape; the sources are rows of the block."""
+        found = []
+        solved = grids.puzzles[:, :0] if grids.given is None else grids.given
+        for problem, rows in grids.one_by_one():
+            some = rows[good[rows]]
+            places = grids.places(some)
+            pairs = grids.puzzles[places], solved[places]
+            images = self._draw(group_of(problem), *pairs, self._first + some)
+            found.append(images._replace(sources=some[images.sources]))
+        if len(found) == 1:
+            return found[0]
+        found.append(Images(np.empty(0, np.int64), grids.puzzles[:0], solved[:0]))
+        sources, drawn, moved = map(np.concatenate, zip(*found, strict=True))
+        order = np.argsort(sources, kind="stable")
+        return Images(sources[order], drawn[order], moved[order])
+
+    def _columns(self, grids: Grids, images: Images) -> list[pa.Array]:
+        """Return the columns of puzzles and solutions of images, in the form of the input."""
+        shape, every = grids.shape, np.ones(len(images.sources), np.bool_)
+        n = shape.notation.n_digits
+        kinds = [grid_type(self._schema.field(place).type, n) for place in self._places]
+        columns = [grid_column(kinds[0], shape.notation, images.puzzles, every)]
+        if grids.has_given is not None:
+            has = grids.has_given[grids.places(images.sources)]
+            columns.append(
+                grid_column(kinds[1], shape.solution_notation, images.solutions[has], has)
+            )
+        return columns
+
+
+def _faults_of_solutions(batch: Batch) -> dict[int, str]:
+    """Return the faults of rows whose given solution cannot be moved."""
+    faults: dict[int, str] = {}
+    for grids in batch.grids:
+        if grids.given is not None and grids.has_given is not None:
+            wrong = grids.rows[grids.has_given & ~grids.given.any(axis=1)]
+            faults |= dict.fromkeys(wrong.tolist(), NO_SOLUTION)
+    return faults

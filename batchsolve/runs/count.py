@@ -23,8 +23,7 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.instance_answers import counts_of
-from batchsolve.runs.instances import Instances, check_engine, reading_without_name
+from batchsolve.runs.instances import Instances, check_engine, counts_of, reading_without_name
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, rows_on, shown, tree_on
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of

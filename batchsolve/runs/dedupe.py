@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -21,36 +19,38 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.arrays import Words
-from batchsolve.errors import InputError, counted
-from batchsolve.runs.corpora import FilePlace, blocks_for, reader_of_numbers, refuse_own_output
-from batchsolve.runs.destinations import Parts, destination_of
-from batchsolve.runs.progress import ROW_BAR, Progress, rows_on, shown
-from batchsolve.search.in_order import in_two_passes
-from batchsolve.settings import DedupeFields, FileSettings, path_of, paths_of, settings_of
-from batchsolve.tables.blocks import Block, numbered
-from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.encoders import Encode, encoder_for
-from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
-from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.outputs import Output, open_output, whole_output
-from batchsolve.tables.places import files_of
-from batchsolve.tables.reader import Reader
-from batchsolve.tables.repeats import (
-    UNSEEN,
-    RowKeys,
-    SeenKeys,
-    output_rows,
-    output_schema,
-    row_keys,
+from batchsolve.arrays import Ints, Words
+from batchsolve.errors import InputError
+from batchsolve.runs.files import FileRun, corpus_of
+from batchsolve.runs.outputs import Output, Parts
+from batchsolve.runs.progress import ROW_BAR, Progress, Sums, rows_on, shown, summary_of
+from batchsolve.runs.specs import (
+    Outputs,
+    Read,
+    Spec,
+    blocks_for,
+    followed,
+    refuse_own_output,
+    written,
 )
-from batchsolve.tables.sources import suffix_of
-from batchsolve.whole_files import folder_beside
+from batchsolve.search.in_order import each_with_output, in_two_passes
+from batchsolve.search.rows import Write
+from batchsolve.settings import DedupeFields, FileSettings, path_of, paths_of, settings_of
+from batchsolve.tables.answers import Column, RowSums, RowTable
+from batchsolve.tables.blocks import Block
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.places import files_of
+from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.repeats import UNSEEN, RowKeys, SeenKeys, row_keys
+from batchsolve.tables.sources import open_all
 from batchsolve.workers.pool import Pool
+
+FIRST = "first"
+"""The column of the first row with the same puzzle."""
 
 
 @dataclass
-class DedupeSummary:
+class DedupeSummary(Sums):
     """The result of `dedupe`.
 
     Attributes
@@ -109,15 +109,14 @@ class DedupeSummary:
         parts += [f"{n:,} {what}" for what, n in dropped.items() if n]
         if self.known_invalid:
             parts.append(f"{self.known_invalid:,} invalid in the files of --against")
-        speed = (self.rows + self.known_rows) / max(self.seconds, 1e-9)
-        rows = counted(self.rows, "row")
         alike = ""
         if self.same_solution:
             alike = (
                 f"; same solution, other clues: {self.same_solution:,} "
                 f"(--column {self.solution_column} finds them)"
             )
-        return f"{rows}: {', '.join(parts)}; {self.seconds:.1f} s, {speed:,.0f} rows/s{alike}"
+        speed = (self.rows + self.known_rows) / max(self.seconds, 1e-9)
+        return f"{summary_of(self, parts, speed)}{alike}"
 
 
 def dedupe(
@@ -192,126 +191,103 @@ def dedupe(
     given, others = paths_of("the input", inputs), paths_of("a file to compare with", against)
     target, pool = path_of("the output", output), Pool(**workers)
     with shown(on_progress, rows_on, ROW_BAR) as tell:
-        return _Dedupe(given, others, target, up_to_symmetry, mark, files, pool, tell).run()
+        spec = partial(_deduping, others, up_to_symmetry, mark, files, tell)
+        summary: DedupeSummary = FileRun(given, target, files, pool, tell, is_whole=True).run(spec)
+    return summary
 
 
-_Decision = tuple[Any, dict[int, str] | None]  # the arguments of `output_rows`
+def _deduping(
+    against: list[str],
+    up_to_symmetry: bool,
+    mark: bool,
+    files: FileSettings,
+    tell: Callable[[Progress], None],
+    paths: list[str],
+    output: Output,
+) -> Spec:
+    """Return the specification of *dedupe*."""
+    if isinstance(output, Parts):
+        raise InputError(f"{output.path}: name one file to write to, such as kept.parquet")
+    known = [files_of([other]) for other in against]
+    if [path for some in (paths, *known) for path in some].count("-") > 1:
+        raise InputError("standard input can be read once; name a file")
+    for other, theirs in zip(against, known, strict=True):
+        refuse_own_output([other], theirs, output.path)
+    corpus = corpus_of(open_all(paths), files, output)
+    if up_to_symmetry:
+        corpus.reader.main.check_has_forms()
+    totals = DedupeSummary(solution_column=corpus.solution_column)
+    search = _Repeats(corpus, known, up_to_symmetry, mark, files, tell, totals)
+    table = partial(_kept_table, mark)
+    return Spec("dedupe", corpus, corpus.reader, table, search.work, totals)
 
 
-def _kept(
-    reader: Reader, encode: Encode, in_place: InPlace | None, block: Block, decision: _Decision
-) -> Encoded:
-    """Encode the rows of a block that are kept."""
-    data = encode(output_rows(reader.read(block), *decision))
-    return Encoded.of(data, block.number, in_place, n_rows=decision[0].size)
+_Decision = tuple[Ints, dict[int, str] | None]
+"""For each row of a block, the first row with the same puzzle, or `UNSEEN` if that is the row; and
+the names of these rows, if rows are marked."""
 
 
-def _nothing(block: Block, n_rows: int) -> Encoded:
-    """Return no rows: those of the files of ``against`` are not written."""
-    return Encoded.of(b"", n_rows=n_rows)
+def _kept_table(mark: bool, reader: Reader) -> RowTable:
+    """Return the output table: the rows that are kept, or all with a column ``first``.
+
+    Raises
+    ------
+    InputError
+        If the input has such a column.
+    """
+    if mark and FIRST in reader.schema.names:
+        raise InputError(f"the input has a column {FIRST} already; rename it, or leave out `mark`")
+    return RowTable(reader, [Column(FIRST, pa.string(), _Kept.names)] if mark else [], _Kept)
+
+
+class _Kept:
+    """The rows of a batch that are kept; all of them if they are marked."""
+
+    def __init__(self, batch: Batch, decision: _Decision) -> None:
+        self._first, self._names = decision
+        self.table, self.sums = batch.table, RowSums({"rows": len(batch)})
+        is_new = self._first == UNSEEN
+        if self._names is None and not is_new.all():
+            self.table = batch.table.filter(pa.array(is_new))
+
+    def names(self) -> pa.Array:
+        assert self._names is not None
+        return pa.array(map(self._names.get, self._first.tolist()), pa.string())
 
 
 @dataclass
-class _Dedupe:
-    """One run of `dedupe`; its parameters are those of that function, checked."""
+class _Repeats:
+    """The search for repeated puzzles of a run of `dedupe`; the first fields are its arguments."""
 
-    inputs: list[str]
-    against: list[str]
-    output: str
+    corpus: Corpus
+    known: list[list[str]]
     up_to_symmetry: bool
     mark: bool
     settings: FileSettings
-    pool: Pool
-    on_progress: Callable[[Progress], None]
-    totals: DedupeSummary = field(default_factory=DedupeSummary)
+    tell: Callable[[Progress], None]
+    totals: DedupeSummary
     seen: SeenKeys = field(default_factory=SeenKeys)
     files: list[tuple[int, str]] = field(default_factory=list)  # first row and name of each
     n_rows: int = 0  # rows of all files whose keys were looked up
     solutions: Words = field(default_factory=lambda: np.zeros(0, np.uint64))  # of `against`
-    learned: list[Words] = field(default_factory=list)  # the same, block by block
     secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))  # of hashes
+    source: int = -1  # the number of the file whose keys were looked up last
 
-    def run(self) -> DedupeSummary:
-        start = time.perf_counter()
-        destination = destination_of(self.output)
-        if isinstance(destination, Parts):
-            raise InputError(f"{self.output}: name one file to write to, such as kept.parquet")
-        destination.check()
-        self.output = destination.path
-        paths = files_of(self.inputs)
-        known = [files_of([other]) for other in self.against]
-        if [path for some in (paths, *known) for path in some].count("-") > 1:
-            raise InputError("standard input can be read once; name a file")
-        refuse_own_output(self.inputs, paths, self.output)
-        for other, theirs in zip(self.against, known, strict=True):
-            refuse_own_output([other], theirs, self.output)
-        corpus = Corpus(paths, self.settings, filename=self.settings.filename)
-        if self.up_to_symmetry:
-            corpus.reader.main.check_has_forms()
-        self.totals.solution_column = corpus.solution_column
-        self.on_progress(Progress(0, self.totals))
-        with self.pool as pool:
-            self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
-            for theirs in known:
-                self._learn(theirs, corpus)
-            self.solutions = np.unique(np.concatenate([self.solutions, *self.learned]))
-            self.totals.known_rows, self.totals.undecided = self.n_rows, 0
-            is_parquet = suffix_of(self.output) == ".parquet"
-            reader = reader_of_numbers(corpus, pool) if is_parquet else corpus.reader
-            with self._opened(output_schema(reader, self.mark)) as output:
-                write = partial(_kept, reader, encoder_for(self.output), output.in_place)
-                self._keep(corpus, reader, write, output)
-        self.totals.seconds = time.perf_counter() - start
-        return self.totals
+    def work(
+        self, blocks: Iterator[Block], pool: Pool, read: Read, write: Write, first: int
+    ) -> Outputs:
+        """Do the pass in which the answer to a block is a decision, once all other files are known.
 
-    def _learn(self, paths: list[str], corpus: Corpus) -> None:
-        """Add the keys of files of ``against``."""
-        other = Corpus(paths, self.settings)
-        ours, theirs = corpus.reader.main.rules.names, other.reader.main.rules.names
-        if ours != theirs:
-            which = [" and ".join(names) or "none" for names in (theirs, ours)]
-            raise InputError(
-                f"{', '.join(paths)}: has {which[0]} of the columns of rules, and the input "
-                f"{which[1]}; add those that are missing, if need be empty"
-            )
-        if self.up_to_symmetry:
-            other.reader.main.check_has_forms()
-
-        def learn(block: Block, found: RowKeys) -> int:
-            self._look_up(found)
-            self.totals.known_invalid += int(np.count_nonzero(~found.is_valid))
-            self.learned.append(np.unique(found.solutions[found.solutions > 0]))
-            return found.is_valid.size
-
-        compares = None not in (corpus.solution_column, other.solution_column)
-        for _ in self._pass_over(other, other.reader, compares, learn, _nothing):
-            pass
-
-    @contextmanager
-    def _opened(self, schema: pa.Schema) -> Iterator[Output]:
-        """Open the output; the file appears when it is complete."""
-        if self.output == "-":
-            output = open_output(self.output, schema)
-            yield output
-            output.finish()
-            return
-        known = self.pool.numbers(NUMBERS)
-        with (
-            folder_beside(self.output) as folder,
-            whole_output(self.output, folder, schema, known, self.pool.jobs) as output,
-        ):
-            yield output
-
-    def _keep(
-        self, corpus: Corpus, reader: Reader, write: Callable[..., Encoded], output: Output
-    ) -> None:
-        """Write the new rows of the input, or all rows with the column ``first``."""
-        totals, n_known = self.totals, self.n_rows
+        Its arguments are those of any `Work`.
+        """
+        learned = [found for theirs in self.known for found in self._learn(theirs, pool)]
+        self.solutions = np.unique(np.concatenate([self.solutions, *learned]))
+        self.totals.known_rows = n_known = self.n_rows
+        totals = self.totals
 
         def decide(block: Block, found: RowKeys) -> _Decision:
-            first = self._look_up(found)
+            first = self._look_up(block, found)
             is_new, is_known = first == UNSEEN, (first != UNSEEN) & (first < n_known)
-            totals.rows += first.size
             totals.kept += int(np.count_nonzero(is_new))
             totals.known += int(np.count_nonzero(is_known))
             totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
@@ -322,15 +298,44 @@ class _Dedupe:
                 return first, None
             return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
 
-        for encoded in self._pass_over(corpus, reader, self.solutions.size > 0, decide, write):
-            output.take(encoded)
+        self.source = -1
+        keys = self._keys(self.corpus.reader, self.solutions.size > 0)
+        yield from in_two_passes(blocks, pool, keys, decide, partial(written, read, write))
+
+    def _keys(self, reader: Reader, with_solutions: bool) -> Callable[[Block], RowKeys]:
+        return partial(row_keys, reader, self.up_to_symmetry, with_solutions, self.secret)
+
+    def _learn(self, paths: list[str], pool: Pool) -> Iterator[Words]:
+        """Add the keys of files of ``against``; yield those of their solutions."""
+        corpus, other = self.corpus, Corpus(paths, self.settings)
+        ours, theirs = corpus.reader.main.rules.names, other.reader.main.rules.names
+        if ours != theirs:
+            which = [" and ".join(names) or "none" for names in (theirs, ours)]
+            raise InputError(
+                f"{', '.join(paths)}: has {which[0]} of the columns of rules, and the input "
+                f"{which[1]}; add those that are missing, if need be empty"
+            )
+        if self.up_to_symmetry:
+            other.reader.main.check_has_forms()
+        self.source = -1
+        keys = self._keys(other.reader, None not in (corpus.solution_column, other.solution_column))
+        blocks = blocks_for(pool, other, most_rows=self.settings.chunk)
+        pairs = each_with_output(blocks, pool, keys)
+        for block, found in followed(pairs, other, self.totals, self.tell):
+            self._look_up(block, found)
+            self.totals.known_invalid += int(np.count_nonzero(~found.is_valid))
+            yield np.unique(found.solutions[found.solutions > 0])
 
     def _name_of(self, row: int) -> str:
         """Return the name of a row for `batchsolve show`."""
         first, name = self.files[bisect_right(self.files, row, key=itemgetter(0)) - 1]
         return f"{name}#{row - first + 1}"
 
-    def _look_up(self, found: RowKeys) -> Any:
+    def _look_up(self, block: Block, found: RowKeys) -> Ints:
+        """Return the first row with the same key, for each row of the next block."""
+        if block.source != self.source:
+            self.source = block.source
+            self.files.append((self.n_rows, block.name))
         first = self.seen.add(found.keys, found.is_valid, self.n_rows)
         self.n_rows += first.size
         return first
@@ -341,33 +346,3 @@ class _Dedupe:
             return np.zeros(len(found.solutions), np.bool_)
         places = np.searchsorted(self.solutions, found.solutions)
         return self.solutions[np.minimum(places, self.solutions.size - 1)] == found.solutions
-
-    def _pass_over(
-        self,
-        corpus: Corpus,
-        reader: Reader,
-        with_solutions: bool,
-        decide: Callable[[Block, RowKeys], Any],
-        write: Callable[..., Encoded],
-    ) -> Iterator[Encoded]:
-        """Yield the encoded blocks of a corpus in order."""
-        blocks = numbered(blocks_for(self.pool, corpus, most_rows=self.settings.chunk))
-        place, n_rows, looked_at = FilePlace(), 0, -1
-
-        def decided(block: Block, found: RowKeys) -> Any:
-            nonlocal looked_at
-            if block.source != looked_at:
-                looked_at = block.source
-                self.files.append((self.n_rows, block.name))
-            return decide(block, found)
-
-        try:
-            keys = partial(row_keys, reader, self.up_to_symmetry, with_solutions, self.secret)
-            for block, encoded in in_two_passes(blocks, self.pool, keys, decided, write):
-                place.pass_by(block, encoded.n_rows)
-                n_rows += encoded.n_rows
-                yield encoded
-                expected = corpus.expected_rows(n_rows, block.end)
-                self.on_progress(Progress(encoded.n_rows, self.totals, expected))
-        except RowsError as error:
-            raise place.located(error) from None

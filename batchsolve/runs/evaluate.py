@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice, pairwise
@@ -18,13 +17,12 @@ from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, argument_errors, counted, listed, printable, quoted
 from batchsolve.pictures.page import PAGE_STYLE, html_page
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
-from batchsolve.runs.corpora import FilePlace, blocks_for
 from batchsolve.runs.draw import write_whole
 from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, rows_on, shown
-from batchsolve.search.in_order import in_one_pass
-from batchsolve.search.rows import search_rows
+from batchsolve.runs.specs import Work, blocks_for, followed, in_one_look, searching
 from batchsolve.settings import (
     AUTO,
+    PROVES_UNIQUENESS,
     EvaluateFields,
     FileSettings,
     SearchSettings,
@@ -32,10 +30,8 @@ from batchsolve.settings import (
     settings_of,
     text_of,
 )
-from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, without_views
-from batchsolve.tables.inputs import open_all
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
     MOST_NAMED,
@@ -45,17 +41,14 @@ from batchsolve.tables.judged import (
     Stratum,
     judge,
 )
-from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.places import files_of
-from batchsolve.tables.reader import Reader
-from batchsolve.tables.sources import TableSource
+from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.tables.texts import check_holds_texts
 from batchsolve.workers.pool import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
 NO_TRUTH = "none"
 MOST_STRATA = 1000
-JudgeRows = Callable[..., JudgedRows]
 ALL = "all"
 """The name of the stratum of all rows."""
 
@@ -316,14 +309,16 @@ def evaluate(
     named: dict[str, list[str]] = {"malformed": [], "unjudged": []}
     taken = corpus.given_column, column, known, by
     evaluation = Evaluation(Stratum(), {}, *taken, named, [], 0.0)
+    work: Work = in_one_look
+    if known is None:
+        choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
+        work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
     with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
-        judged = _judged(corpus, reader, partial(judge, column, by, edges), pool, how.chunk)
+        blocks = blocks_for(pool, corpus, most_rows=how.chunk)
+        judged = work(blocks, pool, reader.read, partial(judge, column, by, edges), 1)
         tell(Progress(0, evaluation.all))
-        with closing(judged) as found:
-            for end, rows in found:
-                _add(evaluation, rows)
-                expected = corpus.expected_rows(evaluation.all.rows, end)
-                tell(Progress(rows.n_rows, evaluation.all, expected))
+        for _, rows in followed(judged, corpus, evaluation.all, tell):
+            _add(evaluation, rows)
     return replace(
         evaluation,
         strata=_in_order(evaluation.strata, edges) if by else {},
@@ -368,39 +363,9 @@ def _check_columns(corpus: Corpus, prediction: str, by: str | None) -> None:
         )
 
 
-def _read_and_judge(reader: Reader, judged: JudgeRows, block: Block) -> tuple[Block, JudgedRows]:
-    """Judge a block by its given solutions; return it without its records."""
-    return replace(block, data=b""), judged(reader.read(block))
-
-
-def _judged(
-    corpus: Corpus, reader: Reader, judged: JudgeRows, pool: Pool, chunk: int | None
-) -> Generator[tuple[Boundary, JudgedRows]]:
-    """Yield the ends and the counts of blocks, in order, of rows counted from 1 in the input."""
-    blocks, place, n_rows = blocks_for(pool, corpus, most_rows=chunk), FilePlace(), 0
-    found: Generator[tuple[Block, JudgedRows]]
-    if reader.solution_column is None:
-        choice, settings = Choice.for_grids(AUTO, corpus.problem, 2), SearchSettings(limit=2)
-        how = pool, settings, reader.read, judged, 1, corpus.waits
-        found = search_rows(blocks, choice, *how)
-    else:
-        found = in_one_pass(blocks, pool, partial(_read_and_judge, reader, judged))
-    try:
-        for block, rows in found:
-            examples = [each._replace(row=n_rows + each.row + 1) for each in rows.examples]
-            named = {
-                name: [(n_rows + row + 1, why) for row, why in faults]
-                for name, faults in rows.named.items()
-            }
-            n_rows += rows.n_rows
-            place.pass_by(block, rows.n_rows)
-            yield block.end, rows._replace(examples=examples, named=named)
-    except RowsError as error:
-        raise place.located(error) from None
-
-
 def _add(evaluation: Evaluation, rows: JudgedRows) -> None:
-    """Add the counts of a block."""
+    """Add the counts of a block, whose rows are counted on from those before."""
+    n_before = evaluation.all.rows
     for name, counts in rows.strata.items():
         evaluation.all.add(counts)
         evaluation.strata.setdefault(name, Stratum()).add(counts)
@@ -411,10 +376,11 @@ def _add(evaluation: Evaluation, rows: JudgedRows) -> None:
         )
     for name, faults in rows.named.items():
         kept = evaluation.named[name]
-        new = (f"row {row:,}: {why}" for row, why in faults)
+        new = (f"row {n_before + row + 1:,}: {why}" for row, why in faults)
         kept += islice(new, MOST_NAMED - len(kept))
     room = MOST_EXAMPLES - len(evaluation.examples)
-    evaluation.examples.extend(rows.examples[:room])
+    for example in rows.examples[:room]:
+        evaluation.examples.append(example._replace(row=n_before + example.row + 1))
 
 
 def _in_order(strata: dict[str, Stratum], edges: tuple[float, ...]) -> dict[str, Stratum]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -25,14 +26,14 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, usual_notation
 from batchsolve.runs.journal import Journal, Part
+from batchsolve.runs.outputs import Encoded, OneFile, output_at
 from batchsolve.runs.reading import Reading
 from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
 from batchsolve.tables.checksums import checksum_at
 from batchsolve.tables.encoders import Encode, encoder_for
-from batchsolve.tables.in_place import NUMBERS, Encoded, InPlace
-from batchsolve.tables.outputs import check_output, whole_output
-from batchsolve.tables.sources import name_of, open_source
-from batchsolve.whole_files import check_is_no_link, folder_beside
+from batchsolve.tables.places import name_of
+from batchsolve.tables.sources import open_source
+from batchsolve.whole_files import check_is_no_link
 from batchsolve.workers.pool import Pool
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
@@ -73,29 +74,29 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
     OutputError
         If the output cannot be written, for example because the disk is full.
     """
-    output = check_output(output)
-    if output == "-":
+    whole = output_at(output, is_whole=True)
+    whole.check()
+    if not isinstance(whole, OneFile):
         raise InputError("name a file to export to; enumerate -o - prints solutions")
     solutions = Solutions.of(directory)
-    schema, rows = solutions.first.schema, 0
-    with (
-        folder_beside(output) as folder,
-        Pool(jobs) as pool,
-        whole_output(output, folder, schema, pool.numbers(NUMBERS), pool.jobs) as whole,
-    ):
-        encode = partial(_encoded, encoder_for(output), whole.in_place)
-        for encoded in solutions.in_order(encode, pool, folder):
-            whole.take(encoded)
-            rows += encoded.n_rows
+    rows = 0
+    encode = partial(_encoded, encoder_for(output))
+    with whole.held() as folder, Pool(jobs) as pool:
+        whole.open(solutions.first.schema)
+        with closing(whole):
+            for encoded in solutions.in_order(encode, pool, folder):
+                whole.take(encoded)
+                rows += encoded.n_rows
+            whole.finish()
     return rows
 
 
-def _encoded(encode: Encode, in_place: InPlace | None, number: int, table: pa.Table) -> Encoded:
-    """Encode rows, and write them into their place if workers can."""
+def _encoded(encode: Encode, number: int, table: pa.Table) -> Encoded:
+    """Encode rows."""
     step = max(len(table) * _WRITE_BYTES // max(table.nbytes, 1), 1)
     pieces = (table.slice(begin, step) for begin in range(0, len(table), step))
     data = b"".join(map(encode, pieces))
-    return Encoded.of(data, number, in_place, n_rows=len(table))
+    return Encoded.of(data, n_rows=len(table))
 
 
 @dataclass(frozen=True)

@@ -9,24 +9,29 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
-from itertools import count
-from typing import Any, ClassVar, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, counted, quoted
-from batchsolve.problems.answers import Status
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
-from batchsolve.runs.corpora import blocks_for, identity_of
-from batchsolve.runs.destinations import Parts, RowTable
+from batchsolve.runs.files import run_files
+from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
-from batchsolve.runs.solve_file import FileRun, run_files
+from batchsolve.runs.specs import (
+    Outputs,
+    Read,
+    Spec,
+    blocks_for,
+    identity_of,
+    in_one_look,
+    tables_of,
+)
 from batchsolve.search.in_order import in_one_pass
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
@@ -34,13 +39,11 @@ from batchsolve.settings import (
     GenerateFields,
     GenerateFileFields,
     PuzzleSettings,
-    SearchSettings,
     settings_of,
     whole_number,
 )
-from batchsolve.tables.answers import RowSums
+from batchsolve.tables.answers import Column, RowSums, RowTable
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.inputs import Tables
 from batchsolve.tables.places import files_of
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
 from batchsolve.tables.shapes import BOX
@@ -124,8 +127,15 @@ def generate_file(
     """
     workers, wanted, files = settings_of(generate_file, settings, PuzzleSettings, FileSettings)
     n = whole_number("n", n)
-    how = output, SearchSettings(), files, Pool(**workers)
-    return run_files(GenerateRun, [], *how, on_progress=on_progress, n=n, wanted=wanted)
+
+    def spec(paths: list[str], output: Output) -> Spec:
+        made = _generating(n, wanted, files)
+        if isinstance(output, Parts):
+            made.source.size *= PART_BLOCKS
+        return made
+
+    summary: Summary = run_files(spec, [], output, files, Pool(**workers), on_progress)
+    return summary
 
 
 def generate_table(
@@ -184,20 +194,38 @@ def _tables(
     n: int | None, size: int | None, pool: Pool, wanted: PuzzleSettings, files: FileSettings
 ) -> Generator[pa.Table]:
     """Yield an empty table, then the puzzles block by block."""
-    maker = Maker.of(files, wanted)
-    table = PuzzleTable.of(maker, files)
-    yield table.schema.empty_table()
-    size = files.chunk or size or maker.rows_of_block
-    firsts = count(0, size) if n is None else range(0, n, size)
-    blocks = (RowRange(k, k + size if n is None else min(k + size, n)) for k in firsts)
+    spec = _generating(n, wanted, files, size)
     with pool:
-        maker = with_known(maker, files, pool)
-        with closing(in_one_pass(blocks, pool, partial(_made, maker, table.rows))) as made:
-            yield from (rows for _, (rows, _) in made)
+        yield from tables_of(spec, pool)
 
 
-def _made(maker: Maker, write: Write, block: RowRange) -> tuple[RowRange, Any]:
-    return block, write(block, maker.make(block))
+def _generating(
+    n: int | None, wanted: PuzzleSettings, files: FileSettings, size: int | None = None
+) -> Spec:
+    """Return the specification of *generate*: the source of its rows is a range of numbers."""
+    maker = Maker.of(files, wanted)
+    source = RowNumbers(n, files.chunk or size or maker.rows_of_block)
+    same = {**asdict(wanted), "n": n, "unlike": list(map(identity_of, files_of(wanted.unlike)))}
+    for name in ("clues", "cages", "line_cells"):
+        same[name] = list(same[name] or [])
+    same["rating"] = list(map(str, wanted.rating or []))  # no JSON has infinity
+    work = partial(_making, maker, files)
+    table = partial(_puzzle_table, files)
+    return Spec("generate", source, maker, table, work, same=same, engine="lanes")
+
+
+def _making(
+    maker: Maker,
+    files: FileSettings,
+    blocks: Iterator[RowRange],
+    pool: Pool,
+    read: Read,
+    write: Write,
+    first: int,
+) -> Outputs:
+    """Do the pass in which rows are made, once the puzzles that they are to be unlike are known."""
+    maker = with_known(maker, files, pool)
+    yield from in_one_look(blocks, pool, maker.read, write)
 
 
 def with_known(maker: Maker, files: FileSettings, pool: Pool) -> Maker:
@@ -218,121 +246,75 @@ def with_known(maker: Maker, files: FileSettings, pool: Pool) -> Maker:
     return replace(maker, known=np.unique(np.concatenate(each)))
 
 
-@dataclass(eq=False)
-class PuzzleTable:
-    """The output table of a run that makes puzzles; see `RowTable`.
+def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
+    """Return the output table of the puzzles of a maker."""
+    rules, n = maker.problem.rules, maker.problem.n_digits
+    if files.blank is not None and len(files.blank) != 1:
+        raise InputError(
+            f"blank {quoted(files.blank)} has {counted(len(files.blank), 'character')}; the "
+            f"blank cells of puzzles that are made have one"
+        )
+    if maker.problem.n_cells != n * n:
+        notation = drawn_notation(n, rules.drawing, files.alphabet, files.blank)
+    elif files.alphabet is not None:
+        notation = Notation.from_name(files.alphabet, n, files.blank)
+    else:
+        notation = usual_notation(n).with_blanks(files.blank)
+    said = {"rules": files.rules, "regions": files.regions}
+    if maker.wanted.constraints is not None:
+        said[CONSTRAINTS] = " ".join(maker.wanted.constraints.split())
+    if files.box is not None and files.box != default_box(n):
+        said[BOX] = "x".join(map(str, files.box))
+    columns = [
+        Column("puzzle", pa.string(), _Made.puzzles),
+        Column("solution", pa.string(), _Made.solutions),
+        Column("clues", pa.int64(), _Made.clues),
+    ]
+    columns += [Column("weight", pa.float64(), _Made.weights)] if maker.wanted.weights else []
+    same = {name: value for name, value in said.items() if value is not None}
+    columns += [Column(name, pa.string(), partial(_same_text, text)) for name, text in same.items()]
+    own = maker.drawn.names if maker.drawn else ()
+    columns += [Column(name, pa.string(), partial(_own_text, name)) for name in own]
+    return RowTable(maker, columns, partial(_Made, notation), pa.schema([]))
 
-    Attributes
+
+class _Made:
+    """The puzzles of a block, of which columns are made.
+
+    Parameters
     ----------
     notation : Notation
-    more : dict of str to str
-        The columns that have the same value in all rows.
-    schema : pyarrow.Schema
+    batch : Puzzles
+    answers : None
     """
 
-    notation: Notation
-    more: dict[str, str]
-    schema: pa.Schema
-    has_times: bool = False
-    reader: None = None
+    table = pa.table({})
 
-    @classmethod
-    def of(cls, maker: Maker, files: FileSettings) -> PuzzleTable:
-        """Return the table of the puzzles of a maker."""
-        rules, n = maker.problem.rules, maker.problem.n_digits
-        if files.blank is not None and len(files.blank) != 1:
-            raise InputError(
-                f"blank {quoted(files.blank)} has {counted(len(files.blank), 'character')}; the "
-                f"blank cells of puzzles that are made have one"
-            )
-        if maker.problem.n_cells != n * n:
-            notation = drawn_notation(n, rules.drawing, files.alphabet, files.blank)
-        elif files.alphabet is not None:
-            notation = Notation.from_name(files.alphabet, n, files.blank)
-        else:
-            notation = usual_notation(n).with_blanks(files.blank)
-        said = {"rules": files.rules, "regions": files.regions}
-        if maker.wanted.constraints is not None:
-            said[CONSTRAINTS] = " ".join(maker.wanted.constraints.split())
-        if files.box is not None and files.box != default_box(n):
-            said[BOX] = "x".join(map(str, files.box))
-        more = {name: value for name, value in said.items() if value is not None}
-        kinds = {"puzzle": pa.string(), "solution": pa.string(), "clues": pa.int64()}
-        if maker.wanted.weights:
-            kinds["weight"] = pa.float64()
-        texts = [*more, *(maker.drawn.names if maker.drawn else ())]
-        return cls(notation, more, pa.schema({**kinds, **dict.fromkeys(texts, pa.string())}))
+    def __init__(self, notation: Notation, batch: Puzzles, answers: None) -> None:
+        self._notation, self.batch = notation, batch
 
-    def rows(self, batch: RowRange, answers: Puzzles) -> tuple[pa.Table, RowSums]:
-        """Return the rows of a block, and their sums."""
-        n, where = len(batch), np.ones(len(batch), np.bool_)
-        made, own = answers
-        columns = {
-            "puzzle": self.notation.decode(made.puzzles, where),
-            "solution": self.notation.decode(made.solutions, where),
-            "clues": pa.array(np.count_nonzero(made.puzzles, axis=1)),
-            "weight": pa.array(made.weights),
-            **{name: pa.array([value] * n, pa.string()) for name, value in self.more.items()},
-            **own,
-        }
-        tally = np.bincount(np.full(n, Status.UNIQUE), minlength=len(Status))
-        table = pa.table([columns[name] for name in self.schema.names], self.schema)
-        return table, RowSums(tally, 0, int(made.nodes.sum()), None)
+    @property
+    def sums(self) -> RowSums:
+        """The sums of the rows."""
+        n, nodes = len(self.batch), int(self.batch.made.nodes.sum())
+        return RowSums({"rows": n, "unique": n, "nodes": nodes})
+
+    def puzzles(self) -> pa.Array:
+        return self._notation.decode(self.batch.made.puzzles, np.ones(len(self.batch), np.bool_))
+
+    def solutions(self) -> pa.Array:
+        return self._notation.decode(self.batch.made.solutions, np.ones(len(self.batch), np.bool_))
+
+    def clues(self) -> pa.Array:
+        return pa.array(np.count_nonzero(self.batch.made.puzzles, axis=1))
+
+    def weights(self) -> pa.Array:
+        return pa.array(self.batch.made.weights)
 
 
-@dataclass(kw_only=True)
-class GenerateRun(FileRun):
-    """One run of `generate_file`; see `FileRun`.
+def _same_text(text: str, found: _Made) -> pa.Array:
+    return pa.repeat(text, len(found.batch))
 
-    Attributes
-    ----------
-    n : int
-    wanted : PuzzleSettings
-    """
 
-    n: int
-    wanted: PuzzleSettings
-    kind: ClassVar[str] = "generate"
-
-    def begun(self) -> tuple[RowNumbers, Choice]:
-        """See `FileRun`."""
-        self.maker = Maker.of(self.settings, self.wanted)
-        self.unlike = files_of(self.wanted.unlike)
-        size = self.maker.rows_of_block
-        size *= PART_BLOCKS if isinstance(self.destination, Parts) else 1
-        return RowNumbers(self.n, size), Choice("lanes")
-
-    def table(self, corpus: Any, pool: Pool) -> RowTable:
-        """See `FileRun`."""
-        return PuzzleTable.of(self.maker, self.settings)
-
-    def rows(
-        self,
-        corpus: RowNumbers,
-        table: RowTable,
-        choice: Choice,
-        write: Write,
-        n_parts: int,
-    ) -> Generator[tuple[Any, Any]]:
-        """See `FileRun`."""
-        maker = with_known(self.maker, self.settings, self.pool)
-        blocks = corpus.blocks(self.begin, self.settings.chunk, n_parts)
-        return in_one_pass(blocks, self.pool, partial(_made, maker, write))
-
-    def check_read(self, corpus: Tables) -> None:
-        """See `FileRun`; numbers cannot change."""
-
-    def how_to_go_on(self, error: BaseException) -> str:
-        """See `FileRun`."""
-        if isinstance(error, InputError):
-            left = f"{self.destination.kept} and {self.destination.journal}"
-            return f"delete {left} to begin again with other wishes"
-        return super().how_to_go_on(error)
-
-    def same(self, corpus: Any, choice: Choice) -> dict[str, Any]:
-        """See `FileRun`."""
-        wanted = {**asdict(self.wanted), "clues": list(self.wanted.clues or [])}
-        wanted["cages"] = list(self.wanted.cages or [])
-        wanted["line_cells"] = list(self.wanted.line_cells or [])
-        wanted["rating"] = list(map(str, self.wanted.rating or []))  # no JSON has infinity
-        return {**wanted, "n": self.n, "unlike": list(map(identity_of, self.unlike))}
+def _own_text(name: str, found: _Made) -> pa.Array:
+    return found.batch.own[name]

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -14,21 +15,31 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from batchsolve.arrays import Bytes, UInts
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import BatchsolveError, InputError, listed, named_errors, quoted
+from batchsolve.errors import (
+    BatchsolveError,
+    InputError,
+    counted,
+    listed,
+    named_errors,
+    quoted,
+)
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
 from batchsolve.formats.grid_documents import is_grid_document
+from batchsolve.problems.answers import Answers, Status
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.families import FAMILIES, family, known_families
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
-from batchsolve.settings import FileSettings, SearchSettings
+from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
+from batchsolve.tables.answers import STATS, Answered, Column, RowTable
 from batchsolve.tables.blocks import Block, BlockSize
-from batchsolve.tables.inputs import Tables
-from batchsolve.tables.layouts import BOM, JSON_TEXT, json_lines
-from batchsolve.tables.places import exists
-from batchsolve.tables.reader import FILENAME
-from batchsolve.tables.sources import Files, Source, TextSource, suffix_of
+from batchsolve.tables.layouts import BOM, DIGITS, JSON_TEXT, json_lines
+from batchsolve.tables.places import exists, suffix_of
+from batchsolve.tables.sources import FILENAME, Files, Source, Tables, TextSource
 from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"
@@ -36,10 +47,6 @@ PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling")
 # some ten problems of .dlx in text, more if there are thousands, or hundreds of names of families
 BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
 PARTS = BlockSize(256 << 10, 256 << 10, 4096)
-OF_GRIDS = (  # settings that instances do not have
-    *("solution_column", "alphabet", "blank", "box"),
-    *("rules", "regions", "rule_columns", "canonical"),
-)
 MOST_ENTRIES = 10_000  # of a problem that is kept until its answer is written
 _NO_CLUES = np.empty(0, np.uint32)
 
@@ -92,6 +99,13 @@ class Instances:
             rows, those = zip(*some, strict=True)
             stacks = Stacks.from_lists([reading.stack for reading in those], rows)
             yield Group(those[0].problem, stacks)
+
+    def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
+        """See `batchsolve.tables.reader.Batch`; messages of unfinished rows are missing."""
+        self.facts()  # finds the faults
+        status = answers.status(limit)
+        status[list(self.faults)] = Status.INVALID
+        return status, dict(self.faults)
 
     def facts(self) -> list[Facts | None]:
         """Return the facts about each instance; None for those that cannot be searched."""
@@ -312,7 +326,8 @@ class InstanceTables(Tables):
         size: BlockSize = BLOCKS,
     ) -> None:
         column, filename = settings.column, settings.filename
-        if unfit := [name for name in OF_GRIDS if getattr(settings, name) not in (None, False)]:
+        grids = settings_that("of_grids")
+        if unfit := [name for name in grids if getattr(settings, name) not in (None, False)]:
             raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
         are_files = isinstance(sources[0], Files)
         if are_files and (column is not None or filename):
@@ -345,3 +360,135 @@ def _with_json(source: Source) -> Source:
     others = [each for each in source.layout.schema if each.name not in JSON_FIELDS]
     fields = [pa.field(name, pa.string(), metadata=JSON_TEXT) for name in JSON_FIELDS]
     return replace(source, layout=replace(source.layout, schema=pa.schema([*others, *fields])))
+
+
+# ---- output tables --------------------------------------------------------------------------
+
+
+class _Found(Answered):
+    """The answers to instances, of which columns are made: first covers.
+
+    A cover is the names of its options, in their order; a solved grid is one name, its text.
+
+    Parameters
+    ----------
+    search : SearchSettings
+    batch : Instances
+    answers : Answers
+    """
+
+    def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
+        super().__init__(batch, answers, search.limit or UNLIMITED)
+        self._facts = batch.facts()
+        for row in np.flatnonzero(self.status == Status.UNFINISHED).tolist():
+            self.messages[row] = _why_unfinished(answers, row, search)
+
+    def items(self) -> pa.Array:
+        return pa.array([facts and facts[0] for facts in self._facts], pa.int64())
+
+    def options(self) -> pa.Array:
+        return pa.array([facts and facts[1] for facts in self._facts], pa.int64())
+
+    def engines(self) -> pa.Array:
+        names = [facts and facts[2] for facts in self._facts]
+        for row, name in self.answers.counters.items():
+            names[row] = name
+        return pa.array(names, pa.string())
+
+    def covers(self) -> pa.Array:
+        names: list[list[str] | None] = [None] * len(self.batch)
+        covers = self.answers.covers
+        for row, cover in zip(covers.roots.tolist(), covers, strict=True):
+            names[row] = _names_of(self.batch.reading(row), cover)
+        return pa.array(names, pa.list_(pa.string()))
+
+
+class _Counted(_Found):
+    """Counts, as text of digits, because they may have any size."""
+
+    def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
+        super().__init__(search, batch, answers)
+        self._unknown = self.status == Status.INVALID
+        self._found = counts_of(batch, answers, search)
+        self.messages = {row: why for row, (_, why) in enumerate(self._found) if why is not None}
+        statuses = [_status(*each) for each in self._found]
+        self.status = np.where(self._unknown, Status.INVALID, statuses)
+
+    def counts(self) -> pa.Array:
+        digits = [str(Decimal(count)) for count, _ in self._found]  # `str` has 4,300 at most
+        return pa.array(digits, pa.string(), mask=self._unknown)
+
+    def complete(self) -> pa.Array:
+        return pa.array([why is None for _, why in self._found], mask=self._unknown)
+
+
+_SIZES = [Column("items", pa.int64(), _Found.items), Column("options", pa.int64(), _Found.options)]
+_COUNTS = [
+    Column("count", pa.string(), _Counted.counts, DIGITS),
+    Column("complete", pa.bool_(), _Counted.complete),
+]
+_COVERS = [
+    Column("cover", pa.list_(pa.string()), _Found.covers),
+    Column("status", pa.string(), _Found.statuses),
+    Column("n_solutions", pa.int64(), _Found.counts),
+]
+_ABOUT = [
+    Column("engine", pa.string(), _Found.engines),
+    Column("message", pa.string(), _Found.texts),
+]
+
+
+def count_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
+    """Return the output table of counts."""
+    columns = [*_SIZES, *_COUNTS, *_ABOUT, *(STATS if stats else [])]
+    return RowTable(reader, columns, partial(_Counted, search))
+
+
+def cover_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
+    """Return the output table of first covers."""
+    columns = [*_SIZES, *_COVERS, *_ABOUT, *(STATS if stats else [])]
+    return RowTable(reader, columns, partial(_Found, search))
+
+
+def _names_of(reading: Reading, cover: UInts) -> list[str]:
+    """Return the names of the options of a cover, as `CoverRenderer` sorts them."""
+    problem = reading.problem
+    if not isinstance(problem, GridProblem):
+        return list(map(problem.option_name, sorted(cover.tolist())))
+    notation = reading.notation or usual_notation(problem.n_digits)
+    [grid] = problem.grids(Stacks.from_lists([cover.tolist()]))
+    return [notation.write(grid)]
+
+
+RowCount = tuple[int, str | None]  # and why it is not complete, if it is not
+
+
+def counts_of(batch: Instances, answers: Answers, settings: SearchSettings) -> list[RowCount]:
+    """Return the count of each instance, and why it is not complete, if it is not."""
+    limit = settings.limit or UNLIMITED
+    found: list[RowCount] = []
+    for row, count in enumerate(answers.counts):
+        why = batch.faults.get(row)
+        if settings.limit is not None and count >= limit:
+            why = f"has {counted(limit, 'solution')} or more"
+        elif row in answers.unfinished:
+            why = _why_unfinished(answers, row, settings)
+        wanted = int(count) if settings.limit is None else min(int(count), limit)
+        found.append((wanted, why))
+    return found
+
+
+def _why_unfinished(answers: Answers, row: int, settings: SearchSettings) -> str:
+    """Return why the search of a row failed or stopped."""
+    if reason := answers.unfinished[row]:
+        return reason
+    nodes = int(answers.nodes[row])
+    if settings.node_limit is not None and nodes >= settings.node_limit:
+        return f"stopped after {counted(settings.node_limit, 'node')}"
+    return f"stopped after {settings.time_limit} s"
+
+
+def _status(count: int, why: str | None) -> Status:
+    if why is not None:
+        return Status.UNFINISHED
+    return (Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE)[min(count, 2)]

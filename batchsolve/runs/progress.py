@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,6 +11,7 @@ from batchsolve.errors import InputError, counted, listed, quoted
 
 if TYPE_CHECKING:
     from batchsolve.search.tree import TreeSearch
+    from batchsolve.tables.answers import RowSums
 
 ROW_BAR: dict[str, Any] = {"unit": " rows", "unit_scale": True}
 TREE_BAR: dict[str, Any] = {
@@ -19,8 +20,17 @@ TREE_BAR: dict[str, Any] = {
 }
 
 
+class Sums:
+    """The sums of a run over rows, which are the fields of a dataclass."""
+
+    def add(self, sums: RowSums) -> None:
+        """Add the sums of the next rows."""
+        for name, n in sums.counts.items():
+            setattr(self, name, getattr(self, name) + n)
+
+
 @dataclass
-class Summary:
+class Summary(Sums):
     """The result of a run over a corpus: its ``--json`` line, without `advice`.
 
     Attributes
@@ -88,10 +98,16 @@ class Summary:
     def __str__(self) -> str:
         kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
         counts = ", ".join(f"{n:,} {kind}" for kind in kinds if (n := getattr(self, kind)))
-        return (
-            f"{counted(self.rows, 'row')}: {counts or 'none'}; {self.seconds:.1f} s, "
-            f"{self.rows_per_second:,.0f} rows/s"
-        )
+        return summary_of(self, [counts or "none"])
+
+
+def summary_of(totals: Any, parts: Sequence[str], speed: float | None = None) -> str:
+    """Return the sums of rows in words, with the time that they took."""
+    speed = totals.rows_per_second if speed is None else speed
+    return (
+        f"{counted(totals.rows, 'row')}: {', '.join(parts)}; {totals.seconds:.1f} s, "
+        f"{speed:,.0f} rows/s"
+    )
 
 
 def facts_of(summary: Any) -> dict[str, Any]:

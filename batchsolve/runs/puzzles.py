@@ -23,7 +23,7 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, grid_problem, grid_rules
 from batchsolve.problems.variants import Variants
 from batchsolve.rating.ratings import has_ratings, ratings_of
-from batchsolve.settings import FileSettings, PuzzleSettings
+from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.drawn_rules import Drawn, DrawnRules
@@ -62,29 +62,30 @@ class RowRange:
     number: int = 0
     source: int = 0
     name: str = ""
-    records: bytes = b""
-
-    def __len__(self) -> int:
-        return self.last - self.first
 
     @property
     def end(self) -> Boundary:
         """The position after the block."""
         return Boundary(0, self.last)
 
+    def carried(self) -> RowRange:
+        """See `Block`."""
+        return self
 
-@dataclass(frozen=True)
+
+@dataclass
 class RowNumbers:
     """The numbers of the rows of a run: its source.
 
     Attributes
     ----------
-    n : int
+    n : int or None
+        None for rows without end.
     size : int
         Rows of a block.
     """
 
-    n: int
+    n: int | None
     size: int
     column: str = "puzzle"
     given_column: str = "puzzle"
@@ -93,21 +94,40 @@ class RowNumbers:
     unread_columns: tuple[str, ...] = ()
 
     def blocks(
-        self, begin: Boundary | None, most_rows: int | None, number: int
+        self, begin: Boundary | None = None, most_rows: int | None = None
     ) -> Iterator[RowRange]:
-        """Yield the blocks from a position on; the first of them has this number."""
-        size = most_rows or self.size
-        firsts = range(begin.offset if begin else 0, self.n, size)
-        for k, first in enumerate(firsts, number):
-            yield RowRange(first, min(first + size, self.n), k)
+        """Yield the blocks from a position on."""
+        size, last = most_rows or self.size, UNLIMITED if self.n is None else self.n
+        for first in range(begin.offset if begin else 0, last, size):
+            yield RowRange(first, min(first + size, last))
 
-    def expected_rows(self, n_rows: int, position: Boundary | None) -> int:
+    def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
         """Return the number of rows."""
         return self.n
 
 
-Puzzles = tuple[Made, dict[str, pa.Array]]
-"""Puzzles, and the columns of the rules that each of them has of its own."""
+@dataclass(frozen=True, eq=False)
+class Puzzles:
+    """The puzzles of a block.
+
+    Attributes
+    ----------
+    number : int
+        The number of the block in the output.
+    made : Made
+    own : dict of str to pyarrow.Array
+        The columns of the rules that each puzzle has of its own.
+    records : bytes
+        Nothing was read.
+    """
+
+    number: int
+    made: Made
+    own: dict[str, pa.Array]
+    records: bytes = b""
+
+    def __len__(self) -> int:
+        return len(self.made.puzzles)
 
 
 def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
@@ -281,7 +301,7 @@ class Maker:
         n_rows = BLOCK_CELLS // self.problem.n_cells**2
         return min(MOST_ROWS, max(FEWEST_ROWS, n_rows)) // (TIMES_SLOWER if self.drawn else 1)
 
-    def make(self, rows: RowRange) -> Puzzles:
+    def read(self, rows: RowRange) -> Puzzles:
         """Make the puzzles of some rows.
 
         Raises
@@ -306,7 +326,8 @@ class Maker:
                     column[done] = texts[name]
             left = np.setdiff1d(left, done)
             made.attempts[left] += 1
-        return made, {name: pa.array(column, pa.string()) for name, column in columns.items()}
+        own = {name: pa.array(column, pa.string()) for name, column in columns.items()}
+        return Puzzles(rows.number, made, own)
 
     def _keys(self, use: int) -> Words:
         """Return the seed of the random numbers for a use."""

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Unpack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Unpack
+
+import numpy as np
+import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
+from batchsolve.errors import ProblemError
+from batchsolve.problems.answers import Answers, Status
+from batchsolve.rating.ratings import has_ratings, ratings_of, steps_text
 from batchsolve.rating.techniques import NAMES
-from batchsolve.runs.in_memory import GridRows
+from batchsolve.runs.files import corpus_of, run_files
+from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import Progress, Summary
-from batchsolve.runs.solve import answered_table
-from batchsolve.runs.solve_file import FileRun, run_files
+from batchsolve.runs.specs import Spec, table_of
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
@@ -22,15 +29,18 @@ from batchsolve.settings import (
     SearchSettings,
     settings_of,
 )
-from batchsolve.tables.answers import RowSums
+from batchsolve.tables.answers import Answered, Column, RowSums, RowTable
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import arrow_table, with_columns_of
-from batchsolve.tables.inputs import open_all
-from batchsolve.tables.rated import RatedTable
-from batchsolve.tables.sources import TableSource
+from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.shapes import Shape
+from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.workers.pool import Pool
 
+NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
+RATED_DIGITS = 9
+_NAMES = pa.array(NAMES)
 SHARE = 16  # of a usual block, because rating a row takes some 16 times as long as solving it
 
 
@@ -51,6 +61,13 @@ class RateSummary(Summary):
     """
 
     techniques: dict[str, int] = field(default_factory=dict)
+
+    def add(self, sums: RowSums) -> None:
+        """See `Summary`."""
+        super().add(sums)
+        assert sums.techniques is not None
+        for name, n in sums.techniques.items():
+            self.techniques[name] = self.techniques.get(name, 0) + n
 
     @property
     def hardest(self) -> str:
@@ -117,11 +134,9 @@ def rate(
     """
     workers, how = settings_of(rate, settings, FileSettings)
     corpus = Corpus([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
-    rated = RatedTable(corpus.reader, bool(backdoor), bool(steps), bool(uniqueness))
+    spec = _rating(corpus, backdoor, steps, uniqueness)
     with Pool(**workers) as pool:
-        rows = GridRows(corpus.problem, corpus.notation, corpus.blocks(), corpus.reader.read)
-        search = SearchSettings(limit=PROVES_UNIQUENESS)
-        return with_columns_of(answered_table(rows, rated, search, pool), table)
+        return with_columns_of(table_of(spec, pool), table)
 
 
 def rate_file(
@@ -173,31 +188,103 @@ def rate_file(
     (10000, 10000)
     """
     workers, files = settings_of(rate_file, settings, FileSettings)
-    how = SearchSettings(limit=PROVES_UNIQUENESS), files, Pool(**workers)
-    own = {"backdoor": bool(backdoor), "steps": bool(steps), "uniqueness": bool(uniqueness)}
-    return run_files(RateRun, inputs, output, *how, on_progress=on_progress, own=own)
+
+    def spec(paths: list[str], output: Output) -> Spec:
+        corpus = corpus_of(open_all(paths), files, output, SHARE)
+        return _rating(corpus, backdoor, steps, uniqueness, output.n_tasks)
+
+    summary: RateSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
+    return summary
 
 
-@dataclass
-class RateRun(FileRun):
-    """One run of `rate_file`; see `FileRun`."""
+def _rating(corpus: Corpus, backdoor: bool, steps: bool, uniqueness: bool, size: int = 1) -> Spec:
+    """Return the specification of *rate*."""
+    own: dict[str, Any] = {"backdoor": bool(backdoor), "steps": bool(steps)}
+    own["uniqueness"] = bool(uniqueness)
+    spec = Spec("rate", corpus, corpus.reader, partial(_rated_table, **own), same=own)
+    choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
+    search = SearchSettings(limit=PROVES_UNIQUENESS)
+    return replace(spec, totals=RateSummary()).searched(choice, search, size)
 
-    totals: RateSummary = field(default_factory=RateSummary)
-    kind: ClassVar[str] = "rate"
 
-    def begun(self) -> tuple[Corpus, Choice]:
-        """See `FileRun`."""
-        corpus = self.corpus(open_all(self.paths), SHARE)
-        return corpus, Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
+def _rated_table(reader: Reader, backdoor: bool, steps: bool, uniqueness: bool) -> RowTable:
+    """Return the output table of ratings; raises `ProblemError` if no row is a plain 9×9 grid."""
+    if not _may_be_rated(reader):
+        raise ProblemError(NOT_RATED)
+    columns = [
+        Column("technique", pa.string(), _Rated.techniques),
+        Column("rating", pa.float64(), _Rated.ratings),
+        Column("backtracks", pa.int64(), _Rated.backtracks),
+    ]
+    columns += [Column("backdoor", pa.int64(), _Rated.backdoors)] if backdoor else []
+    columns += [Column("steps", pa.string(), _Rated.steps)] if steps else []
+    columns.append(Column("status", pa.string(), _Rated.statuses))
+    columns.append(Column("message", pa.string(), _Rated.texts))
+    return RowTable(reader, columns, partial(_Rated, backdoor, uniqueness))
 
-    def table(self, corpus: Any, pool: Pool) -> RatedTable:
-        """See `FileRun`."""
-        return RatedTable(self.reader(corpus, pool), **self.own)
 
-    def add(self, sums: RowSums) -> None:
-        """See `FileRun`."""
-        super().add(sums)
-        counts = self.totals.techniques
-        assert sums.levels is not None
-        for name, n in zip(NAMES, sums.levels.tolist(), strict=True):
-            counts[name] = counts.get(name, 0) + n
+class _Rated(Answered):
+    """The ratings of the rows that have one solution, of which columns are made.
+
+    Parameters
+    ----------
+    backdoor, uniqueness : bool
+        As in `rate`.
+    batch : Batch
+    answers : Answers
+    """
+
+    def __init__(self, backdoor: bool, uniqueness: bool, batch: Batch, answers: Answers) -> None:
+        super().__init__(batch, answers, PROVES_UNIQUENESS)
+        self._uniqueness = uniqueness
+        rated, puzzles = np.zeros(len(answers), np.bool_), np.zeros((len(answers), 81), np.uint8)
+        notations = np.empty(len(answers), object)
+        for grids in batch.grids:
+            some = grids.rows[self.status[grids.rows] == Status.UNIQUE]
+            if _is_rated(grids.shape):
+                rated[some] = True
+                puzzles[some] = grids.puzzles_of(some)
+                notations[some] = grids.shape.notation
+            else:
+                self.messages |= dict.fromkeys(some.tolist(), NOT_RATED)
+        self._puzzles, self._notations = puzzles[rated], notations[rated]
+        self._found = ratings_of(self._puzzles, backdoor, uniqueness)
+        self._places = pa.array(np.cumsum(rated) - 1, mask=~rated)
+
+    @property
+    def sums(self) -> RowSums:
+        """See `Answered`; with the rows of each technique."""
+        techniques = dict.fromkeys(NAMES, 0)
+        for level in self._found.levels.tolist():  # several levels can have one name
+            techniques[NAMES[level]] += 1
+        return super().sums._replace(techniques=techniques)
+
+    def techniques(self) -> pa.Array:
+        return _NAMES.take(pa.array(self._found.levels)).take(self._places)
+
+    def ratings(self) -> pa.Array:
+        return pa.array(self._found.values).take(self._places)
+
+    def backtracks(self) -> pa.Array:
+        return pa.array(self._found.backtracks).take(self._places)
+
+    def backdoors(self) -> pa.Array:
+        found = self._found.backdoors
+        return pa.array(found.astype(np.int64), mask=found < 0).take(self._places)
+
+    def steps(self) -> pa.Array:
+        pairs = zip(self._puzzles, self._notations, strict=True)
+        texts = (steps_text(puzzle, self._uniqueness, notation.names) for puzzle, notation in pairs)
+        return pa.array(texts, pa.string()).take(self._places)
+
+
+def _may_be_rated(reader: Reader) -> bool:
+    """Return True if rows are rated, or grids of other shapes among the first rows may be."""
+    shapes, names = reader.shapes, reader.main.rules.names
+    are_mixed = not shapes.is_one and not names
+    has_others = shapes.has_boxes or any(form.n_digits == RATED_DIGITS for form in shapes.known)
+    return _is_rated(reader.main) or (are_mixed and has_others)
+
+
+def _is_rated(shape: Shape) -> bool:
+    return not shape.rules.names and has_ratings(shape.problem)

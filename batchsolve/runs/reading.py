@@ -47,7 +47,8 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import FileSettings
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.sources import COMPRESSIONS, name_of, open_source, split_suffixes, suffix_of
+from batchsolve.tables.places import COMPRESSIONS, name_of, split_suffixes, suffix_of
+from batchsolve.tables.sources import open_source
 from batchsolve.whole_files import content_of, opened
 
 _ZIP = b"PK\x03\x04"

@@ -1,50 +1,49 @@
-"""Solving puzzles in memory: an array, a list of texts, a table, or one puzzle."""
+"""Solving puzzles in memory: one, an array, or texts in a list.
+
+Each grid of an array may have a problem of its own if all have the same cells and digits. Equal
+problems are searched together, and so are grids that share all rules but their regions, cages and
+marks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
-from itertools import chain, count
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Unpack, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from batchsolve.arrays import Bytes, Ints
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, counted, is_unordered, not_but, quoted
+from batchsolve.errors import InputError, counted, is_table, not_but, quoted
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.answers import STATUS_NAMES, Answers
-from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import Notation
-from batchsolve.problems.sudoku import Sudoku
-from batchsolve.runs.in_memory import GridRows, batch_of, rows_of
-from batchsolve.search.rows import Write, search_rows
-from batchsolve.settings import (
-    AUTO,
-    UNLIMITED,
-    FileSettings,
-    SearchSettings,
-    SolveFields,
-    settings_of,
-    whole_number,
-)
+from batchsolve.problems.grids import GridProblem, as_grids_array
+from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.rules import Rules
+from batchsolve.problems.sudoku import Sudoku, usual_sudoku
+from batchsolve.problems.variant import Variant, grid_problem
+from batchsolve.problems.variants import Variants
+from batchsolve.search.rows import Read, Write, search_rows
+from batchsolve.settings import AUTO, UNLIMITED, FileSettings, SearchSettings, whole_number
+from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import arrow_table, with_columns_of
-from batchsolve.tables.inputs import Tables
-from batchsolve.tables.reader import Batch
+from batchsolve.tables.frames import text_column
+from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.rule_columns import Part, RuleColumns
+from batchsolve.tables.shapes import Grids, Shape
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers.pool import Pool
 
-if TYPE_CHECKING:
-    from batchsolve.runs.destinations import RowTable
-
 SHOWN_ROWS = 10
-ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
+BLOCK_CELLS = 1_000_000  # 12,000 9×9 grids
+_NO_COLUMNS = pa.table({})
 
 
 @dataclass(frozen=True)
@@ -169,14 +168,17 @@ def solve_batch(
     grids: Any,
     problem: GridProblem | Sequence[GridProblem] | None = None,
     *,
+    box: tuple[int, int] | None = None,
+    rules: str | None = None,
+    regions: str | None = None,
     alphabet: str | None = None,
     blank: str | None = None,
     limit: int = 2,
+    node_limit: int | None = None,
+    engine: str = AUTO,
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
-    engine: str = AUTO,
-    node_limit: int | None = None,
 ) -> BatchResult:
     """Solve many puzzles, given as digits or as text.
 
@@ -189,21 +191,23 @@ def solve_batch(
     problem : GridProblem, or sequence of GridProblem, optional
         Their rules: a `Sudoku` or a `Variant`; by default Sudoku with the usual boxes for N. Or
         the rules of each grid of an array; equal ones are searched together.
+    box : (int, int), optional
+        As in `solve`, in place of a problem.
+    rules, regions : str, optional
+        As in `solve`, in place of a problem.
     alphabet : str, optional
         The alphabet of texts that leave it open, or of lists in Arrow arrays and series.
     blank : str, optional
         The characters of blank cells in texts; by default those of ``.0*_-`` that are not digits.
     limit : int
         Solutions to look for; 2 proves uniqueness.
-    jobs : int, optional
+    node_limit, jobs : int, optional
+        As in `solve_file`.
+    engine : str
         As in `solve_file`.
     backend : str
         As in `solve_file`.
     address : str, optional
-        As in `solve_file`.
-    engine : str
-        As in `solve_file`.
-    node_limit : int, optional
         As in `solve_file`.
 
     Returns
@@ -234,7 +238,10 @@ def solve_batch(
     [288, 48]
     """
     limit = whole_number("limit", limit, 1)
-    rows = rows_of(grids, problem, alphabet, blank)
+    written = FileSettings(
+        "puzzle", alphabet=alphabet, blank=blank, box=box, rules=rules, regions=regions
+    )
+    rows = rows_of(grids, problem, written)
     write = partial(_arrays, rows.problem, rows.notation, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     with Pool(jobs, backend, address) as pool:
@@ -283,12 +290,12 @@ def _arrays(
 def solve(
     text: str,
     *,
-    limit: int = 2,
     box: tuple[int, int] | None = None,
-    alphabet: str | None = None,
-    blank: str | None = None,
     rules: str | None = None,
     regions: str | None = None,
+    alphabet: str | None = None,
+    blank: str | None = None,
+    limit: int = 2,
 ) -> Answer:
     """Solve one puzzle.
 
@@ -346,173 +353,194 @@ def solve(
     )
 
 
-# ---- tables ---------------------------------------------------------------------------------
+# ---- grids as blocks ------------------------------------------------------------------------
 
 
-class DataFrame(Protocol):
-    """A data frame of pandas or polars."""
+@dataclass(frozen=True, eq=False)
+class GridRows:
+    """Grids in memory, as blocks and the function that workers read them with."""
+
+    problem: GridProblem
+    notation: Notation
+    blocks: Iterable[Any]
+    read: Read
+    sizes_vary: bool = True
+
+
+def rows_of(
+    grids: Any, problem: GridProblem | Sequence[GridProblem] | None, written: FileSettings
+) -> GridRows:
+    """Return the rows of the arguments of `solve_batch`."""
+    is_column = any(
+        hasattr(grids, f"__{name}__") for name in ("getitem", "array", "arrow_c_stream")
+    )
+    if isinstance(grids, str | bytes) or is_table(grids) or not is_column:
+        raise InputError(f"grids are an array, or texts in a list, {not_but(grids)}")
+    has_rules = any(each is not None for each in (written.box, written.rules, written.regions))
+    if problem is not None and has_rules:
+        raise InputError("the problem has its box, rules and regions; leave these out")
+    texts = text_column(grids)
+    if texts is not None:
+        if isinstance(problem, Sequence) and not isinstance(problem, str | bytes):
+            raise InputError(
+                f"texts have one problem, such as Sudoku(3, 3), not {quoted(problem)}; give an "
+                f"array of digits, or rules in columns to solve_table"
+            )
+        if problem is not None and not isinstance(problem, GridProblem):
+            raise _no_problem(problem)
+        table = TableSource(pa.table({"puzzle": texts}))
+        corpus = Corpus([table], written, problem=problem)
+        read = partial(_of_one_size, corpus.reader)
+        return GridRows(corpus.problem, corpus.notation, corpus.blocks(), read)
+    for name, value in (("alphabet", written.alphabet), ("blank", written.blank)):
+        if value is not None:
+            raise InputError(
+                f"{name} {quoted(value)} is for texts; digits of an array are 1 to N, and 0 or -1 "
+                f"is a blank"
+            )
+    array = _array_of(grids)
+    if problem is None:
+        usual = usual_sudoku(array, written.box)
+        problem = grid_problem(usual.n_digits, written.box, written.rules, written.regions)
+    problems = Problems.of(problem, len(array))
+    main = problems.main
+    digits, size = main.as_grids(array), max(64, BLOCK_CELLS // main.n_cells)
+    each = (np.arange(len(digits))[begin : begin + size] for begin in range(0, len(digits), size))
+    blocks = ((problems.at(rows), digits[rows]) for rows in each)
+    return GridRows(main, usual_notation(main.n_digits), blocks, batch_of, sizes_vary=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Problems:
+    """The problems of the grids of an array.
+
+    Attributes
+    ----------
+    kinds : list of GridProblem
+        The different problems; they have the same cells and digits.
+    kind_of : ndarray of int64, shape (n,)
+        The number of the problem of each grid.
+    """
+
+    kinds: list[GridProblem]
+    kind_of: Ints
+
+    @classmethod
+    def of(cls, given: Any, n: int) -> Problems:
+        """Return one problem for all of n grids, or one for each."""
+        if isinstance(given, GridProblem):
+            return cls([given], np.zeros(n, np.int64))
+        if not isinstance(given, Sequence) or isinstance(given, str | bytes):
+            raise _no_problem(given)
+        if len(given) != n or not n:
+            raise InputError(f"{counted(len(given), 'problem')} for {counted(n, 'grid')}")
+        numbers: dict[str, int] = {}
+        kinds: list[GridProblem] = []
+        for each in given:
+            if not isinstance(each, GridProblem) or isinstance(each, Variants):
+                raise InputError(
+                    f"the problem of a grid is a Sudoku or a Variant, not {quoted(each)}"
+                )
+            if (each.n_cells, each.n_digits) != (given[0].n_cells, given[0].n_digits):
+                raise InputError(
+                    f"grids of an array have the same cells and digits, not those of {given[0]!r} "
+                    f"and of {each!r}; call solve_batch for each size"
+                )
+            if numbers.setdefault(each.fingerprint, len(kinds)) == len(kinds):
+                kinds.append(each)
+        return cls(kinds, np.array([numbers[each.fingerprint] for each in given]))
 
     @property
-    def columns(self) -> Any:
-        """Its columns, or their names."""
-        ...
+    def main(self) -> GridProblem:
+        """The first problem."""
+        return self.kinds[0]
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and columns."""
-        ...
+    def at(self, rows: Ints) -> list[Part]:
+        """Return the parts of a block of these grids, which are counted anew."""
+        if len(self.kinds) == 1:
+            return [(self.main.at(rows), np.arange(len(rows)))]
+        kinds = self.kind_of[rows]
+        alike: dict[Any, list[int]] = {}
+        for kind in np.unique(kinds).tolist():
+            alike.setdefault(_shared(self.kinds[kind]), []).append(kind)
+        return [self._part(shared, some, kinds) for shared, some in alike.items()]
+
+    def _part(self, shared: Any, alike: list[int], kinds: Ints) -> Part:
+        """Return the grids of some kinds, which share all rules but regions, cages and marks."""
+        rows = np.flatnonzero(np.isin(kinds, alike))
+        if len(alike) == 1:
+            return self.kinds[alike[0]], rows
+        labels = np.array([_labels(self.kinds[kind]) for kind in alike])
+        places = np.searchsorted(alike, kinds)
+        regions = labels[np.where(np.isin(kinds, alike), places, 0)]
+        none = Rules(shared.n_digits, shared.places, ())
+        own = [none] * len(kinds)
+        for row in rows.tolist():
+            rules = self.kinds[kinds[row]].rules
+            own[row] = replace(none, cages=rules.cages, marks=rules.marks)
+        return Variants.of(shared, own, regions), rows
 
 
-Frame = TypeVar("Frame", bound=DataFrame)
+def _no_problem(given: object) -> InputError:
+    return InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(given)}")
 
 
-@overload
-def solve_table(table: Frame, **settings: Unpack[SolveFields]) -> Frame: ...
+def _shared(problem: GridProblem) -> Rules | GridProblem:
+    """Return the rules of a square grid without its regions, cages and marks.
 
-
-@overload
-def solve_table(table: Any, **settings: Unpack[SolveFields]) -> pa.Table: ...
-
-
-def solve_table(table: Any, **settings: Unpack[SolveFields]) -> Any:
-    """Solve a column of puzzles; return the table with columns of answers.
-
-    Puzzles may have different sizes: each is what its length, or a column ``box``, says.
-
-    Parameters
-    ----------
-    table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
-    **settings
-        As in `solve_file`, but for ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``:
-        ``column``, ``alphabet``, ``rules``, …; ``stats`` and ``canonical``; ``limit``,
-        ``node_limit``, ``engine``, …; ``jobs``, ``backend``, ``address``.
-
-    Returns
-    -------
-    pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        A table of the same library, or else of Arrow: all columns of `table`, then ``solution``,
-        ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In pandas,
-        integers and booleans are nullable: ``Int64`` and ``boolean``. If the puzzles are lists, so
-        are the solutions.
-
-    Raises
-    ------
-    InputError
-        If the argument is not a table, or its puzzle column cannot be found.
-    ProblemError
-        If canonical forms are wanted of grids that are too large; see `canonical_forms`.
-
-    Examples
-    --------
-    >>> table = pa.table({"id": [7, 8], "puzzle": ["1.....2..3.....4", "11.............."]})
-    >>> solved = solve_table(table)
-    >>> solved.column_names
-    ['id', 'puzzle', 'solution', 'status', 'n_solutions', 'message']
-    >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
-    (['1243342143122134', None], ['unique', 'invalid'])
+    Other problems are returned as they are.
     """
-    search, files, workers = _in_memory(solve_table, settings)
-    sources = [TableSource(arrow_table(table))]
-    corpus = Corpus(sources, files)
-    with workers as pool:
-        return with_columns_of(_solved(corpus, corpus, search, files, pool), table)
+    rules, n = problem.rules, problem.n_digits
+    lines = Rules.square(n, ()).houses
+    is_square = rules.n_cells == n * n and rules.houses[: 2 * n] == lines
+    if not isinstance(problem, Variant) or not is_square or len(rules.regions) != n:
+        return problem
+    regions = set(rules.regions)
+    if regions & set(lines):
+        return problem
+    houses = tuple(house for house in rules.houses if house not in regions)
+    return replace(rules, houses=houses, cages=(), marks=())
 
 
-def solve_stream(
-    tables: Iterable[Any],
-    **settings: Unpack[SolveFields],
-) -> Iterator[Any]:
-    """Solve tables one after another, as they come; see `solve_table`.
-
-    A table is answered before the next one is asked for, so tables are not gathered.
-
-    Parameters
-    ----------
-    tables : iterable of tables, or a reader of Arrow
-        Tables that `solve_table` takes: of Arrow, data frames, …. Or a `pyarrow.RecordBatchReader`
-        or another object with ``__arrow_c_stream__``, whose batches are the tables; or a dataset of
-        the package `datasets`, which is cut into tables of 10,000 rows.
-    **settings
-        As in `solve_table`.
-
-    Yields
-    ------
-    pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        For each table, what `solve_table` returns. The first table with rows tells the columns of
-        puzzles and of solutions, and the notation, for all.
-
-    Raises
-    ------
-    InputError
-        As in `solve_table`; also if a later table lacks a column that is read.
-
-    Examples
-    --------
-    >>> tables = (pa.table({"puzzle": [text]}) for text in ["1.....2..3.....4", "12.............."])
-    >>> [table["status"].to_pylist() for table in solve_stream(tables)]
-    [['unique'], ['multiple']]
-    """
-    return _solved_one_by_one(_each_table(tables), *_in_memory(solve_stream, settings))
+def _labels(problem: GridProblem) -> Bytes:
+    """Return the number of the region of each cell."""
+    labels = np.zeros(problem.n_cells, np.uint8)
+    for region, cells in enumerate(problem.rules.regions):
+        labels[list(cells)] = region
+    return labels
 
 
-def _in_memory(
-    caller: Callable[..., object], each: Mapping[str, Any]
-) -> tuple[SearchSettings, FileSettings, Pool]:
-    """Return the settings of a function of tables, and its workers."""
-    workers, search, files = settings_of(caller, each, SearchSettings, FileSettings)
-    return search.of_rows(), files, Pool(**workers)
+def _of_one_size(reader: Reader, block: Block) -> Batch:
+    """Read texts; raise `InputError` if well-formed ones have another size than most."""
+    batch = reader.read(block)
+    size = reader.main.problem.n_digits
+    for grids in batch.grids:
+        n = grids.shape.problem.n_digits
+        good = [] if n == size else sorted({*grids.rows.tolist()} - batch.faults.keys())
+        if good:
+            text = batch.table[reader.column][good[0]].as_py()
+            raise InputError(
+                f"texts for an array have one size, and most have that of {size}×{size} grids, but "
+                f"{quoted(text)} is a grid of {n}×{n}; solve_table and solve_file take any"
+            )
+    return batch
 
 
-def _each_table(tables: Any) -> Iterator[Any]:
-    """Return an iterator over the tables of the argument of `solve_stream`."""
-    if hasattr(tables, "__arrow_c_stream__"):
-        return iter(pa.RecordBatchReader.from_stream(tables))
-    if hasattr(tables, "with_format") and hasattr(tables, "iter"):
-        return iter(tables.with_format("arrow").iter(batch_size=ROWS_OF_A_TABLE))
-    if not is_unordered(tables) and not isinstance(tables, Sequence):
-        raise InputError(f"tables are an iterable of them, or a reader of Arrow, {not_but(tables)}")
-    return iter(tables)
+def batch_of(block: tuple[list[Part], Bytes]) -> Batch:
+    """Return grids of an array as rows without other columns."""
+    parts, digits = block
+    problem = parts[0][0]
+    notation, rows = usual_notation(problem.n_digits), np.arange(len(digits))
+    shape = Shape(RuleColumns(problem.n_digits, fixed=problem), notation, notation)
+    return Batch(_NO_COLUMNS, [Grids(shape, rows, digits, None, None, parts)], {})
 
 
-def _solved_one_by_one(
-    tables: Iterator[Any], search: SearchSettings, files: FileSettings, pool: Pool
-) -> Iterator[Any]:
-    """Yield tables with columns of answers."""
-    names = map("table {:,}".format, count(1))
-    sources = ((each, TableSource(arrow_table(each), next(names))) for each in tables)
-    first = []
-    for each, source in sources:
-        first.append((each, source))
-        if source.length:
-            break
-    if not first:
-        return
-    corpus = Corpus([first[-1][1]], files)
-    wanted = corpus.reader.columns_read
-    with pool:
-        for each, source in chain(first, sources):
-            read = corpus if source is first[-1][1] else Tables([source])
-            if missing := [name for name in wanted if name not in read.columns]:
-                raise InputError(f"{source.path}: has no column {quoted(missing[0])}")
-            yield with_columns_of(_solved(read, corpus, search, files, pool), each)
-
-
-def _solved(
-    read: Tables, corpus: Corpus, search: SearchSettings, files: FileSettings, pool: Pool
-) -> pa.Table:
-    """Return a table with columns of answers; its puzzles are written as those of a corpus."""
-    from batchsolve.tables.answers import AnswerTable  # loads pandas, if that is installed
-
-    assert search.limit is not None
-    reader = replace(corpus.reader, input_schema=read.schema)
-    answers = AnswerTable(reader, search.limit, files.stats, files.canonical)
-    rows = GridRows(corpus.problem, corpus.notation, read.blocks(), reader.read)
-    return answered_table(rows, answers, search, pool)
-
-
-def answered_table(
-    rows: GridRows, table: RowTable, settings: SearchSettings, pool: Pool
-) -> pa.Table:
-    """Return an output table of the answers to rows."""
-    parts = [part for part, _ in _answered(rows, table.rows, settings, pool)]
-    return pa.concat_tables([table.schema.empty_table(), *parts])
+def _array_of(grids: Any) -> npt.NDArray[Any]:
+    """Return grids, given as digits, as an array."""
+    array = as_grids_array(grids)
+    if array.ndim == 1 and array.size:
+        raise InputError(
+            f"grids must have shape (n, N²) or (n, N, N), or be texts (str), not {array.shape}; "
+            f"the first is {quoted(array[0].item() if array.dtype != object else array[0])}"
+        )
+    return array

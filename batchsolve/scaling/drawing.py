@@ -1,4 +1,4 @@
-"""Common parts of pictures: size, colours, labels beside lines, files.
+"""Common parts of pictures: size, colours, legends, files.
 
 A picture is as wide as a phone's screen. The report sets two side by side where there is room, so
 text has the same size on every screen.
@@ -21,14 +21,13 @@ Range = tuple[float, float]
 WIDTH, HEIGHT = 4.2, 3.2  # inches
 AROUND = 1.2  # height of title and axis, in inches
 TITLE, TEXT, SMALL = 11, 9.5, 8.5  # points; on a phone a point is a little more than a pixel
-LABEL, LINE = 23, 62  # characters in a line of a label, and in one of full width
+LINE = 62  # characters in a line of full width
 LINE_HEIGHT = SMALL * 1.25 / 72  # inches
 # the palette of M. Okabe and K. Ito, safe for colour-blind readers, without its yellow
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "os^DvPX"
 GREY, DARK_GREY = "0.6", "0.35"
 STEP = 5  # distance of series drawn at the same place, in points
-DARKER = 0.65  # brightness of text as a share of its line's, because orange text is hard to read
 
 
 @dataclass(frozen=True)
@@ -38,8 +37,6 @@ class Style:
     Attributes
     ----------
     color, marker : str
-    text : color
-        The colour of its label.
     alpha : float
         Less than 1 where the measurements are doubtful.
     aside : float
@@ -48,24 +45,16 @@ class Style:
 
     color: str
     marker: str
-    text: Any
     alpha: float = 1.0
     aside: float = 0.0
 
     @classmethod
     def of(cls, k: int, n: int, *, pale: bool = False) -> Style:
         """Return the style of the k-th of n series."""
-        from matplotlib.colors import to_rgb
-
         color = COLORS[k % len(COLORS)]
         marker = MARKERS[(k + k // len(COLORS)) % len(MARKERS)]
-        dark = tuple(DARKER * share for share in to_rgb(color))
         aside = (k - (n - 1) / 2) * min(STEP, 3 * STEP / n)
-        return cls(color, marker, DARK_GREY if pale else dark, 0.35 if pale else 1.0, aside)
-
-
-Label = tuple[str, float, float, Style]
-"""A text for the right margin, the end of the line that it labels, x and y, and its style."""
+        return cls(color, marker, 0.35 if pale else 1.0, aside)
 
 
 def new_figure(title: str, subtitle: str, rows: int = 1, height: float = HEIGHT) -> Any:
@@ -97,7 +86,7 @@ def name_axes(axes: Axes, x: str, y: str, note: str = "") -> None:
         figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * (1 + text.count("\n")))
 
 
-def wrapped(text: str, width: int = LABEL) -> str:
+def wrapped(text: str, width: int) -> str:
     """Return a text with its lines wrapped to a width."""
     return "\n".join(textwrap.fill(line, width) for line in text.splitlines())
 
@@ -120,27 +109,6 @@ def distinct_names(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
         return ", ".join(part for part, d in zip(row, differ, strict=True) if part and d == which)
 
     return [joined(row, True) for row in rows], joined(rows[0], False)
-
-
-def spread(wanted: Sequence[float], heights: Sequence[float], most: float) -> list[float]:
-    """Return places near the wanted ones, from 0 to `most`, without overlaps.
-
-    Examples
-    --------
-    >>> spread([5.0, 5.0, 1.0], [2.0, 2.0, 2.0], 6.0)
-    [3.0, 5.0, 1.0]
-    """
-    places = list(wanted)
-    order = sorted(range(len(places)), key=lambda k: wanted[k])
-    top = 0.0
-    for k in order:
-        places[k] = max(places[k], top + heights[k] / 2)
-        top = places[k] + heights[k] / 2
-    top = most
-    for k in reversed(order):
-        places[k] = min(places[k], top - heights[k] / 2)
-        top = places[k] - heights[k] / 2
-    return places
 
 
 def draw_measured(
@@ -174,45 +142,6 @@ def draw_measured(
     # shift them only now that they have set the limits of the axes
     for artist in [*bars.get_children(), *lines]:
         artist.set_transform(axes.transData + aside)
-
-
-def write_labels(axes: Axes, labels: Sequence[Label]) -> None:
-    """Write labels right of the axes, as near to the ends of their lines as room allows."""
-    from matplotlib.text import Text
-
-    figure: Any = axes.figure
-    texts = [
-        axes.annotate(
-            text,
-            (x, y),
-            (1.06, 0.5),
-            textcoords="axes fraction",
-            annotation_clip=False,
-            va="center",
-            fontsize=SMALL,
-            linespacing=1.1,
-            color=style.text,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": style.color,
-                "linewidth": 0.7,
-                "relpos": (0, 0.5),
-                "shrinkA": 1,
-                "shrinkB": 4,
-            },
-        )
-        for text, x, y, style in labels
-    ]
-    n_lines = sum(text.count("\n") + 1.6 for text, *_ in labels)
-    figure.set_figheight(max(figure.get_figheight(), n_lines * LINE_HEIGHT + AROUND))
-    figure.draw_without_rendering()  # to lay it out
-    wanted = axes.transData.transform([(x, y) for _, x, y, _ in labels])[:, 1]
-    box = axes.get_window_extent()
-    gap = 0.3 * SMALL * figure.dpi / 72
-    heights = [Text.get_window_extent(text).height + gap for text in texts]
-    places = spread((wanted - box.y0).tolist(), heights, box.height)
-    for text, place in zip(texts, places, strict=True):
-        text.set_position((1.06, place / box.height))
 
 
 def begin_at_zero(axes: Axes) -> None:
@@ -254,7 +183,9 @@ def write_above(axes: Axes, text: str) -> None:
 def write_legend(figure: Figure, axes: Axes) -> None:
     """Write the legend below the picture, and make room for it."""
     lines, names = axes.get_legend_handles_labels()
-    figure.set_figheight(figure.get_figheight() + 1.4 * LINE_HEIGHT * len(names))
+    names = [wrapped(name, LINE - 8) for name in names]
+    n_lines = len(names) + sum(name.count("\n") for name in names)
+    figure.set_figheight(figure.get_figheight() + 1.4 * LINE_HEIGHT * n_lines)
     figure.legend(lines, names, loc="outside lower left", fontsize=SMALL, frameon=False)
 
 

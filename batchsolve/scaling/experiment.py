@@ -55,10 +55,6 @@ class Experiment:
             groups.setdefault(key, []).append(run)
         return [Series(runs) for runs in groups.values()]
 
-    def widest(self) -> MeasuredRun:
-        """Return the first run with the most workers, which the Gantt chart shows."""
-        return max(self.runs, key=lambda run: (run.jobs, -run.run))
-
 
 def directory_for(path: str, resume: bool = False) -> Path:
     """Make the directory of an experiment; it may exist if it is empty or the experiment resumes.

@@ -40,7 +40,7 @@ from batchsolve.settings import (
     whole_number,
 )
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.sources import suffix_of
+from batchsolve.tables.places import suffix_of
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Lost, Pool
 

@@ -6,13 +6,13 @@ import statistics
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from batchsolve.errors import counted
 from batchsolve.scaling import drawing
-from batchsolve.scaling.drawing import COLORS, DARK_GREY, GREY, MARKERS, TEXT, Label, Style
+from batchsolve.scaling.drawing import COLORS, GREY, MARKERS, TEXT, Style
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import of_workers
 from batchsolve.scaling.speedup import (
@@ -33,15 +33,12 @@ if TYPE_CHECKING:
 
 HOW_TO_GET = "pip install 'batchsolve[plot]'"
 MOST_LINEAR = 8  # largest ratio of greatest to least value on an axis that begins at 0
-DASHES = {"Amdahl": ("--", "╌"), "Universal Scalability": (":", "┈")}  # style of line and label
+DASHES = {"Amdahl": "--", "Universal Scalability": ":"}
 BARS = "points: medians; bars: range of the repeats"
 MOST_NAMED = 3  # series in a note
-MOST_BARS = 3000  # of a Gantt chart; more cannot be told apart
-PANEL, ROW = 0.65, 0.22  # the heights of a histogram and of a worker's row, in inches
-MOST_ROWS = 24  # rows of a Gantt chart that leave room for a number each
+PANEL = 0.65  # the height of a histogram, in inches
 TINY = 1e-9  # smaller parameters are shown as 0
 GOOD = 0.9  # the efficiency that a reference line marks
-IDEAL = Style(GREY, "", DARK_GREY)
 
 
 def available() -> bool:
@@ -72,7 +69,6 @@ def draw_all(
         ("efficiency", "Efficiency", efficiency_figure(series)),
         ("depth", "Time against split depth", depth_figure(series)),
         ("sizes", "Task durations", sizes_figure(experiment)),
-        ("gantt", "Worker timeline", gantt_figure(experiment)),
     ]
     for k, found in enumerate(forecasts, 1):
         title = f"Forecast: {short_name(found.name)}"
@@ -113,8 +109,7 @@ def _against_workers(
         axes.axhline(1, color=GREY, label="ideal")
     else:
         axes.plot(line, line, color=GREY, label="ideal")
-    labels: list[Label] = [("ideal", most, 1.0 if per_worker else most, IDEAL)]
-    for k, (one, name) in enumerate(zip(drawn, names, strict=True)):
+    for k, one in enumerate(drawn):
         text, style = _label_of(k, names, one)
         divisor = {jobs: jobs if per_worker else 1 for jobs in one.workers}
         points = {jobs: value / divisor[jobs] for jobs, value in one.speedups().items()}
@@ -123,17 +118,14 @@ def _against_workers(
             for jobs, (low, high) in speedup_ranges(one).items()
         }
         joined = one.workers if per_worker else ()
-        drawing.draw_measured(axes, points, ranges, style, name, joined)
+        drawing.draw_measured(axes, points, ranges, style, text, joined)
         for fit in found[k]:
-            dash, sample = DASHES[fit.law]
-            numbers = fit.speedup(line)
-            axes.plot(line, numbers, dash, color=style.color, alpha=style.alpha, label=fit.law)
-            text += f"\n{sample} {fit.law}" + _numbers(fit)
-        end = max(points)
-        labels.append((text, end, points[end], style))
+            numbers, law = fit.speedup(line), f"{fit.law}: {_numbers(fit)}"
+            look: Any = {"color": style.color, "alpha": style.alpha, "label": law}
+            axes.plot(line, numbers, DASHES[fit.law], **look)
     drawing.begin_at_zero(axes)
     _name_workers(axes, series, drawn, y)
-    drawing.write_labels(axes, labels)
+    drawing.write_legend(figure, axes)
     return figure
 
 
@@ -154,17 +146,14 @@ def depth_figure(series: list[Series]) -> Figure | None:
     figure, (axes,) = drawing.new_figure("Time against split depth", subtitle)
     depths = sorted({depth for line in lines.values() for depth in line if depth is not None})
     auto = max(depths) + 1
-    labels = []
-    for k, (name, line) in enumerate(zip(names, lines.values(), strict=True)):
+    for k, line in enumerate(lines.values()):
         at = {auto if depth is None else depth: one for depth, one in line.items()}
         walls = {place: [run.wall for run in at[place].runs] for place in sorted(at)}
         points = {place: statistics.median(times) for place, times in walls.items()}
         ranges = {place: (min(times), max(times)) for place, times in walls.items()}
         text, style = _label_of(k, names, *at.values())
         fixed = [place for place in points if place != auto]
-        drawing.draw_measured(axes, points, ranges, style, name, joined=fixed)
-        end = max(points)
-        labels.append((text, end, points[end], style))
+        drawing.draw_measured(axes, points, ranges, style, text, joined=fixed)
     low, high = axes.dataLim.y0, axes.dataLim.y1
     if high > MOST_LINEAR * low:
         drawing.make_logarithmic(axes, "y")
@@ -172,7 +161,7 @@ def depth_figure(series: list[Series]) -> Figure | None:
         drawing.begin_at_zero(axes)
     axes.set_xticks([*depths, auto], [*map(str, depths), "auto"])
     drawing.name_axes(axes, "split depth", "seconds")
-    drawing.write_labels(axes, labels)
+    drawing.write_legend(figure, axes)
     return figure
 
 
@@ -231,31 +220,6 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
     return figure
 
 
-def gantt_figure(experiment: Experiment) -> Figure | None:
-    """Draw the times when each worker was busy, in the run with the most workers."""
-    run = experiment.widest()
-    log = experiment.logs[experiment.runs.index(run)]
-    if not log.size:
-        return None
-    numbers = np.unique(log["worker"]).tolist()
-    subtitle = f"{short_name(run.problem)}, {run.engine}, {run.backend}, run {run.run}"
-    if log.size > MOST_BARS:
-        subtitle += f"\nthe {MOST_BARS:,} longest of {log.size:,} tasks"
-        log = log[np.argsort(log["seconds"])[-MOST_BARS:]]
-    height = drawing.AROUND + ROW * max(4, min(MOST_ROWS, len(numbers)))
-    figure, (axes,) = drawing.new_figure("Worker timeline", subtitle, height=height)
-    for number in numbers:
-        bars = log[["begin", "seconds"]][log["worker"] == number].tolist()
-        colors = [DARK_GREY] if number < 0 else [COLORS[0], COLORS[5]]
-        axes.broken_barh(bars, (number - 0.4, 0.8), facecolors=colors, rasterized=True)
-    if len(numbers) <= MOST_ROWS:
-        axes.set_yticks(numbers, ["main" if n < 0 else str(n) for n in numbers])
-    axes.grid(visible=False, axis="y")
-    axes.set_xlim(left=0)
-    drawing.name_axes(axes, "seconds; colours alternate from task to task", "worker")
-    return figure
-
-
 def _names(series: list[Series]) -> tuple[list[str], str]:
     """Return a name for each series, made of its differences, and the common properties."""
     return drawing.distinct_names(
@@ -284,14 +248,14 @@ def _lines(*parts: str) -> str:
 def _label_of(k: int, names: list[str], *series: Series) -> tuple[str, Style]:
     """Return the label and the style of the k-th line; a doubtful one is pale and has a reason."""
     kinds = dict.fromkeys(kind for one in series for kind, _ in doubts(one))
-    why = f"doubtful: {', '.join(kinds)}" if kinds else ""
-    return drawing.wrapped(_lines(names[k], why)), Style.of(k, len(names), pale=bool(kinds))
+    why = f", doubtful: {', '.join(kinds)}" if kinds else ""
+    return f"{names[k]}{why}", Style.of(k, len(names), pale=bool(kinds))
 
 
 def _numbers(fit: Fit) -> str:
-    """Return the parameters of a curve with their intervals, each on its own lines."""
-    return "".join(
-        f"\n    {name} {_short(value)}\n    ({_short(low)} – {_short(high)})"
+    """Return the parameters of a curve with their intervals."""
+    return ", ".join(
+        f"{name} {_short(value)} ({_short(low)} – {_short(high)})"
         for name, value, (low, high) in fit.numbers()
     )
 

@@ -135,7 +135,7 @@ def doubts(series: Series) -> Iterator[tuple[str, str]]:
     if is_too_short(series):
         yield (
             "too short",
-            f"its runs end within {shortest:.3g} s, so that a speed-up would say nothing; "
+            f"its runs end within {shortest:.3g} s, so a speed-up would mean nothing; "
             f"measure a problem that takes one worker {2 * LEAST_SECONDS:g} s or more for each "
             f"of the most workers",
         )

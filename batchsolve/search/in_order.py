@@ -9,6 +9,7 @@ second task reads the block again.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -124,7 +125,7 @@ def work_in_order(
     pool: Pool,
     work: Work,
     waits: Callable[[], bool] = lambda: False,
-) -> Iterator[tuple[Any, Any]]:
+) -> Generator[tuple[Any, Any]]:
     """Work on blocks; yield each with its output, in order, while workers go on with the next.
 
     Parameters
@@ -180,6 +181,18 @@ def in_one_pass(
 ) -> Generator[Any]:
     """Call a function with each block; yield what it returns, in the order of the blocks.
 
+    See `each_with_output`.
+    """
+    with closing(each_with_output(blocks, pool, function)) as outputs:
+        for _, output in outputs:
+            yield output
+
+
+def each_with_output(
+    blocks: Iterable[Any], pool: Pool, function: Callable[[Any], Any]
+) -> Generator[tuple[Any, Any]]:
+    """Call a function with each block; yield each with what it returns, in order.
+
     Parameters
     ----------
     blocks : iterable
@@ -195,8 +208,7 @@ def in_one_pass(
     """
     goal = BlockGoal()
     scheduler = Scheduler(goal, pool.jobs, UNLIMITED)
-    for _, output in work_in_order(blocks, scheduler, goal, pool, _Calls(function)):
-        yield output
+    yield from work_in_order(blocks, scheduler, goal, pool, _Calls(function))
 
 
 class _Decisions(BlockGoal):
@@ -231,7 +243,7 @@ def in_two_passes(
     look: Callable[[Any], Any],
     decide: Callable[[Any, Any], Any],
     write: Callable[[Any, Any], Any],
-) -> Iterator[tuple[Any, Any]]:
+) -> Generator[tuple[Any, Any]]:
     """Look at blocks, decide in order, write them; yield each with its output, in order.
 
     Parameters

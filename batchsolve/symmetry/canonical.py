@@ -11,19 +11,20 @@ The core (``core/symmetry/forms.h``) finds them; it refuses grids whose clues cl
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import factorial
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.core import native
-from batchsolve.errors import InputError, ProblemError
+from batchsolve.errors import InputError, ProblemError, named_errors
 from batchsolve.formats.drawings import read_grid
 from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.sudoku import Sudoku, usual_sudoku
 
 MOST_STATES = 1 << 17
 """States of a search at a time; 9×9 puzzles, even the most symmetric ones, need some hundreds."""
@@ -55,7 +56,7 @@ class CanonicalForms:
 
     Examples
     --------
-    >>> forms = canonical_forms(Sudoku(2, 2), [[0, 0, 3, 0] + [0] * 12])
+    >>> forms = canonical_forms([[0, 0, 3, 0] + [0] * 12], Sudoku(2, 2))
     >>> forms.grids[0].tolist()
     [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1]
     >>> forms.symmetries.tolist()
@@ -77,15 +78,26 @@ class CanonicalForms:
         return self.symmetries > 0
 
 
-def canonical_forms(problem: GridProblem, grids: npt.ArrayLike) -> CanonicalForms:
+def canonical_forms(
+    grids: Any,
+    problem: GridProblem | None = None,
+    *,
+    box: tuple[int, int] | None = None,
+    alphabet: str | None = None,
+    blank: str | None = None,
+) -> CanonicalForms:
     """Return the canonical forms of puzzles or of completed grids.
 
     Parameters
     ----------
-    problem : Sudoku
-        The shape of the boxes.
-    grids : array_like of int, shape (n, N²) or (n, N, N)
-        Digits 1 .. N, 0 for blank cells.
+    grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
+        Digits 1 .. N, 0 for blank cells; or puzzles of one size, as `canonical` takes one.
+    problem : Sudoku, optional
+        The shape of the boxes; by default the usual one for N, or `box`.
+    box : (int, int), optional
+        As in `canonical`, in place of a problem.
+    alphabet, blank : str, optional
+        As in `canonical`, for texts.
 
     Returns
     -------
@@ -94,7 +106,7 @@ def canonical_forms(problem: GridProblem, grids: npt.ArrayLike) -> CanonicalForm
     Raises
     ------
     InputError
-        If clues of a grid clash.
+        If clues of a grid clash, or texts are of several sizes.
     ProblemError
         If grids of this shape have too many symmetries; see `check_shape`.
 
@@ -105,10 +117,24 @@ def canonical_forms(problem: GridProblem, grids: npt.ArrayLike) -> CanonicalForm
     Examples
     --------
     >>> grids = [[2, 1, 3, 4, 3, 4, 2, 1, 1, 2, 4, 3, 4, 3, 1, 2]]
-    >>> forms = canonical_forms(Sudoku(2, 2), grids)
+    >>> forms = canonical_forms(grids, Sudoku(2, 2))
     >>> forms.grids[0].tolist(), forms.symmetries.tolist()
     ([1, 2, 3, 4, 3, 4, 1, 2, 2, 1, 4, 3, 4, 3, 2, 1], [32])
+    >>> canonical_forms(["1.....2..3.....4", "4.....3..1.....2"]).grids.tolist() == [
+    ...     [0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 3, 0, 4, 0, 0, 0]
+    ... ] * 2
+    True
     """
+    if problem is not None and box is not None:
+        raise InputError("the problem has its box; name one of them")
+    if not isinstance(grids, np.ndarray) and any(isinstance(each, str) for each in (*grids,)):
+        if problem is not None:
+            box = check_shape(problem)
+        problem, grids = _of_texts(grids, box, alphabet, blank)
+    elif alphabet is not None or blank is not None:
+        raise InputError("`alphabet` and `blank` are of texts; digits of an array are 1 to N")
+    if problem is None:
+        problem = usual_sudoku(np.asarray(grids), box)
     check_shape(problem)
     array = problem.as_grids(grids)
     clashes = problem.first_clashes(array)
@@ -116,6 +142,21 @@ def canonical_forms(problem: GridProblem, grids: npt.ArrayLike) -> CanonicalForm
         what = problem.explain_clash(problem.stack(array[k]).tolist(), int(clashes[k]))
         raise InputError(f"grid {k}: {what}")
     return forms_of(problem, array)
+
+
+def _of_texts(
+    texts: Iterable[str], box: tuple[int, int] | None, alphabet: str | None, blank: str | None
+) -> tuple[GridProblem, Bytes]:
+    """Return the problem of texts of one size, and their grids."""
+    problems, grids = [], []
+    for k, text in enumerate(texts):
+        with named_errors(f"grid {k}"):
+            problem, _, grid = read_grid(text, box, alphabet, blank=blank)
+        problems.append(problem)
+        grids.append(grid)
+        if problem != problems[0]:
+            raise InputError(f"grid {k}: {problem}, and grid 0: {problems[0]}; give one size")
+    return problems[0], np.array(grids)
 
 
 def canonical(
@@ -152,14 +193,14 @@ def canonical(
     ('...1.2....3.4...', '...1.2....3.4...')
     """
     problem, notation, grid = read_grid(text, box, alphabet, blank=blank)
-    forms = canonical_forms(problem, grid[None])
+    forms = canonical_forms(grid[None], problem)
     if not forms.found[0]:
         raise InputError(NO_ROOM)
     return str(notation.decode(forms.grids, forms.found)[0].as_py())
 
 
-def check_shape(problem: GridProblem) -> None:
-    """Check that grids of this shape have canonical forms here.
+def check_shape(problem: GridProblem) -> tuple[int, int]:
+    """Check that grids of this shape have canonical forms here; return the shape of the boxes.
 
     Raises
     ------
@@ -186,6 +227,7 @@ canonical forms; those up to 20×20 with boxes of 4×5 have forms
             f"grids of {n}×{n} with boxes of {height}×{width} have too many symmetries for "
             f"canonical forms; those up to 20×20 with boxes of 4×5 have forms"
         )
+    return height, width
 
 
 def forms_of(problem: GridProblem, grids: Bytes) -> CanonicalForms:

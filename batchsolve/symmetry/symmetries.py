@@ -102,17 +102,17 @@ class Symmetries:
                         what = "colour" if each.startswith(":") else "item"
                         raise ProblemError(f"symmetry {k}: unknown {what} {quoted(each)}")
                 if (names[name] < n_items) != (names[other] < n_items):
-                    raise ProblemError(f"symmetry {k} makes a colour of an item, or the reverse")
+                    raise ProblemError(f"symmetry {k} maps an item to a colour, or the reverse")
                 moved[names[name]] = names[other]
             if sorted(moved.values()) != every:
                 raise ProblemError(
-                    f"symmetry {k} makes one item of two, or one colour; say what becomes of each "
-                    f"that another takes the place of"
+                    f"symmetry {k} maps two items, or two colours, to one; give the image of each "
+                    f"whose place another takes"
                 )
             colors = {c: moved[n_items + c] - n_items for c in used}
             image = _image(problem, [moved[i] for i in range(n_items)], colors)
             if image is None:
-                raise ProblemError(f"symmetry {k} makes no option of some option")
+                raise ProblemError(f"symmetry {k} does not map every option to an option")
             images.append(image)
         return _generated_by(images, problem.n_options)
 

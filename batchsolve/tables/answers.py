@@ -1,63 +1,42 @@
-"""The output table of a corpus: the input columns, then the columns of answers."""
+"""Output tables: the input columns, then new ones; those of solved puzzles."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import chain, count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.arrays import Bools, Bytes, Ints
+from batchsolve.arrays import Bools, Bytes
 from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
+from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import is_list, is_number, is_text, storage_of
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids, Rows, Shape, forms_of_shape
 
-STATUS_TEXTS = pa.array(STATUS_NAMES)
+STATUS_TEXTS = pa.array(STATUS_NAMES.tolist())
 
 
-@dataclass(frozen=True, eq=False)
-class RowSums:
-    """The sums of some consecutive rows of a corpus.
+class RowSums(NamedTuple):
+    """The sums of some consecutive rows.
 
     Attributes
     ----------
-    tally : ndarray of int64, shape (number of `Status`,)
-        Rows of each status.
-    disagree : int
-        Rows whose given solution is wrong.
-    nodes : int
-        Nodes visited.
+    counts : dict of str to int
+        The numbers to add to the sums of a run, by the names of its fields.
     first_invalid : (int, str) or None
         The first invalid row, counted from 0, and its fault.
-    levels : ndarray of int64, optional
-        Rows whose hardest technique is each of `batchsolve.rating.techniques.NAMES`.
+    techniques : dict of str to int, optional
+        The rows whose hardest technique each is.
     """
 
-    tally: Ints
-    disagree: int
-    nodes: int
-    first_invalid: tuple[int, str] | None
-    levels: Ints | None = None
-
-    @classmethod
-    def of(
-        cls,
-        status: Bytes,
-        messages: Mapping[int, str | None],
-        answers: Answers,
-        disagree: int = 0,
-        levels: Ints | None = None,
-    ) -> RowSums:
-        """Return the sums of rows of some statuses."""
-        invalid = np.flatnonzero(status == Status.INVALID)[:1].tolist()
-        first = (invalid[0], str(messages[invalid[0]])) if invalid else None
-        tally = np.bincount(status, minlength=len(Status))
-        return cls(tally, disagree, int(answers.nodes.sum()), first, levels)
+    counts: dict[str, int]
+    first_invalid: tuple[int, str] | None = None
+    techniques: dict[str, int] | None = None
 
 
 def grid_type(kind: pa.DataType, n_digits: int) -> pa.DataType:
@@ -98,115 +77,243 @@ def grid_column(kind: pa.DataType, notation: Notation, grids: Bytes, where: Bool
     return column if storage is kind else kind.wrap_array(column)
 
 
-class AnswerTable:
-    """The output table: the input columns of rows, then the columns of their answers.
+class Column(NamedTuple):
+    """A new column of an output.
 
-    The names of its columns are those of `with_new_columns`.
+    Attributes
+    ----------
+    name : str
+    kind : pyarrow.DataType
+    make : callable
+        Makes the column, given the results for the rows of a block; workers call it.
+    metadata : dict, optional
+        The metadata of the field.
+    """
+
+    name: str
+    kind: pa.DataType
+    make: Callable[[Any], pa.Array]
+    metadata: dict[bytes, bytes] | None = None
+
+
+class RowTable:
+    """An output table: the input columns of rows, then the columns of their results.
+
+    The names of its columns are those of `with_new_columns`. Workers receive it.
 
     Parameters
     ----------
     reader : Reader
-        The reader of the rows.
-    limit : int
-        The limit of solutions.
-    stats : bool
-        Add the columns ``nodes`` and ``seconds``.
-    canonical : bool
-        Add the column ``canonical``.
-    as_digits : bool
-        Write solutions as lists of digits, whatever the form of the puzzles.
+        The reader of blocks.
+    columns : sequence of Column
+    found : callable
+        Takes a batch and the answers to it; returns the results that columns are made of, with the
+        rows of the input as ``table``, and their sums as ``sums``.
+    given : pyarrow.Schema, optional
+        The input columns, as they are written; by default those of the reader.
 
     Attributes
     ----------
     reader : Reader
     schema : pyarrow.Schema
         The columns of the output.
-    has_times : bool
-        True if rows hold times, and so differ from run to run.
-
-    Raises
-    ------
-    ProblemError
-        If `canonical` is set and grids of this shape have no canonical form.
     """
 
     def __init__(
         self,
-        reader: Reader,
-        limit: int,
-        stats: bool,
-        canonical: bool = False,
-        as_digits: bool = False,
+        reader: Any,
+        columns: Sequence[Column],
+        found: Callable[[Any, Any], Any],
+        given: pa.Schema | None = None,
     ) -> None:
-        if canonical:
-            reader.main.check_has_forms()
-        self.reader, self._as_digits, self._limit = reader, as_digits, limit
-        self.has_times, self._canonical = stats, canonical
-        kind = self._type_of(reader.main)
-        new = [("solution", kind), ("status", pa.string()), ("n_solutions", pa.int64())]
-        new += [] if reader.solution_column is None else [("agrees", pa.bool_())]
-        new += [("message", pa.string())]
-        new += [("canonical", kind)] if canonical else []
-        new += [("nodes", pa.int64()), ("seconds", pa.float64())] if stats else []
-        self.schema = with_new_columns(reader.schema, new)
+        self.reader, self._found = reader, found
+        self._makes = [column.make for column in columns]
+        new = [pa.field(name, kind, metadata=more) for name, kind, _, more in columns]
+        self.schema = with_new_columns(reader.schema if given is None else given, new)
 
-    def _type_of(self, shape: Shape) -> pa.DataType:
-        if self._as_digits:
-            return pa.list_(pa.uint8(), shape.problem.n_cells)
-        kind = self.reader.schema.field(self.reader.column).type
-        return grid_type(kind, shape.notation.n_digits)
+    def rows(self, batch: Any, answers: Any) -> tuple[pa.Table, Any]:
+        """Return the output rows of a batch, and their sums."""
+        found = self._found(batch, answers)
+        new = [make(found) for make in self._makes]
+        table = pa.Table.from_arrays([*found.table.columns, *new], schema=self.schema)
+        return table, found.sums
+
+
+class Answered:
+    """The answers to the rows of a batch, of which columns are made.
+
+    Parameters
+    ----------
+    batch : Batch or Instances
+    answers : Answers
+    limit : int
+        The limit of solutions.
+    """
+
+    def __init__(self, batch: Any, answers: Answers, limit: int) -> None:
+        self.batch, self.answers, self.limit = batch, answers, limit
+        self.table = batch.table
+        self.status, self.messages = batch.statuses(answers, limit)
+
+    @property
+    def sums(self) -> RowSums:
+        """The sums of the rows."""
+        tally = np.bincount(self.status, minlength=len(Status)).tolist()
+        counts = {"rows": len(self.status), "nodes": int(self.answers.nodes.sum())}
+        counts |= dict(zip(STATUS_NAMES.tolist(), tally, strict=True))
+        invalid = np.flatnonzero(self.status == Status.INVALID)[:1].tolist()
+        first = (invalid[0], str(self.messages[invalid[0]])) if invalid else None
+        return RowSums(counts, first)
+
+    def statuses(self) -> pa.Array:
+        """Return the column ``status``."""
+        return STATUS_TEXTS.take(pa.array(self.status))
+
+    def texts(self) -> pa.Array:
+        """Return the column ``message``."""
+        return sparse_text(self.messages, len(self.status))
+
+    def counts(self) -> pa.Array:
+        """Return the column ``n_solutions``."""
+        counts = np.minimum(self.answers.counts, self.limit)
+        return pa.array(counts, mask=self.status == Status.INVALID)
+
+
+def _nodes(found: Any) -> pa.Array:
+    return pa.array(found.answers.nodes)
+
+
+def _seconds(found: Any) -> pa.Array:
+    return pa.array(np.round(found.answers.seconds, 6))
+
+
+STATS = [Column("nodes", pa.int64(), _nodes), Column("seconds", pa.float64(), _seconds)]
+"""The columns of ``stats``."""
+
+
+def answer_table(
+    reader: Reader, limit: int, files: FileSettings, as_digits: bool = False
+) -> RowTable:
+    """Return the output table of solved puzzles.
+
+    Parameters
+    ----------
+    reader : Reader
+    limit : int
+        The limit of solutions.
+    files : FileSettings
+        ``stats`` and ``canonical``.
+    as_digits : bool
+        Write solutions as lists of digits, whatever the form of the puzzles.
+
+    Raises
+    ------
+    ProblemError
+        If canonical forms are wanted, and grids of this shape have none.
+    """
+    if files.canonical:
+        reader.main.check_has_forms()
+    kind = reader.schema.field(reader.column).type
+    as_text = pa.list_(pa.uint8(), reader.main.problem.n_cells) if as_digits else None
+    columns = [
+        Column("solution", as_text or grid_type(kind, reader.main.notation.n_digits), Solved.grids),
+        Column("status", pa.string(), Solved.statuses),
+        Column("n_solutions", pa.int64(), Solved.counts),
+    ]
+    if reader.solution_column is not None:
+        columns.append(Column("agrees", pa.bool_(), Solved.agrees))
+    columns.append(Column("message", pa.string(), Solved.texts))
+    if files.canonical:
+        columns.append(columns[0]._replace(name="canonical", make=Solved.forms))
+    columns += STATS if files.stats else []
+    has_given = reader.solution_column is not None
+    found = partial(Solved, limit, None if as_digits else kind, has_given, files.canonical)
+    return RowTable(reader, columns, found)
+
+
+class Solved(Answered):
+    """The answers to puzzles.
+
+    Parameters
+    ----------
+    limit : int
+    kind : pyarrow.DataType or None
+        The type of the column of puzzles; None for solutions as lists of digits.
+    has_given : bool
+        True if there are given solutions.
+    canonical : bool
+        True if canonical forms are wanted; messages say where none is found.
+    batch : Batch
+    answers : Answers
+    """
+
+    def __init__(
+        self,
+        limit: int,
+        kind: pa.DataType | None,
+        has_given: bool,
+        canonical: bool,
+        batch: Batch,
+        answers: Answers,
+    ) -> None:
+        super().__init__(batch, answers, limit)
+        self._kind = kind
+        self._solved = [solved_among(grids, answers) for grids in batch.grids]
+        self._disagree = 0
+        if has_given:
+            right, known = _agreement(batch, self.status, self._solved)
+            self._agrees = pa.array(right, mask=~known)
+            self._disagree = int(np.count_nonzero(known & ~right))
+        if canonical:
+            # a search that failed has not checked the clues
+            valid = (self.status != Status.INVALID) & (batch.first_clashes() < 0)
+            forms = [self._forms_of(grids, valid[grids.rows]) for grids in batch.grids]
+            self._forms = _in_order(forms, batch)
+
+    @property
+    def sums(self) -> RowSums:
+        """See `Answered`."""
+        sums = super().sums
+        return sums._replace(counts=sums.counts | {"disagree": self._disagree})
+
+    def grids(self) -> pa.Array:
+        """Return the column ``solution``."""
+        pairs = zip(self.batch.grids, self._solved, strict=True)
+        solutions = [self._column(grids.shape, digits, has) for grids, (digits, _, has) in pairs]
+        return _in_order(solutions, self.batch)
+
+    def agrees(self) -> pa.Array:
+        """Return the column ``agrees``."""
+        return self._agrees
+
+    def forms(self) -> pa.Array:
+        """Return the column ``canonical``."""
+        return self._forms
 
     def _column(self, shape: Shape, grids: Bytes, where: Bools) -> pa.Array:
         """Return a column of grids of a shape."""
-        notation = numbers(shape.problem.n_digits) if self._as_digits else shape.notation
-        return grid_column(self._type_of(shape), notation, grids, where)
+        n = shape.problem.n_digits
+        if self._kind is None:
+            kind = pa.list_(pa.uint8(), shape.problem.n_cells)
+            return grid_column(kind, numbers(n), grids, where)
+        return grid_column(grid_type(self._kind, n), shape.notation, grids, where)
 
-    def rows(self, batch: Batch, answers: Answers) -> tuple[pa.Table, RowSums]:
-        """Return the output rows of a batch, and their sums."""
-        n = len(answers)
-        status, messages = batch.statuses(answers, self._limit)
-        solved = [solved_among(grids, answers) for grids in batch.grids]
-        solutions = [
-            self._column(grids.shape, digits, has)
-            for grids, (digits, _, has) in zip(batch.grids, solved, strict=True)
-        ]
-        columns: list[Any] = [
-            _in_order(solutions, batch),
-            STATUS_TEXTS.take(pa.array(status)),
-            pa.array(np.minimum(answers.counts, self._limit), mask=status == Status.INVALID),
-        ]
-        disagree, forms = 0, []
-        if self.reader.solution_column is not None:
-            agrees, known = _agreement(batch, status, solved)
-            columns.append(pa.array(agrees, mask=~known))
-            disagree = int(np.count_nonzero(known & ~agrees))
-        if self._canonical:
-            # a search that failed has not checked the clues
-            valid = (status != Status.INVALID) & (batch.first_clashes() < 0)
-            each = [self._forms(grids, valid[grids.rows], messages) for grids in batch.grids]
-            forms = [_in_order(each, batch)]
-        columns += [sparse_text(messages, n), *forms]
-        if self.has_times:
-            columns += [pa.array(answers.nodes), pa.array(np.round(answers.seconds, 6))]
-        table = pa.Table.from_arrays([*batch.table.columns, *columns], schema=self.schema)
-        return table, RowSums.of(status, messages, answers, disagree)
-
-    def _forms(self, grids: Grids, is_valid: Bools, messages: dict[int, str | None]) -> pa.Array:
+    def _forms_of(self, grids: Grids, is_valid: Bools) -> pa.Array:
         """Return the canonical forms of valid puzzles; add a message if one was not found."""
         found, forms, why = forms_of_shape(grids, np.flatnonzero(is_valid))
         has_form = np.zeros(len(is_valid), np.bool_)
         has_form[found] = True
         for row in grids.rows[is_valid & ~has_form].tolist():
-            messages[row] = messages.get(row) or why
+            self.messages[row] = self.messages.get(row) or why
         return self._column(grids.shape, forms, has_form)
 
 
-Solved = tuple[Bytes, Rows, Bools]
+Solutions = tuple[Bytes, Rows, Bools]
 """The digits of the solutions of the grids of one shape; the places of the solved grids among all
 of the shape; and True for each grid with a solution."""
 
 
-def solved_among(grids: Grids, answers: Answers) -> Solved:
+def solved_among(grids: Grids, answers: Answers) -> Solutions:
     """Return the solutions of grids among the answers to the rows of a block."""
     has_all = len(grids.rows) == len(answers)
     covers = answers.covers if has_all else answers.covers_where(grids.holds)
@@ -225,7 +332,7 @@ def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
     return pa.concat_arrays(columns).take(pa.array(places))
 
 
-def _agreement(batch: Batch, status: Bytes, solved: list[Solved]) -> tuple[Bools, Bools]:
+def _agreement(batch: Batch, status: Bytes, solved: list[Solutions]) -> tuple[Bools, Bools]:
     """Check given solutions against the unique solution, or else the rules and the clues.
 
     Returns
@@ -256,7 +363,7 @@ def sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
     return texts.take(pa.array(places, mask=places < 0))
 
 
-def with_new_columns(given: pa.Schema, new: Sequence[tuple[str, pa.DataType]]) -> pa.Schema:
+def with_new_columns(given: pa.Schema, new: Sequence[pa.Field]) -> pa.Schema:
     """Return the schema of an output: the input columns, then new ones.
 
     An input column with the name of a new column is renamed to ``given_…``, or to ``given_…_2``
@@ -265,10 +372,10 @@ def with_new_columns(given: pa.Schema, new: Sequence[tuple[str, pa.DataType]]) -
     Examples
     --------
     >>> given = pa.schema([("nodes", pa.string()), ("id", pa.string())])
-    >>> with_new_columns(given, [("nodes", pa.int64())]).names
+    >>> with_new_columns(given, [pa.field("nodes", pa.int64())]).names
     ['given_nodes', 'id', 'nodes']
     """
-    answers = {name for name, _ in new}
+    answers = {field.name for field in new}
     taken = answers.union(given.names)
     names: list[str] = []
     for name in given.names:
@@ -280,4 +387,4 @@ def with_new_columns(given: pa.Schema, new: Sequence[tuple[str, pa.DataType]]) -
         taken.add(kept)
         names.append(kept)
     renamed = [column.with_name(name) for column, name in zip(given, names, strict=True)]
-    return pa.schema([*renamed, *(pa.field(name, kind) for name, kind in new)])
+    return pa.schema([*renamed, *new])

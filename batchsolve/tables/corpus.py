@@ -8,7 +8,7 @@ possibilities.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from math import prod
@@ -35,12 +35,10 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import NO_FORM, AmbiguousNotationError, Form, Signs, Survey, forms
 from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blank_grids import BlankGrids
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list, is_text, storage_of
-from batchsolve.tables.inputs import Tables
 from batchsolve.tables.layouts import delimited, lines
-from batchsolve.tables.places import is_address
-from batchsolve.tables.reader import Batch, Reader, number_kinds
+from batchsolve.tables.places import is_address, name_of
+from batchsolve.tables.reader import Batch, BlankGrids, Reader, number_kinds
 from batchsolve.tables.rule_columns import (
     CAGES,
     COLUMNS,
@@ -51,7 +49,7 @@ from batchsolve.tables.rule_columns import (
     RuleColumns,
 )
 from batchsolve.tables.shapes import BOX, Shape, Shapes, box_of
-from batchsolve.tables.sources import Source, name_of
+from batchsolve.tables.sources import Source, Tables
 from batchsolve.tables.texts import as_text, in_one_line
 
 PUZZLE_NAMES = (
@@ -437,7 +435,10 @@ class Corpus(Tables):
             return signs.notation(survey, size, first)
         except AmbiguousNotationError as error:
             form = Form(size, False)
-            return self._notations_of_whole_column({form: error}, signs)[form]
+            with prefixed(f"column {quoted(self.column)}", InputError, AmbiguousNotationError):
+                if self._is_read_once:
+                    raise error
+                return signs.notation(self._surveys_of_whole_column([form])[form], size)
         except InputError as error:
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
 
@@ -451,19 +452,21 @@ class Corpus(Tables):
     ) -> dict[Form, Notation]:
         """Return the notations of some forms; rows of the others must tell theirs."""
         found: dict[Form, Notation] = {}
-        doubts: dict[Form, AmbiguousNotationError] = {}
+        doubtful: list[Form] = []
         for form in others:
             survey = Survey(self._blank)
             survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
             first = survey.first_digit(form.n_digits, self._full_grids(codes, *form))
             try:
                 found[form] = signs.notation(survey, form.n_digits, first)
-            except AmbiguousNotationError as error:
-                doubts[form] = error
+            except AmbiguousNotationError:
+                doubtful.append(form)
             except InputError:
                 pass
-        if doubts and not self._is_read_once:
-            found |= self._notations_of_whole_column(doubts, signs)
+        if doubtful and not self._is_read_once:
+            for form, survey in self._surveys_of_whole_column(doubtful).items():
+                with suppress(InputError):
+                    found[form] = signs.notation(survey, form.n_digits)
         return found
 
     def _solution_notation(self, codes: Ints, n_digits: int, notation: Notation) -> Notation:
@@ -562,20 +565,15 @@ class Corpus(Tables):
     def _is_read_once(self) -> bool:
         return any(source.path == "-" for source in self._sources)
 
-    def _notations_of_whole_column(
-        self, doubts: Mapping[Form, AmbiguousNotationError], signs: Signs
-    ) -> dict[Form, Notation]:
-        """Read the whole column in an extra pass to find the alphabets of some forms."""
-        surveys = {form: Survey(self._blank) for form in doubts}
-        with prefixed(f"column {quoted(self.column)}", InputError, AmbiguousNotationError):
-            if self._is_read_once:
-                raise next(iter(doubts.values()))
-            for block in self._blocks_from(Boundary(0, 0)):
-                texts = self._written(block.rows().table)
-                codes = forms(texts)
-                for form, survey in surveys.items():
-                    survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
-            return {form: signs.notation(survey, form.n_digits) for form, survey in surveys.items()}
+    def _surveys_of_whole_column(self, some: Sequence[Form]) -> dict[Form, Survey]:
+        """Read the whole column in an extra pass to find the symbols of some forms."""
+        surveys = {form: Survey(self._blank) for form in some}
+        for block in self._blocks_from(Boundary(0, 0)):
+            texts = self._written(block.rows().table)
+            codes = forms(texts)
+            for form, survey in surveys.items():
+                survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
+        return surveys
 
     def _example(self) -> str:
         values = self._sample[self.column]

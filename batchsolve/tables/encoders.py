@@ -1,14 +1,18 @@
 """Encoders, with which workers turn tables into bytes.
 
-In the text formats, the concatenated bytes of the blocks are the same however the rows are cut.
-The bytes of Parquet blocks cannot be concatenated, so they are streams of Arrow.
+In the text formats, the concatenated bytes of the blocks are the same however the rows are cut. If
+they are compressed, each block is a stream of its own (a member in gzip, a frame in Zstandard); all
+three formats allow several streams in one file. The bytes of Parquet blocks cannot be concatenated,
+so they are streams of Arrow.
 """
 
 from __future__ import annotations
 
+import bz2
 import io
 import json
 import math
+import zlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -21,7 +25,7 @@ import pyarrow.csv as pacsv
 from batchsolve.errors import InputError
 from batchsolve.tables.blocks import arrow_stream, bytes_of, one_chunk, storage_of, with_values
 from batchsolve.tables.layouts import DIGITS, JSON_TEXT
-from batchsolve.tables.sources import suffix_of
+from batchsolve.tables.places import split_suffixes
 
 JSON_LINES = (".jsonl", ".ndjson")
 _ROWS_AT_ONCE = 1 << 20  # for pyarrow, which is slower with fewer
@@ -29,29 +33,46 @@ _NUMBER = r"^(0|[1-9][0-9]*)$"  # what a column marked as `DIGITS` holds, if the
 _ESCAPED = r'[\x00-\x1f"\\]'  # characters that JSON escapes
 
 
+GZIP_LEVEL = 4  # three times as fast as 6, with 5 % more bytes
+GZIP_FORMAT = 31  # zlib's wbits for the widest window and a gzip header without name and time
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": partial(zlib.compress, level=GZIP_LEVEL, wbits=GZIP_FORMAT),
+    ".bz2": bz2.compress,
+    ".zst": partial(pa.compress, codec="zstd", asbytes=True),
+}
+
 Encode = Callable[[pa.Table], pa.Buffer | bytes]
 """Returns the bytes of the rows of a table; small, and can be sent to workers."""
 
 
 def encoder_for(path: str) -> Encode:
     """Return the encoder of an output, by its name; ``-`` is CSV."""
-    suffix = suffix_of(path)
-    if suffix == ".parquet":  # `packing.regroup` turns streams into Parquet
+    suffix, compression = split_suffixes(path)
+    if suffix == ".parquet":  # `outputs` makes row groups of them
         return partial(arrow_stream, compression="lz4")
     if suffix == ".npy":
         return _digits
-    return _json_lines if suffix in JSON_LINES else partial(_lines, _delimiter(suffix))
+    encode = _json_lines if suffix in JSON_LINES else partial(_lines, _delimiter(suffix))
+    return partial(_packed, compression, encode) if compression else encode
+
+
+def _packed(compression: str, encode: Encode, table: pa.Table) -> bytes:
+    """Compress the bytes of rows; no rows are no bytes."""
+    data = encode(table)
+    return PACKERS[compression](data) if len(data) else b""
 
 
 def header_for(path: str, schema: pa.Schema) -> bytes:
     """Return the bytes of an output before the first row."""
-    suffix = suffix_of(path)
+    suffix, compression = split_suffixes(path)
     if suffix == ".npy":
         return _array_of_no_rows(schema)
-    if suffix in (".parquet", *JSON_LINES):
-        return b""
-    names = [pa.array([name], pa.string()) for name in schema.names]
-    return join_lines(names, _delimiter(suffix)).to_pybytes()
+    header = b""
+    if suffix not in (".parquet", *JSON_LINES):
+        names = [pa.array([name], pa.string()) for name in schema.names]
+        header = join_lines(names, _delimiter(suffix)).to_pybytes()
+    return PACKERS[compression](header) if compression else header
 
 
 def _delimiter(suffix: str) -> str:

@@ -22,7 +22,6 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.tables.answers import solved_among
-from batchsolve.tables.images import one_by_one
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.shapes import Grids
 from batchsolve.tables.texts import as_text, in_one_line
@@ -353,7 +352,7 @@ def _found_truth(
 def _houses(grids: Grids, found: Bytes) -> tuple[Ints, Ints]:
     """Return the number of houses of each grid, and of those that hold every digit once."""
     n_houses, n_kept = np.zeros((2, len(grids.rows)), np.int64)
-    for problem, rows in one_by_one(grids):
+    for problem, rows in grids.one_by_one():
         places, every = grids.places(rows), np.arange(1, problem.n_digits + 1)
         n_houses[places] = len(problem.rules.houses)
         for house in problem.rules.houses:

@@ -31,6 +31,7 @@ _OWN_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  #
 _EXTRAS = {"http": "aiohttp", "https": "aiohttp", "hf": "huggingface_hub"}
 _HTTP = ("http", "https")
 _WILD = "*?["
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 SAID_AFTER = 5.0  # seconds of waiting for a server
 GIVEN_UP_AFTER = 30.0  # seconds in which a server of http sends nothing
@@ -63,6 +64,39 @@ def is_address(path: str) -> bool:
     (True, False)
     """
     return _SCHEME.match(path) is not None
+
+
+def name_of(path: str) -> str:
+    r"""Return the name of a path in messages and tables, as UTF-8.
+
+    Examples
+    --------
+    >>> print(name_of("-"), name_of(os.fsdecode(b"in\xff.csv")))
+    standard input in\xff.csv
+    """
+    return "standard input" if path == "-" else os.fsencode(path).decode(errors="backslashreplace")
+
+
+def split_suffixes(path: str) -> tuple[str, str]:
+    """Return the format suffix and the compression suffix of a path, each perhaps empty.
+
+    What follows ``?`` in an address is left out.
+
+    Examples
+    --------
+    >>> split_suffixes("corpus.CSV.gz")
+    ('.csv', '.gz')
+    """
+    name = path.partition("?")[0] if is_address(path) else path
+    base, last = os.path.splitext(name.lower())
+    if last in COMPRESSIONS:
+        return os.path.splitext(base)[1], last
+    return last, ""
+
+
+def suffix_of(path: str) -> str:
+    """Return the format suffix of a path, perhaps empty."""
+    return split_suffixes(path)[0]
 
 
 def exists(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Repeated puzzles of a corpus: keys of grids, the table of seen keys, the output without repeats.
+"""Repeated puzzles of a corpus: keys of grids, and the table of seen keys.
 
 A key is a hash of 128 bits, drawn from a *universal* family: any two different grids collide with
 probability 2⁻¹²⁸ over the random choice of the hash (multilinear hashing, Carter and Wegman 1981;
@@ -14,13 +14,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.core import native
-from batchsolve.errors import InputError
 from batchsolve.tables.blocks import Block
-from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.reader import Reader
 from batchsolve.tables.shapes import Grids, forms_of_shape
 
 UNSEEN = -1
@@ -107,9 +105,6 @@ def _empty_table(slots: int) -> tuple[Words, Ints]:
     return np.empty((slots, 2), np.uint64), np.full(slots, UNSEEN, np.int64)
 
 
-FIRST = pa.field("first", pa.string())
-
-
 class RowKeys(NamedTuple):
     """The keys of the rows of a block.
 
@@ -129,6 +124,11 @@ class RowKeys(NamedTuple):
     is_valid: Bools
     n_undecided: int
     solutions: Words
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self.is_valid)
 
 
 def row_keys(
@@ -182,36 +182,3 @@ def _solution_keys(grids: Grids, up_to_symmetry: bool, secret: bytes) -> Words:
         solutions[found] = forms
     keys[places] = grid_keys(secret, ("solution", solutions.shape[1]), solutions)[:, 0]
     return keys
-
-
-def output_schema(reader: Reader, marked: bool) -> pa.Schema:
-    """Return the columns of the output, with a column ``first`` if rows are marked.
-
-    Raises
-    ------
-    InputError
-        If the input has such a column.
-    """
-    if marked and FIRST.name in reader.schema.names:
-        raise InputError(
-            f"the input has a column {FIRST.name} already; rename it, or leave out `mark`"
-        )
-    return reader.schema.append(FIRST) if marked else reader.schema
-
-
-def output_rows(batch: Batch, first: Ints, names: dict[int, str] | None) -> pa.Table:
-    """Return the rows of a batch that are kept; all of them if they are marked.
-
-    Parameters
-    ----------
-    batch : Batch
-    first : ndarray of int64, shape (n,)
-        The first row with the same puzzle, or `UNSEEN` if that is the row itself.
-    names : dict of int to str or None
-        The names of these rows, if rows are marked.
-    """
-    if names is None:
-        kept = first == UNSEEN
-        return batch.table if kept.all() else batch.table.filter(pa.array(kept))
-    texts = [names.get(row) for row in first.tolist()]
-    return batch.table.append_column(FIRST, pa.array(texts, pa.string()))

@@ -23,19 +23,18 @@ from batchsolve.formats.constraint_strings import read_constraints, read_sumocue
 from batchsolve.formats.f_puzzles import read_f_puzzle
 from batchsolve.formats.grid_rules import (
     GridRules,
-    read_cages as read_cage_texts,
+    read_cages,
     read_marks,
     read_pairs,
 )
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
 from batchsolve.problems.overlaps import drawn_labels
-from batchsolve.problems.row_rules import Given
+from batchsolve.problems.row_rules import NO_SUM, Given
 from batchsolve.problems.rules import Rules, houses_of, layout, n_regions, plain, regions_of
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, grid_problem, grid_rules
 from batchsolve.problems.variants import Variants
-from batchsolve.tables.cage_columns import read_cages
 
 RULES, REGIONS = "rules", "regions"
 OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs", "constraints"
@@ -223,7 +222,7 @@ class RuleColumns:
             with _faults_of(rows, faults):
                 base = self._base(rules, has_regions=regions.size > 0)
                 simple = rows[~_are_there(columns, (MARKS, PAIRS, CONSTRAINTS), len(regions))[rows]]
-                given, is_read = read_cages(columns[CAGES], columns[SUMS], self.n_digits, simple)
+                given, is_read = _simple_cages(columns[CAGES], columns[SUMS], self.n_digits, simple)
                 if is_read.any() and not (base.cages or base.marks):
                     read, rows = rows[is_read[rows]], rows[~is_read[rows]]
                     given = given._replace(regions=_filled(regions, read))
@@ -242,6 +241,37 @@ class RuleColumns:
                 shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
                 alike.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
         return parts + [_part_of(shared, each, regions) for shared, each in alike.items()]
+
+
+def _simple_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[Given, Bools]:
+    """Return the cages of some rows of a block; True for each row that is read.
+
+    The core reads those where each label is one character. Other rows are written in another way,
+    or wrong: `read_cages` tells.
+
+    Parameters
+    ----------
+    cages, sums : pyarrow.Array
+        The texts of all rows of the block.
+    n : int
+        Number of digits.
+    rows : ndarray of int64
+        The rows to read; all others get no cages.
+
+    Examples
+    --------
+    >>> given, is_read = _simple_cages(pa.array(["AA.B"]), pa.array(["A=3 B=?"]), 2, np.arange(1))
+    >>> given.totals[0], given.cells_of.tolist(), given.cage_cells.tolist()
+    (np.int64(3), [0, 2, 3], [0, 1, 3])
+    """
+    is_wanted = np.zeros(len(cages), np.uint8)
+    is_wanted[rows] = 1
+    found = native.read_cages(*buffers(cages), *buffers(sums), n, is_wanted, NO_SUM)
+    cages_of, totals, cells_of, cells, is_read = found
+    given = Given.blank(len(cages))._replace(
+        cages_of=cages_of, totals=totals, cells_of=cells_of, cage_cells=cells
+    )
+    return given, is_read.view(np.bool_)
 
 
 def _part_of(shared: Rules, said: list[tuple[Rules, Rules, Ints]], regions: Bytes) -> Part:
@@ -310,7 +340,7 @@ def own_rules(n: int, texts: tuple[str, ...], drawing: str = "") -> GridRules:
     cages, sums, marks, pairs, constraints = map(str.strip, texts)
     if cages or sums:
         with _column_named(CAGES):
-            read_cage_texts(cages, sums, rules)
+            read_cages(cages, sums, rules)
     read = read_f_puzzle if constraints.startswith("{") else read_constraints
     for name, text, add in (
         (MARKS, marks, read_marks),

@@ -23,6 +23,7 @@ from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, MOST_DIGITS, WRONG_LENGTH, Notation, default_box
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
+from batchsolve.problems.variants import Variants
 from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.rule_columns import Part, RuleColumns
 from batchsolve.tables.texts import in_one_line
@@ -94,6 +95,14 @@ class Grids:
     def puzzles_of(self, rows: Rows) -> Bytes:
         """Return the puzzles of some rows; all of them are not copied."""
         return self.puzzles if len(rows) == len(self.rows) else self.puzzles[self.places(rows)]
+
+    def one_by_one(self) -> Iterator[Part]:
+        """Yield the parts; rows that have rules of their own are parts of their own."""
+        for problem, rows in self.parts:
+            if isinstance(problem, Variants):
+                yield from ((problem.of_row(row), np.array([row])) for row in rows.tolist())
+            else:
+                yield problem, rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,27 +1,31 @@
-"""Sources of puzzles: detection of the format of files, and cutting them into blocks.
+"""Sources of rows: files, which are cut into blocks, and tables; and several of them as one stream.
 
 The formats are CSV, TSV, Parquet, JSON lines and plain text; text formats can be compressed.
 """
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 import re
 import select
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, chain
+from queue import SimpleQueue
 from typing import IO, Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, named_errors, quoted, twice
+from batchsolve.errors import InputError, listed, named_errors, quoted, shortened, twice
 from batchsolve.file_kinds import kind_of, not_text
+from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
     TASKS,
@@ -31,74 +35,28 @@ from batchsolve.tables.blocks import (
     PlainFile,
     Stream,
     cut,
-    never_closed,
-    record_end,
     slice_of,
 )
-from batchsolve.tables.documents import read_document
-from batchsolve.tables.layouts import (
-    BOM,
-    MOST_RECORD_BYTES,
-    Layout,
-    checked_table,
-    delimited,
-    first_record,
-    json_layout,
-    lines,
-    text_layout,
-)
+from batchsolve.tables.layouts import BOM, MOST_RECORD_BYTES, Layout, checked_table
 from batchsolve.tables.places import (
     check_announced,
     exists,
     facts_of,
     is_address,
+    name_of,
     open_to_read,
+    suffix_of,
 )
 from batchsolve.whole_files import content_of, opened
 
+FILENAME = pa.field("filename", pa.string())
 _FIRST_BYTES = 4096  # that tell the kind of a file
-HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
 SKIP_BYTES = 1 << 20
+OPENED_AT_ONCE = 8
 BLOCKS_AT_LEAST = 32  # of a table, so that workers share it, unless the blocks would be small
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
-DELIMITERS = ",;\t|"
-MOST_SPACED = 8  # upper bound of the fields of a line with blanks between them
 # a complete line, but not a comment, and not JSON, whose types need more lines
 _TELLING = re.compile(rb"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*[^\s#{\[][^\n]*\n")
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-
-
-def name_of(path: str) -> str:
-    r"""Return the name of a path in messages and tables, as UTF-8.
-
-    Examples
-    --------
-    >>> print(name_of("-"), name_of(os.fsdecode(b"in\xff.csv")))
-    standard input in\xff.csv
-    """
-    return "standard input" if path == "-" else os.fsencode(path).decode(errors="backslashreplace")
-
-
-def split_suffixes(path: str) -> tuple[str, str]:
-    """Return the format suffix and the compression suffix of a path, each perhaps empty.
-
-    What follows ``?`` in an address is left out.
-
-    Examples
-    --------
-    >>> split_suffixes("corpus.CSV.gz")
-    ('.csv', '.gz')
-    """
-    name = path.partition("?")[0] if is_address(path) else path
-    base, last = os.path.splitext(name.lower())
-    if last in COMPRESSIONS:
-        return os.path.splitext(base)[1], last
-    return last, ""
-
-
-def suffix_of(path: str) -> str:
-    """Return the format suffix of a path, perhaps empty."""
-    return split_suffixes(path)[0]
 
 
 def open_source(path: str) -> Source:
@@ -118,13 +76,14 @@ def open_source(path: str) -> Source:
         stream = _open_stream(path)
         if path != "-":
             opened.callback(stream.close)
-        head = stream.head() if isinstance(stream, _StandardInput) else stream.read(HEAD_BYTES)
+        is_standard = isinstance(stream, _StandardInput)
+        head = stream.head() if is_standard else stream.read(detection.HEAD_BYTES)
         text = head.removeprefix(BOM)
         if not text or text.isspace():
             raise InputError("is empty; expected puzzles, one a line, or a table with a header")
         if head.startswith(b"PAR1"):
             return ParquetSource.of(path, head + stream.read() if path == "-" else b"")
-        table = read_document(suffix_of(path), head.removeprefix(BOM), lambda: head + stream.read())
+        table = detection.read_document(suffix_of(path), text, lambda: head + stream.read())
         if table is not None:
             return TableSource(table, path)
         if _is_wide(head) or (kind_of(head) and not _is_text(head)):
@@ -170,7 +129,7 @@ class TextSource:
         first = len(head) - len(text)
         if old_line_ends:
             text = text.replace(b"\r", b"\n")
-        layout, header = _text_layout(path, text)
+        layout, header = detection.text_layout_of(path, text)
         standard_input = _StandardInput(head, stream) if path == "-" else None
         is_packed = isinstance(stream, pa.CompressedInputStream)
         length = None if path == "-" or is_packed else facts_of(path).size
@@ -422,12 +381,12 @@ class _StandardInput(io.RawIOBase):
 
     def head(self) -> bytes:
         """Read the beginning: all that arrives soon, and at least a line that tells the format."""
-        head = bytearray(self.read(HEAD_BYTES))
+        head = bytearray(self.read(detection.HEAD_BYTES))
         deadline = time.monotonic() + GATHER_SECONDS
-        while len(head) < HEAD_BYTES:
+        while len(head) < detection.HEAD_BYTES:
             if not self.has_more(deadline) and _TELLING.match(head.removeprefix(BOM)):
                 break
-            data = self.read(HEAD_BYTES - len(head))
+            data = self.read(detection.HEAD_BYTES - len(head))
             if not data:
                 break
             head += data
@@ -461,7 +420,7 @@ def _with_first_line(head: bytes, stream: Any) -> bytes:
         If that line has more than `MOST_RECORD_BYTES`.
     """
     parts, n_bytes = [head], len(head)
-    if n_bytes < HEAD_BYTES or any(end in head.lstrip() for end in (b"\n", b"\r")):
+    if n_bytes < detection.HEAD_BYTES or any(end in head.lstrip() for end in (b"\n", b"\r")):
         return head
     while more := stream.read(SKIP_BYTES):
         parts.append(more)
@@ -511,92 +470,193 @@ def _skip(stream: Any, n_bytes: int) -> None:
         n_bytes -= len(data)
 
 
-def _text_layout(path: str, head: bytes) -> tuple[Layout, int]:
-    """Return the layout of a file, and the number of bytes of its header."""
-    suffix = suffix_of(path)
-    each = (line.decode(errors="replace").strip() for line in io.BytesIO(head))
-    first = next((line for line in each if line and not line.startswith("#")), "")
-    if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
-        return json_layout(head), 0
-    if suffix in (".csv", ".tsv", ".tab") or _looks_like_header(first):
-        line = io.BytesIO(head.lstrip(b"\r\n")).readline()
-        names = line.removesuffix(b"\n").decode(errors="replace")
-        delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
-        columns, header = _header(head, delimiter)
-        return text_layout(columns, delimited, delimiter), header
-    return text_layout(_line_columns(first.partition(" #")[0].split()), lines), 0
+# ---- tables as one stream -------------------------------------------------------------------
 
 
-def _line_columns(fields: list[str]) -> tuple[str, ...]:
-    """Return the columns of lines with a few fields, one or two of them grids; else of grids."""
-    grids = [k for k, field in enumerate(fields) if looks_like_grid(field)]
-    if not 2 <= len(fields) <= MOST_SPACED or not 1 <= len(grids) <= 2:
-        return ("puzzle",)
-    if [len(fields), *grids] == [3, 1]:
-        return "hash", "puzzle", "rating"  # the format of Sudoku Exchange
-    return tuple(_headless_names(len(fields), grids))
+class Tables:
+    """Tables with the same columns, as one stream of rows.
 
+    Parameters
+    ----------
+    inputs : sequence of str or Source
+        Files, ``-`` for standard input, or tables that are already open.
+    filename : bool
+        Rows get a column with the name of the file that they are from.
+    size : BlockSize, optional
+        The size of blocks; by default `TASKS`.
 
-def _headless_names(n_columns: int, grids: list[int]) -> list[str]:
-    """Return names for columns without a header, given the indices of grid columns."""
-    names = [f"column_{k + 1}" for k in range(n_columns)]
-    names[grids[0]] = "puzzle"
-    if len(grids) == 2:
-        names[grids[1]] = "solution"
-    return names
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        The input columns.
 
-
-def _looks_like_header(line: str) -> bool:
-    """Return True if a line of an unnamed format is the header of CSV: words, not a grid."""
-    fields = _fields(line, _delimiter(line))
-    words = [f for f in fields if f.replace("_", "").isalpha() and f.lower() == f and len(f) > 2]
-    return bool(words) and len(words) >= len(fields) / 2
-
-
-def _delimiter(line: str) -> str:
-    return max(DELIMITERS, key=lambda d: (line.count(d), -DELIMITERS.index(d)))
-
-
-def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
-    """Return the names of the columns and the bytes before the first record.
-
-    A first record that holds a grid is not a header: then the columns are named ``puzzle``,
-    ``column_2``, ….
+    Raises
+    ------
+    InputError
+        If the tables cannot be read.
     """
-    begin = len(head) - len(head.lstrip(b"\r\n"))
-    end, is_open = record_end(head, begin, delimiter, most=1)
-    if end == begin:
-        if is_open:
-            raise never_closed(head[begin:])
-        if len(head) >= HEAD_BYTES - len(BOM):
-            raise InputError(f"the header has more than {HEAD_BYTES >> 20} MB; shorten its names")
-        end = len(head)
-    names = [name.strip() for name in _fields(head[begin:end].decode(), delimiter)]
-    grids = [k for k, name in enumerate(names) if looks_like_grid(name)]
-    if grids:
-        return _headless_names(len(names), grids), begin
-    if (name := twice(names)) is not None:
-        raise InputError(f"the header names column {quoted(name)} twice; rename one")
-    return names, end
+
+    column: str  # of kinds that have one
+
+    def __init__(
+        self, inputs: Sequence[str | Source], filename: bool = False, size: BlockSize | None = None
+    ) -> None:
+        if not inputs:
+            raise InputError("no input; name a file, or - for standard input")
+        self._size = size or TASKS
+        self._sources = open_all(inputs)
+        self.schema = self._sources[0].layout.schema
+        self._check_schemas()
+        known = [source.length for source in self._sources if source.length is not None]
+        self._ends = list(accumulate(known)) if len(known) == len(self._sources) else []
+        if (name := twice(self.columns)) is not None:
+            path = self._sources[0].path
+            raise InputError(f"{path}: names the column {quoted(name)} twice; rename one")
+        if filename and FILENAME.name in self.columns:
+            raise InputError(
+                f"{name_of(self._sources[0].path)}: has a column {FILENAME.name} already; rename "
+                f"it, or leave out `filename`"
+            )
+        self._kept: list[Block] = []
+        self._rest = self._blocks_from(Boundary(0, 0))
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the input columns."""
+        return list(self.schema.names)
+
+    @property
+    def given_column(self) -> str | None:
+        """The column of puzzles or problems; empty for fields or files, None for blank grids."""
+        return self.column if self.column in ("", *self.columns) else None
+
+    def check_column(self, name: str) -> None:
+        """Raise `InputError` unless an input column has this name."""
+        if name not in self.columns:
+            raise InputError(f"unknown column {quoted(name)}; choose from {listed(self.columns)}")
+
+    def blocks(
+        self, begin: Boundary | None = None, most_rows: int | None = None
+    ) -> Iterator[Block]:
+        """Cut the corpus into blocks; standard input can be cut once.
+
+        Parameters
+        ----------
+        begin : Boundary, optional
+            The end of an earlier block; by default the first record.
+        most_rows : int, optional
+            Upper bound of the records of a block; by default a block has about a megabyte.
+
+        Raises
+        ------
+        InputError
+            After the last block that could be read, if a file is damaged.
+        """
+        whole = chain(self._kept, self._rest) if begin is None else self._blocks_from(begin)
+        self._kept, self._rest = [], self._blocks_from(Boundary(0, 0))
+        for block in whole:
+            if most_rows is None:
+                yield block
+            else:
+                yield from block.parts(most_rows)
+
+    def blocks_before(self, end: Boundary) -> Iterator[Block]:
+        """Cut the records before the end of an earlier block; the last block may go beyond it."""
+        for block in self._blocks_from(Boundary(0, 0)):
+            if block.source > end.source:
+                break
+            yield block
+            if block.end >= end:
+                break
+
+    def _blocks_from(self, begin: Boundary) -> Iterator[Block]:
+        for number, source in enumerate(self._sources[begin.source :], begin.source):
+            offset = begin.offset if number == begin.source else 0
+            yield from source.blocks(number, offset, self._size)
+
+    def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
+        """Estimate the number of all rows from those before a position; None if unknown."""
+        if position is None or not self._ends:
+            return None
+        before = position.offset + (self._ends[position.source - 1] if position.source else 0)
+        return round(n_rows * self._ends[-1] / before) if before else None
+
+    def _check_schemas(self) -> None:
+        """Raise an error if files have different columns."""
+        for source in self._sources:
+            if not source.layout.schema.equals(self.schema):
+                raise InputError(
+                    f"{name_of(source.path)}: has the columns {_describe(source.layout.schema)} "
+                    f"where {name_of(self._sources[0].path)} has {_describe(self.schema)}; solve "
+                    f"them apart"
+                )
+
+    def waits(self) -> bool:
+        """Return True if the next rows of standard input have not arrived yet."""
+        return any(isinstance(each, TextSource) and each.waits() for each in self._sources)
 
 
-def _fields(header: str, delimiter: str) -> list[str]:
+def _describe(schema: pa.Schema) -> str:
+    return shortened(", ".join(f"{field.name} ({field.type})" for field in schema))
+
+
+def open_all(inputs: Sequence[str | Source]) -> list[Source]:
+    """Open tables.
+
+    Parameters
+    ----------
+    inputs : sequence of str or Source
+        Paths, and tables that are already open.
+
+    Returns
+    -------
+    list of Source
+
+    Raises
+    ------
+    InputError
+        If tables cannot be opened; the error is that of the first one.
+
+    Notes
+    -----
+    Ctrl-C ends the wait at any moment. An executor would not do: within the code of a `Future`,
+    Ctrl-C can leave a lock taken; a thread would wait for it forever, and the executor for the
+    thread.
+    """
+    if len(inputs) == 1:
+        return [_source(inputs[0])]
+    waiting = deque(range(len(inputs)))
+    opened: SimpleQueue[tuple[int, Source | Exception] | None] = SimpleQueue()
+
+    def open_some() -> None:
+        while waiting:
+            try:
+                k = waiting.popleft()
+            except IndexError:  # another thread was faster
+                break
+            try:
+                opened.put((k, _source(inputs[k])))
+            except Exception as error:
+                waiting.clear()  # tables after the first error are not opened
+                opened.put((k, error))
+        opened.put(None)
+
+    n_threads = min(OPENED_AT_ONCE, len(inputs))
+    found: dict[int, Source | Exception] = {}
     try:
-        return first_record(io.StringIO(header), delimiter)
-    except csv.Error as error:
-        raise InputError(
-            f"the header cannot be read, because it holds a carriage return that ends no line: "
-            f"{header[:80]!r}; end all lines alike"
-        ) from error
+        for _ in range(n_threads):
+            threading.Thread(target=open_some, daemon=True).start()
+        for _ in range(n_threads):
+            found.update(iter(opened.get, None))
+    finally:
+        waiting.clear()
+    sources = []
+    for _, source in sorted(found.items()):
+        if isinstance(source, Exception):
+            raise source
+        sources.append(source)
+    return sources
 
 
-def looks_like_grid(text: str) -> bool:
-    """Return True if a field is a grid written as characters, rather than a name."""
-    size = len(text)
-    square = size in (16, 36, 64, 81, 100, 144, 225, 256, 400, 625)
-    symbols = set(text)
-    return (
-        square
-        and symbols <= set("0123456789.*_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-        and (len(symbols) > 2 or bool(symbols & set("0.*_")))
-    )
+def _source(one: str | Source) -> Source:
+    return open_source(one) if isinstance(one, str) else one

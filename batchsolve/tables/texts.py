@@ -134,7 +134,7 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
         texts = values.cast(pa.string())
     else:
         texts = as_text(pa.chunked_array([values]), name)
-        texts = pc.if_else(pc.equal(pc.utf8_trim_whitespace(texts), ""), None, texts)
+        texts = pc.if_else(pc.equal(pc.ascii_trim_whitespace(texts), ""), None, texts)
     offsets = np.zeros(len(column) + 1, np.int32)
     np.cumsum(np.bincount(rows, minlength=len(column)), out=offsets[1:])
     return pc.binary_join(pa.ListArray.from_arrays(offsets, pc.fill_null(texts, ".")), " ")

@@ -17,7 +17,7 @@ from functools import cache, partial
 from itertools import starmap
 from math import ceil
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from batchsolve.errors import WorkersError
 
@@ -63,14 +63,6 @@ def say_that_ports_are_open(where: str, how: str) -> None:
 def say_that_we_wait(where: str, seconds: float) -> None:
     """Warn that the search stands still until workers join."""
     LOG.warning("%s: too few workers; waiting up to %g s for others to join", where, seconds)
-
-
-class Numbers(Protocol):
-    """Shared integers of 64 bits, initially 0; reading or setting one is atomic."""
-
-    def __getitem__(self, place: int, /) -> int: ...
-
-    def __setitem__(self, place: int, number: int, /) -> None: ...
 
 
 class Workers:
@@ -151,10 +143,6 @@ class Workers:
     def share(self, work: Any) -> Shared:
         """Send work to the workers, once; return a reference to it. Here it goes with each task."""
         return partial(itself, work)
-
-    def numbers(self, n: int) -> Numbers | None:
-        """Return n numbers that we share with the workers they are sent to; None if impossible."""
-        return None
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]

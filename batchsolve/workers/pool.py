@@ -19,7 +19,7 @@ from itertools import chain, count
 from typing import Any, Protocol
 
 from batchsolve.workers import get_workers
-from batchsolve.workers.base import Numbers, Shared, WrongVersionError
+from batchsolve.workers.base import Shared, WrongVersionError
 
 Numbered = tuple[int, Any]  # the caller's number of a task, and the task
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
@@ -134,10 +134,6 @@ class Pool:
     def folder(self) -> str:
         """The folder that worker processes of this machine share; empty for other workers."""
         return self._workers.folder
-
-    def numbers(self, n: int) -> Numbers | None:
-        """Return n numbers shared with all workers; None if they share no memory with us."""
-        return self._workers.numbers(n)
 
     def __enter__(self) -> Pool:
         self._workers.__enter__()

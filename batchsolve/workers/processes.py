@@ -22,16 +22,12 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from batchsolve.arrays import Ints
 from batchsolve.memory import keep_memory
 from batchsolve.whole_files import HeldFolder
-from batchsolve.workers.base import Numbers, Watchdog, Workers, keeping_ctrl_c
+from batchsolve.workers.base import Watchdog, Workers, keeping_ctrl_c
 from batchsolve.workers.private import (
     OwnLokyBackend,
     end_wait,
@@ -70,19 +66,6 @@ class Processes(Workers):
         if self._watchdog is not None:
             self._watchdog.stop()
         self._shared.remove()
-
-    def numbers(self, n: int) -> Numbers | None:
-        """See `Workers.numbers`."""
-        try:
-            file, path = tempfile.mkstemp(dir=self.folder)
-            # Write zeros now: a process that later touched memory that the file system lacks would
-            # be killed.
-            with open(file, "wb") as zeros:
-                zeros.write(bytes(n * np.int64().nbytes))
-            _mapped(path)
-        except OSError:
-            return None
-        return _Mapped(path)
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
@@ -137,24 +120,6 @@ class SharedFolder(HeldFolder):
         super().remove()
         if not os.path.exists(self.path):
             resource_tracker.unregister(self.path, "folder")
-
-
-@dataclass(frozen=True)
-class _Mapped:
-    """Numbers in a file; see `Workers.numbers`."""
-
-    path: str
-
-    def __getitem__(self, place: int) -> int:
-        return int(_mapped(self.path)[place])
-
-    def __setitem__(self, place: int, number: int) -> None:
-        _mapped(self.path)[place] = number
-
-
-@lru_cache(maxsize=2)
-def _mapped(path: str) -> Ints:
-    return np.asarray(np.memmap(path, np.int64, "r+"))
 
 
 _Parcel = tuple[bytes, str, list[tuple[int, int]]]

@@ -6,17 +6,20 @@ on every call and every result. Both need the interpreter's lock, and workers wo
 
 from __future__ import annotations
 
+import atexit
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
-
-import numpy as np
+from weakref import WeakSet
 
 from batchsolve.errors import WorkersError, counted
 from batchsolve.interrupts import asking
-from batchsolve.workers.base import Numbers, Workers
+from batchsolve.workers.base import Workers
+
+PATIENCE = 5.0  # seconds that the end of the process waits for running calls
 
 _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one that takes its result
 
@@ -52,28 +55,27 @@ class Threads(Workers):
 
         return PoolBackend(lambda: _ThreadPool(self.jobs)), {}
 
-    def numbers(self, n: int) -> Numbers:
-        """See `Workers.numbers`."""
-        return np.zeros(n, np.int64)
-
 
 class _ThreadPool:
     """The part of a `multiprocessing.pool.ThreadPool` that joblib uses.
 
     Its threads end with the process, whatever they do; for threads of a `ThreadPoolExecutor`,
-    Python would wait.
+    Python would wait without end.
     """
 
     def __init__(self, n_threads: int) -> None:
         self._calls: SimpleQueue[_Call | None] = SimpleQueue()
-        self._n_threads, self._is_over = 0, False
+        self._threads: list[threading.Thread] = []
+        self._is_over = False
+        _POOLS.add(self)
         try:
             for _ in range(n_threads):
-                threading.Thread(target=self._work, daemon=True).start()
-                self._n_threads += 1
+                thread = threading.Thread(target=self._work, daemon=True)
+                thread.start()
+                self._threads.append(thread)
         except (RuntimeError, MemoryError) as error:  # "can't start new thread"
             self.terminate()
-            started = counted(self._n_threads, "thread")
+            started = counted(len(self._threads), "thread")
             raise WorkersError(f"only {started} could be started; give fewer `jobs`") from error
 
     def _work(self) -> None:
@@ -106,5 +108,26 @@ class _ThreadPool:
         with suppress(Empty):
             while True:
                 self._calls.get_nowait()
-        for _ in range(self._n_threads):
+        for _ in self._threads:
             self._calls.put(None)
+
+    def join(self, until: float) -> None:
+        """Wait for the threads to end, up to a time of the monotonic clock."""
+        for thread in self._threads:
+            thread.join(max(0.0, until - time.monotonic()))
+
+
+_POOLS: WeakSet[_ThreadPool] = WeakSet()
+
+
+@atexit.register
+def _end_threads() -> None:
+    """End the threads of pools that nobody left, such as that of an iterator that is not used up.
+
+    A thread that came back from the core while the interpreter ends would abort the process.
+    """
+    pools, until = list(_POOLS), time.monotonic() + PATIENCE
+    for pool in pools:
+        pool.terminate()
+    for pool in pools:
+        pool.join(until)

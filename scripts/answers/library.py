@@ -95,7 +95,7 @@ def _forms(name: str, n: int, column: str) -> Answer:
     rows = problem.grids(stacks)
     if column == "solution":
         rows = bs.solve_batch(rows, problem=problem).solutions
-    forms = bs.canonical_forms(problem, rows)
+    forms = bs.canonical_forms(rows, problem)
     return {"counts": of_numbers(forms.symmetries), "bytes": _of_arrays(forms.grids)}
 
 

@@ -220,8 +220,7 @@ def misbehaved(words: Sequence[str], done: Done) -> str:
         return "out of memory"
     if warned := re.search(r"^.*\b\w*Warning: .*$", done.err, re.MULTILINE):
         return f"a warning on stderr: {warned[0][:300]}"
-    lines = (line for line in done.err.splitlines() if line.strip())
-    said = [line for line in lines if not line.startswith("batchsolve: compiling")]
+    said = [line for line in done.err.splitlines() if line.strip()]
     if done.code == REFUSED and not (
         said and said[0].startswith(("batchsolve: ", "Usage: ", "Error: "))
     ):

@@ -180,14 +180,19 @@ def _pack_again(data: bytes, rng: Random) -> bytes:
 
 
 def _set_an_option(draft: Draft, rng: Random) -> None:
-    """Add an option that keeps the answers."""
-    draft.commands[0] += rng.choice(
+    """Set an option that keeps the answers; one that takes a value is given once."""
+    option, *value = rng.choice(
         [
             *(["--chunk", "1"], ["--chunk", "3"], ["--budget", "1"], ["--budget", "50"]),
             *(["--split-depth", "2"], ["--stats"], ["--column", "puzzle"], ["-j", "2"], ["-q"]),
             *(["--engine", "dlx"], ["--engine", "cells"], ["--engine", "lanes"]),
         ]
     )
+    words = draft.commands[0]
+    if value and option in words:
+        words[words.index(option) + 1] = value[0]
+    else:
+        words += [option, *value]
 
 
 def _set_another_option(draft: Draft, rng: Random) -> None:
@@ -258,8 +263,8 @@ def _is_mostly_good(table: Table, draft: Draft) -> bool:
         first, *lines = lines or [b""]
         if first != table.header:
             return False
-    elif not table.name.endswith(".txt"):  # a field of one object is a column of all
-        return False
+    elif not table.name.endswith(".txt") or lines[:1] == [b"solution"]:
+        return False  # a field of one object is a column of all; solutions are no puzzles
     good = sum(line in table.lines for line in lines)
     return good >= 3 and 3 * good >= 2 * len(lines)
 

@@ -189,7 +189,8 @@ def begin(rng: Random) -> Case:
         return f"{texts} has the status {row['status']}, and is {answer.status}"
 
     def wrong(draft: Draft, outcome: Outcome) -> str:
-        return tables.wrong(table, draft, outcome, wrong_row)
+        has_others = "0-3" in draft.commands[0]  # clues are other digits, and rules are not
+        return tables.wrong(table, draft, outcome, (lambda row: "") if has_others else wrong_row)
 
     changes = (*tables.BYTE_CHANGES, *tables.OPTIONS) if form == "parquet" else tables.CHANGES
     return Case(Draft({table.name: data}, [command]), changes, wrong)

@@ -304,7 +304,7 @@ finally:
 
 
 @pytest.mark.parametrize(
-    ("module", "arguments"), [("click", ["--help"]), ("joblib", ["count", "queens:4"])]
+    ("module", "arguments"), [("click", ["--help"]), ("numpy", ["count", "queens:4"])]
 )
 def test_an_interrupt_while_modules_are_imported_is_one_line(module, arguments):
     script = f"""

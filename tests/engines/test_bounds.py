@@ -105,7 +105,7 @@ def test_a_stack_may_take_and_refuse_options(engine, data, problem):
     everything = bounded_covers(problem)
     if position >= 0:
         assert problem.explain_clash(stack, position)
-        with pytest.raises(bs.ProblemError, match="no partial cover"):
+        with pytest.raises(bs.ProblemError, match="not a partial cover"):
             problem.check_stack(stack)
         expected = set()
     else:
@@ -194,9 +194,12 @@ def test_bounds_of_one_and_one_are_none():
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [
-        ([[2, 1]], "item 0 has the bounds 2 and 1; the least is 0 or more and not above the most"),
-        ([[-1, 1]], "the least is 0 or more"),
-        ([[0, 0]], "the most is 1 to 2,147,483,647"),
+        (
+            [[2, 1]],
+            "item 0 has the bounds 2 and 1; the lower bound is 0 or more and not",
+        ),
+        ([[-1, 1]], "the lower bound is 0 or more"),
+        ([[0, 0]], "the upper bound is 1 to 2,147,483,647"),
         ([[1, 1], [1, 1]], r"bounds of shape \(2, 2\)"),
         ([1, 1], "bounds must have 2 dimensions, not 1"),
         ([[1.0, 2.0]], "whole numbers"),

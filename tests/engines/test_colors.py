@@ -139,7 +139,7 @@ def test_two_options_share_an_item_only_in_one_colour():
         (0, 3): "options 0 and 3 both cover item q",
         (3, 3): "option 3 is there twice",
     }.items():
-        with pytest.raises(bs.ProblemError, match=f"no partial cover: {reason}"):
+        with pytest.raises(bs.ProblemError, match=f"not a partial cover: {reason}"):
             TOY.check_stack(stack)
     with pytest.raises(
         bs.ProblemError, match="options 2 and 3 both cover item x, and not in the same"

@@ -16,7 +16,7 @@ import pytest
 from conftest import hard_puzzles
 from hypothesis import given, strategies as st
 
-from batchsolve import Stacks, Sudoku
+from batchsolve import Stacks, Sudoku, core
 from batchsolve.core import NEEDS, best_level
 from batchsolve.engines import UNLIMITED, Task, get_engine
 
@@ -103,6 +103,11 @@ def digest():
     arrays = (found.counts, found.nodes, found.clash)
     of_covers = (found.solutions.options, found.solutions.roots)
     return sha256(b"".join(array.tobytes() for array in (*arrays, *of_covers))).hexdigest()
+
+
+def test_a_level_that_was_not_built_is_not_chosen(monkeypatch):
+    monkeypatch.setattr(core, "find_spec", lambda name: None)
+    assert best_level() == "baseline"
 
 
 @pytest.mark.parametrize("level", ["baseline", *NEEDS])

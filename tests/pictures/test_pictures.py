@@ -182,7 +182,7 @@ def test_boards_of_many_cells_are_refused():
 
 def test_what_is_no_partial_cover_is_refused():
     with pytest.raises(
-        ProblemError, match="no partial cover: options 0 and 1 both cover item r1c1"
+        ProblemError, match="not a partial cover: options 0 and 1 both cover item r1c1"
     ):
         bs.draw("dominoes:2x2", [0, 1])
 

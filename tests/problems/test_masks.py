@@ -26,8 +26,8 @@ def test_masked_cells_are_blank(grids):
     assert sudoku.as_grids(grids).tolist() == [PUZZLE.tolist()]
     assert sudoku.stack(grids[0]).tolist() == sudoku.stack(PUZZLE).tolist()
     assert sudoku.format(grids[0]) == sudoku.format(PUZZLE)
-    forms = bs.canonical_forms(sudoku, grids)
-    assert forms.grids.tolist() == bs.canonical_forms(sudoku, [PUZZLE]).grids.tolist()
+    forms = bs.canonical_forms(grids, sudoku)
+    assert forms.grids.tolist() == bs.canonical_forms([PUZZLE], sudoku).grids.tolist()
 
 
 def test_a_masked_text_is_no_puzzle():

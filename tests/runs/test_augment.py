@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import interrupted_after, rows_of_csv
+from cutting import content_of
 from hypothesis import given, strategies as st
 
 import batchsolve as bs
@@ -61,7 +62,7 @@ def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path, suff
 
     def bytes_of(out):
         files = sorted(out.iterdir()) if out.is_dir() else [out]
-        return [file.read_bytes() for file in files]
+        return [content_of(file) for file in files]
 
     one, out = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
     augment(output=f"{one}{suffix}" if suffix == "/" else one, jobs=1)

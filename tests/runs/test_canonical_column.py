@@ -56,7 +56,7 @@ def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path):
     rows = rows_of_csv(out)
     problem = bs.Sudoku(3, 3)
     some = rows[::500]
-    forms = bs.canonical_forms(problem, [problem.parse(row["puzzle"]) for row in some])
+    forms = bs.canonical_forms([problem.parse(row["puzzle"]) for row in some], problem)
     assert [problem.format(form) for form in forms.grids] == [row["canonical"] for row in some]
 
 

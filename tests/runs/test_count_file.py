@@ -19,7 +19,7 @@ from invoking import invoke
 import batchsolve as bs
 from batchsolve.engines.choice import engine_for
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec
-from batchsolve.runs import instance_answers, solve_file
+from batchsolve.runs import instances, solve_tables
 from batchsolve.search import rows as row_search
 from batchsolve.tables.blocks import BlockSize
 
@@ -172,7 +172,7 @@ def rows_in_full(path):
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_counts_of_more_digits_than_python_prints_are_written(suffix, tmp_path, monkeypatch):
     huge = 10**5000 + 7
-    monkeypatch.setattr(instance_answers, "counts_of", lambda *_: [(huge, None)])
+    monkeypatch.setattr(instances, "counts_of", lambda *_: [(huge, None)])
     out = tmp_path / f"out{suffix}"
     bs.count_file(["queens:6"], out)
     if suffix == ".jsonl":
@@ -343,7 +343,7 @@ def test_options_that_do_not_suit(words, message, tmp_path, monkeypatch):
 
 
 def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(solve_file, "PARTS", BlockSize(100, 100, 3))
+    monkeypatch.setattr(solve_tables, "PARTS", BlockSize(100, 100, 3))
     bs.count_file(folder, tmp_path / "whole.parquet")
     bs.count_file(folder, f"{tmp_path}/out/")
     parts = sorted((tmp_path / "out").iterdir())
@@ -353,14 +353,15 @@ def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
 
 
 KILLED = """
-import batchsolve.cli, batchsolve.runs.solve_file as solve_file
+import batchsolve.cli, batchsolve.runs.files as files
 from batchsolve.runs.journal import Journal
+from batchsolve.runs.outputs import OneFile
 import time
-solve_file.JOURNAL_SECONDS = 0
+files.JOURNAL_SECONDS = 0
 record = Journal.record
 Journal.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded", flush=True))
-take = solve_file.FileRun._take
-solve_file.FileRun._take = lambda self, *a: (time.sleep(0.02), take(self, *a))
+take = OneFile.take
+OneFile.take = lambda self, *a: (time.sleep(0.02), take(self, *a))
 batchsolve.cli.app()
 """
 

@@ -8,6 +8,7 @@ import sqlite3
 from contextlib import contextmanager
 
 import pytest
+from cutting import content_of
 from invoking import invoke
 
 import batchsolve as bs
@@ -176,7 +177,7 @@ def corpus(request, tmp_path_factory):
     path, out = folder / "in.csv", f"out{request.param}"
     path.write_text("puzzle\n" + f"{PUZZLE}\n" * 160 + "x\n" + f"{PUZZLE}\n" * 140)
     bs.solve_file(str(path), str(folder / out), jobs=1)
-    right = (folder / out).read_bytes()
+    right = content_of(folder / out)
     (folder / out).unlink()
     with pytest.raises(bs.InputError):  # records all rows before the one that stops it
         bs.solve_file(str(path), str(folder / out), jobs=1, chunk=20, stop_on_invalid=True)
@@ -203,7 +204,7 @@ def test_a_damaged_corpus_run_is_refused_or_right(corpus, where):
             bs.solve_file(str(folder / "in.csv"), str(folder / out), jobs=1, resume=True)
         refused += len(errors)
         if not errors:
-            assert (folder / out).read_bytes() == right
+            assert content_of(folder / out) == right
             (folder / out).unlink()
         partial.write_bytes(kept[0])
         journal.write_bytes(kept[1])

@@ -56,7 +56,7 @@ def test_limits_end_the_search_for_the_first_covers():
         assert found.nodes <= 3
     with pytest.raises(InputError, match="only counts; name another"):
         first_covers(queens, limit=1, search=SearchSettings(engine="memo"))
-    with pytest.raises(bs.ProblemError, match="no partial cover"):
+    with pytest.raises(bs.ProblemError, match="not a partial cover"):
         first_covers(queens, [0, 1], limit=1)
     none = first_covers(bs.family("langford:2"), limit=1)
     assert (none.covers, none.complete) == ([], True)

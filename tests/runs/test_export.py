@@ -5,6 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cutting import content_of
 from hypothesis import given, strategies as st
 
 import batchsolve as bs
@@ -63,7 +64,7 @@ def exported(tmp_path, schema, parts, suffix, number):
     make_run(directory, schema, parts)
     assert export_run(str(directory), str(output), jobs=1 + number % 3) == sum(map(len, parts))
     assert sorted(os.listdir(tmp_path)) == sorted([directory.name, output.name])
-    data = output.read_bytes()
+    data = content_of(output)
     output.unlink()
     (tmp_path / directory.name).rename(tmp_path.parent / f"{tmp_path.name}-{number}")
     return data

@@ -16,14 +16,13 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from cutting import small_blocks
+from cutting import opened, small_blocks
 from invoking import invoke
 
 import batchsolve as bs
+from batchsolve.runs.outputs import Encoded
 from batchsolve.tables import places
 from batchsolve.tables.encoders import encoder_for
-from batchsolve.tables.in_place import Encoded
-from batchsolve.tables.outputs import open_output
 from batchsolve.tables.places import files_of
 
 SOLVED = "1243342143122134"
@@ -123,7 +122,7 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
     monkeypatch.chdir(tmp_path)
     source = tmp_path / f"in{suffix}"
     table = pa.table({"id": list(range(400)), "puzzle": PUZZLES * 25})
-    with closing(open_output(str(source), table.schema)) as output:
+    with closing(opened(str(source), table.schema)) as output:
         output.take(Encoded.of(encoder_for(str(source))(table)))
         output.finish()
     whole, out = tmp_path / "whole", tmp_path / "out"
@@ -156,10 +155,10 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
 @pytest.fixture
 def _all_recorded(monkeypatch):
     def make(records):
-        records._run.record(records._journal, records._output)
+        records._run.record(records._journal)
 
     # record at once: a thread would wait for the disk, and the run might stop before it is done
-    monkeypatch.setattr("batchsolve.runs.solve_file.RecordsBehind.make_if_due", make)
+    monkeypatch.setattr("batchsolve.runs.files.RecordsBehind.make_if_due", make)
 
 
 def interrupted(source, target, after=60, **settings):

@@ -20,7 +20,8 @@ from batchsolve.problems.random_layouts import random_regions
 from batchsolve.problems.random_lines import random_lines
 from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
-from batchsolve.runs import puzzles, solve_file
+from batchsolve.runs import files, puzzles
+from batchsolve.runs.outputs import OneFile
 from batchsolve.tables.rule_columns import OWN, own_rules
 
 GRIDS = {
@@ -206,9 +207,9 @@ def test_regions_and_cages_of_their_own_depend_on_no_block_and_are_solved(tmp_pa
     assert bs.generate_table(60, **how, jobs=2, chunk=7) == whole
     bs.generate_file(tmp_path / "whole.csv", 60, **how)
     with monkeypatch.context() as patch:
-        takes, take = iter([1, 1, 1, 0]), solve_file.FileRun._take
-        patch.setattr(solve_file, "JOURNAL_SECONDS", 0)
-        patch.setattr(solve_file.FileRun, "_take", lambda *a: (1 / next(takes), take(*a))[1])
+        takes, take = iter([1, 1, 1, 0]), OneFile.take
+        patch.setattr(files, "JOURNAL_SECONDS", 0)
+        patch.setattr(OneFile, "take", lambda *a: (1 / next(takes), take(*a))[1])
         with pytest.raises(ZeroDivisionError):
             bs.generate_file(tmp_path / "out.csv", 60, **how, chunk=7, jobs=1)
     bs.generate_file(tmp_path / "out.csv", 60, **how, resume=True)
@@ -281,12 +282,13 @@ def test_the_same_bytes_for_all_workers_and_blocks(tmp_path, suffix):
 
 SLOW = """
 import time
-import batchsolve.cli, batchsolve.runs.solve_file as solve_file
+import batchsolve.cli, batchsolve.runs.files as files
 from batchsolve.runs.journal import Journal
-solve_file.JOURNAL_SECONDS = 0
-record, take = Journal.record, solve_file.FileRun._take
+from batchsolve.runs.outputs import OneFile
+files.JOURNAL_SECONDS = 0
+record, take = Journal.record, OneFile.take
 Journal.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded"))
-solve_file.FileRun._take = lambda self, *a: (time.sleep(0.005), take(self, *a))
+OneFile.take = lambda self, *a: (time.sleep(0.005), take(self, *a))
 batchsolve.cli.app()
 """
 
@@ -410,7 +412,7 @@ def test_a_table_of_puzzles_says_by_which_rules_they_are_solved(tmp_path):
 def test_weighted_rows_stand_for_all_minimal_puzzles():
     problem = bs.Sudoku(2, 2)
     grids = np.array(sorted(grids_by_rules(problem.rules, [0] * 16)))
-    orbits = np.unique(bs.canonical_forms(problem, grids).grids, axis=0, return_counts=True)
+    orbits = np.unique(bs.canonical_forms(grids, problem).grids, axis=0, return_counts=True)
     each = [n * minimal_puzzles(grid) for grid, n in zip(*orbits, strict=True)]
     wanted = sum(each) / np.sum(each)
     table = bs.generate_table(20_000, box=(2, 2), minimal=True, weights=True, seed=2)

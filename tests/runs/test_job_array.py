@@ -135,7 +135,7 @@ def test_a_stack_that_is_gone_is_noticed(array):
     (part, _), _ = array
     header, _, *rest = part.read_text().splitlines(keepends=True)
     part.write_text(header + "".join(rest))
-    with pytest.raises(InputError, match=r"0000\.jsonl: the stacks are damaged.*; split anew"):
+    with pytest.raises(InputError, match=r"0000\.jsonl: the stacks are damaged.*; split again"):
         read_part(str(part), PROBLEM)
 
 

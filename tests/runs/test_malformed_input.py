@@ -14,7 +14,7 @@ from conftest import rows_of_csv
 from cutting import small_blocks
 from invoking import invoke
 
-from batchsolve.tables import sources
+from batchsolve.tables import detection, sources
 
 S = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 P = "".join("." if (k * k // 5 + k) % 2 else digit for k, digit in enumerate(S))
@@ -284,7 +284,7 @@ def test_a_field_that_stands_twice_makes_its_line_invalid(solve):
 
 @pytest.mark.parametrize("begin", ["", "\n"])
 def test_a_first_line_of_json_may_be_longer_than_the_sample(solve, monkeypatch, begin):
-    monkeypatch.setattr(sources, "HEAD_BYTES", 4096)
+    monkeypatch.setattr(detection, "HEAD_BYTES", 4096)
     monkeypatch.setattr(sources, "SKIP_BYTES", 512)
     records = [{"note": "x" * 20_000, "puzzle": P}, {"note": "y" * 9000, "puzzle": P2}]
     data = begin + "".join(json.dumps(record) + "\n" for record in records)

@@ -8,7 +8,7 @@ from oracles import grids_by_rules
 import batchsolve as bs
 from batchsolve.problems.rules import Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
-from batchsolve.runs import in_memory
+from batchsolve.runs import solve as solving
 
 PLAIN = plain(2, 2)
 LAYOUTS = ["AAABACBBCCBDCDDD", "AABBAABBCCDDCCDD", "ABBBAABDACDDCCCD"]
@@ -36,7 +36,7 @@ def test_each_grid_is_solved_by_its_own_problem(kinds, clues, engine, jobs, bloc
         grid[cell] = digit
     problems = [Variant(rules) for rules in kinds]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_memory, "BLOCK_CELLS", block)
+        patch.setattr(solving, "BLOCK_CELLS", block)
         found = bs.solve_batch(grids, problems, limit=400, engine=engine, jobs=jobs)
     for k, rules in enumerate(kinds):
         solutions = grids_by_rules(rules, grids[k].tolist())
@@ -46,7 +46,7 @@ def test_each_grid_is_solved_by_its_own_problem(kinds, clues, engine, jobs, bloc
 
 
 def test_layouts_of_regions_are_searched_side_by_side():
-    problems = in_memory.Problems.of([Variant(rules) for rules in JIGSAWS * 2], 6)
+    problems = solving.Problems.of([Variant(rules) for rules in JIGSAWS * 2], 6)
     [(problem, rows)] = problems.at(np.arange(6))
     assert repr(problem) == "Variants(16 cells, 4 digits, 6 rows)"
     assert rows.tolist() == list(range(6))
@@ -60,7 +60,7 @@ def test_cages_and_marks_are_searched_side_by_side():
         Rules(4, PLAIN.places, ()),
     ]
     problems = [Variant(rules + each) for rules in (PLAIN, JIGSAWS[0]) for each in own]
-    [(problem, _)] = in_memory.Problems.of(problems, 6).at(np.arange(6))
+    [(problem, _)] = solving.Problems.of(problems, 6).at(np.arange(6))
     assert [problem.of_row(k).rules for k in range(6)] == [each.rules for each in problems]
 
 

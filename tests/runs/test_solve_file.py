@@ -19,12 +19,12 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from conftest import interrupted_at_each_moment
-from cutting import small_blocks
+from cutting import content_of, small_blocks
 from hypothesis import given, strategies as st
 from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.runs import solve_file
+from batchsolve.runs import files
 from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.reader import number_kinds, number_types, with_numbers
 
@@ -86,7 +86,7 @@ def test_every_format_holds_the_same_rows_and_can_be_read_again(corpus, expected
     out, again, back = (tmp_path / f"{name}{suffix}" for name in ("out", "again", "back"))
     bs.solve_file(str(corpus), str(out))
     bs.solve_file(str(corpus), str(again), chunk=333, jobs=1)
-    assert out.read_bytes() == again.read_bytes()
+    assert content_of(out) == content_of(again)
     summary = bs.solve_file(str(out), str(back), column="puzzle")
     assert (summary.rows, summary.invalid, summary.disagree) == (1500, 65, 0)
     as_csv = tmp_path / "back.csv"
@@ -344,9 +344,10 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(long_corpus, tmp_path, how
     out = tmp_path / f"out{suffix}"
     code = """
 import sys, time
-import batchsolve.cli, batchsolve.runs.solve_file as solve_file
-solve_file.JOURNAL_SECONDS = 0
-take = solve_file.FileRun._take
+import batchsolve.cli, batchsolve.runs.files as files
+from batchsolve.runs.outputs import OneFile
+files.JOURNAL_SECONDS = 0
+take = OneFile.take
 
 def take_when_told(self, *chunk):
     sys.stdin.read(1)
@@ -354,7 +355,7 @@ def take_when_told(self, *chunk):
     take(self, *chunk)
     print("taken")
 
-solve_file.FileRun._take = take_when_told
+OneFile.take = take_when_told
 batchsolve.cli.app()
 """
     command = [sys.executable, "-u", "-c", code, "solve", str(path), "-o", str(out), "--resume"]
@@ -400,7 +401,7 @@ class Syncing:
     def sync(self):
         self.let_go.get()
 
-    def state(self, output):
+    def state(self):
         return {}
 
     def note(self, *record):
@@ -410,11 +411,11 @@ class Syncing:
 @pytest.mark.usefixtures("_garbage_stays")
 def test_ctrl_c_at_any_moment_of_a_record_ends_the_run(monkeypatch):
     """An interrupt while a lock was held once made the thread that waits for the disk hang."""
-    monkeypatch.setattr(solve_file, "JOURNAL_SECONDS", 0)
+    monkeypatch.setattr(files, "JOURNAL_SECONDS", 0)
 
     def go(interrupted):
         run = Syncing()
-        with solve_file.RecordsBehind(run, run, run) as records:
+        with files.RecordsBehind(run, run, run) as records:
             try:
                 sys.settrace(interrupted)
                 records.make_if_due()
@@ -549,7 +550,7 @@ def test_a_run_that_made_no_output_leaves_no_journal(corpus, tmp_path, monkeypat
     def fail(*_):
         raise OSError(errno.EMFILE, "Too many open files")
 
-    monkeypatch.setattr("batchsolve.runs.destinations.open_output", fail)
+    monkeypatch.setattr("batchsolve.runs.outputs.OneFile.open", fail)
     with pytest.raises(OSError, match="Too many open files"):
         bs.solve_file(corpus, tmp_path / "out.csv")
     assert list(tmp_path.iterdir()) == []

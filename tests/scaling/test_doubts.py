@@ -50,14 +50,14 @@ def test_short_runs_are_no_speed_up(made, tmp_path):
     series = series_of(made, {1: [0.03], 2: [0.05], 4: [0.04], 8: [0.05]})
     assert is_too_short(series)
     [(_, doubt)] = doubts(series)
-    assert "its runs end within 0.03 s, so that a speed-up would say nothing" in doubt
+    assert "its runs end within 0.03 s, so a speed-up would mean nothing" in doubt
     assert fits(series) == []
     assert speedup_figure([series]) is None
     log = made[1]
     experiment = Experiment(series.runs, [log] * len(series.runs), {})
     page = write_report(tmp_path, experiment, []).read_text()
     assert page.count("<td>too short</td>") == 2 * 4
-    assert "would say nothing" in page
+    assert "would mean nothing" in page
     assert "serial share" not in page
 
 

@@ -83,7 +83,7 @@ def test_small_puzzles_have_the_least_of_all_forms(square):
     for box in [(rows, n // rows) for rows in (1, 2, 3) if n % rows == 0]:
         if bs.Sudoku(*box).first_clashes(square.reshape(1, -1).astype(np.uint8))[0] >= 0:
             continue
-        forms = bs.canonical_forms(bs.Sudoku(*box), square.reshape(1, -1))
+        forms = bs.canonical_forms(square.reshape(1, -1), bs.Sudoku(*box))
         least, ways = canonical_form(square, *box)
         assert tuple(forms.grids[0].tolist()) == least
         assert forms.symmetries[0] == ways
@@ -92,7 +92,7 @@ def test_small_puzzles_have_the_least_of_all_forms(square):
 @settings(max_examples=6)
 @given(puzzles(2, 3))
 def test_6x6_puzzles_have_the_least_of_all_forms(square):
-    forms = bs.canonical_forms(bs.Sudoku(2, 3), square.reshape(1, -1))
+    forms = bs.canonical_forms(square.reshape(1, -1), bs.Sudoku(2, 3))
     least, ways = canonical_form(square, 2, 3)
     assert tuple(forms.grids[0].tolist()) == least
     assert forms.symmetries[0] == ways
@@ -108,13 +108,13 @@ def test_a_form_does_not_depend_on_the_puzzle_that_it_is_made_of(box):
     def check(square, seed):
         rng = np.random.default_rng(seed)
         others = [square] + [shuffled(square, *box, rng) for _ in range(3)]
-        forms = bs.canonical_forms(problem, np.array(others))
+        forms = bs.canonical_forms(np.array(others), problem)
         assert (forms.grids == forms.grids[0]).all()
         assert (forms.symmetries == forms.symmetries[0]).all()
         assert forms.symmetries[0] > 0
         for k, other in enumerate(others):
             assert applied(forms, k, other) == forms.grids[k].tolist()
-        again = bs.canonical_forms(problem, forms.grids[:1])
+        again = bs.canonical_forms(forms.grids[:1], problem)
         assert (again.grids[0] == forms.grids[0]).all()
         assert forms.grids[0].tolist() <= min(other.reshape(n * n).tolist() for other in others)
 
@@ -122,7 +122,7 @@ def test_a_form_does_not_depend_on_the_puzzle_that_it_is_made_of(box):
 
 
 def test_all_4x4_grids_are_of_two_classes():
-    forms = bs.canonical_forms(bs.Sudoku(2, 2), grids_of(2, 2))
+    forms = bs.canonical_forms(grids_of(2, 2), bs.Sudoku(2, 2))
     _, first, sizes = np.unique(forms.grids, axis=0, return_index=True, return_counts=True)
     assert sorted(sizes.tolist()) == [96, 192]
     group = 2 * (2 * 2**2) ** 2 * factorial(4)
@@ -133,7 +133,7 @@ def test_all_6x6_grids_are_of_as_many_classes_as_their_symmetries_say():
     # one grid in 6! has 123456 as its first row; the others differ from it only in labels
     grids = grids_of(2, 3, [cell * 6 + cell for cell in range(6)])
     assert len(grids) == 28_200_960 // factorial(6)
-    forms = bs.canonical_forms(bs.Sudoku(2, 3), grids)
+    forms = bs.canonical_forms(grids, bs.Sudoku(2, 3))
     _, first = np.unique(forms.grids, axis=0, return_index=True)
     assert len(first) == 49
     group = (factorial(3) * 2**3) * (2 * 6**2) * factorial(6)
@@ -144,7 +144,7 @@ def test_all_6x6_grids_are_of_as_many_classes_as_their_symmetries_say():
 def test_known_grids_have_the_forms_and_symmetries_that_others_found():
     problem = bs.Sudoku(3, 3)
     grids = np.array([problem.parse(grid) for grid in (MOST_CANONICAL, LEAST, GREATEST)])
-    forms = bs.canonical_forms(problem, grids)
+    forms = bs.canonical_forms(grids, problem)
     assert (forms.grids == grids).all()
     assert forms.symmetries.tolist() == [648, 3, 72]
 
@@ -158,7 +158,7 @@ def test_grids_are_looked_up_in_a_table_that_the_search_agrees_with():
     grids = bs.solve_batch(clues, limit=1).solutions
     grids = np.concatenate([grids, problem.parse(MOST_CANONICAL)[None]])
     assert grids.all()
-    forms = bs.canonical_forms(problem, grids)
+    forms = bs.canonical_forms(grids, problem)
     searched, symmetries, *_ = native.canonical_forms(grids, 3, 3, 10_000, False)
     assert (searched == forms.grids).all()
     assert (symmetries == forms.symmetries).all()
@@ -177,7 +177,7 @@ def test_forms_of_grids_and_of_puzzles_stand_where_they_belong():
     problem = bs.Sudoku(3, 3)
     grid = problem.parse(MOST_CANONICAL)
     mixed = np.array([grid * 0, grid, grid * (grid == 9), grid])
-    forms = bs.canonical_forms(problem, mixed)
+    forms = bs.canonical_forms(mixed, problem)
     assert forms.symmetries.tolist() == [3_359_232, 648, 72, 648]
     assert forms.grids.astype(bool).sum(axis=1).tolist() == [0, 81, 9, 81]
 
@@ -186,17 +186,17 @@ def test_an_empty_grid_has_all_symmetries_that_there_are():
     columns, rows = (len(list(lines_in_all_orders(6, size))) for size in (3, 2))
     empty = {(2, 3): rows * columns, (3, 2): rows * columns, (4, 4): 2 * 24**10}
     for box, symmetries in empty.items():
-        forms = bs.canonical_forms(bs.Sudoku(*box), np.zeros((1, (box[0] * box[1]) ** 2), int))
+        forms = bs.canonical_forms(np.zeros((1, (box[0] * box[1]) ** 2), int), bs.Sudoku(*box))
         assert forms.symmetries.tolist() == [symmetries]
         assert not forms.grids.any()
 
 
 def test_what_has_no_form_is_one_message():
     with pytest.raises(bs.InputError, match="grid 1: digit 5 twice in a row: row 1, column 1 and"):
-        bs.canonical_forms(bs.Sudoku(3, 3), [[0] * 81, [5, 5] + [0] * 79])
+        bs.canonical_forms([[0] * 81, [5, 5] + [0] * 79], bs.Sudoku(3, 3))
     with pytest.raises(bs.ProblemError, match="grids of 25×25 with boxes of 5×5 have too many sym"):
-        bs.canonical_forms(bs.Sudoku(5, 5), np.zeros((1, 625), int))
-    assert bs.canonical_forms(bs.Sudoku(3, 3), np.zeros((0, 81), int)).grids.shape == (0, 81)
+        bs.canonical_forms(np.zeros((1, 625), int), bs.Sudoku(5, 5))
+    assert bs.canonical_forms(np.zeros((0, 81), int), bs.Sudoku(3, 3)).grids.shape == (0, 81)
 
 
 def test_a_search_without_room_finds_no_form(monkeypatch):
@@ -204,7 +204,7 @@ def test_a_search_without_room_finds_no_form(monkeypatch):
     problem = bs.Sudoku(2, 4)
     rows = np.arange(8)
     pattern = (rows[:, None] * 4 + rows[:, None] // 2 + rows) % 8 + 1
-    forms = bs.canonical_forms(problem, np.array([pattern, pattern * 0]))
+    forms = bs.canonical_forms(np.array([pattern, pattern * 0]), problem)
     assert forms.found.tolist() == [False, True]
     assert not forms.grids[0].any()
     with pytest.raises(bs.InputError, match="no canonical form: more than"):
@@ -214,3 +214,13 @@ def test_a_search_without_room_finds_no_form(monkeypatch):
 def test_one_puzzle_is_written_as_it_was_read():
     assert bs.canonical("1?????2??3?????4", blank="?") == "???1?2????3?4???"
     assert bs.canonical("D.....A..B.....C", alphabet="A-D") == "...A.B....C.D..."
+
+
+def test_texts_have_the_forms_of_their_digits():
+    texts = ["1.....2..3.....4", "4.....3..1.....2", "................"]
+    forms = bs.canonical_forms(texts)
+    problem = bs.Sudoku(2, 2)
+    digits = bs.canonical_forms([problem.parse(text) for text in texts], problem)
+    assert forms.grids.tolist() == digits.grids.tolist()
+    wide = bs.canonical_forms(["." * 36], box=(3, 2))
+    assert wide.grids.shape == (1, 36)

@@ -74,7 +74,7 @@ def test_images_have_the_same_form_and_their_solutions_solve_them(box):
     images = drawn(problem, grids, 20, 5, solutions)
     assert images.sources.tolist() == np.repeat(range(3), 20).tolist()
     assert problem.check(images.puzzles, images.solutions).all()
-    forms = bs.canonical_forms(problem, np.concatenate([grids, images.puzzles]))
+    forms = bs.canonical_forms(np.concatenate([grids, images.puzzles]), problem)
     assert (forms.grids[3:] == forms.grids[images.sources]).all()
 
 

@@ -164,8 +164,8 @@ def test_a_run_up_to_symmetry_is_resumed(backend, tmp_path):
         ("{}", "expected a list of objects such as"),
         ('[{"a": 1}]', "symmetry 1: expected an object that says which item becomes which"),
         ('[{"r1": "x"}]', "symmetry 1: unknown item 'x'"),
-        ('[{"r1": "r2"}]', "symmetry 1 makes one item of two"),
-        ('[{"r1": "r2", "r2": "r1"}]', "symmetry 1 makes no option of some option"),
+        ('[{"r1": "r2"}]', "symmetry 1 maps two items, or two colours, to one"),
+        ('[{"r1": "r2", "r2": "r1"}]', "symmetry 1 does not map every option to an option"),
     ],
 )
 def test_files_of_symmetries_that_cannot_be(text, message, tmp_path):

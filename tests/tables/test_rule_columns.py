@@ -22,7 +22,7 @@ from batchsolve.formats.grid_rules import STRICT
 from batchsolve.problems.notation import buffers
 from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
-from batchsolve.runs import solve_file
+from batchsolve.runs import files
 from batchsolve.tables.rule_columns import COLUMNS
 
 BLANK = "." * 16
@@ -235,7 +235,7 @@ WRONG = [
         ({"constraints": text}, "is not a killer of 9×9")
         for text in ("3x3:d", "3x3:k:", "3x3:::::")
     ),
-    ({"constraints": "{"}, "column 'constraints': no JSON"),
+    ({"constraints": "{"}, "column 'constraints': not JSON"),
     ({"constraints": "[]"}, "column 'constraints': '[]' is not a constraint string"),
     ({"constraints": '{"id": "", "cells": [], "lines": []}'}, "the JSON of SudokuPad, whose"),
     ({"constraints": '{"size": 9}'}, "a puzzle of size 9; the grids of the table have 4"),
@@ -253,7 +253,7 @@ WRONG = [
     ),
     ({"constraints": '{"size": 4, "size": 9, "even": []}'}, "an object has two fields 'size'"),
     ({"constraints": f'{{"size": 4, "even": {"[" * 3000 + "]" * 3000}}}'}, "nested more than 100"),
-    ({"constraints": '{"size": 4, "even": ' + "[" * 3000}, "no JSON: "),
+    ({"constraints": '{"size": 4, "even": ' + "[" * 3000}, "not JSON: "),
     ({"pairs": f"r{'1' * 5000}c1<r1c2"}, "column 'pairs'"),
     ({"rules": "knight", "pairs": "r1c1<r1c2"}, "column 'rules': unknown rule 'knight'"),
     ({"rules": "Normal rules apply."}, "column 'rules': unknown rule 'normal rules apply.'"),
@@ -312,7 +312,7 @@ def test_parallel_and_resumed_runs_give_the_same_bytes(killers, tmp_path, backen
         if len(seen) > 3:
             raise Stop
 
-    with small_blocks(3000), patch.object(solve_file, "JOURNAL_SECONDS", 0):
+    with small_blocks(3000), patch.object(files, "JOURNAL_SECONDS", 0):
         bs.solve_file(str(killers), str(whole), jobs=1)
         with pytest.raises(Stop):
             bs.solve_file(str(killers), str(out), jobs=1, on_progress=stop)

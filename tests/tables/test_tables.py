@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cutting import small_blocks
+from cutting import content_of, opened, small_blocks
 from hypothesis import given, strategies as st
 
 from batchsolve import InputError
@@ -26,8 +26,9 @@ from batchsolve.problems.answers import Answers
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import sudoku
+from batchsolve.runs.outputs import Encoded
 from batchsolve.settings import FileSettings
-from batchsolve.tables.answers import AnswerTable
+from batchsolve.tables.answers import answer_table
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
     PARTS,
@@ -41,9 +42,7 @@ from batchsolve.tables.blocks import (
 from batchsolve.tables.checksums import joined, sums_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for, header_for
-from batchsolve.tables.in_place import Encoded
 from batchsolve.tables.layouts import JSON_TEXT, RowsError
-from batchsolve.tables.outputs import open_output
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.rule_columns import RuleColumns
 from batchsolve.tables.shapes import Grids, Shape, Shapes
@@ -385,7 +384,7 @@ def test_each_of_many_columns_is_looked_at_alone(tmp_path):
 
 
 def test_a_header_may_be_longer_than_what_is_read_of_a_file_at_first(tmp_path, monkeypatch):
-    monkeypatch.setattr("batchsolve.tables.sources.HEAD_BYTES", 1 << 20)
+    monkeypatch.setattr("batchsolve.tables.detection.HEAD_BYTES", 1 << 20)
     path, long = tmp_path / "in.csv", "x" * (3 << 20)
     path.write_text(f"puzzle,{long}\n{P},1\n")
     assert Corpus([str(path)]).columns == ["puzzle", long]
@@ -398,7 +397,7 @@ def test_a_header_may_be_longer_than_what_is_read_of_a_file_at_first(tmp_path, m
 
 
 def test_what_was_read_before_damage_is_given(tmp_path, monkeypatch):
-    monkeypatch.setattr("batchsolve.tables.sources.HEAD_BYTES", 1000)
+    monkeypatch.setattr("batchsolve.tables.detection.HEAD_BYTES", 1000)
     monkeypatch.setattr("batchsolve.tables.corpus.SAMPLE_ROWS", 10)
     random = np.random.default_rng(1)
     noise = "".join(f"{P},{random.integers(1 << 60)}\n" for _ in range(1000))
@@ -442,7 +441,7 @@ def test_late_json_fields_are_refused_with_the_rows_of_the_file(tmp_path, late, 
     path.write_text("\n".join(lines))
     with (
         small_blocks(400),
-        patch("batchsolve.tables.sources.HEAD_BYTES", 1000),
+        patch("batchsolve.tables.detection.HEAD_BYTES", 1000),
         patch("batchsolve.tables.corpus.SAMPLE_ROWS", 10),
     ):
         corpus = Corpus([str(path)])
@@ -480,7 +479,8 @@ def test_lists_become_texts_with_blanks_between(data, inner, shape, begin):
             return [text for each in value for text in flat(each)]
         if value is None:
             return [] if pa.types.is_list(kind) else ["."]
-        return [str(int(value) if isinstance(value, float) else value)]
+        text = str(int(value) if isinstance(value, float) else value)
+        return [text if text.strip(" \t\n\v\f\r") else "."]
 
     wanted = ["" if row is None else " ".join(flat(row)) for row in rows[begin // 2 :]]
     assert [text or "" for text in as_text(column, "puzzle").to_pylist()] == wanted
@@ -564,13 +564,14 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
             disagree += agrees is False
             row += (agrees,)
         rows.append((*row, message, *((k, 0.123457) if stats else ())))
-    answer_table = pickle.loads(pickle.dumps(AnswerTable(reader, limit, stats)))
-    table, result = pickle.loads(pickle.dumps(answer_table.rows(batch, answers)))
-    assert table.schema == answer_table.schema
+    output = pickle.loads(pickle.dumps(answer_table(reader, limit, FileSettings(stats=stats))))
+    table, result = pickle.loads(pickle.dumps(output.rows(batch, answers)))
+    assert table.schema == output.schema
     assert list(zip(*(c.to_pylist() for c in table.columns), strict=True)) == rows
     place = len(names) + 1
-    assert result.tally.tolist() == [sum(row[place] == s for row in rows) for s in STATUSES]
-    assert (result.disagree, result.nodes) == (disagree, sum(range(n)))
+    tally = [result.counts[s] for s in STATUSES]
+    assert tally == [sum(row[place] == s for row in rows) for s in STATUSES]
+    assert (result.counts["disagree"], result.counts["nodes"]) == (disagree, sum(range(n)))
     assert result.first_invalid == (invalid[0] if invalid else None)
 
 
@@ -617,7 +618,7 @@ def test_encoders_write_what_the_standard_library_writes(rows, cuts):
     pairs = list(pairwise(bounds))
     schema = SCHEMA.remove(5)  # other formats write floats differently
     without = [row[:5] for row in rows]
-    for path, delimiter in (("x.csv", ","), ("-", ","), ("x.tsv.gz", "\t")):
+    for path, delimiter in (("x.csv", ","), ("-", ","), ("x.tsv", "\t")):
         encoder = pickle.loads(pickle.dumps(encoder_for(path)))
         parts = [encoder(table_of(without[b:e], schema)) for b, e in pairs]
         parts = [bytes(pickle.loads(pickle.dumps(part))) for part in parts]
@@ -673,15 +674,15 @@ def test_floats_are_written_the_same_with_and_without_quotation_marks():
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl.zst", ".tsv.bz2", ".parquet"])
 def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr("batchsolve.tables.packing.ROW_GROUP", 100)
+    monkeypatch.setattr("batchsolve.runs.outputs.ROW_GROUP", 100)
     rows = [(f"a{k % 7}", '"' * (k % 2), k, None, k % 3 == 0, k / 7) for k in range(1000)]
     table = table_of(rows)
     whole, pieces = str(tmp_path / f"whole{suffix}"), str(tmp_path / f"pieces{suffix}")
-    encoder, output = encoder_for(whole), open_output(whole, SCHEMA)
+    encoder, output = encoder_for(whole), opened(whole, SCHEMA)
     output.take(Encoded.of(encoder(table)))
     output.finish()
     output.close()
-    output = open_output(pieces, SCHEMA)
+    output = opened(pieces, SCHEMA)
     random = np.random.default_rng(7)
     begin = 0
     while begin < len(rows):
@@ -691,15 +692,14 @@ def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix,
             written = output.written()
             output.take(Encoded.of(encoder(table.slice(begin, 5))))
             output.close()
-            output = open_output(pieces, SCHEMA, written)
+            output = opened(pieces, SCHEMA, written)
         output.take(Encoded.of(encoder(table.slice(begin, size))))
         begin += size
     assert not os.path.exists(pieces)
     output.finish()
     output.close()
     assert not os.path.exists(partial_path(pieces))
-    with open(whole, "rb") as one, open(pieces, "rb") as two:
-        assert one.read() == two.read()
+    assert content_of(whole) == content_of(pieces)
     if suffix == ".parquet":
         with pq.ParquetFile(whole) as file:
             assert [file.metadata.row_group(k).num_rows for k in range(10)] == [100] * 10

@@ -288,3 +288,17 @@ def test_an_interrupted_script_says_nothing_but_that():
     ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.stderr.endswith("KeyboardInterrupt\n")
     assert "Warning" not in ended.stderr
+
+
+UNUSED = """
+import batchsolve as bs
+puzzles = bs.generate(box=(2, 2), cages=(1, 2))
+covers = bs.solutions("queens:11", jobs=2)
+next(puzzles), next(covers)
+"""
+
+
+def test_iterators_that_are_not_used_up_let_the_process_end():
+    for _ in range(3):
+        ended = subprocess.run([sys.executable, "-c", UNUSED], capture_output=True, text=True)
+        assert (ended.returncode, ended.stderr) == (0, "")

@@ -178,17 +178,26 @@ private:
     /// Write the stack, the guesses, and the others in ascending order.
     void write_options(int lane) {
         const Lane& here = lanes_[lane];
-        std::vector<bool> is_filled(static_cast<std::size_t>(n_cells_));
+        const auto n = static_cast<std::size_t>(n_cells_);  // of which each has an option
+        auto& options = out_.covers.options;
+        options.resize(options.size() + n);
+        is_filled_.assign(n, 0);
+        const std::span cover = std::span(options).last(n);  // these do not change: no reloads
+        const std::span is_filled(is_filled_);
+        std::size_t end = 0;
         const auto write = [&](Option o) {
             const auto cell = o / static_cast<Option>(n_digits_);
-            if (cell >= is_filled.size()) return;  // the marks, or the digits of a cage
-            is_filled[cell] = true;
-            out_.covers.options.push_back(o);
+            if (cell >= n) return;  // the marks, or the digits of a cage
+            is_filled[cell] = 1;
+            cover[end++] = o;
         };
         for (const Option o : task_.stacks[here.next - 1]) write(o);
         for (const Guess& guess : here.guesses) write(option(guess));
-        for (int cell = 0; cell < n_cells_; ++cell) {
-            if (!is_filled[cell]) out_.covers.options.push_back(option(cell, digit(cell, lane)));
+        const auto n_digits = static_cast<Option>(n_digits_);
+        for (std::size_t cell = 0; cell < n; ++cell) {
+            if (is_filled[cell]) continue;
+            const auto of_cell = static_cast<Option>(digit(static_cast<int>(cell), lane));
+            cover[end++] = static_cast<Option>(cell) * n_digits + of_cell;
         }
     }
 
@@ -413,7 +422,8 @@ private:
     const int n_cells_, n_digits_;
     const Order order_;
     Outcome out_;
-    std::vector<std::uint8_t> digits_;  // of covers
+    std::vector<std::uint8_t> digits_;     // of covers
+    std::vector<std::uint8_t> is_filled_;  // cells of the cover that is written
     Segments segments_;
     /// Lanes that share a root go broad before one goes deep: a small budget would end there, with
     /// a large frontier and no cover.

@@ -16,12 +16,7 @@ namespace {
 /// Search a task without holding the lock.
 nb::tuple search(const TaskArrays& arrays, auto engine) {
     const Task task = arrays.task();
-    Outcome out(0);
-    {
-        const nb::gil_scoped_release without_lock;
-        out = engine(task);
-    }
-    return packed(std::move(out));
+    return packed(unlocked([&] { return engine(task); }));
 }
 
 /// Handicaps as Python has them: the first is the number of options that is enough.

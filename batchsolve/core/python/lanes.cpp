@@ -59,13 +59,7 @@ lanes::Digs digs_of(const WishArrays& wish, const MadeArrays& made, Array<std::u
              span_of(made.weights)}};
 }
 
-/// Search without holding the lock.
-nb::tuple without_lock(auto search) {
-    lanes::Grids found{Outcome(0), {}};
-    {
-        const nb::gil_scoped_release without_lock;
-        found = search();
-    }
+nb::tuple arrays_of(lanes::Grids&& found) {
     return nb::make_tuple(packed(std::move(found.out)), to_python(std::move(found.digits)));
 }
 
@@ -86,26 +80,25 @@ void add_lanes(nb::module_& m) {
                       Array<std::uint64_t>>());
     m.def("first_clashes", [](const lanes::Rules& rules, const RowArrays& own,
                               Array<std::int64_t> rows, Array<std::uint8_t, 2> grids) {
-        auto clashes = [&] {
-            const nb::gil_scoped_release without_lock;
+        return to_python(unlocked([&] {
             return lanes::first_clashes(rules, own.rules(), span_of(rows), span_of(grids));
-        }();
-        return to_python(std::move(clashes));
+        }));
     });
     m.def("search_houses",
           [](const lanes::Rules& rules, const RowArrays& own, Array<std::int64_t> rows,
              const TaskArrays& arrays, bool is_any_order, bool is_unordered) {
               const Task task = arrays.task();
-              return without_lock([&] {
+              return arrays_of(unlocked([&] {
                   return lanes::search_houses(rules, own.rules(), span_of(rows), task,
                                               {is_any_order, is_unordered});
-              });
+              }));
           });
     m.def("search_boxes", [](int rows, int columns, const TaskArrays& arrays, bool is_any_order,
                              bool is_unordered) {
         const Task task = arrays.task();
-        return without_lock(
-            [&] { return lanes::search_boxes(rows, columns, task, {is_any_order, is_unordered}); });
+        return arrays_of(unlocked([&] {
+            return lanes::search_boxes(rows, columns, task, {is_any_order, is_unordered});
+        }));
     });
     nb::class_<WishArrays>(m, "Wish").def(
         nb::init<Array<std::int64_t>, Array<std::uint16_t>, Array<std::uint16_t>,
@@ -120,16 +113,15 @@ void add_lanes(nb::module_& m) {
     m.def("dig_boxes", [](int rows, int columns, const WishArrays& wish, const MadeArrays& made,
                           Array<std::uint64_t> keys, Array<std::int64_t> numbers) {
         const auto digs = digs_of(wish, made, keys, numbers);
-        const nb::gil_scoped_release without_lock;
-        return lanes::dig_boxes(rows, columns, digs);
+        return unlocked([&] { return lanes::dig_boxes(rows, columns, digs); });
     });
     m.def("dig_houses",
           [](const lanes::Rules& rules, const RowArrays& own, Array<std::int64_t> own_rows,
              const WishArrays& wish, const MadeArrays& made, Array<std::uint64_t> keys,
              Array<std::int64_t> numbers) {
               const auto digs = digs_of(wish, made, keys, numbers);
-              const nb::gil_scoped_release without_lock;
-              return lanes::dig_houses(rules, own.rules(), span_of(own_rows), digs);
+              return unlocked(
+                  [&] { return lanes::dig_houses(rules, own.rules(), span_of(own_rows), digs); });
           });
 }
 

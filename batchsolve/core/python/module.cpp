@@ -2,6 +2,7 @@
 #include "python/module.h"
 
 NB_MODULE(BATCHSOLVE_MODULE, m) {
+    nanobind::set_leak_warnings(false);  // caches of Python keep objects until the process ends
     batchsolve::python::add_engines(m);
     batchsolve::python::add_graphs(m);
     batchsolve::python::add_cages(m);

@@ -141,8 +141,9 @@ constexpr unsigned first_pattern =
 inline constexpr auto levels_by_added = [] {
     Table<unsigned, n_kinds, lengths.size() + 1> levels{};
     for (auto& of_kind : levels) of_kind.fill(guess);
-    for (const auto& [least, most_added] : graded) {
-        for (unsigned added = 0; added <= most_added; ++added) {
+    for (const Graded& each : graded) {
+        const Technique& least = each.least;  // of a binding, clang 16 takes no reference here
+        for (unsigned added = 0; added <= each.most_added; ++added) {
             levels[static_cast<unsigned>(least.kind)][added] = first_level([&](const Technique& t) {
                 return t.kind == least.kind && t.tenths == least.tenths + added;
             });

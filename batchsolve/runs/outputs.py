@@ -1,0 +1,627 @@
+"""Outputs of runs: one file, standard output, or a folder of Parquet files, the *parts*.
+
+The blocks of a file go to ``OUT.partial``, in order. An interrupted run can go on from there, and
+the finished file takes its place in one step. Parquet and NumPy need more than their rows in order,
+so their finished file is made of ``OUT.partial``: row groups while that grows, since all workers
+would wait for them after the last row.
+
+In a folder, a worker writes each block as one part, whose name is the same in all runs; a part
+appears when it is complete, and belongs to the run once the journal records it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from queue import SimpleQueue
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
+from batchsolve.runs.journal import Part
+from batchsolve.search.rows import Write
+from batchsolve.tables.answers import RowTable
+from batchsolve.tables.blocks import PARTS, TASKS
+from batchsolve.tables.checksums import Sums, Written, checksum_at, sums_of, written_to
+from batchsolve.tables.encoders import Encode, array_header, encoder_for, header_for
+from batchsolve.tables.places import (
+    UNFINISHED,
+    Folder,
+    child,
+    folder_at,
+    is_address,
+    local_path,
+    split_suffixes,
+    suffix_of,
+)
+from batchsolve.whole_files import (
+    check_is_no_link,
+    folder_beside,
+    followed,
+    only_writer,
+    partial_path,
+    target_of,
+)
+from batchsolve.workers.pool import Pool
+
+FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".npy")
+ROW_GROUP = 65_536
+_PART = re.compile(r"part-[0-9]{6,}\.parquet")
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """One encoded block, as a worker returns it.
+
+    Attributes
+    ----------
+    data : pyarrow.Buffer or bytes or None
+        The bytes that are still to be written; None if the worker has written them.
+    written : Written
+        The bytes of a file of it alone.
+    n_rows : int
+        Its rows.
+    sums : object
+        The addition of the rows to the sums of the run.
+    read : Sums
+        The checksums of the records that they were made of.
+    """
+
+    data: pa.Buffer | bytes | None
+    written: Written
+    n_rows: int = 0
+    sums: Any = None
+    read: Sums = ()
+
+    @classmethod
+    def of(cls, data: pa.Buffer | bytes, **more: Any) -> Encoded:
+        """Return a block with the checksum of its bytes."""
+        return cls(data, Written.of(data), **more)
+
+
+class Behind:
+    """A thread that makes calls, one after another, while this one goes on.
+
+    The two communicate through queues written in C. Within the Python code of a `Future` or a
+    `threading.Condition`, Ctrl-C can leave a lock taken, and the thread would wait for it forever.
+
+    Attributes
+    ----------
+    n_open : int
+        Number of calls that have not ended, as far as `settle` knows.
+    is_left : bool
+        True if no further calls are wanted.
+    """
+
+    def __init__(self) -> None:
+        self.n_open, self.is_left = 0, False
+        self._calls: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._ended: SimpleQueue[Exception | None] = SimpleQueue()
+        # a daemon, so that the program ends even if an error prevents a call of `leave`
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            try:
+                if not self.is_left:
+                    call()
+            except Exception as error:
+                self._ended.put(error)
+            else:
+                self._ended.put(None)
+
+    def do(self, call: Callable[[], object]) -> None:
+        """Make a call after all others."""
+        self.n_open += 1
+        self._calls.put(call)
+
+    def settle(self, wait: bool = False) -> None:
+        """Raise the error of a call that has failed; perhaps wait until all calls have ended."""
+        while self.n_open and (wait or not self._ended.empty()):
+            error = self._ended.get()
+            self.n_open -= 1
+            if error is not None:
+                raise error
+
+    def leave(self) -> None:
+        """Make no further calls, and wait for the end of the thread."""
+        self.is_left = True
+        self._calls.put(None)
+        self._thread.join()
+
+
+class Output:
+    """The output of a run.
+
+    Attributes
+    ----------
+    path : str
+        The file or folder; the target of a link, not the link.
+    kept : str
+        The path of the rows of an unfinished run; empty if none are kept.
+    journal : str
+        The path of its journal.
+    block_size : BlockSize
+        The size of blocks of the input.
+    n_tasks : int
+        The same, in usual tasks.
+    """
+
+    path = kept = journal = ""
+    block_size = TASKS
+    n_tasks = 1
+
+    def check(self) -> None:
+        """Raise `InputError` or `OutputError` if nothing can be written there."""
+
+    def check_unused(self, resume: bool) -> None:
+        """Raise `OutputError` if files exist that no journal records.
+
+        The input they came from is unknown, so a run must not delete them. A run that is to be
+        resumed may delete unfinished files of killed workers.
+        """
+
+    def held(self) -> AbstractContextManager[Any]:
+        """Be the only run that writes there; raises `OutputError` if another does."""
+        return nullcontext()
+
+    def is_finished(self) -> bool:
+        """Return True if nothing is left to do once the last row is recorded."""
+        return True
+
+    def parts_of(self, number: int, block: Encoded) -> list[Part]:
+        """Return the part that holds a block, for the journal; none in a single file."""
+        return []
+
+    def writer(self, table: RowTable, pool: Pool) -> Write:
+        """Return the function that workers call with a batch and its answers.
+
+        It returns `Encoded` rows.
+        """
+        return partial(_encoded, table, encoder_for(self.path))
+
+    def open(
+        self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
+    ) -> None:
+        """Begin anew, or go on behind the recorded rows; all others are discarded.
+
+        Parameters
+        ----------
+        schema : pyarrow.Schema
+        written : Written, optional
+            The last result of `written`.
+        parts : sequence of Part
+            The recorded parts.
+
+        Raises
+        ------
+        JournalError
+            If the rows written before have changed.
+        """
+        raise NotImplementedError
+
+    def take(self, block: Encoded) -> None:
+        """Append the next block, unless a worker has written it."""
+        raise NotImplementedError
+
+    def written(self) -> Written:
+        """Return the length and checksum of the rows taken so far, to resume from them."""
+        return Written()
+
+    def sync(self) -> None:
+        """Make everything taken so far durable; other threads may go on to write."""
+
+    def finish(self) -> None:
+        """Put the finished output into its place."""
+
+    def close(self) -> None:
+        """Leave the output as it is, to be resumed."""
+
+
+def output_at(path: str, is_whole: bool = False) -> Output:
+    """Return the output that a path names; addresses and folders get parts.
+
+    Parameters
+    ----------
+    path : str
+    is_whole : bool
+        See `OneFile`.
+    """
+    if path == "-":
+        return StandardOutput()
+    if is_address(path):
+        return Parts(path)
+    target = followed(path.rstrip("/"))  # what a run keeps lies beside that
+    if path.endswith("/") or os.path.isdir(path):
+        return Parts(path if target == path.rstrip("/") else target + "/")
+    return OneFile(target, is_whole)
+
+
+class StandardOutput(Output):
+    """Standard output, to which blocks are written as they arrive: CSV."""
+
+    path = "-"
+
+    def open(
+        self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
+    ) -> None:
+        """See `Output`."""
+        self._file = sys.stdout.buffer
+        self.take(Encoded.of(header_for(self.path, schema)))
+
+    def take(self, block: Encoded) -> None:
+        """See `Output`."""
+        assert block.data is not None
+        with disk_errors("standard output"):
+            self._file.write(block.data)
+            self._file.flush()  # who gives rows by and by waits for each answer
+
+
+class OneFile(Output):
+    """One file.
+
+    Parameters
+    ----------
+    path : str
+    is_whole : bool
+        Remove the rows of an unfinished run.
+    """
+
+    def __init__(self, path: str, is_whole: bool = False) -> None:
+        self.path, self._is_whole = path, is_whole
+        self.kept = partial_path(path)
+        self.journal = self.kept + ".journal"
+
+    def check(self) -> None:
+        """See `Output`."""
+        suffix, compression = split_suffixes(self.path)
+        if suffix not in FORMATS:
+            raise InputError(
+                f"{self.path}: the name must say the format: .csv, .tsv, .jsonl (each perhaps with "
+                f".gz, .bz2 or .zst), .parquet or, of solutions alone, .npy; a folder of Parquet "
+                f"files ends with /"
+            )
+        if suffix == ".parquet" and compression:
+            raise InputError(
+                f"{self.path}: Parquet is compressed by itself; leave out {compression}"
+            )
+        if suffix == ".npy" and compression:
+            raise InputError(f"{self.path}: an array is not compressed; leave out {compression}")
+        target_of(self.path)
+
+    def check_unused(self, resume: bool) -> None:
+        """See `Output`."""
+        if os.path.exists(self.kept):
+            raise OutputError(
+                f"{self.kept}: is in the way, and has no journal ({self.journal}) to be resumed "
+                f"with; move it or delete it"
+            )
+
+    @contextmanager
+    def held(self) -> Iterator[str]:
+        """See `Output`; lend a folder beside the file."""
+        with (folder_beside if self._is_whole else only_writer)(self.path) as folder:
+            if self._is_whole:
+                self.kept = os.path.join(folder, os.path.basename(self.kept))
+            yield folder
+
+    def is_finished(self) -> bool:
+        """See `Output`."""
+        return not os.path.exists(self.kept)
+
+    def open(
+        self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
+    ) -> None:
+        """See `Output`."""
+        if written is not None and not os.path.exists(self.kept):
+            raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
+        check_is_no_link(self.kept)
+        self._schema, self._whole = schema, self.kept + ".whole"
+        self._row_groups: _RowGroups | None = None
+        header = header_for(self.path, schema)
+        with disk_errors(self.kept):
+            mode = "wb" if written is None else "r+b"
+            self._file: IO[bytes] = open(self.kept, mode)  # noqa: SIM115
+        self._written = Written()
+        try:
+            if written is None:
+                self._append(header, Written.of(header))
+            else:
+                self._go_on_from(written)
+            if suffix_of(self.path) == ".parquet":
+                with disk_errors(self._whole):
+                    self._row_groups = _RowGroups(self.kept, self._whole, schema)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _go_on_from(self, written: Written) -> None:
+        with disk_errors(self.kept):
+            self._written = written_to(self._file, written.n_bytes)
+            if self._written.n_bytes < written.n_bytes:
+                raise OSError(f"it is shorter than its journal says ({written.n_bytes} bytes)")
+            if self._written != written:
+                raise JournalError(
+                    f"{self.kept}: is damaged: its first {written.n_bytes:,} bytes are not "
+                    f"those that were written; delete it and its journal to begin again"
+                )
+            self._file.truncate()
+
+    def take(self, block: Encoded) -> None:
+        """See `Output`."""
+        assert block.data is not None
+        self._append(block.data, block.written)
+        if self._row_groups is not None:
+            end = self.written().n_bytes
+            with disk_errors(self._whole):
+                self._row_groups.grow_to(end)
+
+    def _append(self, data: pa.Buffer | bytes, written: Written) -> None:
+        with disk_errors(self.kept):
+            self._file.write(data)
+        self._written = self._written.plus(written)
+
+    def written(self) -> Written:
+        """See `Output`."""
+        with disk_errors(self.kept):
+            self._file.flush()
+        return self._written
+
+    def sync(self) -> None:
+        """See `Output`."""
+        with disk_errors(self.kept):
+            _sync(self._file)
+
+    def finish(self) -> None:
+        """See `Output`."""
+        self.sync()
+        whole = self.kept
+        if self._row_groups is not None:
+            whole = self._whole
+            with disk_errors(whole):
+                self._row_groups.finish(self._written.n_bytes)
+        elif suffix_of(self.path) == ".npy":
+            whole = self._whole
+            with disk_errors(whole):
+                _count_rows(self.kept, whole, self._schema.field("solution").type.list_size)
+        with disk_errors(self.path):
+            self._file.close()
+            os.replace(whole, self.path)
+            if whole != self.kept:
+                os.remove(self.kept)
+
+    def close(self) -> None:
+        """See `Output`."""
+        if self._row_groups is not None:
+            self._row_groups.leave()
+        with suppress(OSError):  # it is finished; otherwise the next run replaces it
+            os.remove(self._whole)
+        with disk_errors(self.kept):
+            self._file.close()
+
+
+class _RowGroups:
+    """A Parquet file with row groups of one size, made in a thread of streams of Arrow.
+
+    Parameters
+    ----------
+    source : str
+        The file of the streams, which grows.
+    target : str
+    schema : pyarrow.Schema
+    """
+
+    def __init__(self, source: str, target: str, schema: pa.Schema) -> None:
+        self._source = open(source, "rb", buffering=0)  # noqa: SIM115  never reads ahead
+        self._target = open(target, "wb")  # noqa: SIM115
+        self._writer = pq.ParquetWriter(self._target, schema, compression="zstd")
+        self._waiting: list[pa.Table] = []
+        self._behind = Behind()
+
+    def grow_to(self, end: int) -> None:
+        """Go on up to an offset of the source; raise the error of the thread, if any."""
+        self._behind.settle()
+        self._behind.do(partial(self._read_to, end))
+
+    def finish(self, end: int) -> None:
+        """Write all rows and sync the file; raise the error of the thread, if any."""
+        self.grow_to(end)
+        self._behind.do(self._end)
+        self._behind.settle(wait=True)
+
+    def leave(self) -> None:
+        """Stop the thread."""
+        self._behind.leave()
+        with suppress(OSError, pa.ArrowException):  # of a file that is not wanted any more
+            self._writer.close()
+            self._target.close()
+        self._source.close()
+
+    def _read_to(self, end: int) -> None:
+        while self._source.tell() < end and not self._behind.is_left:
+            with pa.ipc.open_stream(self._source) as stream:
+                self._waiting.append(stream.read_all())
+            if sum(map(len, self._waiting)) >= ROW_GROUP:
+                rest = pa.concat_tables(self._waiting)
+                while len(rest) >= ROW_GROUP:
+                    self._write(rest.slice(0, ROW_GROUP))
+                    rest = rest.slice(ROW_GROUP)
+                self._waiting = [rest]
+
+    def _write(self, table: pa.Table) -> None:
+        """Write a row group; each column is one chunk, because pages end where chunks end."""
+        self._writer.write_table(table.combine_chunks(), row_group_size=ROW_GROUP)
+
+    def _end(self) -> None:
+        if any(map(len, self._waiting)):
+            self._write(pa.concat_tables(self._waiting))
+        self._writer.close()
+        _sync(self._target)
+        self._target.close()
+
+
+def _count_rows(source: str, target: str, n_cells: int) -> None:
+    """Copy a NumPy file, with the number of rows in its header."""
+    with open(source, "rb") as plain, open(target, "wb") as file:
+        shutil.copyfileobj(plain, file)
+        n_bytes = file.tell() - len(array_header(0, n_cells))
+        file.seek(0)
+        file.write(array_header(n_bytes // n_cells, n_cells))
+        _sync(file)
+
+
+class Parts(Output):
+    """A folder of parts, by its path or address.
+
+    The journal lies beside a folder of this machine; for an address, in the working directory.
+    """
+
+    block_size = PARTS
+    n_tasks = PARTS.most // TASKS.most
+
+    def __init__(self, path: str) -> None:
+        self.path = self.kept = path
+        head = path.partition("?")[0].rstrip("/")
+        beside = os.path.basename(head) if is_address(path) else head
+        self.journal = partial_path(beside or ".") + ".journal"
+        self.folder = folder_at(path)
+
+    def check(self) -> None:
+        """See `Output`."""
+        suffix = suffix_of(self.path)
+        if suffix in FORMATS and is_address(self.path):
+            raise InputError(
+                f"{self.path}: what is written to an address is a folder of Parquet files; leave "
+                f"out {suffix}"
+            )
+        if suffix in FORMATS:
+            raise OutputError(
+                f"{self.path}: is a directory; name a file in it, or end it with / for a folder of "
+                f"Parquet files"
+            )
+        local = local_path(self.path)
+        if local is not None:
+            parent = os.path.dirname(local.rstrip("/")) or "."
+            if not os.path.isdir(parent):
+                raise OutputError(f"{self.path}: the directory {parent} does not exist")
+            if os.path.exists(local.rstrip("/")) and not os.path.isdir(local):
+                raise OutputError(f"{self.path}: is a file; name a folder")
+        self.folder.names()
+
+    def check_unused(self, resume: bool) -> None:
+        """See `Output`."""
+        for name in self.folder.names():
+            if not resume:
+                raise OutputError(f"{self.path}: is not empty; name another folder")
+            if not name.startswith(UNFINISHED):
+                raise OutputError(
+                    f"{self.path}: is not empty, and has no journal ({self.journal}) to be resumed "
+                    f"with: its run has ended, or was begun elsewhere; delete {self.path} to begin "
+                    f"again, or name another folder"
+                )
+
+    def parts_of(self, number: int, block: Encoded) -> list[Part]:
+        """See `Output`."""
+        return [Part(part_name(number), block.n_rows, block.written.checksum)]
+
+    def writer(self, table: RowTable, pool: Pool) -> Write:
+        """See `Output`."""
+        return partial(_part, table, self.folder, pool.sees_files or is_address(self.path))
+
+    def open(
+        self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
+    ) -> None:
+        """See `Output`."""
+        self.folder.make()
+        for part in parts:
+            self._check(part)
+        self._schema, self._n_parts = schema, len(parts)
+        self._remove_others()
+
+    def _check(self, part: Part) -> None:
+        place = child(self.path, part.name)
+        found = checksum_at(place)
+        if found is None:
+            raise JournalError(f"{place}: is gone; delete {self.journal} to begin again")
+        if found != part.checksum:
+            raise JournalError(
+                f"{place}: is damaged: it does not hold what was written; delete {self.path} and "
+                f"{self.journal} to begin again"
+            )
+
+    def take(self, block: Encoded) -> None:
+        """See `Output`."""
+        if block.data is not None:  # blocks come in order, so the number of the part is known
+            self.folder.put(part_name(self._n_parts), block.data)
+        self._n_parts += 1
+
+    def sync(self) -> None:
+        """See `Output`."""
+        self.folder.sync()
+
+    def finish(self) -> None:
+        """See `Output`."""
+        if not self._n_parts:  # a table without rows still has columns
+            self.folder.put(part_name(0), _parquet(self._schema.empty_table()))
+            self._n_parts = 1
+        self._remove_others()
+
+    def _remove_others(self) -> None:
+        """Remove unrecorded parts, which killed workers or an earlier run left."""
+        for name in set(self.folder.names()) - {part_name(k) for k in range(self._n_parts)}:
+            if name.startswith(UNFINISHED) or _PART.fullmatch(name):
+                self.folder.remove(name)
+
+
+def _encoded(table: RowTable, encode: Encode, batch: Any, answers: Any) -> Encoded:
+    """Encode the rows of a block."""
+    rows, sums = table.rows(batch, answers)
+    return Encoded.of(encode(rows), **_about(batch, sums))
+
+
+def _about(batch: Any, sums: Any) -> dict[str, Any]:
+    """Return the facts about the rows of a block that a run adds up."""
+    return {"n_rows": len(batch), "sums": sums, "read": sums_of(batch.records)}
+
+
+def part_name(number: int) -> str:
+    """Return the name of a part; names ascend as the rows of the input do.
+
+    Examples
+    --------
+    >>> part_name(12)
+    'part-000012.parquet'
+    """
+    return f"part-{number:06d}.parquet"
+
+
+def _part(table: RowTable, folder: Folder, puts: bool, batch: Any, answers: Any) -> Encoded:
+    """Make a part of the rows of a block, and store it if this process can."""
+    rows, sums = table.rows(batch, answers)
+    data = _parquet(rows)
+    encoded = Encoded.of(data, **_about(batch, sums))
+    if not puts:
+        return encoded
+    folder.put(part_name(batch.number), data)
+    return replace(encoded, data=None)
+
+
+def _parquet(table: pa.Table) -> pa.Buffer:
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.combine_chunks(), sink, ROW_GROUP, compression="zstd")
+    return sink.getvalue()
+
+
+def _sync(file: IO[bytes]) -> None:
+    file.flush()
+    os.fsync(file.fileno())

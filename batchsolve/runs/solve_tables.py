@@ -1,0 +1,405 @@
+"""Solving tables, and solving and counting from file to file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain, count
+from typing import Any, Protocol, TypeVar, Unpack, overload
+
+import pyarrow as pa
+
+from batchsolve.engines.choice import Choice
+from batchsolve.errors import InputError, is_unordered, not_but, quoted
+from batchsolve.runs.files import corpus_of, run_files
+from batchsolve.runs.instances import (
+    BLOCKS,
+    PARTS,
+    InstanceTables,
+    check_engine,
+    count_table,
+    cover_table,
+    hold_problems,
+    is_problem_file,
+    of_files,
+)
+from batchsolve.runs.outputs import Output, Parts
+from batchsolve.runs.progress import Progress, Summary
+from batchsolve.runs.reading import TABLE_SUFFIXES
+from batchsolve.runs.specs import Spec, table_of
+from batchsolve.settings import (
+    UNLIMITED,
+    CountFileFields,
+    FileSettings,
+    SearchSettings,
+    SolveFields,
+    SolveFileFields,
+    settings_of,
+)
+from batchsolve.tables.answers import answer_table
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import arrow_table, with_columns_of
+from batchsolve.tables.places import suffix_of
+from batchsolve.tables.sources import Source, Tables, TableSource, open_all
+from batchsolve.workers.base import LOG
+from batchsolve.workers.pool import Pool
+
+ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
+
+
+class DataFrame(Protocol):
+    """A data frame of pandas or polars."""
+
+    @property
+    def columns(self) -> Any:
+        """Its columns, or their names."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        ...
+
+
+Frame = TypeVar("Frame", bound=DataFrame)
+
+
+@overload
+def solve_table(table: Frame, **settings: Unpack[SolveFields]) -> Frame: ...
+
+
+@overload
+def solve_table(table: Any, **settings: Unpack[SolveFields]) -> pa.Table: ...
+
+
+def solve_table(table: Any, **settings: Unpack[SolveFields]) -> Any:
+    """Solve a column of puzzles; return the table with columns of answers.
+
+    Puzzles may have different sizes: each is what its length, or a column ``box``, says.
+
+    Parameters
+    ----------
+    table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
+    **settings
+        As in `solve_file`, but for ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``:
+        ``column``, ``alphabet``, ``rules``, …; ``stats`` and ``canonical``; ``limit``,
+        ``node_limit``, ``engine``, …; ``jobs``, ``backend``, ``address``.
+
+    Returns
+    -------
+    pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        A table of the same library, or else of Arrow: all columns of `table`, then ``solution``,
+        ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In pandas,
+        integers and booleans are nullable: ``Int64`` and ``boolean``. If the puzzles are lists, so
+        are the solutions.
+
+    Raises
+    ------
+    InputError
+        If the argument is not a table, or its puzzle column cannot be found.
+    ProblemError
+        If canonical forms are wanted of grids that are too large; see `canonical_forms`.
+
+    Examples
+    --------
+    >>> table = pa.table({"id": [7, 8], "puzzle": ["1.....2..3.....4", "11.............."]})
+    >>> solved = solve_table(table)
+    >>> solved.column_names
+    ['id', 'puzzle', 'solution', 'status', 'n_solutions', 'message']
+    >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
+    (['1243342143122134', None], ['unique', 'invalid'])
+    """
+    search, files, workers = _in_memory(solve_table, settings)
+    sources = [TableSource(arrow_table(table))]
+    corpus = Corpus(sources, files)
+    spec = solving(corpus, corpus, search, files)
+    with workers as pool:
+        return with_columns_of(table_of(spec, pool), table)
+
+
+def solve_stream(
+    tables: Iterable[Any],
+    **settings: Unpack[SolveFields],
+) -> Iterator[Any]:
+    """Solve tables one after another, as they come; see `solve_table`.
+
+    A table is answered before the next one is asked for, so tables are not gathered.
+
+    Parameters
+    ----------
+    tables : iterable of tables, or a reader of Arrow
+        Tables that `solve_table` takes: of Arrow, data frames, …. Or a `pyarrow.RecordBatchReader`
+        or another object with ``__arrow_c_stream__``, whose batches are the tables; or a dataset of
+        the package `datasets`, which is cut into tables of 10,000 rows.
+    **settings
+        As in `solve_table`.
+
+    Yields
+    ------
+    pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        For each table, what `solve_table` returns. The first table with rows tells the columns of
+        puzzles and of solutions, and the notation, for all.
+
+    Raises
+    ------
+    InputError
+        As in `solve_table`; also if a later table lacks a column that is read.
+
+    Examples
+    --------
+    >>> tables = (pa.table({"puzzle": [text]}) for text in ["1.....2..3.....4", "12.............."])
+    >>> [table["status"].to_pylist() for table in solve_stream(tables)]
+    [['unique'], ['multiple']]
+    """
+    return _solved_one_by_one(_each_table(tables), *_in_memory(solve_stream, settings))
+
+
+def _in_memory(
+    caller: Callable[..., object], each: Mapping[str, Any]
+) -> tuple[SearchSettings, FileSettings, Pool]:
+    """Return the settings of a function of tables, and its workers."""
+    workers, search, files = settings_of(caller, each, SearchSettings, FileSettings)
+    return search.of_rows(), files, Pool(**workers)
+
+
+def _each_table(tables: Any) -> Iterator[Any]:
+    """Return an iterator over the tables of the argument of `solve_stream`."""
+    if hasattr(tables, "__arrow_c_stream__"):
+        return iter(pa.RecordBatchReader.from_stream(tables))
+    if hasattr(tables, "with_format") and hasattr(tables, "iter"):
+        return iter(tables.with_format("arrow").iter(batch_size=ROWS_OF_A_TABLE))
+    if not is_unordered(tables) and not isinstance(tables, Sequence):
+        raise InputError(f"tables are an iterable of them, or a reader of Arrow, {not_but(tables)}")
+    return iter(tables)
+
+
+def _solved_one_by_one(
+    tables: Iterator[Any], search: SearchSettings, files: FileSettings, pool: Pool
+) -> Iterator[Any]:
+    """Yield tables with columns of answers."""
+    names = map("table {:,}".format, count(1))
+    sources = ((each, TableSource(arrow_table(each), next(names))) for each in tables)
+    first = []
+    for each, source in sources:
+        first.append((each, source))
+        if source.length:
+            break
+    if not first:
+        return
+    corpus = Corpus([first[-1][1]], files)
+    wanted = corpus.reader.columns_read
+    with pool:
+        for each, source in chain(first, sources):
+            read = corpus if source is first[-1][1] else Tables([source])
+            if missing := [name for name in wanted if name not in read.columns]:
+                raise InputError(f"{source.path}: has no column {quoted(missing[0])}")
+            yield with_columns_of(table_of(solving(read, corpus, search, files), pool), each)
+
+
+def solving(
+    source: Tables,
+    corpus: Corpus,
+    search: SearchSettings,
+    files: FileSettings,
+    as_digits: bool = False,
+    size: int = 1,
+) -> Spec:
+    """Return the specification of *solve* for grids.
+
+    Parameters
+    ----------
+    source : Tables
+        The rows; they are written as those of the corpus.
+    corpus : Corpus
+    search : SearchSettings
+    files : FileSettings
+    as_digits : bool
+        See `answer_table`.
+    size : int
+        See `search_rows`.
+    """
+    limit = search.limit or UNLIMITED
+    reader = replace(corpus.reader, input_schema=source.schema)
+    table = partial(answer_table, limit=limit, files=files, as_digits=as_digits)
+    choice = Choice.for_grids(search.engine, corpus.problem, limit)
+    return Spec("solve", source, reader, table).searched(choice, search, size)
+
+
+# ---- files ----------------------------------------------------------------------------------
+
+
+def solve_file(
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[SolveFileFields],
+) -> Summary:
+    r"""Solve a corpus of puzzles from table to table.
+
+    Puzzles may have different sizes: each is what its length, or a column ``box``, says.
+
+    Parameters
+    ----------
+    inputs : str or path, or a sequence of them
+        CSV, TSV, Parquet, JSON lines or text files, perhaps compressed; ``-`` is standard input.
+        Folders, patterns such as ``corpora/*.csv``, and addresses such as ``s3://bucket/corpora``
+        stand for all their files. Or exact cover problems: problem files and names of families, or
+        tables whose column ``problem`` holds them, as of `count_file`.
+    output : str or path
+        ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
+        ``-`` for CSV on standard output. It holds all input columns, then ``solution``,
+        ``status``, ``n_solutions``, ``agrees`` (if solutions are given) and ``message``. In JSON
+        lines, numbers that JSON does not have (NaN, infinity) are null. Or ``.npy`` for the
+        solutions alone: an array of uint8, shape (n, N²), zeros where no solution was found; rows
+        of another size than most are invalid there.
+        Or a folder (``out/``) or an address (``s3://bucket/out``) for Parquet files whose names
+        give their order; the workers write them. For exact cover problems, the columns of answers
+        are ``items``, ``options``, ``cover`` (the names of the options of the first cover),
+        ``status``, ``n_solutions``, ``engine`` and ``message``.
+    jobs : int, optional
+        Workers; the number of cores by default.
+    backend : {"threading", "loky", "dask", "ray"}
+        Threads, processes, or the workers of a cluster.
+    address : str, optional
+        The scheduler of the cluster; by default a cluster is started on this machine.
+    on_progress : callable or True, optional
+        Called with a `Progress` as rows are written; True draws a progress bar.
+    search : SearchSettings, optional
+        The settings of the search; the default ``limit`` is 2.
+    files : FileSettings, optional
+        The settings of reading and writing.
+    **settings
+        The fields of `search` and `files`, in their place: ``limit=1``, ``column="puzzle"``, ….
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    InputError, OutputError, JournalError
+        See `batchsolve.errors`; ``OUT.partial`` keeps the rows written before.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "in.txt").write_text("1.....2..3.....4\n")
+    >>> summary = solve_file(str(folder / "in.txt"), str(folder / "out.csv"))
+    >>> summary.rows, summary.unique
+    (1, 1)
+    >>> print((folder / "out.csv").read_text())
+    puzzle,solution,status,n_solutions,message
+    1.....2..3.....4,1243342143122134,unique,1,
+    <BLANKLINE>
+    """
+    workers, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
+    spec = partial(_solving, search.of_rows(), files)
+    summary: Summary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
+    if summary.advice:
+        LOG.info("%s unfinished: %s", f"{summary.unfinished:,}", summary.advice)
+    return summary
+
+
+def _solving(search: SearchSettings, files: FileSettings, paths: list[str], output: Output) -> Spec:
+    """Return the specification of `solve_file`: rows are grids, or problems."""
+    are_files = any(map(is_problem_file, paths))
+    sources = of_files(paths) if are_files else open_all(paths)
+    if hold_problems(sources, files.column):
+        return _of_problems("solve", sources, search, files, output)
+    as_digits = suffix_of(output.path) == ".npy"
+    corpus = corpus_of(sources, files, output, one_shape=as_digits)
+    return solving(corpus, corpus, search, files, as_digits, output.n_tasks)
+
+
+def _of_problems(
+    kind: str,
+    sources: list[Source],
+    search: SearchSettings,
+    files: FileSettings,
+    output: Output,
+    keep: int = 1,
+) -> Spec:
+    """Return the specification of a run over problems, of which covers are kept or only counted."""
+    choice = Choice(search.engine)
+    check_engine(choice, search, keep)
+    size = PARTS if isinstance(output, Parts) else BLOCKS
+    source = InstanceTables(sources, choice, files, size)
+    table = partial(cover_table if keep else count_table, search=search, stats=files.stats)
+    spec = Spec(kind, source, source.reader, table)
+    return spec.searched(choice, search, output.n_tasks, keep)
+
+
+def count_file(
+    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[CountFileFields],
+) -> Summary:
+    r"""Count the covers of many problems, and write a table with a row for each.
+
+    Small problems are searched side by side; a large one is split over all workers while they go on
+    with the others.
+
+    Parameters
+    ----------
+    inputs : str or path, or a sequence of them
+        Files with a problem each (``.dlx``, ``.ec``, ``.json``, ``.npz``, ``.tiling``, or a grid),
+        and names of families. Folders and patterns such as ``inst/*.dlx`` stand for all their
+        files. Or tables (CSV, TSV, Parquet, JSON lines; ``-`` is standard input) with a column
+        ``problem``, which holds names of families or texts of ``.dlx``. JSON lines may have the
+        fields of problems in ``.json`` instead: ``options``, ``items``, ….
+    output : str or path
+        As of `solve_file`. It holds the ``name`` of each file, or all input columns but the fields
+        of problems; then ``items``, ``options``, ``count``, ``complete``, ``engine`` and
+        ``message``. Counts have any size: JSON has them as numbers, Parquet as text. ``auto`` is
+        named by its first engine, or by ``memo`` if that took over. A problem that cannot be read
+        is a row with a message.
+    on_progress : callable or True, optional
+        As of `solve_file`.
+    **settings
+        As of `solve_file`: ``jobs``, ``backend``, ``address``, ``limit``, ``stats``, …, but for the
+        notation of grids. Limits are those of a row: one that meets its ``limit`` has that count,
+        and is not complete. ``time_limit`` is the time that workers spend on a row, together.
+        ``column`` is the column of problems.
+
+    Returns
+    -------
+    Summary
+        Problems without, with one and with several covers are ``unsolvable``, ``unique`` and
+        ``multiple``; those whose count is not complete are ``unfinished``.
+
+    Raises
+    ------
+    InputError, OutputError, JournalError
+        As of `solve_file`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> summary = count_file(["queens:6", "dominoes:4x4", "queens:x"], folder / "counts.csv")
+    >>> print((folder / "counts.csv").read_text())
+    name,items,options,count,complete,engine,message
+    queens:6,34,36,4,true,dlx,
+    dominoes:4x4,16,24,36,true,dlx,
+    queens:x,,,,,,"queens:x: 'x' is not a size; write queens:N, such as queens:8"
+    <BLANKLINE>
+    """
+    workers, search, files = settings_of(count_file, settings, SearchSettings, FileSettings)
+    spec = partial(_counting, search, files)
+    summary: Summary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
+    return summary
+
+
+def _counting(
+    search: SearchSettings, files: FileSettings, paths: list[str], output: Output
+) -> Spec:
+    """Return the specification of `count_file`."""
+    are_tables = all(path == "-" or suffix_of(path) in TABLE_SUFFIXES for path in paths)
+    sources = open_all(paths) if are_tables else of_files(paths)
+    return _of_problems("count of rows", sources, search, files, output, keep=0)

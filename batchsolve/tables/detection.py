@@ -1,0 +1,236 @@
+"""Detection of the form of a file by its beginning, and reading of files that are read as a whole.
+
+These are NumPy arrays, JSON arrays, JSON documents and titled grids, which cannot be cut without
+parsing them. All other files are read block by block.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from batchsolve.errors import InputError, prefixed, quoted, twice
+from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
+from batchsolve.json_records import loads
+from batchsolve.problems.grids import as_whole, without_minus_one
+from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
+from batchsolve.tables.blocks import never_closed, record_end
+from batchsolve.tables.layouts import (
+    BOM,
+    Layout,
+    delimited,
+    first_record,
+    json_layout,
+    lines,
+    text_layout,
+)
+from batchsolve.tables.places import suffix_of
+
+HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
+DELIMITERS = ",;\t|"
+MOST_SPACED = 8  # upper bound of the fields of a line with blanks between them
+_TITLE = re.compile(rb"\s*grid[ \t]*\d+[ \t]*\r?\n", re.IGNORECASE)
+_ARRAY = re.compile(rb"\s*\[\s*[\[{\"\d\]]")  # not the title of a section
+_MOST_SYMBOLS = 9  # larger grids are written as numbers
+
+
+def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.Table | None:
+    """Return the table of a file that is read as a whole, or None for other files.
+
+    Parameters
+    ----------
+    suffix : str
+        The suffix of its name, which excludes JSON lines.
+    head : bytes
+        The beginning of the file.
+    content : callable
+        Returns the whole file.
+
+    Raises
+    ------
+    InputError
+        If the file holds no puzzles.
+    """
+    if head.startswith(b"\x93NUMPY"):
+        return _numpy_table(content())
+    if _ARRAY.match(head) and suffix not in (".jsonl", ".ndjson"):
+        return _json_table(content())
+    if is_grid_document(head):
+        return pa.table(read_grid_document(content()))
+    if _TITLE.match(head):
+        return _titled_table(content().decode())
+    return None
+
+
+def _numpy_table(data: bytes) -> pa.Table:
+    with prefixed("cannot be read as an array of NumPy", InputError, Exception):
+        array = np.load(io.BytesIO(data), allow_pickle=False)
+    if array.ndim == 1 and array.dtype.kind in "US":
+        return pa.table({"puzzle": pa.array(array.astype(str).tolist(), pa.string())})
+    return pa.table({"puzzle": _as_text(array)})
+
+
+def _as_text(array: npt.NDArray[Any]) -> pa.Array:
+    """Write digits as text; 0 and -1 are blanks, and other invalid numbers stay invalid."""
+    array = as_whole(array)
+    n_rows = len(array) if array.ndim else 0
+    n_cells = int(np.prod(array.shape[1:]))
+    n = round(n_cells**0.5)
+    fits = array.ndim in (2, 3) and array.shape[1:] in ((n_cells,), (n, n)) and n * n == n_cells
+    if not fits or array.dtype.kind not in "iu" or not (n == 1 or default_box(n)):
+        raise InputError(
+            f"an array of {array.dtype} of the shape {array.shape} holds no puzzles; expected "
+            f"whole numbers of the shape (n, N²) or (n, N, N), or text of the shape (n,)"
+        )
+    is_from_zero = array.min(initial=0) == -1 and array.max(initial=0) < n and (array == 0).any()
+    if is_from_zero:
+        array = array.astype(np.int64) + 1
+    digits = without_minus_one(array, n).reshape(n_rows, n_cells)
+    wrong = (digits < 0) | (digits > n)
+    if n_rows and wrong.any(axis=1).all():
+        cell = int(wrong[0].argmax())
+        raise InputError(
+            f"row 1 has {digits[0, cell]} in cell {cell + 1}; digits are 1 to {n}, 0 or -1 is a "
+            f"blank"
+        )
+    notation = usual_notation(n) if n <= _MOST_SYMBOLS else numbers(n)
+    if is_from_zero:  # and is read so
+        notation = from_zero(n, as_numbers=n > _MOST_SYMBOLS)
+    text = notation.decode(np.where(wrong, 0, digits).astype(np.uint8), np.ones(n_rows, np.bool_))
+    bad, gap = wrong.any(axis=1), notation.separator
+    rows = [
+        gap.join(str(digit) if gap or 0 <= digit <= 9 else "?" for digit in row)
+        for row in digits[bad].tolist()
+    ]
+    return pc.replace_with_mask(text, pa.array(bad), pa.array(rows, pa.string()))
+
+
+def _json_table(data: bytes) -> pa.Table:
+    try:
+        values = loads(data.decode("utf-8-sig"))
+    except Exception as error:
+        raise InputError(
+            f"is not JSON ({error}); expected an array, or an object a line"
+        ) from error
+    records = [value if isinstance(value, dict) else {"puzzle": value} for value in values]
+    if not records:
+        raise InputError("is an empty array; expected puzzles, or objects with puzzles")
+    lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in records).encode()
+    return json_layout(lines).rows(lines).table
+
+
+def _titled_table(text: str) -> pa.Table:
+    """Read grids of several lines, each below a title, as in Project Euler."""
+    titles: list[str] = []
+    grids: list[list[str]] = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if _TITLE.match(f"{line}\n".encode()):
+            titles.append(line)
+            grids.append([])
+        else:
+            grids[-1].append(line)
+    puzzles = ["".join(lines) for lines in grids]
+    return pa.table({"id": pa.array(titles, pa.string()), "puzzle": pa.array(puzzles, pa.string())})
+
+
+# ---- text -----------------------------------------------------------------------------------
+
+
+def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
+    """Return the layout of a file, and the number of bytes of its header."""
+    suffix = suffix_of(path)
+    each = (line.decode(errors="replace").strip() for line in io.BytesIO(head))
+    first = next((line for line in each if line and not line.startswith("#")), "")
+    if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
+        return json_layout(head), 0
+    if suffix in (".csv", ".tsv", ".tab") or _looks_like_header(first):
+        line = io.BytesIO(head.lstrip(b"\r\n")).readline()
+        names = line.removesuffix(b"\n").decode(errors="replace")
+        delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
+        columns, header = _header(head, delimiter)
+        return text_layout(columns, delimited, delimiter), header
+    return text_layout(_line_columns(first.partition(" #")[0].split()), lines), 0
+
+
+def _line_columns(fields: list[str]) -> tuple[str, ...]:
+    """Return the columns of lines with a few fields, one or two of them grids; else of grids."""
+    grids = [k for k, field in enumerate(fields) if looks_like_grid(field)]
+    if not 2 <= len(fields) <= MOST_SPACED or not 1 <= len(grids) <= 2:
+        return ("puzzle",)
+    if [len(fields), *grids] == [3, 1]:
+        return "hash", "puzzle", "rating"  # the format of Sudoku Exchange
+    return tuple(_headless_names(len(fields), grids))
+
+
+def _headless_names(n_columns: int, grids: list[int]) -> list[str]:
+    """Return names for columns without a header, given the indices of grid columns."""
+    names = [f"column_{k + 1}" for k in range(n_columns)]
+    names[grids[0]] = "puzzle"
+    if len(grids) == 2:
+        names[grids[1]] = "solution"
+    return names
+
+
+def _looks_like_header(line: str) -> bool:
+    """Return True if a line of an unnamed format is the header of CSV: words, not a grid."""
+    fields = _fields(line, _delimiter(line))
+    words = [f for f in fields if f.replace("_", "").isalpha() and f.lower() == f and len(f) > 2]
+    return bool(words) and len(words) >= len(fields) / 2
+
+
+def _delimiter(line: str) -> str:
+    return max(DELIMITERS, key=lambda d: (line.count(d), -DELIMITERS.index(d)))
+
+
+def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
+    """Return the names of the columns and the bytes before the first record.
+
+    A first record that holds a grid is not a header: then the columns are named ``puzzle``,
+    ``column_2``, ….
+    """
+    begin = len(head) - len(head.lstrip(b"\r\n"))
+    end, is_open = record_end(head, begin, delimiter, most=1)
+    if end == begin:
+        if is_open:
+            raise never_closed(head[begin:])
+        if len(head) >= HEAD_BYTES - len(BOM):
+            raise InputError(f"the header has more than {HEAD_BYTES >> 20} MB; shorten its names")
+        end = len(head)
+    names = [name.strip() for name in _fields(head[begin:end].decode(), delimiter)]
+    grids = [k for k, name in enumerate(names) if looks_like_grid(name)]
+    if grids:
+        return _headless_names(len(names), grids), begin
+    if (name := twice(names)) is not None:
+        raise InputError(f"the header names column {quoted(name)} twice; rename one")
+    return names, end
+
+
+def _fields(header: str, delimiter: str) -> list[str]:
+    try:
+        return first_record(io.StringIO(header), delimiter)
+    except csv.Error as error:
+        raise InputError(
+            f"the header cannot be read, because it holds a carriage return that ends no line: "
+            f"{header[:80]!r}; end all lines alike"
+        ) from error
+
+
+def looks_like_grid(text: str) -> bool:
+    """Return True if a field is a grid written as characters, rather than a name."""
+    size = len(text)
+    square = size in (16, 36, 64, 81, 100, 144, 225, 256, 400, 625)
+    symbols = set(text)
+    return (
+        square
+        and symbols <= set("0123456789.*_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        and (len(symbols) > 2 or bool(symbols & set("0.*_")))
+    )

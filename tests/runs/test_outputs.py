@@ -1,0 +1,102 @@
+"""Outputs keep what they take, and finished files are made of it while it comes."""
+
+import gzip
+import os
+import zlib
+from contextlib import closing
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from cutting import content_of, opened
+
+import batchsolve as bs
+from batchsolve.errors import OutputError
+from batchsolve.runs import outputs
+from batchsolve.runs.outputs import Behind, Encoded
+from batchsolve.tables.checksums import Written
+from batchsolve.tables.encoders import PACKERS, encoder_for
+from batchsolve.whole_files import partial_path
+
+TABLE = pa.table({"a": [f"row {k}" for k in range(1000)]})
+
+
+def test_calls_are_made_in_order_and_the_error_of_one_is_raised():
+    behind, made = Behind(), []
+    for k in range(3):
+        behind.do(lambda k=k: made.append(k))
+    behind.settle(wait=True)
+    assert (made, behind.n_open) == ([0, 1, 2], 0)
+    behind.do(lambda: 1 / 0)
+    behind.do(lambda: made.append(3))
+    with pytest.raises(ZeroDivisionError):
+        behind.settle(wait=True)
+    behind.settle(wait=True)
+    behind.leave()
+    assert made == [0, 1, 2, 3]
+
+
+def test_a_thread_that_is_left_makes_no_further_call():
+    behind, made = Behind(), []
+    behind.do(lambda: setattr(behind, "is_left", True))
+    behind.do(lambda: made.append(1))
+    behind.leave()
+    assert made == []
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".zst"])
+def test_blocks_that_workers_compress_are_read_as_one_table(tmp_path, suffix):
+    lines = [f"{k % 4 + 1}{'.' * 15}" for k in range(200)]
+    (tmp_path / "in.txt").write_text("\n".join(lines))
+    target, plain = tmp_path / f"out.csv{suffix}", tmp_path / "out.csv"
+    for path in (plain, target):
+        assert bs.solve_file(tmp_path / "in.txt", path, chunk=9, jobs=2).rows == 200
+    assert content_of(target) == plain.read_bytes()
+
+
+def test_the_header_of_gzip_holds_no_time_and_no_name():
+    first = PACKERS[".gz"](b"abc")
+    assert first[3:8] == bytes(5)
+    assert zlib.decompress(first, 31) == b"abc"
+
+
+def test_rows_that_leave_nothing_are_no_stream():
+    assert encoder_for("x.jsonl.gz")(TABLE[:0]) == b""
+
+
+def test_a_compressed_table_without_rows_is_a_whole_stream(tmp_path):
+    path = str(tmp_path / "x.jsonl.gz")
+    with closing(opened(path, TABLE.schema)) as output:
+        output.finish()
+    with gzip.open(path) as file:
+        assert file.read() == b""
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv.gz", ".npy"])
+def test_an_output_that_is_closed_early_keeps_what_was_taken_only(tmp_path, suffix):
+    path, table = str(tmp_path / f"out{suffix}"), TABLE
+    if suffix == ".npy":
+        table = pa.table({"solution": pa.array([[1, 2]], pa.list_(pa.uint8(), 2))})
+    with closing(opened(path, table.schema)) as output:
+        output.take(Encoded.of(encoder_for(path)(table)))
+    assert os.listdir(tmp_path) == [os.path.basename(partial_path(path))]
+
+
+def test_a_disk_that_is_full_for_the_finished_file_is_told(tmp_path, monkeypatch):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("needs /dev/full")
+    path, partial = str(tmp_path / "out.parquet"), tmp_path / "out.parquet.partial"
+    beside = f"{partial}.whole"
+    os.symlink("/dev/full", beside)
+    monkeypatch.setattr(outputs, "ROW_GROUP", 100)
+    with closing(opened(path, TABLE.schema)) as output:
+        output.take(Encoded.of(encoder_for(path)(TABLE)))
+        with pytest.raises(OutputError, match="No space left") as error:
+            output.finish()
+        assert str(error.value).startswith(f"{beside}: cannot be written")
+    assert os.listdir(tmp_path) == [partial.name]
+    written = Written.of(partial.read_bytes())
+    with closing(opened(path, TABLE.schema, written)) as output:
+        output.finish()
+    assert os.listdir(tmp_path) == ["out.parquet"]
+    assert pq.read_table(path).equals(TABLE)
