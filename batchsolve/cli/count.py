@@ -200,8 +200,6 @@ def _count_one(
     """Count the solutions of a problem, of a part of it, or in a run."""
     from batchsolve.runs import count as counting
     from batchsolve.runs.progress import TREE_BAR, tree_on
-    from batchsolve.runs.run import Run
-    from batchsolve.runs.split import read_part, result_of_part
 
     header: dict[str, Any] = {}
     printing = asked.printing
@@ -209,6 +207,8 @@ def _count_one(
         reading = read(asked.problem, asked.puzzles)
         begin: Any = reading.stack
         if stacks is not None:
+            from batchsolve.runs.split import read_part
+
             begin, header = read_part(stacks, reading.problem)
         group = group_of(reading, *symmetries)
         search = rest()
@@ -217,14 +217,19 @@ def _count_one(
         if run is None:
             result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)
         else:
+            from batchsolve.runs.run import Run
+
             said: dict[str, Any] = {"name": reading.name, "up_to_symmetry": group}
             said |= {"engine": search.engine, "resume": asked.puzzles.resume}
             with Run(run, reading.problem, begin, **said) as kept:
                 result = kept.search(**how)
     if not printing.as_json:
         print(result.count)
-    of_part = result_of_part(header, asdict(result)) if header else {}
-    return report(result, printing, **of_part)
+    if not header:
+        return report(result, printing)
+    from batchsolve.runs.split import result_of_part
+
+    return report(result, printing, **result_of_part(header, asdict(result)))
 
 
 def _count_projections(asked: Asked, items: Sequence[str], workers: WorkerOptions) -> int:

@@ -214,10 +214,13 @@ class Printing:
         how, follow
             As for `batchsolve.runs.progress.shown`.
         """
+        if self.quiet or not sys.stderr.isatty():
+            with interrupts():
+                yield lambda *state: check_interrupt()
+            return
         from tqdm import tqdm
 
-        is_hidden = self.quiet or not sys.stderr.isatty()
-        with interrupts(), tqdm(file=sys.stderr, disable=is_hidden, **how) as bar:
+        with interrupts(), tqdm(file=sys.stderr, **how) as bar:
             draw = follow(bar)
 
             def update(*state: Any) -> None:

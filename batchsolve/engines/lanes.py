@@ -50,6 +50,8 @@ def _with_first_covers(outcome: Outcome, grids: GridProblem, task: Task) -> Outc
     Their first covers may be in these branches. Such stacks are few, and their searches short: that
     takes less time than to search each branch. Roots with several stacks are left as they are.
     """
+    if not outcome.parents.size:
+        return outcome
     rows = np.unique(outcome.parents)
     rows = rows[outcome.counts[rows] >= task.limits[rows]]
     if not rows.size or not np.diff(task.stacks.roots).all():

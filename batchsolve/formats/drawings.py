@@ -15,7 +15,6 @@ from math import isqrt
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from batchsolve.arrays import Bytes
 from batchsolve.errors import InputError
@@ -332,7 +331,7 @@ def _notation_with(symbols: str, n: int, blanks: str | None) -> Notation:
 
 def _survey_of(text: str, blanks: str | None) -> Survey:
     survey = Survey(blanks)
-    survey.add(pa.array([text]))
+    survey.add(text)
     return survey
 
 

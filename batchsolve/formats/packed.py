@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from batchsolve.errors import InputError, quoted
 from batchsolve.formats.exact_cover_files import check_number_of_items
@@ -26,6 +25,8 @@ def unpacked(data: bytes, compression: str) -> bytes:
     InputError
         If the content exceeds `MOST_BYTES`; the rest is not unpacked.
     """
+    import pyarrow as pa
+
     with pa.input_stream(pa.py_buffer(data), compression=compression) as stream:
         return content_of(stream, "unpacks to")
 

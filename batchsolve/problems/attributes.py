@@ -44,7 +44,7 @@ def array_of(values: Any, what: str) -> npt.NDArray[Any]:
         ...
     batchsolve.errors.InputError: indices has masked values; fill them, as with numpy.ma.filled
     """
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ndarray) and np.any(getattr(values, "mask", False)):
         raise InputError(f"{what} has masked values; fill them, as with numpy.ma.filled")
     with argument_errors(f"{what} is an array, or lists of equal length", values):
         return np.array(values)

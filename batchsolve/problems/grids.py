@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, argument_errors, quoted
@@ -333,7 +332,7 @@ class GridProblem(ExactCover, ABC):
     def notation_of(self, text: str, alphabet: str | None = None) -> Notation:
         """Return the notation of a grid: the named alphabet, or one that fits."""
         n, survey = self.n_digits, Survey()
-        survey.add(pa.array([text]))
+        survey.add(text)
         if alphabet is None:
             return survey.notation_or_usual(n)
         named = Notation.from_name(alphabet, n)

@@ -15,14 +15,17 @@ import string
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import isqrt
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.core import native
 from batchsolve.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 BLANKS = ".0*_-"  # by default
 MINUS_ONE = "-1"  # a blank of numbers, which is written in lists alone
@@ -175,12 +178,13 @@ class Notation:
         steps[1:] -= shifts[begins[:-1]]
         return begins.astype(np.uint8), steps
 
-    def encode(self, column: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    def encode(self, column: pa.Array | str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """Read a column of grids.
 
         Parameters
         ----------
-        column : pyarrow.StringArray, length n
+        column : pyarrow.StringArray, length n, or str
+            One text is a column of it alone.
 
         Returns
         -------
@@ -194,9 +198,7 @@ class Notation:
 
     def read(self, text: str) -> tuple[npt.NDArray[np.uint8], int]:
         """Read one grid; return its digits, shape (n_cells,), and a fault as `encode` does."""
-        data = text.encode()
-        offsets = np.array([0, len(data)], np.int32)
-        grids, faults = self._encoded(np.frombuffer(data, np.uint8), offsets)
+        grids, faults = self.encode(text)
         return grids[0], int(faults[0])
 
     def _encoded(
@@ -304,6 +306,8 @@ class Notation:
         -------
         pyarrow.StringArray, length n
         """
+        import pyarrow as pa
+
         data, starts = self._decoded(grids)
         if where.all():
             return pa.StringArray.from_buffers(len(where), pa.py_buffer(starts), pa.py_buffer(data))
@@ -424,14 +428,18 @@ def default_box(n_digits: int) -> tuple[int, int] | None:
     return None
 
 
-def buffers(column: pa.Array) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-    """Return the bytes and the offsets of a string array; a null is an empty value.
+def buffers(column: pa.Array | str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    """Return the bytes and the offsets of a string array, or of one text; a null is empty.
 
     Examples
     --------
+    >>> import pyarrow as pa
     >>> buffers(pa.array(["1.", None, "34"]))[1].tolist()
     [0, 2, 2, 4]
     """
+    if isinstance(column, str):
+        one = np.frombuffer(column.encode(), np.uint8)
+        return one, np.array([0, one.size], np.int32)
     _, offsets, data = column.buffers()
     first = column.offset
     if offsets is None or data is None:

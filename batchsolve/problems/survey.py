@@ -8,11 +8,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from batchsolve.core import native
 from batchsolve.errors import InputError
@@ -33,6 +32,9 @@ from batchsolve.problems.notation import (
     usual_notation,
 )
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _Kind = tuple[int, int, int]  # the numbers of characters and tokens, and the set of bytes
 MOST_PLAIN = 9  # digits that all usual alphabets but that of letters have in common
 
@@ -47,8 +49,8 @@ class _Facts(NamedTuple):
     has_long: npt.NDArray[np.uint8]  # 1 if a token has more bytes than a number
 
     @classmethod
-    def of(cls, column: pa.Array) -> _Facts:
-        """Return the facts about the values of a string array."""
+    def of(cls, column: pa.Array | str) -> _Facts:
+        """Return the facts about the values of a string array, or about one value."""
         return cls(*native.survey(*buffers(column)))
 
     def kinds(self) -> Iterator[_Kind]:
@@ -91,6 +93,7 @@ def forms(column: pa.Array) -> npt.NDArray[np.int64]:
 
     Examples
     --------
+    >>> import pyarrow as pa
     >>> forms(pa.array(["1..2 is text", "1..2", "1 0 10 2", "1.."])).tolist()
     [0, 4, 5, 0]
     """
@@ -116,7 +119,7 @@ class Survey:
     Examples
     --------
     >>> survey = Survey()
-    >>> survey.add(pa.array(["1234" + "." * 12]))
+    >>> survey.add("1234" + "." * 12)
     >>> size = survey.size()
     >>> size, survey.notation(size).name
     (4, '1-4')
@@ -131,23 +134,23 @@ class Survey:
         self._separators: Counter[str] = Counter()
         self._ends: Counter[tuple[int, str]] = Counter()  # of N² numbers, by N; see `ends_of`
 
-    def add(self, column: pa.Array) -> None:
-        """Add the values of a string array."""
+    def add(self, column: pa.Array | str) -> None:
+        """Add the values of a string array, or one value."""
         facts = _Facts.of(column)
         self._kinds.update(facts.kinds())
         separated = np.flatnonzero(facts.n_tokens)
         if separated.size:
-            text = column[int(separated[0])].as_py()
+            text = column if isinstance(column, str) else column[int(separated[0])].as_py()
             self._separators[next((c for c in ",;\t" if c in text), " ")] += separated.size
             self._add_ends(column, separated, facts.n_tokens[separated])
 
-    def _add_ends(self, column: pa.Array, rows: Any, tokens: Any) -> None:
+    def _add_ends(self, column: pa.Array | str, rows: Any, tokens: Any) -> None:
         """Note which numbers the values of some rows begin and end with; see `ends_of`."""
         for n_cells in np.unique(tokens).tolist():
             n = isqrt(n_cells)
             if n * n != n_cells or n > MOST_DIGITS:
                 continue
-            some = column.take(pa.array(rows[tokens == n_cells]))
+            some = column if isinstance(column, str) else column.take(rows[tokens == n_cells])
             one, faults = replace(numbers(n), blanks=self._blanks).encode(some)
             zero, _ = replace(numbers(n, first=0), blanks=self._blanks).encode(some)
             self._ends[n, "blanks"] += int((faults == TWO_BLANKS).sum())
@@ -188,7 +191,7 @@ class Survey:
         Examples
         --------
         >>> survey = Survey()
-        >>> survey.add(pa.array(["0 . . 1 . . . . . . . . . . . ."]))
+        >>> survey.add("0 . . 1 . . . . . . . . . . . .")
         >>> survey.first_digit(4)
         0
         """

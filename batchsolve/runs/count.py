@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, BinaryIO, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -18,12 +18,10 @@ from batchsolve.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.errors import InputError, counted
-from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.instances import Instances, check_engine, counts_of, reading_without_name
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, rows_on, shown, tree_on
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
@@ -35,6 +33,9 @@ from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, s
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
+
+if TYPE_CHECKING:
+    from batchsolve.runs.instances import Instances
 
 MOST_IN_BLOCK = 64  # problems of a list in a task
 LEAST_BLOCKS = 4  # for each worker, if there are problems enough
@@ -218,6 +219,8 @@ def _counts_of_each(
     tell: Callable[[Progress], None],
 ) -> list[Count]:
     """Count problems side by side, a block of them to a task."""
+    from batchsolve.runs.instances import Instances, check_engine, reading_without_name
+
     choice = Choice(settings.engine)
     check_engine(choice, settings, keep=0)
     n = len(problems)
@@ -239,6 +242,8 @@ def _counts_of_rows(
     settings: SearchSettings, backend: str, jobs: int, batch: Instances, answers: Answers
 ) -> list[Count | str]:
     """Return the count of each problem, or why it cannot be searched."""
+    from batchsolve.runs.instances import counts_of
+
     found: list[Count | str] = []
     counts = counts_of(batch, answers, settings)
     for row, ((count, why), facts) in enumerate(zip(counts, batch.facts(), strict=True)):
@@ -324,6 +329,8 @@ def write_covers(
     -------
     Count
     """
+    from batchsolve.formats.render import CoverRenderer
+
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
     render = CoverRenderer(problem, notation).json_lines

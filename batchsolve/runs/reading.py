@@ -2,6 +2,9 @@
 
 `read_problem` finds out which of these a text names. Every fault of an input raises one
 `InputError` that names the input, and the line if there is one.
+
+What reads tables, and Arrow with it, is imported where a file is read: half of the time of a short
+command was to import it.
 """
 
 from __future__ import annotations
@@ -13,11 +16,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from batchsolve.arrays import UInts
 from batchsolve.errors import (
@@ -46,10 +47,10 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import FileSettings
-from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.places import COMPRESSIONS, name_of, split_suffixes, suffix_of
-from batchsolve.tables.sources import open_source
 from batchsolve.whole_files import content_of, opened
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _ZIP = b"PK\x03\x04"
 _HEAD_BYTES = 4096  # that tell the kind of a file
@@ -364,6 +365,8 @@ def _reading(problem: ExactCover, name: str) -> Reading:
 
 def _read_file(path: str, written: Mapping[str, Any], form: str = "") -> Reading:
     """Read the problem in a file; `written` says how a grid is: box, alphabet and blank."""
+    from batchsolve.tables.places import name_of
+
     name, is_standard = name_of(path), path == "-"
     with named_errors(name), nullcontext(sys.stdin.buffer) if is_standard else opened(path) as file:
         data = content_of(file)
@@ -390,6 +393,8 @@ def read_content(
     InputError
         If the content is not one well-formed problem.
     """
+    from batchsolve.tables.places import COMPRESSIONS, name_of, split_suffixes
+
     name, written = name_of(path), written or {}
     with named_errors(name):
         suffix, compression = split_suffixes(path)
@@ -441,6 +446,8 @@ def _text(data: bytes) -> str:
 
 
 def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) -> Reading:
+    from batchsolve.tables.places import suffix_of
+
     try:
         problem, notation, grid = read_grid(_text(data), name=name, **written)
     except NoGridError as error:
@@ -476,6 +483,9 @@ def _split_row(text: str) -> tuple[str, str | None]:
 
 
 def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any]) -> Reading:
+    from batchsolve.tables.corpus import Corpus
+    from batchsolve.tables.places import name_of
+
     try:
         place = _find_row(path, row)
         corpus = Corpus([path], FileSettings(column=column, **written))
@@ -495,6 +505,8 @@ def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any
 
 def _find_row(path: str, row: str) -> int:
     """Return the index, from 0, of the row that a number or a value names."""
+    from batchsolve.tables.sources import open_source
+
     column, equals, value = row.partition("=")
     number = int(row) if row.isascii() and row.isdecimal() and len(row) < 19 else None
     if number == 0 or (number is None and not equals):
@@ -528,6 +540,9 @@ def _find_row(path: str, row: str) -> int:
 
 def _where(table: pa.Table, column: str, value: str) -> list[int]:
     """Return the rows of a table that have a value in a column, compared as text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     if column not in table.column_names:
         raise InputError(
             f"unknown column {quoted(column)}; choose from {listed(table.column_names)}"

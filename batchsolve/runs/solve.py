@@ -30,7 +30,7 @@ from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
 from batchsolve.problems.variant import Variant, grid_problem
 from batchsolve.problems.variants import Variants
-from batchsolve.search.rows import Read, Write, search_rows
+from batchsolve.search.rows import Read, Write, search_block, search_rows
 from batchsolve.settings import AUTO, UNLIMITED, FileSettings, SearchSettings, whole_number
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
@@ -336,10 +336,9 @@ def solve(
     )
     limit = whole_number("limit", limit, 1)
     block = [(problem, np.arange(1))], grid[None]
-    rows = GridRows(problem, notation, [block], batch_of, sizes_vary=False)
     write = partial(_arrays, problem, notation, limit)
-    with Pool(jobs=1) as pool:
-        [result] = _answered(rows, write, SearchSettings(limit=limit), pool)
+    choice = Choice.for_grids(AUTO, problem, limit, sizes_vary=False)
+    result = search_block(block, choice, SearchSettings(limit=limit), batch_of, write)
     [solution] = result.solutions
     return Answer(
         status=str(result.status[0]),

@@ -404,10 +404,15 @@ def _add_up(
     A row becomes shared when some of its stacks are left and others are not.
     """
     counts, nodes, seconds, clash = sums
-    for total, each in ((counts, found[0]), (nodes, found[1]), (seconds, found[1] * rate)):
-        np.add.at(total, rows, each)
+    own = counts, nodes, seconds, pending
+    each = found[0], found[1], found[1] * rate, np.full(rows.size, -1, np.int32)
+    are_apart = bool((rows[1:] > rows[:-1]).all())  # as of a block: a stack for each row
+    for total, numbers in zip(own, each, strict=True):
+        if are_apart:
+            total[rows] += numbers
+        else:
+            np.add.at(total, rows, numbers)
     clash[rows] = found[2]
-    np.subtract.at(pending, rows, 1)
     if left.size:
         np.add.at(pending, left, 1)
         shared[left] |= (pending[left] > 1) | (nodes[left] > 0)

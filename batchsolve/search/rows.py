@@ -272,3 +272,20 @@ def search_rows(
     goal = RowGoal(choice, size)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES)
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits)
+
+
+def search_block(
+    block: Any, choice: Choice, settings: SearchSettings, read: Read, write: Write
+) -> Any:
+    """Search one block in this thread and return its output, as `search_rows` with one worker.
+
+    A small block is one task, without a pool. A larger one begins again as tasks that can be cut.
+    """
+    result = RowWork(choice, settings, read, write).do(BlockTask(0, block, FIRST_BLOCK_NODES))
+    if result.error is not None:
+        raise result.error
+    if result.rows is None:
+        return result.output
+    with Pool(jobs=1) as pool:
+        [(_, output)] = search_rows([block], choice, pool, settings, read, write)
+    return output

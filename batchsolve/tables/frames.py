@@ -242,15 +242,13 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
             return None
         check_holds_texts(column.type, "the series")
         return column
-    if not isinstance(values, Sequence | np.ndarray):
+    if not isinstance(values, Sequence | np.ndarray) or getattr(values, "ndim", 1) != 1:
         return None
     array = values
     if isinstance(values, np.ndarray):
         array = np.array(values, dtype=object)
         if np.ma.is_masked(values):
             array[np.ma.getmaskarray(values)] = None
-    if getattr(array, "ndim", 1) != 1:
-        return None
     has_text = any(isinstance(value, str) for value in array)
     if has_text or all(value is None or isinstance(value, float) for value in array):
         return pa.chunked_array([_texts(array)])

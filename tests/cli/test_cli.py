@@ -277,6 +277,19 @@ finally:
         assert result.returncode == 0, result.stderr
 
 
+def test_a_count_of_one_small_problem_imports_neither_tables_nor_workers():
+    script = f"""
+import sys
+try:
+    {MAIN}
+finally:
+    heavy = {{"pyarrow", "joblib", "tqdm", "numpy.ma", "batchsolve.tables.corpus"}}
+    assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()
+"""
+    result = python(script, "count", "queens:6")
+    assert (result.returncode, result.stdout) == (0, "4\n"), result.stderr
+
+
 def test_commands_do_without_pandas(tmp_path):
     (tmp_path / "pandas.py").write_text("raise SystemExit('pandas was imported')")
     (tmp_path / "puzzle.csv").write_text(f"puzzle\n{1:.<81}\n")
@@ -295,7 +308,8 @@ import sys
 try:
     {MAIN}
 finally:
-    print(sys.modules["pyarrow"].default_memory_pool().backend_name)
+    import pyarrow
+    print(pyarrow.default_memory_pool().backend_name)
 """
     environment = {"ARROW_DEFAULT_MEMORY_POOL": named} if named else {}
     result = python(script, "count", "queens:4", "--engine", "dlx", **environment)

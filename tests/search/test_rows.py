@@ -11,9 +11,10 @@ import batchsolve as bs
 from batchsolve.engines import Task, get_engine, lanes
 from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.problems.stacks import Group
+from batchsolve.search import rows as row_search
 from batchsolve.search.in_order import most_ahead
 from batchsolve.search.open_rows import _First
-from batchsolve.search.rows import search_rows
+from batchsolve.search.rows import search_block, search_rows
 from batchsolve.settings import SearchSettings
 from batchsolve.workers.pool import Pool
 
@@ -430,3 +431,17 @@ def test_rows_whose_other_engine_fails_are_unfinished():
     (found,) = searched(grids, batch=4, engine=get_engine("dlx"), fallback=(failing, 1), limit=1)
     assert found.status(1).tolist() == [2, 2, 4, 2]
     assert found.unfinished == {2: "the search failed: RuntimeError: a bug in the search"}
+
+
+def test_a_block_that_is_no_small_task_is_answered_as_well(monkeypatch):
+    grids = np.zeros((1, 81), np.uint8)
+    given = grids, Choice("auto"), SearchSettings(limit=5000), AsTheyAre().read, AsTheyAre().write
+    small = search_block(*given)
+    monkeypatch.setattr(row_search, "FIRST_BLOCK_NODES", 100)
+    large = search_block(*given)
+    assert small.counts.tolist() == [5000]
+    assert large.counts[0] >= 5000
+    assert sorted(small.covers.options.tolist()) == sorted(large.covers.options.tolist())
+    unreadable = [np.full((1, 16), 3, np.uint8), *given[1:3], Unreadable().read, AsTheyAre().write]
+    with pytest.raises(bs.InputError, match="third block"):
+        search_block(*unreadable)
