@@ -270,8 +270,9 @@ class Registered:
     module, kind : str
         A module and a name in it: the function that searches a task, or the class of an engine that
         has settings.
-    has_size : bool
-        True if the size of its tables may follow its name: ``memo:64``.
+    number : str
+        What a number is that may follow its name, as in ``memo:64``: ``megabytes``, a keyword of
+        its class. Empty if it takes none.
     branches : bool
         True if a branching rule may follow its name: ``dlx:first``. Then `module` has a function,
         with the keyword ``rule``.
@@ -281,7 +282,7 @@ class Registered:
     capabilities: Capabilities
     module: str
     kind: str = "search"
-    has_size: bool = False
+    number: str = ""
     branches: bool = False
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
@@ -360,7 +361,7 @@ _ENGINES = {
             ),
             "batchsolve.engines.memo",
             "MemoisedCounting",
-            has_size=True,
+            number="megabytes",
         ),
         Registered(
             "algorithm-x",
@@ -425,7 +426,7 @@ def registered(name: str) -> Registered:
     if known and not known.branches and {FIRST, SHARP} & {*settings}:
         those = ", ".join(each for each in _ENGINES if _ENGINES[each].branches)
         raise InputError(f"the engine {base!r} takes no branching rule; these engines do: {those}")
-    if known is None or (settings and not (known.has_size or known.branches)):
+    if known is None or (settings and not (known.number or known.branches)):
         raise InputError(f"unknown engine {name!r}; choose from {', '.join([AUTO, *_ENGINES])}")
     rule = checked_branch(":".join(settings)) if settings and known.branches else MRV
     return known if rule == MRV else known.under(rule)
@@ -437,13 +438,13 @@ def get_engine(name: str) -> Engine:
     Parameters
     ----------
     name : str
-        One of `engine_names`; ``memo`` may be followed by the size of its tables in megabytes:
-        ``memo:64``, and some others by a branching rule: ``dlx:first``.
+        One of `engine_names`; some may be followed by a number: ``memo:64`` has tables of 64
+        megabytes, and others by a branching rule: ``dlx:first``.
 
     Raises
     ------
     InputError
-        If no engine has that name, or the size is not valid.
+        If no engine has that name, or the number is not valid.
 
     Examples
     --------
@@ -451,15 +452,17 @@ def get_engine(name: str) -> Engine:
     MemoisedCounting(megabytes=64)
     """
     known = registered(name)
-    if not known.has_size:
+    if not known.number:
         return known
     kind = getattr(import_module(known.module), known.kind)
-    base, colon, size = name.partition(":")
+    base, colon, number = name.partition(":")
     if not colon:
         return kind()
-    if not (size.isascii() and size.isdecimal() and len(size) < 20):
-        raise InputError(f"{name!r}: {size!r} is not a number of megabytes; write {base}:64")
-    return kind(megabytes=int(size))
+    if not (number.isascii() and number.isdecimal() and len(number) < 20):
+        raise InputError(
+            f"{name!r}: {number!r} is not a whole number ({known.number}); write {base}:64"
+        )
+    return kind(**{known.number: int(number)})
 
 
 def check_support(engine: Engine, problem: ExactCover) -> None:

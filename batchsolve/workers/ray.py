@@ -191,7 +191,8 @@ class RayWorkers(Workers):
         """Call a function with each of the arguments; see `Workers.run`."""
 
         def as_bytes(values: tuple[Any, ...]) -> tuple[Any, ...]:
-            # Ray makes arrays read-only, and kernels would be compiled again for those
+            # The worker checks the version before it loads ours; and in results as they are, Ray
+            # makes arrays read-only, into which the rows of a block are added up.
             return batchsolve.__version__, function, pickle.dumps(values)
 
         if self._given_up.is_set() or self._lacks_machines():
