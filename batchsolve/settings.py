@@ -621,6 +621,12 @@ class PuzzleSettings:
                 object.__setattr__(self, name, (low, high))
 
     @property
+    def has_values(self) -> bool:
+        """True if rules speak of the values of digits, as sums do."""
+        given = (self.cages, self.cage_layout, self.marks, self.lines, self.constraints)
+        return any(each is not None for each in given)
+
+    @property
     def has_drawn_rules(self) -> bool:
         """True if each row has rules of its own."""
         given = (self.cages, self.cage_layout, self.marks, self.lines)

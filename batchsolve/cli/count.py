@@ -144,7 +144,8 @@ def count(
         return answered(summary, printing, output=output)
     of_tables = "chunk", "stats", "filename", "stop_on_invalid"
     if unfit := [name for name in of_tables if getattr(puzzles, name)]:
-        raise InputError(f"--{unfit[0]} is for a table of counts; name it with -o")
+        option = unfit[0].replace("_", "-")
+        raise InputError(f"--{option} is for a table of counts; name it with -o")
     [problem] = problems
     megabytes = GRAPH_MEGABYTES if memo_size is None else memo_size
     asked = Asked(problem, search, puzzles, printing)

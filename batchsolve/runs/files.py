@@ -6,7 +6,6 @@ the encoded rows in order, and records its progress.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -259,7 +258,7 @@ class FileRun:
     def _refuse_leftovers(self) -> None:
         """Raise an error if an interrupted run left files and is not to be resumed."""
         kept, path = self.output.kept, self.output.journal
-        begun = os.path.exists(path) and os.path.getsize(path) > 0  # it is empty after a full disk
+        begun = Journal.is_begun(path)
         if begun and not self.settings.resume:
             Journal.read(path).close()  # raises if the run is going on in another process
             raise OutputError(

@@ -138,6 +138,22 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @staticmethod
+    def is_begun(path: str) -> bool:
+        """Return True if a run has a journal there: not one that was interrupted while it was made.
+
+        A disk that became full leaves an empty file, and an interrupt a database without tables.
+        """
+        if not os.path.exists(path) or not os.path.getsize(path):
+            return False
+        if _identity(path) in _OPEN:  # to open and close the file would free its lock
+            return True
+        try:
+            with closing(_connected(path)) as db:
+                return db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
+        except sqlite3.Error:  # it is in use, or damaged, as who opens it says
+            return True
+
     @classmethod
     def read(cls, path: str) -> Journal:
         """Open the journal of any run to inspect it; raises the same errors as `Journal`."""

@@ -17,6 +17,7 @@ from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.engines.digging import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.notation import Notation
 from batchsolve.problems.row_rules import Given
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
@@ -251,6 +252,12 @@ class Maker:
             If such puzzles cannot exist, or cannot be made here.
         """
         problem = problem_for(files, wanted)
+        alphabet = files.alphabet if wanted.has_values else None
+        if alphabet and Notation.from_name(alphabet, problem.n_digits).begins_at_zero:
+            raise InputError(
+                f"`alphabet` {alphabet!r}: sums, marks, lines and constraints need digits from 1; "
+                f"leave it out"
+            )
         if problem.n_digits > 32:
             raise InputError(f"puzzles of up to 32 digits can be made, not of {problem.n_digits}")
         drawn = DrawnRules.of(problem.rules, wanted) if wanted.has_drawn_rules else None

@@ -405,7 +405,7 @@ def _add_up(
     """
     counts, nodes, seconds, clash = sums
     own = counts, nodes, seconds, pending
-    each = found[0], found[1], found[1] * rate, np.full(rows.size, -1, np.int32)
+    each: Any = found[0], found[1], found[1] * rate, np.full(rows.size, -1, np.int32)
     are_apart = bool((rows[1:] > rows[:-1]).all())  # as of a block: a stack for each row
     for total, numbers in zip(own, each, strict=True):
         if are_apart:

@@ -40,6 +40,8 @@ RULES, REGIONS = "rules", "regions"
 OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs", "constraints"
 COLUMNS = RULES, REGIONS, *OWN
 """The names of the columns."""
+ARITHMETIC = SUMS, MARKS, PAIRS, CONSTRAINTS
+"""Those whose rules speak of the values of digits, which are 1 to N."""
 
 Part = tuple[GridProblem, Ints]
 """A problem, and the rows of a block that are its grids."""

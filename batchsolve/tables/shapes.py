@@ -25,7 +25,7 @@ from batchsolve.problems.notation import FINE, MOST_DIGITS, WRONG_LENGTH, Notati
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
 from batchsolve.problems.variants import Variants
 from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
-from batchsolve.tables.rule_columns import Part, RuleColumns
+from batchsolve.tables.rule_columns import ARITHMETIC, Part, RuleColumns
 from batchsolve.tables.texts import in_one_line
 
 BOX = "box"
@@ -178,8 +178,25 @@ class Shape:
             if not has_given.all():
                 trimmed = pc.ascii_trim_whitespace(pc.fill_null(solutions, ""))
                 has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
+        if self.notation.begins_at_zero:
+            self._refuse_arithmetic(rows, texts.own, faults)
         parts = self.rules.parts(rows, texts.own, faults)
         return Grids(self, rows, puzzles, given, has_given, parts, own)
+
+    def _refuse_arithmetic(
+        self, rows: Rows, own: Mapping[str, pa.Array], faults: dict[int, str]
+    ) -> None:
+        """Add a fault for rows whose rules have values of digits: these are 1 to N."""
+        for name in ARITHMETIC:
+            if name in own:
+                written = pc.ascii_trim_whitespace(pc.fill_null(own[name], ""))
+                has_rules = np.asarray(pc.greater(pc.binary_length(written), 0))
+                why = (
+                    f"{self.read_as}{name} need digits from 1, and those of the alphabet "
+                    f"{self.notation.name} begin at 0; write 1 to N"
+                )
+                for row in rows[has_rules[rows]].tolist():
+                    faults.setdefault(row, why)
 
 
 def forms_of_shape(grids: Grids, places: Rows) -> tuple[Rows, Bytes, str]:

@@ -292,3 +292,23 @@ def test_arrays_have_no_alphabet():
 @pytest.mark.parametrize(("n", "name"), [(4, "0-3"), (10, "0-9"), (11, "0-9A"), (36, "0-9A-Z")])
 def test_names_of_notations_from_0(n, name):
     assert (from_zero(n).name, len(from_zero(n).symbols)) == (name, n)
+
+
+@pytest.mark.parametrize(
+    ("column", "rule"),
+    [("sums", "A=1 B=5"), ("marks", "e" + "." * 15), ("pairs", "r1c1:r1c2"), ("constraints", "{}")],
+)
+def test_rules_with_values_need_digits_from_1(column, rule):
+    own = {name: ["", ""] for name in ("cages", column)}
+    own[column] = ["", rule]
+    own["cages"] = ["", "AABB" + "." * 12]
+    table = pa.table({"puzzle": ["0.....1..2.....3", "." * 16], **own})
+    _, row = bs.solve_table(table, limit=9).to_pylist()
+    assert row["status"] == "invalid"
+    assert f"{column} need digits from 1" in row["message"]
+
+
+@pytest.mark.parametrize("wish", [{"cages": (2, 3)}, {"marks": "parity"}, {"lines": "thermo"}])
+def test_puzzles_with_values_are_made_with_digits_from_1(wish):
+    with pytest.raises(bs.InputError, match="need digits from 1"):
+        bs.generate_table(1, box=(2, 2), alphabet="0-3", **wish)
