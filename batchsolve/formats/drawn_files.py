@@ -16,6 +16,7 @@ from batchsolve.problems.notation import default_box
 
 _CELL = re.compile(r"\d{1,3}|[A-Z]|[.*_?·x-]")
 _MOST = 36  # cells of a row; longer lines are grids of their own
+_MOST_IN_BOX = 6  # cells of a row of a box
 _PUZZLE = "[puzzle]"
 
 
@@ -99,8 +100,10 @@ def _has_dashes(text: str) -> bool:
 
 def _cells(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the cells of a row: its words, or their characters; none of another line."""
-    are_even = len({len(word) for word in words}) == 1  # or they are fields of a table
-    for cells in (words, tuple("".join(words)) if are_even else ()):
+    # rows of boxes are short and equally long; others are fields of a table
+    are_groups = len({len(word) for word in words}) == 1 and len(words[0]) <= _MOST_IN_BOX
+    are_cells = len(words) == 1 or are_groups
+    for cells in (words, tuple("".join(words)) if are_cells else ()):
         fits = 0 < len(cells) <= _MOST and default_box(len(cells)) is not None
         if fits and all(map(_CELL.fullmatch, cells)):
             return cells

@@ -191,7 +191,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     first: str = next((line for line in each if line and not line.startswith("#")), "")
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
         return json_layout(head), 0
-    if joined := _cells_joined(first):
+    if joined := _cells_joined(first, is_table=suffix in (".csv", ".tsv", ".tab")):
         return text_layout(("puzzle",), joined), 0
     if first.startswith(":") and first.count(":") + 1 == _FIELDS_OF_A_LIBRARY:
         columns = _headless_names(_FIELDS_OF_A_LIBRARY, [_GRID_OF_A_LIBRARY])
@@ -205,12 +205,17 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     return text_layout(_line_columns(first.partition(" #")[0].split()), lines), 0
 
 
-def _cells_joined(line: str) -> Callable[[Layout, bytes], Rows] | None:
-    """Return the function that joins the cells or the rows of each line; None if it needs none."""
+def _cells_joined(line: str, is_table: bool) -> Callable[[Layout, bytes], Rows] | None:
+    """Return the function that joins the cells or the rows of each line; None if it needs none.
+
+    A line of N² numbers of plain text is a grid as it is, unless some of them are left out.
+    """
     for separator in ("/", "|", " ", ",", ";", "\t"):
         fields = line.split(separator)
         n = isqrt(len(fields))
-        if n * n == len(fields) and default_box(n) and all(map(_CELL.fullmatch, fields)):
+        are_parted = separator != " " and (is_table or not all(fields))
+        is_grid = n * n == len(fields) and default_box(n) is not None
+        if are_parted and is_grid and all(map(_CELL.fullmatch, fields)):
             return partial(lines_of_cells, separator)
         n = len(fields)
         if default_box(n) and all(len(field) == n for field in fields):

@@ -48,7 +48,7 @@ def test_others_need_a_box(kind):
 
 @pytest.mark.parametrize(
     "solution",
-    ["ABCDCDABBADCDCBA", [int(c) - 1 for c in SOLUTION], " ".join(SOLUTION), list(SOLUTION)],
+    ["ABCDCDABBADCDCBA", " ".join(SOLUTION), list(SOLUTION)],
 )
 def test_the_alphabet_is_that_of_the_solutions(solution):
     found = solved({**CAGES, "solution": solution})
@@ -127,7 +127,10 @@ def test_full_grids_of_an_unknown_name_beside_rules_need_a_name(kind):
         with pytest.raises(bs.InputError, match="'label' holds full grids beside rules: if they"):
             solved(row)
         found = solved(row, solution_column="label")
-        assert (found["n_solutions"], found["agrees"]) == (count, True)
+        if kind == "regions" or label == SOLUTION:
+            assert (found["n_solutions"], found["agrees"]) == (count, True)
+        else:
+            assert "need digits from 1" in found["message"]
     assert solved({**rules, "label": SOLUTION}, column="label")["status"] == "unique"
     clues = SOLUTION[:15] + "0"
     assert solved({**rules, "label": clues})["status"] == "unique"
