@@ -23,6 +23,7 @@ from batchsolve.engines import Task, get_engine
 
 # the same few examples in every run; HYPOTHESIS_PROFILE=thorough tries many others
 settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=25)
+settings.register_profile("few", deadline=None, derandomize=True, max_examples=5)
 settings.register_profile("thorough", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 

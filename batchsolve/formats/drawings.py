@@ -34,7 +34,7 @@ from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import checked_box, text_of
 
 _COMMENT = re.compile(r"(^|\s+)#.*")
-_SECTION = re.compile(r"\s*\[\w*\]\s*")
+SECTION = re.compile(r"\s*\[\w*\]\s*")
 _BARS = re.compile(r"[|!+\u2500-\u257f]")
 # a line of a frame has no cells; if it has a run of dashes, dots and the like can be its corners
 _RULE = re.compile(r"[-=+|!\s\u2500-\u257f]*|(?=.*[-=─━═]{2})[-=+|!:.*'`,\s\u2500-\u257f]*")
@@ -205,18 +205,24 @@ def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
     """
     rows: list[Row] = []
     for number, line in enumerate(text.splitlines(), 1):
-        line = _COMMENT.sub("", line)
-        if _SECTION.fullmatch(line):
+        if SECTION.fullmatch(_COMMENT.sub("", line)):
             if rows:
                 break  # sections after the puzzle, such as [State], do not belong to it
             continue
-        is_blank = dashes_are_cells and "-" in line and not set(line) - set("-|! \t,;")
-        if is_blank or not _RULE.fullmatch(line):
-            fields = re.split("[,;]", _BARS.sub(" ", line))
-            # a spreadsheet leaves blank cells empty
-            words = tuple(chain.from_iterable(field.split() or ["."] for field in fields))
+        if (words := row_of_cells(line, dashes_are_cells)) is not None:
             rows.append((number, words))
     return rows
+
+
+def row_of_cells(line: str, dashes_are_cells: bool = False) -> tuple[str, ...] | None:
+    """Return the texts of a line between blanks, commas and bars; None for a frame or a comment."""
+    line = _COMMENT.sub("", line)
+    is_blank = dashes_are_cells and "-" in line and not set(line) - set("-|! \t,;")
+    if not is_blank and _RULE.fullmatch(line):
+        return None
+    fields = re.split("[,;]", _BARS.sub(" ", line))
+    # a spreadsheet leaves blank cells empty
+    return tuple(chain.from_iterable(field.split() or ["."] for field in fields))
 
 
 def _find_cells(
@@ -233,7 +239,7 @@ def _find_cells(
         if n is None or not (n == size if size else default_box(n)):
             continue
         if lines is words or alphabet is not None or usual_notation(n).symbols:
-            if size is None and _can_be_several(words):
+            if size is None and can_be_several(words):
                 raise NoGridError(
                     f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "
                     f"or name one by its row, as in {name}#1"
@@ -245,12 +251,13 @@ def _find_cells(
     raise NoGridError(_why_no_grid(lines, size, name))
 
 
-def _can_be_several(lines: Sequence[Sequence[str]]) -> bool:
+def can_be_several(lines: Sequence[Sequence[str]]) -> bool:
     """Return True if the digits of N lines of N characters allow N smaller grids, too."""
     root = isqrt(len(lines))
     if any(len(line) > 1 for line in lines) or root**2 != len(lines) or not default_box(root):
         return False
-    used = {symbol for line in lines for word in line for symbol in word} - set(BLANKS)
+    blanks = set(BLANKS + "?x·")  # and what options name as such
+    used = {symbol for line in lines for word in line for symbol in word} - blanks
     return bool(used) and used <= set(usual_notation(root).symbols)
 
 

@@ -274,7 +274,7 @@ class Survey:
             names = ", ".join(n.name for n in notations(n_digits)) or "numbers"
             raise InputError(
                 f"no value fits an alphabet for {n_digits}×{n_digits} grids ({names}); "
-                f"name yours with `alphabet`"
+                f"name yours with `alphabet`, or blanks of another kind with `blank`"
             )
         best = [notation for notation, score in strict.items() if score == most]
         # a column of nothing but blanks fits every alphabet; any other has to leave one

@@ -385,7 +385,7 @@ def count_file(
     >>> summary = count_file(["queens:6", "dominoes:4x4", "queens:x"], folder / "counts.csv")
     >>> print((folder / "counts.csv").read_text())
     name,items,options,count,complete,engine,message
-    queens:6,34,36,4,true,dlx,
+    queens:6,34,36,4,true,cells,
     dominoes:4x4,16,24,36,true,dlx,
     queens:x,,,,,,"queens:x: 'x' is not a size; write queens:N, such as queens:8"
     <BLANKLINE>

@@ -147,11 +147,6 @@ class Scheduler:
         return self
 
     @property
-    def n_waiting(self) -> int:
-        """The number of pieces that wait for a worker, without suspects."""
-        return len(self._queue)
-
-    @property
     def is_empty(self) -> bool:
         """True if nothing waits and nothing is out."""
         return not self._queue and not self._suspects and not self._out

@@ -1,7 +1,7 @@
 """Detection of the form of a file by its beginning, and reading of files that are read as a whole.
 
-These are NumPy arrays, JSON arrays, JSON documents and titled grids, which cannot be cut without
-parsing them. All other files are read block by block.
+These are arrays of NumPy, files of Arrow, JSON arrays, JSON documents and drawings, which cannot be
+cut into blocks before they are parsed. All other files are read block by block.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import io
 import json
 import re
 from collections.abc import Callable
+from functools import partial
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, prefixed, quoted, twice
+from batchsolve.formats.drawings import can_be_several
+from batchsolve.formats.drawn_files import drawn_grids, side_of_drawn
 from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
 from batchsolve.json_records import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
@@ -27,19 +31,27 @@ from batchsolve.tables.blocks import never_closed, record_end
 from batchsolve.tables.layouts import (
     BOM,
     Layout,
+    Rows,
     delimited,
     first_record,
     json_layout,
+    library_lines,
     lines,
+    lines_of_cells,
     text_layout,
 )
 from batchsolve.tables.places import suffix_of
 
+DRAWN_BYTES = 16 << 10  # the beginning of a file that tells if grids are drawn in it
 HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
 DELIMITERS = ",;\t|"
 MOST_SPACED = 8  # upper bound of the fields of a line with blanks between them
-_TITLE = re.compile(rb"\s*grid[ \t]*\d+[ \t]*\r?\n", re.IGNORECASE)
 _ARRAY = re.compile(rb"\s*\[\s*[\[{\"\d\]]")  # not the title of a section
+_CELL = re.compile(r"\s*(\d{1,2}|[A-Z.*_-])?\s*")
+# library lines of HoDoKu, such as :0000:x:…:::, with the grid in the fourth field
+_FIELDS_OF_A_LIBRARY, _GRID_OF_A_LIBRARY = 7, 3
+_ARROW_FILE, _ARROW_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
+_LONGEST = 4  # characters of a cell in JSON, such as 16.0
 _MOST_SYMBOLS = 9  # larger grids are written as numbers
 
 
@@ -62,13 +74,23 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     """
     if head.startswith(b"\x93NUMPY"):
         return _numpy_table(content())
+    if head.startswith((_ARROW_FILE, _ARROW_STREAM)):
+        return _arrow_table(content())
     if _ARRAY.match(head) and suffix not in (".jsonl", ".ndjson"):
         return _json_table(content())
     if is_grid_document(head):
         return pa.table(read_grid_document(content()))
-    if _TITLE.match(head):
-        return _titled_table(content().decode())
+    first_lines = head[:DRAWN_BYTES].decode(errors="replace")
+    if n := side_of_drawn(first_lines):
+        return _drawn_table(content().removeprefix(BOM).decode(), n)
     return None
+
+
+def _arrow_table(data: bytes) -> pa.Table:
+    """Read a file or a stream of Arrow, as of Feather and of datasets that are saved to disk."""
+    with prefixed("cannot be read as Arrow", InputError, Exception):
+        open_it = pa.ipc.open_file if data.startswith(_ARROW_FILE) else pa.ipc.open_stream
+        return open_it(pa.BufferReader(data)).read_all()
 
 
 def _numpy_table(data: bytes) -> pa.Table:
@@ -82,6 +104,8 @@ def _numpy_table(data: bytes) -> pa.Table:
 def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     """Write digits as text; 0 and -1 are blanks, and other invalid numbers stay invalid."""
     array = as_whole(array)
+    if array.ndim == 4 and len(set(array.shape[1:])) == 1 and set(np.unique(array)) <= {0, 1}:
+        array = np.where(array.any(axis=3), array.argmax(axis=3) + 1, 0)  # a bit for each digit
     n_rows = len(array) if array.ndim else 0
     n_cells = int(np.prod(array.shape[1:]))
     n = round(n_cells**0.5)
@@ -89,7 +113,7 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     if not fits or array.dtype.kind not in "iu" or not (n == 1 or default_box(n)):
         raise InputError(
             f"an array of {array.dtype} of the shape {array.shape} holds no puzzles; expected "
-            f"whole numbers of the shape (n, N²) or (n, N, N), or text of the shape (n,)"
+            f"whole numbers of the shape (n, N²) or (n, N, N), bits (n, N, N, N), or text (n,)"
         )
     is_from_zero = array.min(initial=0) == -1 and array.max(initial=0) < n and (array == 0).any()
     if is_from_zero:
@@ -121,6 +145,7 @@ def _json_table(data: bytes) -> pa.Table:
         raise InputError(
             f"is not JSON ({error}); expected an array, or an object a line"
         ) from error
+    values = _one_grid(values) or values
     records = [value if isinstance(value, dict) else {"puzzle": value} for value in values]
     if not records:
         raise InputError("is an empty array; expected puzzles, or objects with puzzles")
@@ -128,18 +153,32 @@ def _json_table(data: bytes) -> pa.Table:
     return json_layout(lines).rows(lines).table
 
 
-def _titled_table(text: str) -> pa.Table:
-    """Read grids of several lines, each below a title, as in Project Euler."""
-    titles: list[str] = []
-    grids: list[list[str]] = []
-    for line in filter(None, map(str.strip, text.splitlines())):
-        if _TITLE.match(f"{line}\n".encode()):
-            titles.append(line)
-            grids.append([])
-        else:
-            grids[-1].append(line)
-    puzzles = ["".join(lines) for lines in grids]
-    return pa.table({"id": pa.array(titles, pa.string()), "puzzle": pa.array(puzzles, pa.string())})
+def _one_grid(values: list[Any]) -> list[Any] | None:
+    """Return the rows of one grid as the only value; None for other arrays.
+
+    The rows are lists or texts of N cells, or there are N² cells, perhaps objects of one field.
+    """
+    cells = [next(iter(v.values())) if isinstance(v, dict) and len(v) == 1 else v for v in values]
+    n = isqrt(len(cells))
+    if n * n == len(cells) and default_box(n) and all(map(_is_cell, cells)):
+        return [cells]
+    n = len(values)
+    are_rows = all(isinstance(row, list | str) and len(row) == n for row in values)
+    if default_box(n) is None or not are_rows or can_be_several([(str(row),) for row in values]):
+        return None
+    return ["".join(values)] if isinstance(values[0], str) else [values]
+
+
+def _is_cell(value: Any) -> bool:
+    return value is None or (isinstance(value, str | int | float) and len(str(value)) <= _LONGEST)
+
+
+def _drawn_table(text: str, n: int) -> pa.Table:
+    """Read grids that are drawn over several lines; titles are in the column ``id``."""
+    grids = list(drawn_grids(text, n))
+    table = pa.table({"puzzle": pa.array([grid.text for grid in grids], pa.string())})
+    titles = pa.array([grid.title or None for grid in grids], pa.string())
+    return table if titles.null_count == len(titles) else table.add_column(0, "id", titles)
 
 
 # ---- text -----------------------------------------------------------------------------------
@@ -149,16 +188,40 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     """Return the layout of a file, and the number of bytes of its header."""
     suffix = suffix_of(path)
     each = (line.decode(errors="replace").strip() for line in io.BytesIO(head))
-    first = next((line for line in each if line and not line.startswith("#")), "")
+    first: str = next((line for line in each if line and not line.startswith("#")), "")
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
         return json_layout(head), 0
-    if suffix in (".csv", ".tsv", ".tab") or _looks_like_header(first):
+    if joined := _cells_joined(first):
+        return text_layout(("puzzle",), joined), 0
+    if first.startswith(":") and first.count(":") + 1 == _FIELDS_OF_A_LIBRARY:
+        columns = _headless_names(_FIELDS_OF_A_LIBRARY, [_GRID_OF_A_LIBRARY])
+        return text_layout(columns, library_lines, ":"), 0
+    if suffix in (".csv", ".tsv", ".tab") or _looks_like_header(first) or _has_grid(first):
         line = io.BytesIO(head.lstrip(b"\r\n")).readline()
         names = line.removesuffix(b"\n").decode(errors="replace")
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
         return text_layout(columns, delimited, delimiter), header
     return text_layout(_line_columns(first.partition(" #")[0].split()), lines), 0
+
+
+def _cells_joined(line: str) -> Callable[[Layout, bytes], Rows] | None:
+    """Return the function that joins the cells or the rows of each line; None if it needs none."""
+    for separator in ("/", "|", " ", ",", ";", "\t"):
+        fields = line.split(separator)
+        n = isqrt(len(fields))
+        if n * n == len(fields) and default_box(n) and all(map(_CELL.fullmatch, fields)):
+            return partial(lines_of_cells, separator)
+        n = len(fields)
+        if default_box(n) and all(len(field) == n for field in fields):
+            return partial(lines_of_cells, separator)
+    return None
+
+
+def _has_grid(line: str) -> bool:
+    """Return True if a line of an unnamed format has a grid among fields that are not blanks."""
+    fields = line.split(_delimiter(line))
+    return len(fields) > 1 and any(looks_like_grid(field.strip()) for field in fields)
 
 
 def _line_columns(fields: list[str]) -> tuple[str, ...]:

@@ -128,12 +128,31 @@ def lines(layout: Layout, data: bytes) -> Rows:
     return Rows(pa.Table.from_arrays(columns, schema=layout.schema), faults)
 
 
+def lines_of_cells(separator: str, layout: Layout, data: bytes) -> Rows:
+    """Parse lines of one grid, whose cells or rows a separator parts; empty cells are blank."""
+    parts = pc.split_pattern(_lines(data), separator)
+    cells = pc.ascii_trim_whitespace(parts.flatten())
+    cells = pc.if_else(pc.equal(cells, ""), ".", cells)
+    gap = " " if pc.max(pc.binary_length(cells)).as_py() == 2 else ""  # numbers need one
+    joined = pc.binary_join(pa.ListArray.from_arrays(parts.offsets, cells), gap)
+    return Rows(pa.Table.from_arrays([joined], schema=layout.schema))
+
+
+def library_lines(layout: Layout, data: bytes) -> Rows:
+    """Parse the lines of a library of HoDoKu; a plus stands before cells that are solved."""
+    found = delimited(layout, data)
+    at = layout.schema.names.index("puzzle")
+    puzzles = pc.replace_substring(found.table["puzzle"], "+", "")
+    return Rows(found.table.set_column(at, layout.schema.field(at), puzzles), found.faults)
+
+
 def _lines(data: bytes) -> pa.Array:
     """Return the lines of a text, without comments and blank lines."""
     check_text(data)
     bounds = pa.py_buffer(np.array([0, len(data)], np.int32))
     whole = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
-    found = pc.ascii_trim_whitespace(pc.split_pattern(whole, "\n").values)
+    trim = pc.ascii_trim_whitespace if data.isascii() else pc.utf8_trim_whitespace
+    found = trim(pc.split_pattern(whole, "\n").values)
     if b"#" in data:
         found = pc.replace_substring_regex(found, pattern=r"(^|\s+)#.*", replacement="")
     return found.filter(pc.greater(pc.binary_length(found), 0))

@@ -24,8 +24,6 @@ from batchsolve.workers.base import Shared, WrongVersionError
 Numbered = tuple[int, Any]  # the caller's number of a task, and the task
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
 
-LEAVE_SECONDS = 5.0  # longest wait for tasks whose results are no longer wanted
-LOOK_SECONDS = 0.001  # between two looks at them
 KILLED = "the search killed its worker process twice"
 
 
@@ -113,7 +111,6 @@ class Pool:
         self._workers = get_workers(backend, jobs, address)
         self._running: Generator[Done | Lost] = (none for none in list[Done]())
         self._tickets = count()
-        self._at_work = _AtWork()
 
     @property
     def jobs(self) -> int:
@@ -144,7 +141,6 @@ class Pool:
             self._running.close()  # drops its tasks
         finally:
             self._workers.__exit__(*error)
-            self._at_work.wait(LEAVE_SECONDS)
 
     def start(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:
         """Hand out a round of numbered tasks; return an iterator over their results, in any order.
@@ -161,8 +157,6 @@ class Pool:
 
     def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[Done | Lost]:
         do = partial(_attempt, self._workers.share(work))
-        if self.in_process:
-            do = partial(self._at_work.do, do)
         try:
             self._running = self._workers.run(do, self._ticketed(tasks, out))
         except self._workers.deaths as death:  # of workers that were idle until then
@@ -216,35 +210,6 @@ class Pool:
 def _raising(error: BaseException) -> Generator[Done | Lost]:
     raise error
     yield  # makes this function a generator
-
-
-class _AtWork:
-    """A count of the tasks of a pool that threads of this process are running.
-
-    If a thread is inside compiled code when Python ends, Python unwinds it, which kills the
-    process. Tasks are short, so leaving a pool waits for its abandoned ones. It polls, because
-    Ctrl-C in the middle of a `threading.Condition` can leave that locked.
-    """
-
-    def __init__(self) -> None:
-        self._n = 0
-        self._lock = threading.Lock()
-
-    def do(self, attempt: Callable[..., Done | Lost], *ticketed: Any) -> Done | Lost:
-        """Attempt a task, and count it meanwhile."""
-        with self._lock:
-            self._n += 1
-        try:
-            return attempt(*ticketed)
-        finally:
-            with self._lock:
-                self._n -= 1
-
-    def wait(self, seconds: float) -> None:
-        """Wait until no task is running, but no longer than `seconds`."""
-        end = time.monotonic() + seconds
-        while self._n and time.monotonic() < end:
-            time.sleep(LOOK_SECONDS)
 
 
 def attempt(do: Callable[[Any], Any], number: int, task: Any) -> Done | Lost:

@@ -122,9 +122,10 @@ _POOLS: WeakSet[_ThreadPool] = WeakSet()
 
 @atexit.register
 def _end_threads() -> None:
-    """End the threads of pools that nobody left, such as that of an iterator that is not used up.
+    """End the threads of pools, which may be running abandoned calls, or were never left.
 
-    A thread that came back from the core while the interpreter ends would abort the process.
+    Python unwinds a thread that comes back from the core while the interpreter ends, which aborts
+    the process. The iterator of a search that is not used up leaves its pool open.
     """
     pools, until = list(_POOLS), time.monotonic() + PATIENCE
     for pool in pools:

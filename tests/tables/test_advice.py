@@ -70,22 +70,12 @@ def zipped(path):
         archive.writestr("in.csv", f"puzzle\n{PUZZLE}\n")
 
 
-def ipc(kind):
-    def write(path):
-        with kind(str(path), TABLE.schema) as writer:
-            writer.write_table(TABLE)
-
-    return write
-
-
 def plain(data):
     return lambda path: path.write_bytes(data)
 
 
 KINDS = {
     "a zip archive": zipped,
-    "a table in Arrow IPC (Feather); write it as Parquet or CSV": ipc(pa.ipc.new_file),
-    "a stream of Arrow IPC": ipc(pa.ipc.new_stream),
     "a table in ORC": lambda path: pyarrow.orc.write_table(TABLE, str(path)),
     "UTF-16 text; convert it: iconv": plain(f"puzzle\n{PUZZLE}\n".encode("utf-16")),
     "UTF-16 text": plain(f"puzzle\n{PUZZLE}\n".encode("utf-16-be")),
@@ -138,3 +128,14 @@ def test_names_of_strata_are_escaped(tmp_path):
         assert all(c.isprintable() or c == "\n" for c in text)
     assert r"\x1b]0;x\x07\x9b2J\nb" in str(judged)
     assert len(str(judged).splitlines()) == 3
+
+
+@pytest.mark.parametrize("write", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_a_row_of_a_file_of_arrow_is_to_be_named(write, tmp_path):
+    with write(str(tmp_path / "in.arrow"), TABLE.schema) as out:
+        out.write_table(TABLE)
+    with pytest.raises(
+        bs.InputError, match=r"not UTF-8 text, but a (table in|stream of) Arrow IPC"
+    ):
+        bs.read_problem(tmp_path / "in.arrow")
+    assert bs.read_problem(f"{tmp_path}/in.arrow#1").problem.n_digits == 4

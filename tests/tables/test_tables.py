@@ -113,6 +113,13 @@ ODD_LINES = [
 ]  # fmt: skip
 
 
+def each_once(pairs):
+    """Return the fields of an object; two with one name are a fault."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError(pairs)
+    return dict(pairs)
+
+
 @st.composite
 def json_files(draw):
     record = st.fixed_dictionaries(
@@ -125,7 +132,7 @@ def json_files(draw):
     rows, faults = [], set()
     for line in filter(str.strip, lines):
         try:
-            value = json.loads(line)
+            value = json.loads(line, object_pairs_hook=each_once)
             json.dumps(value, ensure_ascii=False).encode()
             rows.append((value.get("puzzle"), value.get("x"), value.get("f")))
         except (ValueError, AttributeError):

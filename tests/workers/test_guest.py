@@ -295,6 +295,9 @@ import batchsolve as bs
 puzzles = bs.generate(box=(2, 2), cages=(1, 2))
 covers = bs.solutions("queens:11", jobs=2)
 next(puzzles), next(covers)
+closed = bs.solutions("queens:12", jobs=2, engine="dlx")
+next(closed)
+closed.close()  # its threads are still searching
 """
 
 

@@ -238,9 +238,10 @@ private:
     void begin_search(int lane) {
         Lane& here = lanes_[lane];
         for (int cell = 0; cell < n_cells_; ++cell) {
-            const bool is_clue = here.trials.gone(cell) >= here.place;
-            cells_.at(cell, lane) =
-                is_clue ? digit_bit(here.solution[cell]) : grids_.blank(here.row, cell);
+            // both are computed: whether a clue is still there cannot be predicted
+            const Digits clue = digit_bit(here.solution[cell]);
+            const Digits blank = grids_.blank(here.row, cell);
+            cells_.at(cell, lane) = here.trials.gone(cell) >= here.place ? clue : blank;
         }
         if (here.without >= 0) {
             const Digits clue = digit_bit(here.solution[here.without]);

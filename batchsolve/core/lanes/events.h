@@ -92,8 +92,13 @@ public:
             stuck = 8 * std::popcount(found.stuck) >= std::popcount(busy) ? found.stuck : 0;
             events.all |= stuck;
         }
-        if (stuck != 0) events.bad |= grids_.choose() & stuck;
-        if (events.solved != 0) events.full = grids_.cells.full();
+        if (stuck != 0) {
+            const LaneBits empty = grids_.choose();
+            events.bad |= empty & stuck;
+            events.full = ~empty;
+        } else if (events.solved != 0) {
+            events.full = grids_.cells.full();
+        }
         settled_ &= ~events.all;
         return events;
     }

@@ -46,6 +46,9 @@ public:
           is_split_(task.stacks.size()) {}
 
     Grids run() {
+        if (order_.is_unordered && task_.keep > 0) {  // most stacks have one cover
+            digits_.reserve(task_.stacks.size() * static_cast<std::size_t>(n_cells_));
+        }
         Events events;
         events.all = all_lanes;
         LaneBits is_new = 0;       // lanes whose node is propagated, but not dealt with
@@ -170,35 +173,36 @@ private:
     void write_digits(int lane) {
         const auto begin = digits_.size();
         digits_.resize(begin + static_cast<std::size_t>(n_cells_));
-        for (int cell = 0; cell < n_cells_; ++cell) {
-            digits_[begin + cell] = static_cast<std::uint8_t>(digit(cell, lane) + 1);
+        const auto digits = std::span(digits_).subspan(begin);
+        const auto cells = grids_.cells.vectors();  // which a byte that is written might alias
+        for (std::size_t cell = 0; cell < digits.size(); ++cell) {
+            const Digits here = cells[cell][lane];
+            digits[cell] = static_cast<std::uint8_t>(std::countr_zero(here) + 1);
         }
     }
 
     /// Write the stack, the guesses, and the others in ascending order.
     void write_options(int lane) {
         const Lane& here = lanes_[lane];
-        const auto n = static_cast<std::size_t>(n_cells_);  // of which each has an option
-        auto& options = out_.covers.options;
-        options.resize(options.size() + n);
+        auto& all = out_.covers.options;
+        const auto n = static_cast<std::size_t>(n_cells_);
+        std::size_t end = all.size();
+        all.resize(end + n + 1);  // an option of a filled cell is overwritten
+        const std::span<Option> options(all);
         is_filled_.assign(n, 0);
-        const std::span cover = std::span(options).last(n);  // these do not change: no reloads
-        const std::span is_filled(is_filled_);
-        std::size_t end = 0;
         const auto write = [&](Option o) {
             const auto cell = o / static_cast<Option>(n_digits_);
             if (cell >= n) return;  // the marks, or the digits of a cage
-            is_filled[cell] = 1;
-            cover[end++] = o;
+            is_filled_[cell] = 1;
+            options[end++] = o;
         };
         for (const Option o : task_.stacks[here.next - 1]) write(o);
         for (const Guess& guess : here.guesses) write(option(guess));
-        const auto n_digits = static_cast<Option>(n_digits_);
-        for (std::size_t cell = 0; cell < n; ++cell) {
-            if (is_filled[cell]) continue;
-            const auto of_cell = static_cast<Option>(digit(static_cast<int>(cell), lane));
-            cover[end++] = static_cast<Option>(cell) * n_digits + of_cell;
+        for (int cell = 0; cell < n_cells_; ++cell) {
+            options[end] = option(cell, digit(cell, lane));
+            end += is_filled_[cell] == 0;
         }
+        all.pop_back();
     }
 
     int digit(int cell, int lane) const { return std::countr_zero(grids_.cells.at(cell, lane)); }

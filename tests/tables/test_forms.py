@@ -1,0 +1,159 @@
+"""Forms in which people write grids: each is read as the 81 characters are, by every way in."""
+
+import csv
+import io
+import json
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from invoking import invoke
+
+import batchsolve as bs
+
+PUZZLE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+SOLUTION = bs.solve(PUZZLE).solution
+ROWS = [PUZZLE[k : k + 9] for k in range(0, 81, 9)]
+GROUPS = [[row[k : k + 3] for k in range(0, 9, 3)] for row in ROWS]
+RULE = "+-------+-------+-------+"
+FRAMED = "\n".join(
+    [RULE]
+    + [
+        "| " + " | ".join(" ".join(group) for group in groups) + " |" + f"\n{RULE}" * (k % 3 == 2)
+        for k, groups in enumerate(GROUPS)
+    ]
+)
+BARS = "\n".join(
+    "|".join(groups) + "\n-----------" * (k in (2, 5)) for k, groups in enumerate(GROUPS)
+)
+LINES = "\n".join(ROWS)
+CELLS = [[0 if c == "." else int(c) for c in row] for row in ROWS]
+EMPTY = [[c.strip(".") for c in row] for row in ROWS]
+
+ONE = {
+    "lines.sdk": LINES,
+    "lines.txt": LINES,
+    "windows.txt": LINES.replace("\n", "\r\n"),
+    "blanks.sud": "\n".join(" ".join(row) for row in ROWS),
+    "groups.txt": "\n".join(" ".join(groups) for groups in GROUPS),
+    "frame.txt": FRAMED,
+    "stars.txt": FRAMED.replace("+", "*"),
+    "bars.ss": BARS,
+    "sections.sdk": f"[Puzzle]\n{LINES}\n[State]\n{LINES.replace('.', '1')}\n",
+    "dashes.txt": LINES.replace(".", "-"),
+    "empty.csv": "\n".join(",".join(row) for row in EMPTY),
+    "zeros.csv": "\n".join(",".join(map(str, row)) for row in CELLS),
+    "semicolons.csv": "\n".join(";".join(row) for row in EMPTY),
+    "columns.csv": ",".join(c for row in EMPTY for c in row),
+    "tabs.tsv": "\t".join(c for row in EMPTY for c in row),
+    "slashes.txt": "/".join(ROWS),
+    "parted.txt": "|".join(ROWS),
+    "library.txt": f":0000:x:{PUZZLE}:::",
+    "solved.txt": f":0000:x:{PUZZLE[:2]}+4{PUZZLE[3:]}:::",
+    "more.txt": f"{PUZZLE} easy 1.2",
+    "commas.txt": f"{PUZZLE},easy,1.2",
+    "bar.txt": f"{PUZZLE}|easy",
+    "space.txt": f"{PUZZLE}\u00a0",
+    "rows.json": json.dumps(CELLS),
+    "nulls.json": json.dumps([[c or None for c in row] for row in CELLS]),
+    "texts.json": json.dumps(ROWS),
+    "empties.json": json.dumps(EMPTY),
+    "objects.json": json.dumps([{"val": c} for row in CELLS for c in row]),
+}
+
+
+def answers(path, *options):
+    done = invoke("solve", path, "-o", "-", "--quiet", *options)
+    assert done.exit_code == 0, done.stderr
+    rows = csv.DictReader(io.StringIO(done.stdout))
+    return [re.sub(r"\D", "", row["solution"]) == SOLUTION for row in rows]
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_a_grid_is_read_however_it_is_written(tmp_path, name):
+    (tmp_path / name).write_bytes(ONE[name].encode())
+    assert answers(tmp_path / name) == [True]
+
+
+MANY = {
+    "titles.txt": "Grid 01\n{0}\nGrid 02\n{0}\n",
+    "blank_lines.txt": "{0}\n\n{0}\n",
+    "on_end.txt": "{0}\n{0}\n",
+    "names.sdk": "# by hand\nEasy one\n{0}\n\nHard one\n{0}",
+}
+
+
+@pytest.mark.parametrize("form", MANY)
+@pytest.mark.parametrize("grid", [LINES, FRAMED, BARS], ids=["lines", "frames", "bars"])
+def test_a_file_may_have_several_drawings(tmp_path, form, grid):
+    (tmp_path / form).write_text(MANY[form].format(grid))
+    assert answers(tmp_path / form) == [True, True]
+
+
+def test_titles_are_a_column(tmp_path):
+    (tmp_path / "a.txt").write_text(MANY["titles.txt"].format(LINES))
+    header, first, second = invoke("solve", tmp_path / "a.txt", "-o", "-").stdout.splitlines()
+    assert header.startswith("id,puzzle,")
+    assert (first.split(",")[0], second.split(",")[0]) == ("Grid 01", "Grid 02")
+
+
+def test_a_drawing_that_lacks_a_row_is_an_invalid_row(tmp_path):
+    (tmp_path / "a.txt").write_text(f"One\n{LINES}\nTwo\n{LINES[:-10]}\nThree\n{LINES}\n")
+    done = invoke("solve", tmp_path / "a.txt", "-o", "-")
+    statuses = [line.split(",")[3] for line in done.stdout.splitlines()[1:]]
+    assert (done.exit_code, statuses) == (1, ["unique", "invalid", "unique"])
+
+
+def test_drawings_of_other_sizes_are_read(tmp_path):
+    six = "1.....\n..2...\n......\n...3..\n......\n.....4"
+    sixteen = bs.generate_table(1, box=(4, 4), seed=1, alphabet="numbers")["puzzle"][0].as_py()
+    cells = sixteen.split()
+    lines = "\n".join(" ".join(cells[k : k + 16]) for k in range(0, 256, 16))
+    for name, text in (("six.txt", six), ("sixteen.txt", lines)):
+        (tmp_path / name).write_text(text)
+        summary = bs.solve_file(tmp_path / name, tmp_path / "out.csv")
+        assert (summary.rows, summary.invalid) == (1, 0)
+
+
+def test_lines_of_small_grids_are_no_drawing(tmp_path):
+    (tmp_path / "a.txt").write_text("1.....2..3.....4\n" * 16)
+    assert bs.solve_file(tmp_path / "a.txt", tmp_path / "out.csv").rows == 16
+
+
+@pytest.mark.parametrize("command", ["rate", "dedupe", "augment", "show"])
+def test_other_commands_read_drawings(tmp_path, command):
+    (tmp_path / "a.sdk").write_text(FRAMED)
+    done = invoke(command, tmp_path / "a.sdk")
+    assert done.exit_code == 0, done.stderr
+
+
+def test_drawings_are_read_in_folders(tmp_path):
+    (tmp_path / "in").mkdir()
+    for k in range(2):
+        (tmp_path / "in" / f"{k}.txt").write_text(FRAMED)
+    assert bs.solve_file(f"{tmp_path}/in/*.txt", tmp_path / "out.csv").unique == 2
+
+
+def test_bits_for_digits_are_read(tmp_path):
+    digits = np.array(CELLS)
+    bits = (digits[None, :, :, None] == np.arange(1, 10)).astype(np.float32)
+    np.save(tmp_path / "bits.npy", bits)
+    assert bs.solve_file(tmp_path / "bits.npy", tmp_path / "out.csv").unique == 1
+
+
+@pytest.mark.parametrize("writer", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_arrow_files_are_read(tmp_path, writer):
+    table = pa.table({"puzzle": [PUZZLE, PUZZLE], "n": [1, 2]})
+    with writer(str(tmp_path / "a.arrow"), table.schema) as out:
+        out.write_table(table)
+    assert bs.solve_file(tmp_path / "a.arrow", tmp_path / "out.csv").unique == 2
+    assert "n" in (tmp_path / "out.csv").read_text().splitlines()[0].split(",")
+
+
+@pytest.mark.parametrize("sign", ["?", "x", "!"])
+def test_other_blanks_are_named_with_the_option_that_accepts_them(tmp_path, sign):
+    (tmp_path / "a.txt").write_text(PUZZLE.replace(".", sign) + "\n")
+    done = invoke("solve", tmp_path / "a.txt", "-o", "-")
+    assert "--blank" in done.stderr
+    assert answers(tmp_path / "a.txt", "--blank", sign) == [True]
