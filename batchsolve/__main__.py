@@ -84,9 +84,6 @@ def main() -> None:
     import gc
 
     atexit.register(_keep_exit_code)  # the first to be registered is called last
-    # Numba makes more than a hundred thousand objects and hardly any garbage. Looking for garbage
-    # while they are made, and among all of them at exit, takes longer than most searches.
-    gc.set_threshold(250_000)
     said = sys.stderr
     sys.stderr = _Messages(said.buffer, said.encoding, said.errors, line_buffering=True)
     sys.meta_path.insert(0, _NoPandas())

@@ -62,7 +62,7 @@ PREDICTED = TABLE.append_column(
     "prediction", pa.array([SOLVED[0], "1234341221434321", "1243", None])
 )
 PREDICTED = PREDICTED.append_column("guess", pa.array(SOLVED))
-UNTIMED = {"seconds", "rows_per_second", "rates"}
+UNTIMED = {"seconds", "rows_per_second"}
 
 told: list[object] = []  # what callbacks, workers and tasks have told in a call
 
