@@ -173,6 +173,8 @@ WRONG = {
     "grid 1: Sudoku.2, 2., and grid 0: .*; give one size": lambda: bs.canonical_forms(
         ["." * 81, "1" + "." * 15]
     ),
+    "lists of equal length, not \\[\\[0\\], \\[": lambda: bs.canonical_forms([[0], []]),
+    "must have shape .*, not \\(\\)": lambda: bs.canonical_forms(5),
     "the problem has its box; name one": lambda: bs.canonical_forms([GRID], SUDOKU, box=(3, 3)),
     "`alphabet` and `blank` are of texts": lambda: bs.canonical_forms([[0] * 16], alphabet="1-4"),
     "the problem has its box, rules and": lambda: bs.solve_batch([GRID], SUDOKU, rules="x"),

@@ -239,7 +239,7 @@ def _find_cells(
         if n is None or not (n == size if size else default_box(n)):
             continue
         if lines is words or alphabet is not None or usual_notation(n).symbols:
-            if size is None and can_be_several(words):
+            if size is None and _can_be_several(words):
                 raise NoGridError(
                     f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "
                     f"or name one by its row, as in {name}#1"
@@ -251,13 +251,12 @@ def _find_cells(
     raise NoGridError(_why_no_grid(lines, size, name))
 
 
-def can_be_several(lines: Sequence[Sequence[str]]) -> bool:
+def _can_be_several(lines: Sequence[Sequence[str]]) -> bool:
     """Return True if the digits of N lines of N characters allow N smaller grids, too."""
     root = isqrt(len(lines))
     if any(len(line) > 1 for line in lines) or root**2 != len(lines) or not default_box(root):
         return False
-    blanks = set(BLANKS + "?x·")  # and what options name as such
-    used = {symbol for line in lines for word in line for symbol in word} - blanks
+    used = {symbol for line in lines for word in line for symbol in word} - set(BLANKS)
     return bool(used) and used <= set(usual_notation(root).symbols)
 
 

@@ -11,7 +11,7 @@ The core (``core/symmetry/forms.h``) finds them; it refuses grids whose clues cl
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import factorial
 from typing import Any
@@ -20,10 +20,10 @@ import numpy as np
 
 from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.core import native
-from batchsolve.errors import InputError, ProblemError, named_errors
+from batchsolve.errors import InputError, ProblemError, is_table, named_errors
 from batchsolve.formats.drawings import read_grid
 from batchsolve.problems.exact_cover import check_kind
-from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
 
 MOST_STATES = 1 << 17
@@ -127,14 +127,17 @@ def canonical_forms(
     """
     if problem is not None and box is not None:
         raise InputError("the problem has its box; name one of them")
-    if not isinstance(grids, np.ndarray) and any(isinstance(each, str) for each in (*grids,)):
+    if isinstance(grids, Iterator):
+        grids = list(grids)
+    are_lists = isinstance(grids, Iterable) and not isinstance(grids, str | np.ndarray)
+    if are_lists and not is_table(grids) and any(isinstance(each, str) for each in grids):
         if problem is not None:
             box = check_shape(problem)
         problem, grids = _of_texts(grids, box, alphabet, blank)
     elif alphabet is not None or blank is not None:
         raise InputError("`alphabet` and `blank` are of texts; digits of an array are 1 to N")
     if problem is None:
-        problem = usual_sudoku(np.asarray(grids), box)
+        problem = usual_sudoku(as_grids_array(grids), box)
     check_shape(problem)
     array = problem.as_grids(grids)
     clashes = problem.first_clashes(array)

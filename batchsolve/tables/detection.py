@@ -21,8 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, prefixed, quoted, twice
-from batchsolve.formats.drawings import can_be_several
-from batchsolve.formats.drawn_files import drawn_grids, side_of_drawn
+from batchsolve.formats.drawn_files import CELL, DrawnForm, are_grids, drawn_grids, form_of_drawing
 from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
 from batchsolve.json_records import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
@@ -47,7 +46,7 @@ HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and 
 DELIMITERS = ",;\t|"
 MOST_SPACED = 8  # upper bound of the fields of a line with blanks between them
 _ARRAY = re.compile(rb"\s*\[\s*[\[{\"\d\]]")  # not the title of a section
-_CELL = re.compile(r"\s*(\d{1,2}|[A-Z.*_-])?\s*")
+_ROWS = re.compile(r"(?=.*[\d.*_-])[\dA-Z.*_-]+")  # not words, such as the names of columns
 # library lines of HoDoKu, such as :0000:x:…:::, with the grid in the fourth field
 _FIELDS_OF_A_LIBRARY, _GRID_OF_A_LIBRARY = 7, 3
 _ARROW_FILE, _ARROW_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
@@ -81,8 +80,8 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     if is_grid_document(head):
         return pa.table(read_grid_document(content()))
     first_lines = head[:DRAWN_BYTES].decode(errors="replace")
-    if n := side_of_drawn(first_lines):
-        return _drawn_table(content().removeprefix(BOM).decode(), n)
+    if form := form_of_drawing(first_lines):
+        return _drawn_table(content().removeprefix(BOM).decode(), form)
     return None
 
 
@@ -164,7 +163,9 @@ def _one_grid(values: list[Any]) -> list[Any] | None:
         return [cells]
     n = len(values)
     are_rows = all(isinstance(row, list | str) and len(row) == n for row in values)
-    if default_box(n) is None or not are_rows or can_be_several([(str(row),) for row in values]):
+    if default_box(n) is None or not are_rows:
+        return None
+    if are_grids("".join("." if c is None else str(c) for c in row) for row in values):
         return None
     return ["".join(values)] if isinstance(values[0], str) else [values]
 
@@ -173,9 +174,9 @@ def _is_cell(value: Any) -> bool:
     return value is None or (isinstance(value, str | int | float) and len(str(value)) <= _LONGEST)
 
 
-def _drawn_table(text: str, n: int) -> pa.Table:
+def _drawn_table(text: str, form: DrawnForm) -> pa.Table:
     """Read grids that are drawn over several lines; titles are in the column ``id``."""
-    grids = list(drawn_grids(text, n))
+    grids = list(drawn_grids(text, form))
     table = pa.table({"puzzle": pa.array([grid.text for grid in grids], pa.string())})
     titles = pa.array([grid.title or None for grid in grids], pa.string())
     return table if titles.null_count == len(titles) else table.add_column(0, "id", titles)
@@ -211,21 +212,24 @@ def _cells_joined(line: str, is_table: bool) -> Callable[[Layout, bytes], Rows] 
     A line of N² numbers of plain text is a grid as it is, unless some of them are left out.
     """
     for separator in ("/", "|", " ", ",", ";", "\t"):
-        fields = line.split(separator)
+        fields = [field.strip() for field in line.split(separator)]
         n = isqrt(len(fields))
         are_parted = separator != " " and (is_table or not all(fields))
         is_grid = n * n == len(fields) and default_box(n) is not None
-        if are_parted and is_grid and all(map(_CELL.fullmatch, fields)):
-            return partial(lines_of_cells, separator)
+        if are_parted and is_grid and all(map(CELL.fullmatch, filter(None, fields))):
+            are_numbers = n > _MOST_SYMBOLS and not any(map(str.isalpha, fields))
+            return partial(lines_of_cells, separator, " " if are_numbers else "")
         n = len(fields)
-        if default_box(n) and all(len(field) == n for field in fields):
-            return partial(lines_of_cells, separator)
+        are_rows = default_box(n) is not None and all(len(field) == n for field in fields)
+        if are_rows and _ROWS.fullmatch("".join(fields)):
+            return partial(lines_of_cells, separator, "")
     return None
 
 
 def _has_grid(line: str) -> bool:
-    """Return True if a line of an unnamed format has a grid among fields that are not blanks."""
-    fields = line.split(_delimiter(line))
+    """Return True if a line of plain text has a grid among fields that no blanks part."""
+    delimiter = _delimiter(line)
+    fields = line.split(delimiter) if delimiter != "\t" else []
     return len(fields) > 1 and any(looks_like_grid(field.strip()) for field in fields)
 
 

@@ -128,12 +128,14 @@ def lines(layout: Layout, data: bytes) -> Rows:
     return Rows(pa.Table.from_arrays(columns, schema=layout.schema), faults)
 
 
-def lines_of_cells(separator: str, layout: Layout, data: bytes) -> Rows:
-    """Parse lines of one grid, whose cells or rows a separator parts; empty cells are blank."""
+def lines_of_cells(separator: str, gap: str, layout: Layout, data: bytes) -> Rows:
+    """Parse lines of one grid, whose cells or rows a separator parts; empty cells are blank.
+
+    Cells are joined with a gap between them, which numbers need.
+    """
     parts = pc.split_pattern(_lines(data), separator)
     cells = pc.ascii_trim_whitespace(parts.flatten())
     cells = pc.if_else(pc.equal(cells, ""), ".", cells)
-    gap = " " if pc.max(pc.binary_length(cells)).as_py() == 2 else ""  # numbers need one
     joined = pc.binary_join(pa.ListArray.from_arrays(parts.offsets, cells), gap)
     return Rows(pa.Table.from_arrays([joined], schema=layout.schema))
 

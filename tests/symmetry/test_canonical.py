@@ -222,5 +222,6 @@ def test_texts_have_the_forms_of_their_digits():
     problem = bs.Sudoku(2, 2)
     digits = bs.canonical_forms([problem.parse(text) for text in texts], problem)
     assert forms.grids.tolist() == digits.grids.tolist()
+    assert bs.canonical_forms(text for text in texts).grids.tolist() == forms.grids.tolist()
     wide = bs.canonical_forms(["." * 36], box=(3, 2))
     assert wide.grids.shape == (1, 36)

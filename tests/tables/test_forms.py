@@ -105,6 +105,55 @@ def test_a_drawing_that_lacks_a_row_is_an_invalid_row(tmp_path):
     assert (done.exit_code, statuses) == (1, ["unique", "invalid", "unique"])
 
 
+BROKEN = {
+    "a wrong cell": LINES.replace("4..8.3..1", "4..8a3..1"),
+    "a row too short": LINES.replace("4..8.3..1", "4..8.3.."),
+    "a row of seven": LINES.replace("4..8.3..1", "4..8.3."),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN)
+@pytest.mark.parametrize("between", ["", "\n", "\nGrid 2\n"], ids=["nothing", "a gap", "a title"])
+def test_a_broken_drawing_leaves_the_next_ones_whole(tmp_path, fault, between):
+    grids = [LINES, BROKEN[fault], LINES]
+    (tmp_path / "a.txt").write_text(f"\n{between}".join(grids))
+    rows = invoke("solve", tmp_path / "a.txt", "-o", "-").stdout.splitlines()[1:]
+    assert [SOLUTION in row for row in rows] == [True, False, True]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_gap_ends_a_drawing_that_lacks_rows(tmp_path, place):
+    grids = [LINES, LINES, LINES]
+    grids[place] = "\n".join(ROWS[:6])
+    (tmp_path / "a.txt").write_text("\n\n".join(grids))
+    rows = invoke("solve", tmp_path / "a.txt", "-o", "-").stdout.splitlines()[1:]
+    assert [SOLUTION in row for row in rows] == [k != place for k in range(3)]
+
+
+def test_gaps_may_stand_between_the_boxes_of_a_drawing(tmp_path):
+    bands = ["\n".join(ROWS[k : k + 3]) for k in (0, 3, 6)]
+    (tmp_path / "a.txt").write_text("\n\n".join(bands + bands))
+    assert answers(tmp_path / "a.txt") == [True, True]
+
+
+def test_names_of_columns_are_no_rows_of_a_grid(tmp_path):
+    (tmp_path / "a.csv").write_text("grid,name,rate,date\n1.....2..3.....4,a,2,3\n")
+    table = bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv")
+    assert (table.column, table.unique) == ("grid", 1)
+
+
+def test_numbers_in_columns_are_read_alike_wherever_a_block_ends(tmp_path):
+    grid = bs.generate_table(1, box=(4, 4), seed=1, alphabet="numbers")["solution"][0].as_py()
+    low = ["0" if int(cell) > 9 else cell for cell in grid.split()]
+    lines = [",".join(grid.split())] + [",".join(low)] * 3
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    written = []
+    for chunk in (1, 4):
+        bs.solve_file(tmp_path / "a.csv", tmp_path / f"{chunk}.csv", chunk=chunk)
+        written.append((tmp_path / f"{chunk}.csv").read_bytes())
+    assert written[0] == written[1]
+
+
 def test_drawings_of_other_sizes_are_read(tmp_path):
     six = "1.....\n..2...\n......\n...3..\n......\n.....4"
     sixteen = bs.generate_table(1, box=(4, 4), seed=1, alphabet="numbers")["puzzle"][0].as_py()
@@ -116,9 +165,28 @@ def test_drawings_of_other_sizes_are_read(tmp_path):
         assert (summary.rows, summary.invalid) == (1, 0)
 
 
-def test_lines_of_small_grids_are_no_drawing(tmp_path):
-    (tmp_path / "a.txt").write_text("1.....2..3.....4\n" * 16)
-    assert bs.solve_file(tmp_path / "a.txt", tmp_path / "out.csv").rows == 16
+@pytest.mark.parametrize("cell", [int, str])
+@pytest.mark.parametrize(("size", "puzzle"), [(16, "1.....2..3.....4"), (81, PUZZLE)])
+def test_as_many_grids_as_one_has_cells_are_not_one(tmp_path, cell, size, puzzle):
+    grid = [cell(c) for c in puzzle.replace(".", "0")]
+    (tmp_path / "a.json").write_text(json.dumps([grid] * size))
+    assert bs.solve_file(tmp_path / "a.json", tmp_path / "out.csv").unique == size
+    (tmp_path / "b.json").write_text(json.dumps([puzzle] * size))
+    assert bs.solve_file(tmp_path / "b.json", tmp_path / "out.csv").unique == size
+
+
+@pytest.mark.parametrize("line", ["1.....2..3.....4", "." * 16, "1???????????????"])
+def test_lines_of_small_grids_are_no_drawing(tmp_path, line):
+    (tmp_path / "a.txt").write_text(f"{line}\n" * 16)
+    how = {"blank": "?"} if "?" in line else {}
+    assert bs.solve_file(tmp_path / "a.txt", tmp_path / "out.csv", **how).rows == 16
+
+
+def test_lines_of_grids_without_usual_boxes_are_no_drawing(tmp_path):
+    (tmp_path / "a.txt").write_text(("1" + "." * 24 + "\n") * 25)
+    how = {"regions": "AABBBAABBCADCCCEDDDCEEEED"}
+    summary = bs.solve_file(tmp_path / "a.txt", tmp_path / "out.csv", **how)
+    assert (summary.rows, summary.invalid) == (25, 0)
 
 
 @pytest.mark.parametrize("command", ["rate", "dedupe", "augment", "show"])
