@@ -381,7 +381,7 @@ def _options_of(
             "default": declared[name].default,
             "flags": (),
             "heading": _HEADINGS[settings],
-            "help": meanings[name],
+            "help": meanings.get(name, ""),  # python -OO leaves no docstrings
             **declared[name].metadata,
             **_ADDED.get(name, {}),
             **changes.get(name, {}),

@@ -580,3 +580,12 @@ def test_no_column_is_named_where_each_row_is_a_file():
     assert result.exit_code == 0
     assert "2 rows: 1 multiple, 1 unsolvable" in result.stderr
     assert "column" not in result.stderr
+
+
+def test_commands_work_without_docstrings():
+    ended = subprocess.run(
+        [sys.executable, "-OO", "-m", "batchsolve", "count", "queens:4", "-q"],
+        capture_output=True,
+        text=True,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "2\n", "")
