@@ -19,7 +19,7 @@ from batchsolve.errors import WorkersError, counted
 from batchsolve.interrupts import asking
 from batchsolve.workers.base import Workers
 
-PATIENCE = 5.0  # seconds that the end of the process waits for running calls
+PATIENCE = 5.0  # seconds that leaving a pool, and the end of the process, wait for running calls
 
 _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one that takes its result
 
@@ -27,7 +27,8 @@ _Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one t
 class Threads(Workers):
     """Threads of this process, which start at the first call.
 
-    One worker is the calling thread, without joblib.
+    One worker is the calling thread, without joblib. Leaving waits for running calls, which may be
+    writing files that the caller then removes.
     """
 
     in_process = True
@@ -39,6 +40,7 @@ class Threads(Workers):
         if self._parallel is not None:
             super().__exit__(*error)
             self._parallel = None
+            _join(self._pools)
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
@@ -53,7 +55,12 @@ class Threads(Workers):
     def _open(self) -> tuple[Any, dict[str, Any]]:
         from batchsolve.workers.private import PoolBackend
 
-        return PoolBackend(lambda: _ThreadPool(self.jobs)), {}
+        self._pools: list[_ThreadPool] = []
+        return PoolBackend(self._started), {}
+
+    def _started(self) -> _ThreadPool:
+        self._pools.append(_ThreadPool(self.jobs))
+        return self._pools[-1]
 
 
 class _ThreadPool:
@@ -112,9 +119,10 @@ class _ThreadPool:
             self._calls.put(None)
 
     def join(self, until: float) -> None:
-        """Wait for the threads to end, up to a time of the monotonic clock."""
+        """Wait for the other threads to end, up to a time of the monotonic clock."""
         for thread in self._threads:
-            thread.join(max(0.0, until - time.monotonic()))
+            if thread is not threading.current_thread():  # which may be collecting garbage
+                thread.join(max(0.0, until - time.monotonic()))
 
 
 _POOLS: WeakSet[_ThreadPool] = WeakSet()
@@ -127,8 +135,14 @@ def _end_threads() -> None:
     Python unwinds a thread that comes back from the core while the interpreter ends, which aborts
     the process. The iterator of a search that is not used up leaves its pool open.
     """
-    pools, until = list(_POOLS), time.monotonic() + PATIENCE
+    pools = list(_POOLS)
     for pool in pools:
         pool.terminate()
+    _join(pools)
+
+
+def _join(pools: list[_ThreadPool]) -> None:
+    """Wait for the threads of pools to end, but no longer than `PATIENCE`."""
+    until = time.monotonic() + PATIENCE
     for pool in pools:
         pool.join(until)

@@ -7,7 +7,7 @@ from rooted import N_ROOTS, PROBLEM, by_root, scheduled, tasks, work
 import batchsolve as bs
 from batchsolve import InputError, Stacks, WorkersError
 from batchsolve.engines import Task, get_engine
-from batchsolve.workers import base, processes
+from batchsolve.workers import base, processes, threads
 from batchsolve.workers.pool import Lost, Pool
 
 BACKENDS = ("threading", "loky")  # the others are slow to start; see test_dask.py and test_ray.py
@@ -127,12 +127,41 @@ class Waiting:
         assert self.may_end.wait(60)
 
 
-def test_leaving_a_pool_waits_for_no_task_of_its_own_or_of_another():
+def test_leaving_a_pool_waits_for_no_task_of_another(monkeypatch):
+    monkeypatch.setattr(threads, "PATIENCE", 60.0)
+    work = Waiting()
+
+    def go_through(work, tasks):
+        with Pool(2) as pool:
+            list(pool.start(work, tasks))
+
+    long = threading.Thread(target=go_through, args=[work, [(0, None)]])
+    short = threading.Thread(target=go_through, args=[work, []])
+    long.start()
+    try:
+        assert work.begun.wait(60)
+        short.start()
+        short.join(30)
+        assert not short.is_alive()
+    finally:
+        work.may_end.set()
+        long.join()
+        short.join()
+
+
+def test_leaving_a_pool_waits_for_its_abandoned_tasks():
     work, ended = Waiting(), []
-    with Pool(2) as pool:
-        next(pool.start(OneWaits(work, ended), [(0, False), (1, True)]))
-    assert not ended
+
+    def give_up():
+        with Pool(2) as pool:
+            next(pool.start(OneWaits(work, ended), [(0, False), (1, True)]))
+
+    caller = threading.Thread(target=give_up)
+    caller.start()
+    assert work.begun.wait(60)
     work.may_end.set()
+    caller.join()
+    assert ended == [True]
 
 
 class OneWaits:
