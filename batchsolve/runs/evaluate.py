@@ -26,12 +26,11 @@ from batchsolve.settings import (
     EvaluateFields,
     FileSettings,
     SearchSettings,
-    paths_of,
     settings_of,
     text_of,
 )
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import arrow_table, without_views
+from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
     MOST_NAMED,
@@ -41,8 +40,7 @@ from batchsolve.tables.judged import (
     Stratum,
     judge,
 )
-from batchsolve.tables.places import files_of
-from batchsolve.tables.sources import TableSource, open_all
+from batchsolve.tables.sources import open_all
 from batchsolve.tables.texts import check_holds_texts
 from batchsolve.workers.pool import Pool
 
@@ -293,10 +291,7 @@ def evaluate(
     begin = time.perf_counter()
     workers, how = settings_of(evaluate, settings, FileSettings)
     edges = _edges(by, bins)
-    if isinstance(predictions, str | bytes | os.PathLike | list | tuple):
-        sources: list[Any] = open_all(files_of(paths_of("the predictions", predictions)))
-    else:
-        sources = [TableSource(without_views(arrow_table(predictions)))]
+    sources = open_all(files_and_tables("the predictions", predictions))
     solved = truth == NO_TRUTH
     predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES
     corpus = Corpus(
