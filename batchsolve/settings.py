@@ -746,10 +746,15 @@ class AugmentFileFields(AugmentFields, RunFields, total=False):
     """The keywords of `augment_file`."""
 
 
-class DedupeFields(AugmentFields, total=False):
-    """The keywords of `dedupe`."""
+class AuditFields(AugmentFields, total=False):
+    """The keywords of `audit`."""
 
     chunk: int | None
+
+
+class DedupeFields(AuditFields, total=False):
+    """The keywords of `dedupe`."""
+
     filename: bool
 
 

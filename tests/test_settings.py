@@ -185,6 +185,7 @@ RATING |= {"rule_columns": "cages"}
 WITH_STATS = {"stats": False}, {"stats": True}
 
 CASES = {
+    "audit": Case(lambda folder, **how: bs.audit(TABLE, TABLE.slice(0, 3), **how)),
     "augment": Case(of_table(bs.augment), *IMAGES),
     "augment_file": Case(of_file(bs.augment_file), *IMAGES),
     "canonical": Case(lambda folder, **how: bs.canonical("1.....2..3.....4", **how)),
@@ -454,6 +455,7 @@ LINES = {
         {"--node-limit": "1"},
         dict.fromkeys(["--engine", "--branch"], "--json"),
     ),
+    "audit": Line("{home}/in.csv {home}/in.csv"),
     "dedupe": Line("{home}/repeated.csv -o out.csv", {"--against": "{home}/in.csv"}),
     "generate": Line(
         "-n 3 --seed 7 --box 2x2 -o out.csv",

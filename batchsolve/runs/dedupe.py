@@ -274,6 +274,17 @@ def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
     return rows_like(made, inputs, np.flatnonzero(is_kept | search.mark))
 
 
+def check_same_rules(corpus: Corpus, other: Corpus) -> None:
+    """Raise `InputError` if another corpus has other columns of rules."""
+    ours, theirs = corpus.reader.main.rules.names, other.reader.main.rules.names
+    if ours != theirs:
+        which = [" and ".join(names) or "none" for names in (theirs, ours)]
+        raise InputError(
+            f"{other.names}: has {which[0]} of the columns of rules, and the input {which[1]}; add "
+            f"those that are missing, if need be empty"
+        )
+
+
 _Decision = tuple[Ints, dict[int, str] | None]
 """For each row of a block, the first row with the same puzzle, or `UNSEEN` if that is the row; and
 the names of these rows, if rows are marked."""
@@ -378,13 +389,7 @@ class _Repeats:
     def _learn(self, inputs: list[Any], pool: Pool) -> Iterator[Words]:
         """Add the keys of files or a table of ``against``; yield those of their solutions."""
         corpus, other = self.corpus, Corpus(inputs, self.settings)
-        ours, theirs = corpus.reader.main.rules.names, other.reader.main.rules.names
-        if ours != theirs:
-            which = [" and ".join(names) or "none" for names in (theirs, ours)]
-            raise InputError(
-                f"{other.names}: has {which[0]} of the columns of rules, and the input "
-                f"{which[1]}; add those that are missing, if need be empty"
-            )
+        check_same_rules(corpus, other)
         if self.up_to_symmetry:
             other.reader.main.check_has_forms()
         self.source = -1

@@ -14,8 +14,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, argument_errors, counted, listed, printable, quoted
-from batchsolve.pictures.page import PAGE_STYLE, html_page
+from batchsolve.errors import InputError, argument_errors, counted, listed, quoted
+from batchsolve.pictures.page import PAGE_STYLE, html_page, html_table, text_table
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.draw import write_whole
 from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, rows_on, shown
@@ -141,15 +141,7 @@ class Evaluation:
         return notes
 
     def __str__(self) -> str:
-        lines = [list(map(printable, line)) for line in self._table()]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join(
-                text.ljust(width) if k == 0 else text.rjust(width)
-                for k, (text, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in lines
-        )
+        return text_table(self._table())
 
     def _table(self) -> list[list[str]]:
         """Return the cells of the table, the heads first."""
@@ -163,18 +155,13 @@ class Evaluation:
     @property
     def html(self) -> str:
         """The text of a self-contained HTML file: the table, and pictures of wrong predictions."""
-        heads, *rows = self._table()
-        head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>\n" for row in rows
-        )
         notes = "".join(f"<p>{escape(note)}</p>\n" for note in [self.columns, *self.notes])
         figures = "".join(map(self._figure, self.examples))
         return html_page(
             "Evaluation of predictions",
             f"{STYLE}{PAGE_STYLE}{_TABLE_STYLE}",
             f"<h1>Evaluation of {counted(self.all.rows, 'prediction')}</h1>\n{notes}"
-            f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n"
+            f"{html_table(self._table())}"
             f"<p>Rows right: with Wilson intervals of 95 %.</p>\n"
             f'<main id="all">\n{figures}</main>\n',
         )
