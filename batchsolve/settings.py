@@ -747,7 +747,7 @@ class AugmentFileFields(AugmentFields, RunFields, total=False):
 
 
 class AuditFields(AugmentFields, total=False):
-    """The keywords of `audit`."""
+    """The keywords of `audit` and `partition`."""
 
     chunk: int | None
 

@@ -132,6 +132,12 @@ def deduped(folder, output="out.csv", **how):
     return given, output and (folder / output).read_text()
 
 
+def partitioned(folder, output="parts", **how):
+    pacsv.write_csv(REPEATED, folder / "in.csv")
+    given = bs.partition(folder / "in.csv", output, **how)
+    return given, output and {path.name: path.read_text() for path in folder.glob("parts/*")}
+
+
 def of_problem(function, *arguments, problem="queens:6"):
     return lambda folder, **how: function(problem, *arguments, **how)
 
@@ -222,6 +228,12 @@ CASES = {
     "generate_table": Case(lambda folder, **how: bs.generate_table(3, **how), *MAKING),
     "grid_problem": Case(lambda folder, **how: bs.grid_problem(4, **how), {"drawing": "x"}),
     "heat_map": Case(lambda folder, **how: bs.heat_map("queens:6", **how).svg, BOARD),
+    "partition": Case(
+        partitioned,
+        {"output": None, "parts": "a=0.5,b=0.5", "by": "other", "bins": [5], "seed": 3},
+        {"parts": "a=0.4,b=0.6"},
+        {"bins": {"by": "rules"}},
+    ),
     "rate": Case(of_table(bs.rate, RATED), RATING),
     "rate_file": Case(of_file(bs.rate_file, RATED), RATING),
     "read_problem": Case(of_a_row),
@@ -348,7 +360,7 @@ def outcome(caplog, tmp_path, monkeypatch):
 
     def do(call, after_interrupt, **how):
         for old in tmp_path.iterdir():
-            old.unlink()
+            rmtree(old) if old.is_dir() else old.unlink()
         if after_interrupt:
             with suppress(Interrupted, TypeError):
                 call(tmp_path, on_progress=interrupt)
@@ -456,6 +468,11 @@ LINES = {
         dict.fromkeys(["--engine", "--branch"], "--json"),
     ),
     "audit": Line("{home}/in.csv {home}/in.csv"),
+    "partition": Line(
+        "{home}/repeated.csv -o parts",
+        {"--parts": "a=0.5,b=0.5", "--by": "other", "--bins": "5", "--output": "others"},
+        {"--bins": "--by rules --json"},
+    ),
     "dedupe": Line("{home}/repeated.csv -o out.csv", {"--against": "{home}/in.csv"}),
     "generate": Line(
         "-n 3 --seed 7 --box 2x2 -o out.csv",

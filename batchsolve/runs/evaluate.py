@@ -277,7 +277,7 @@ def evaluate(
     """
     begin = time.perf_counter()
     workers, how = settings_of(evaluate, settings, FileSettings)
-    edges = _edges(by, bins)
+    edges = edges_of(by, bins)
     sources = open_all(files_and_tables("the predictions", predictions))
     solved = truth == NO_TRUTH
     predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES
@@ -308,7 +308,7 @@ def evaluate(
     )
 
 
-def _edges(by: str | None, bins: Sequence[float]) -> tuple[float, ...]:
+def edges_of(by: str | None, bins: Sequence[float]) -> tuple[float, ...]:
     """Return checked bounds of ranges."""
     with argument_errors("bins are numbers", bins):
         edges = tuple(map(float, bins))

@@ -110,7 +110,7 @@ class FileRun:
         output: str,
         settings: FileSettings,
         pool: Pool,
-        on_progress: Callable[[Progress], None],
+        on_progress: Callable[[Progress], None] = lambda _: None,
         is_whole: bool = False,
     ) -> None:
         self.inputs, self.settings = inputs, settings

@@ -177,7 +177,7 @@ def judge(
     text = in_one_line(as_text(batch.table[prediction], prediction))
     counts = np.zeros((len(batch), len(FIELDS)), np.int64)
     counts[:, _PLACE["rows"]] = 1
-    strata, labels = _strata(batch.table, by, bins)
+    strata, labels = strata_of(batch.table, by, bins)
     malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
     for grids in batch.grids:
         graded, predicted, truth, bad, without = _graded(
@@ -252,7 +252,7 @@ def _graded(
     return counts, predicted, truth, named, unjudged
 
 
-def _strata(table: pa.Table, by: str | None, bins: tuple[float, ...]) -> tuple[Ints, list[str]]:
+def strata_of(table: pa.Table, by: str | None, bins: tuple[float, ...]) -> tuple[Ints, list[str]]:
     """Return the number of the stratum of each row, and the names of strata."""
     if by is None:
         return np.zeros(len(table), np.int64), [""]
