@@ -40,12 +40,14 @@ from batchsolve.problems.overlaps import (
     rules_of_grids,
     split_layout,
 )
-from batchsolve.problems.row_rules import Given, RowRules, row_rules
 from batchsolve.problems.rule_arrays import (
+    Given,
+    RowRules,
     arrays_of,
     find_digit_sets,
     follow_shared,
     follow_sums,
+    row_rules,
 )
 from batchsolve.problems.rules import (
     RELATIONS,

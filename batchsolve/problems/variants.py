@@ -12,8 +12,7 @@ import numpy as np
 
 from batchsolve.arrays import Bytes, Ints, Words
 from batchsolve.errors import InputError, ProblemError
-from batchsolve.problems.row_rules import NO_SUM, Given
-from batchsolve.problems.rule_arrays import RELATION_NAMES
+from batchsolve.problems.rule_arrays import NO_SUM, RELATION_NAMES, Given
 from batchsolve.problems.rules import Cage, Rules, regions_of
 from batchsolve.problems.variant import Variant
 

@@ -28,7 +28,7 @@ from batchsolve.scaling.speedup import (
     short_name,
     why_no_speedup,
 )
-from batchsolve.search.pieces import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
+from batchsolve.search.scheduler import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
 
 STYLE = f"\n{text_beside(__file__, 'report.css')}"
 
@@ -267,7 +267,7 @@ def _assumptions(found: Forecast) -> list[str]:
         "The tree splits as it did along random walks, where the sizes of children were counted or "
         "estimated; the noise of the estimates makes the tree look less even than it is.",
         "Budgets, pieces and draws follow the constants of "
-        "<code>batchsolve.search.pieces.py</code>. No worker is lost, and all are equally fast.",
+        "<code>batchsolve.search.scheduler.py</code>. No worker is lost, and all are equally fast.",
     ]
     return [
         "<h3>Assumptions</h3>",

@@ -31,7 +31,7 @@ from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.variants import Variants
 from batchsolve.search import tree
-from batchsolve.search.pieces import Piece
+from batchsolve.search.scheduler import Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
 
 

@@ -24,8 +24,7 @@ from batchsolve.problems.stacks import Group
 from batchsolve.search import tree
 from batchsolve.search.in_order import BlockGoal, BlockTask, WriteTask, work_in_order
 from batchsolve.search.open_rows import OpenRows, counted_at_once, search_each
-from batchsolve.search.pieces import Piece, nodes_at_once
-from batchsolve.search.scheduler import Result, Scheduler
+from batchsolve.search.scheduler import Piece, Result, Scheduler, nodes_at_once
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
 

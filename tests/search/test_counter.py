@@ -14,7 +14,7 @@ from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.search import tree
 from batchsolve.search.open_rows import OpenRows, counted_at_once
-from batchsolve.search.pieces import Piece
+from batchsolve.search.scheduler import Piece
 from batchsolve.settings import SearchSettings
 
 WHOLE = bs.Stacks.from_lists([[]])
