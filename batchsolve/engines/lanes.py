@@ -17,9 +17,9 @@ import numpy.typing as npt
 from batchsolve.core import native
 from batchsolve.engines.contract import Outcome, Task, check_support, registered
 from batchsolve.engines.native import core_task, outcome_of
-from batchsolve.engines.prepared import prepared
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
+from batchsolve.problems.rule_arrays import core_rules
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant
@@ -88,14 +88,8 @@ def rules_of(problem: GridProblem, roots: npt.NDArray[np.int64]) -> tuple[Any, A
         The row of `own` for each root.
     """
     assert isinstance(problem, Variant)
-    return _shared_rules(problem), native.RowRules(*problem.row_rules), problem.rows_of(roots)
-
-
-@prepared
-def _shared_rules(problem: ExactCover) -> Any:
-    assert isinstance(problem, Variant)
-    _, *arrays = problem.arrays
-    return native.GridRules(problem.n_cells, problem.n_digits, *arrays)
+    own = native.RowRules(*problem.row_rules)
+    return core_rules(problem.rules), own, problem.rows_of(roots)
 
 
 def _covers(problem: GridProblem, covers: Stacks) -> Stacks:

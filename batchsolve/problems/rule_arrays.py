@@ -1,7 +1,7 @@
 """The rules of grids, packed as arrays for the core.
 
-`RuleArrays` are the rules that all rows share. Rows that share houses and named rules differ in
-regions, marks, pairs of cells and cages. `Given` holds these as they are read. `RowRules` adds the
+Rows that share houses and named rules differ in regions, marks, pairs of cells and cages. `Given`
+holds these as they are read. `RowRules` adds the
 sets of digits that fill each cage, and the implied cages: the digits of a house have a known sum
 (``core/cages/implied.h``).
 
@@ -26,28 +26,21 @@ from batchsolve.problems.rules import RELATIONS, Cells, Rules, digit_sets
 RELATION_NAMES = tuple(RELATIONS)
 
 
-class RuleArrays(NamedTuple):
-    """The rules that all rows share, without marks and cages."""
-
-    n_cells: int
-    houses: Shorts  # the cells of each house, n_digits each
-    distinct: Shorts  # two cells each that differ, and that no house has both
-    related: Shorts  # two cells and the number of their relation
-    relations: Words  # relation, direction, digit of a cell -> digits of the other
-
-
-def arrays_of(rules: Rules) -> RuleArrays:
-    """Return the arrays of rules."""
+@lru_cache(maxsize=64)
+def core_rules(rules: Rules) -> Any:
+    """Return the rules that all rows share, without marks and cages, as the core takes them."""
     related = [(a, b, RELATION_NAMES.index(name)) for a, b, name in rules.pairs]
-    return RuleArrays(
+    return native.GridRules(
         rules.n_cells,
+        rules.n_digits,
         np.array(rules.houses, np.uint16).reshape(-1),
         _distinct(rules),
         np.array(related, np.uint16).reshape(-1),
-        relations_of(rules.n_digits),
+        relations_of(rules.n_digits).reshape(-1),
     )
 
 
+@lru_cache(maxsize=64)
 def _distinct(rules: Rules) -> Shorts:
     """Return the pairs of cells that differ by groups and not by houses."""
     pairs = set(chain.from_iterable(combinations(sorted(cells), 2) for cells in rules.groups))
@@ -74,7 +67,7 @@ def members(houses: Sequence[Cells], n_cells: int) -> Bools:
 
 @lru_cache(maxsize=64)
 def relations_of(n: int) -> Words:
-    """Return the digits that each digit of one cell leaves to the other, both ways."""
+    """Return the digits that each digit of a cell leaves to the other: relation, way, digit."""
     table = np.zeros((len(RELATIONS), 2, n), np.uint64)
     for k, allows in enumerate(RELATIONS.values()):
         for a in range(n):
@@ -82,7 +75,7 @@ def relations_of(n: int) -> Words:
                 if allows(a + 1, b + 1):
                     table[k, 0, a] |= np.uint64(1 << b)
                     table[k, 1, b] |= np.uint64(1 << a)
-    return table.reshape(-1)
+    return table
 
 
 def find_digit_sets(
@@ -109,18 +102,19 @@ def find_digit_sets(
         first += sets.size
 
 
-def follow_shared(rules: RuleArrays, n_digits: int, grids: Bytes) -> Bools:
+def follow_shared(rules: Rules, grids: Bytes) -> Bools:
     """Return True for each full grid, whose digits are 1 .. N, that follows rules of all rows."""
+    n = rules.n_digits
     sets = np.zeros(256, np.int64)
-    sets[1 : n_digits + 1] = 1 << np.arange(n_digits)
+    sets[1 : n + 1] = 1 << np.arange(n)
     right = np.ones(len(grids), np.bool_)
-    for house in rules.houses.reshape(-1, n_digits):
-        right &= np.bitwise_or.reduce(sets[grids[:, house]], axis=1) == (1 << n_digits) - 1
-    for a, b in rules.distinct.reshape(-1, 2):
+    for house in rules.houses:
+        right &= np.bitwise_or.reduce(sets[grids[:, house]], axis=1) == (1 << n) - 1
+    for a, b in _distinct(rules).reshape(-1, 2):
         right &= grids[:, a] != grids[:, b]
-    for a, b, kind in rules.related.reshape(-1, 3).astype(np.int64).tolist():
-        here = 2 * kind * n_digits - 1 + grids[:, a].astype(np.int64)
-        right &= rules.relations[here].astype(np.int64) & sets[grids[:, b]] != 0
+    for a, b, name in rules.pairs:
+        left = relations_of(n)[RELATION_NAMES.index(name), 0].astype(np.int64)
+        right &= left[grids[:, a].astype(np.int64) - 1] & sets[grids[:, b]] != 0
     return right
 
 

@@ -21,8 +21,7 @@ from batchsolve.problems.notation import Notation
 from batchsolve.problems.rule_arrays import Given
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.problems.variant import Variant, grid_problem, grid_rules
-from batchsolve.problems.variants import Variants
+from batchsolve.problems.variant import Variant, Variants, grid_problem, grid_rules
 from batchsolve.rating import has_ratings, ratings_of
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of

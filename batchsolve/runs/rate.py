@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import ProblemError
-from batchsolve.problems.answers import Answers, Status
 from batchsolve.rating import NAMES, has_ratings, ratings_of, steps_text
 from batchsolve.runs.files import corpus_of, run_files
 from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.specs import Spec, table_of
+from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,

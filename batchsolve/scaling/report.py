@@ -12,8 +12,7 @@ from html import escape
 from pathlib import Path
 
 from batchsolve.errors import disk_errors
-from batchsolve.pictures.page import html_page
-from batchsolve.pictures.svg import text_beside
+from batchsolve.pictures.svg import html_page, text_beside
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.forecast import Choice, Forecast

@@ -34,7 +34,7 @@ from batchsolve.workers.pool import Done, Lost
 if TYPE_CHECKING:
     from batchsolve.engines import Engine, Outcome
     from batchsolve.errors import BatchsolveError
-    from batchsolve.search.open_rows import OpenRows
+    from batchsolve.search.answers import OpenRows
 
 TASK_SECONDS = 0.2  # of a task while many pieces wait; less when few do
 RESULT_SECONDS = 0.0003  # to collect a result; measured: 0.07 to 0.2 ms
