@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes
-from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
+from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import is_list, is_number, is_text, storage_of
 from batchsolve.tables.reader import Batch, Reader

@@ -17,7 +17,7 @@ import numpy as np
 
 from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.core import native
-from batchsolve.problems.answers import Answers, Status
+from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.tables.answers import RowSums, Solved
 from batchsolve.tables.blocks import Block

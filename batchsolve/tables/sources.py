@@ -23,8 +23,16 @@ from typing import IO, Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, listed, named_errors, quoted, shortened, twice
-from batchsolve.file_kinds import kind_of, not_text
+from batchsolve.errors import (
+    InputError,
+    kind_of,
+    listed,
+    named_errors,
+    not_text,
+    quoted,
+    shortened,
+    twice,
+)
 from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,

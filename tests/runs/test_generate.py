@@ -17,12 +17,11 @@ from invoking import invoke
 from oracles import canonical_form, grids_by_rules
 
 import batchsolve as bs
-from batchsolve.problems.random_layouts import random_regions
-from batchsolve.problems.random_lines import random_lines
 from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
 from batchsolve.runs import files, puzzles
 from batchsolve.runs.outputs import OneFile
+from batchsolve.tables.drawn_rules import random_lines, random_regions
 from batchsolve.tables.rule_columns import OWN, own_rules
 
 GRIDS = {
