@@ -19,10 +19,10 @@ import numpy as np
 from batchsolve.arrays import Bools, Ints
 from batchsolve.engines.choice import Choice
 from batchsolve.pictures.svg import html_table, text_table
-from batchsolve.problems.answers import Answers
 from batchsolve.runs.dedupe import check_same_rules
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, facts_of, rows_on, shown
 from batchsolve.runs.specs import blocks_for, followed, searching
+from batchsolve.search.answers import Answers
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,

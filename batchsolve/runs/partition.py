@@ -20,13 +20,13 @@ import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Ints
 from batchsolve.errors import InputError, counted, quoted
-from batchsolve.problems.answers import Answers
 from batchsolve.runs.audit import Seen, solved_rows
 from batchsolve.runs.dedupe import Decision, kept_table
 from batchsolve.runs.evaluate import edges_of
 from batchsolve.runs.files import FileRun
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown, summary_of
 from batchsolve.runs.specs import Outputs, Read, Spec, table_of, written
+from batchsolve.search.answers import Answers
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
