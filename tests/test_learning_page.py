@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+from invoking import invoke
 
 import batchsolve as bs
 
@@ -16,6 +17,36 @@ ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "guides" / "machine-learning.md").read_text(encoding="utf-8")
 PLAIN, *WITH_TORCH = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)
 WITH_DATASETS = "".join(re.findall(r"^```pycon\n(.*?)^```$", PAGE, re.M | re.S))
+
+
+FROM_TO = PAGE.partition("## From generate to evaluate")[2].partition("\n## ")[0]
+[COMMANDS], [GUESS, IN_PYTHON], [PRINTED] = (
+    re.findall(rf"^```{kind}\n(.*?)^```$", FROM_TO, re.M | re.S) for kind in ("sh", "py", "text")
+)
+
+
+def test_ten_commands_go_from_generate_to_evaluate(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("guess.py").write_text(GUESS)
+    lines = COMMANDS.splitlines()
+    assert len(lines) == 10
+    for line in lines:
+        program, *words = line.split()
+        if program == "python":
+            monkeypatch.setattr("sys.argv", words)
+            exec(compile(GUESS, words[0], "exec"), {"__name__": "__main__"})
+        else:
+            done = invoke(*words)
+            assert done.exit_code == 0, line
+    assert done.stdout == PRINTED
+    assert "naked single" in Path("report.html").read_text()
+    page = {}
+    exec(IN_PYTHON, page)
+    assert capsys.readouterr().out == PRINTED
+    assert page["predictions"].equals(pq.read_table("predictions.parquet"))
+    assert page["checked"].equals(pq.read_table("checked.parquet"))
+    assert page["by_technique"].all.rows == 200
 
 
 @pytest.fixture
