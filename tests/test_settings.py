@@ -218,7 +218,7 @@ CASES = {
     ),
     "evaluate": Case(
         of_table(bs.evaluate, PREDICTED),
-        {"prediction": "guess", "truth": "third", "by": "other", "bins": [1, 2]},
+        {"prediction": "guess", "truth": "third", "by": "other", "bins": [1, 2], "rows": True},
         {},
         {"bins": {"by": "other"}},
     ),

@@ -182,9 +182,13 @@ def partition(
         str, search_option(metavar="SHARES", help="The share of each part; they add up to 1.")
     ] = "train=0.8,test=0.2",
     by: Annotated[
-        str | None,
-        search_option(metavar="NAME", help="Keep the shares for each value of this column."),
-    ] = None,
+        tuple[str, ...],
+        search_option(
+            metavar="NAME",
+            help="Keep the shares for each value of this column, or combination of the values of "
+            "several.",
+        ),
+    ] = (),
     bins: Annotated[
         tuple[float, ...] | None,
         search_option(
@@ -206,7 +210,13 @@ def partition(
     """
     from batchsolve.runs.partition import partition as partition_of
 
-    how = {"parts": parts, "by": by, "bins": bins or (), "seed": seed, "files": files}
+    how = {
+        "parts": parts,
+        "by": by,
+        "bins": bins or (),
+        "seed": seed,
+        "files": files,
+    }
     summary = printing.rows_of(partition_of, workers, inputs, output, **how)
     return answered(summary, printing, summary.columns, output=output)
 
@@ -244,9 +254,13 @@ def evaluate(
         ),
     ] = None,
     by: Annotated[
-        str | None,
-        option(metavar="NAME", help="Count each value of this column, such as rating, apart."),
-    ] = None,
+        tuple[str, ...],
+        option(
+            metavar="NAME",
+            help="Count each value of this column, such as rating, apart, or each combination of "
+            "the values of several.",
+        ),
+    ] = (),
     bins: Annotated[
         tuple[float, ...] | None,
         option(
@@ -275,13 +289,18 @@ def evaluate(
 
     if html is not None:
         whole_target_of(html)  # before the work is done
-    columns = {"prediction": prediction, "truth": truth, "by": by, "bins": bins or ()}
+    columns = {
+        "prediction": prediction,
+        "truth": truth,
+        "by": by,
+        "bins": bins or (),
+    }
     evaluation = printing.rows_of(evaluation_of, workers, inputs, **columns, files=files)
     if html is not None:
         evaluation.save(html)
     if printing.as_json:
         printing.facts({**evaluation.facts, "seconds": round(evaluation.seconds, 3)})
     else:
-        print(evaluation)
+        print(evaluation.table)
         printing.note(evaluation.columns, *evaluation.notes)
     return 0 if evaluation.complete else EXIT_INCOMPLETE

@@ -22,7 +22,7 @@ from batchsolve.arrays import Bools, Ints
 from batchsolve.errors import InputError, counted, quoted
 from batchsolve.runs.audit import Seen, solved_rows
 from batchsolve.runs.dedupe import Decision, kept_table
-from batchsolve.runs.evaluate import edges_of
+from batchsolve.runs.evaluate import columns_of, edges_of, in_order, shown_key
 from batchsolve.runs.files import FileRun
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown, summary_of
 from batchsolve.runs.specs import Outputs, Read, Spec, table_of, written
@@ -42,7 +42,7 @@ from batchsolve.settings import (
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables, rows_like
-from batchsolve.tables.judged import strata_of
+from batchsolve.tables.judged import ranges, strata_of
 from batchsolve.tables.places import split_suffixes
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.repeats import FORM, UNSEEN, Compared, compared
@@ -107,7 +107,7 @@ def partition(
     output: str | os.PathLike[str] | None = None,
     *,
     parts: str | Mapping[str, float] = PARTS,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     bins: Sequence[float] = (),
     seed: int = 0,
     on_progress: Callable[[Progress], None] | bool | None = None,
@@ -127,8 +127,8 @@ def partition(
         default the parts are returned as tables.
     parts : dict of str to float, or str
         The share of each part; they add up to 1.
-    by : str, optional
-        The column of strata: each value of it has the same shares, as far as groups allow that.
+    by : str or sequence of str, optional
+        As in `evaluate`: each stratum has the same shares, as far as groups allow that.
     bins : sequence of float
         As in `evaluate`.
     seed : int
@@ -174,10 +174,12 @@ def partition(
     if "-" in sources:
         raise InputError("the rows are read twice; name a file in place of standard input")
     corpus, totals = Corpus(sources, files), PartitionSummary()
-    if by is not None:
-        corpus.check_column(by)
+    for name in columns_of(by):
+        corpus.check_column(name)
     with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
-        part_of = _Groups(corpus, by, edges, totals).drawn(shares, seed, pool, files.chunk, tell)
+        part_of = _Groups(corpus, columns_of(by), edges, totals).drawn(
+            shares, seed, pool, files.chunk, tell
+        )
     made = {}
     for k, name in enumerate(shares):
         is_in = part_of == k
@@ -255,13 +257,13 @@ class _Rows(NamedTuple):
     n_rows: int
     compared: Compared
     strata: Ints
-    labels: list[str]
+    labels: list[tuple[str, ...]]
 
 
 def _with_strata(
     secret: bytes,
     has_given: bool,
-    by: str | None,
+    by: tuple[str, ...],
     edges: tuple[float, ...],
     batch: Batch,
     answers: Answers,
@@ -275,7 +277,7 @@ class _Groups:
     """The groups of the rows of a corpus, and the strata of the rows."""
 
     corpus: Corpus
-    by: str | None
+    by: tuple[str, ...]
     edges: tuple[float, ...]
     totals: PartitionSummary
 
@@ -317,7 +319,7 @@ class _Groups:
         totals.rule_columns = list(corpus.rule_columns)
         has_given = corpus.solution_column is not None
         write = partial(_with_strata, seen.secret, has_given, self.by, self.edges)
-        numbers: dict[str, int] = {}
+        numbers: dict[tuple[str, ...], int] = {}
         strata, edges = [np.zeros(0, np.int64)], [np.zeros((0, 2), np.int64)]
         for _, rows in solved_rows(corpus, write, pool, chunk, totals, tell):
             every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
@@ -328,7 +330,10 @@ class _Groups:
             each = [numbers.setdefault(label, len(numbers)) for label in rows.labels]
             strata.append(np.array(each, np.int64)[rows.strata])
             totals.add(rows.compared.sums)
-        self.strata, self.names = np.concatenate(strata), list(numbers)
+        names = list(in_order(numbers, [ranges(self.edges) if self.edges else ()] * len(self.by)))
+        ranks = np.empty(len(numbers), np.int64)  # in an order that blocks do not change
+        ranks[[numbers[columns_of(name)] for name in names]] = np.arange(len(names))
+        self.strata, self.names = ranks[np.concatenate(strata)], list(map(shown_key, names))
         self.labels = _labels(seen.n_rows, np.concatenate(edges))
 
     def _fill(self, part_of: Ints, room: Counts, rng: np.random.Generator) -> None:

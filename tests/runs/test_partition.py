@@ -163,7 +163,7 @@ def test_the_command_says_what_it_did(tmp_path):
             {"by": "level"},
             "unknown column 'level'; choose from 'puzzle', 'solution', 'id', 'clues'",
         ),
-        ({"bins": [1]}, "`bins` are of the values of a column"),
+        ({"bins": [1]}, "`bins` are of the values of one column"),
         ({"output": "parts"}, "a table is returned, not written; leave out the output"),
         ({"seed": -1}, "a seed is 0 or more, not -1"),
     ],
