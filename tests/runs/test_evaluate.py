@@ -229,6 +229,8 @@ def test_categories_keep_their_order(library):
     kind = module.CategoricalDtype(names) if library == "pandas" else module.Enum(names)
     frame = module.DataFrame(columns)
     if library == "pandas":
+        cut = frame.assign(band=module.cut([3, 1, 10], [0, 2, 6, 12]))
+        assert list(bs.evaluate(cut, by="band").strata) == ["(0, 2]", "(2, 6]", "(6, 12]"]
         frame["band"] = frame["band"].astype(kind)
     else:
         frame = frame.with_columns(module.col("band").cast(kind))
