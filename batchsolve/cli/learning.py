@@ -164,8 +164,8 @@ def audit(
 @command(
     examples=(
         "batchsolve partition puzzles.csv -o parts",
-        "batchsolve partition puzzles.parquet --parts train=0.8,dev=0.1,test=0.1 --by rating "
-        "--bins 2,4 -o parts",
+        "batchsolve partition puzzles.parquet --parts train=0.9,test=0.1 -o parts",
+        "batchsolve partition puzzles.parquet --by rating --bins 2,4 -o parts",
     ),
     epilog="Exit codes: 0 every row compared, and no part empty; 1 some row malformed or without a "
     "canonical form, or a part empty; 2 wrong usage, a file that cannot be read or written, or no "

@@ -16,7 +16,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, counted, quoted
+from batchsolve.errors import InputError, counted, quoted, twice
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
 from batchsolve.runs.files import run_files
@@ -38,6 +38,7 @@ from batchsolve.settings import (
     FileSettings,
     GenerateFields,
     GenerateFileFields,
+    GenerateTableFields,
     PuzzleSettings,
     settings_of,
     whole_number,
@@ -140,7 +141,7 @@ def generate_file(
 
 def generate_table(
     n: int,
-    **settings: Unpack[GenerateFields],
+    **settings: Unpack[GenerateTableFields],
 ) -> pa.Table:
     """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
 
@@ -206,10 +207,11 @@ def _generating(
 ) -> Spec:
     """Return the specification of *generate*: the source of its rows is a range of numbers."""
     maker = Maker.of(files, wanted)
-    source = RowNumbers(n, files.chunk or size or maker.rows_of_block)
+    rows, (puzzle, solution) = files.chunk or size or maker.rows_of_block, wanted.columns
+    source = RowNumbers(n, rows, puzzle, puzzle, solution)
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
-    for name in ("clues", "cages", "line_cells"):
+    for name in ("clues", "cages", "line_cells", "columns"):
         same[name] = list(same[name] or [])
     same["rating"] = list(map(str, wanted.rating or []))  # no JSON has infinity
     work = partial(_making, maker, files)
@@ -269,9 +271,10 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
         said[CONSTRAINTS] = " ".join(maker.wanted.constraints.split())
     if files.box is not None and files.box != default_box(n):
         said[BOX] = "x".join(map(str, files.box))
+    puzzle, solution = maker.wanted.columns
     columns = [
-        Column("puzzle", pa.string(), _Made.puzzles),
-        Column("solution", pa.string(), _Made.solutions),
+        Column(puzzle, pa.string(), _Made.puzzles),
+        Column(solution, pa.string(), _Made.solutions),
         Column("clues", pa.int64(), _Made.clues),
     ]
     columns += [Column("weight", pa.float64(), _Made.weights)] if maker.wanted.weights else []
@@ -279,6 +282,8 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
     columns += [Column(name, pa.string(), partial(_same_text, text)) for name, text in same.items()]
     own = maker.drawn.names if maker.drawn else ()
     columns += [Column(name, pa.string(), partial(_own_text, name)) for name in own]
+    if name := twice([column.name for column in columns]):
+        raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
     return RowTable(maker, columns, partial(_Made, notation), pa.schema([]))
 
 
