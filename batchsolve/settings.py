@@ -9,9 +9,11 @@ This module imports nothing heavy, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import inspect
+import logging
 import operator
 import os
 import re
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -164,6 +166,20 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
         bound = f"at most {most}" if number > most else f"{least} or more"
         raise InputError(f"{name} is {bound}, not {number}")
     return number
+
+
+def seed_of(seed: Any) -> int:
+    """Return a seed, checked; for None draw one, and log it.
+
+    Examples
+    --------
+    >>> seed_of(7), seed_of(None) != seed_of(None)
+    (7, True)
+    """
+    if seed is None:
+        seed = secrets.randbits(64)
+        logging.getLogger("batchsolve").info("drew the seed %d", seed)
+    return whole_number("a seed", seed, most=MOST_SEED)
 
 
 def text_of(what: str, value: Any) -> str:
@@ -654,7 +670,7 @@ class PuzzleSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        object.__setattr__(self, "seed", whole_number("seed", self.seed, 0, MOST_SEED))
+        object.__setattr__(self, "seed", seed_of(self.seed))
         for name, text in (
             ("a pattern", self.pattern),
             ("a layout of cages", self.cage_layout),
@@ -838,7 +854,7 @@ class GenerateFields(WorkerFields, total=False):
     """The keywords of `generate`: workers, `PuzzleSettings`, and grids."""
 
     wanted: PuzzleSettings | None
-    seed: int
+    seed: int | None
     clues: Range | None
     rating: Range | None
     cages: Range | None

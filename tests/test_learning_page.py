@@ -3,6 +3,7 @@
 import doctest
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -82,6 +83,27 @@ def test_the_model_is_trained_and_evaluated(tables, capsys):
     assert pq.read_table("predictions.parquet").column_names[-1] == "prediction"
     assert capsys.readouterr().out.splitlines()[-1].startswith("all")
     assert tuple(page["puzzles"].shape) == tuple(page["solutions"].shape) == (40, 16)
+
+
+def test_a_stream_repeats_no_row_and_no_image(tables, monkeypatch):
+    """A stand-in for PyTorch plays the workers; the real one runs above, where it is installed."""
+    [block] = [each for each in WITH_TORCH if "IterableDataset" in each]
+    worker = SimpleNamespace(id=0, num_workers=2)
+    data = SimpleNamespace(IterableDataset=object, get_worker_info=lambda: worker)
+    page = {"torch": SimpleNamespace(utils=SimpleNamespace(data=data)), "DataLoader": None}
+    exec(PLAIN + block.partition("\n\n\nstream")[0], page)
+    stream, seen = page["Images"]("clean.parquet", rows=7), []
+    for stream.epoch in range(2):
+        for worker.id in range(2):
+            seen.append([(tuple(p.tolist()), tuple(s.tolist())) for p, s in stream])
+    forms = [bs.canonical_forms(np.array([p for p, _ in each]), box="2x2").grids for each in seen]
+    given = bs.canonical_forms(tables["puzzle"].to_pylist()[10:]).grids
+    for epoch in (0, 2):  # every row once, by one of the workers
+        both = [*map(bytes, forms[epoch]), *map(bytes, forms[epoch + 1])]
+        assert sorted(both) == sorted(map(bytes, given))
+    assert [len(each) for each in seen] == [21, 19, 21, 19]
+    same = sum(one == other for one, other in zip(seen[0], seen[2], strict=True))
+    assert same < 3
 
 
 def test_the_examples_print_what_the_page_says(tables, tmp_path, monkeypatch):

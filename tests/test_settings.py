@@ -184,7 +184,7 @@ TREE = {"limit": 2, "split_depth": 3, "stack": [1], "up_to_symmetry": True, "wan
 BOARD = {"stack": [1], "title": "a board", "memory": "1", "cover": [1]}
 IMAGES = (
     {"n": 2, "seed": 3, "original": True, "rule_columns": "cages,sums"},
-    {"rule_columns": "none"},
+    {"rule_columns": "none", "seed": 1},
     {"stop_on_invalid": {"blank": "x"}},
 )
 RATING = {"backdoor": True, "steps": True, "uniqueness": True, "box": (1, 9)}

@@ -22,10 +22,10 @@ from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import Progress, Sums, columns_taken, summary_of
 from batchsolve.runs.specs import Spec, table_of, with_numbers_of_rows
 from batchsolve.settings import (
-    MOST_SEED,
     AugmentFields,
     AugmentFileFields,
     FileSettings,
+    seed_of,
     settings_of,
     whole_number,
 )
@@ -123,7 +123,7 @@ def augment(
     table: Any,
     n: int = 1,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     original: bool = False,
     **settings: Unpack[AugmentFields],
 ) -> Any:
@@ -139,8 +139,9 @@ def augment(
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
     n : int
         Images of each row. A row with fewer different ones has all of them.
-    seed : int
-        From 0 to 2¹²⁸ - 1. The images of row i depend on the seed, i and the row alone.
+    seed : int, optional
+        From 0 to 2¹²⁸ - 1. The images of row i depend on the seed, i and the row alone. By default
+        each call draws a new seed, and logs it.
     original : bool
         Write each row itself before its images, which then differ from it, too.
     **settings
@@ -190,7 +191,7 @@ def augment_file(
     output: str | os.PathLike[str],
     n: int = 1,
     *,
-    seed: int = 0,
+    seed: int | None = 0,
     original: bool = False,
     on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[AugmentFileFields],
@@ -207,8 +208,8 @@ def augment_file(
         every number of workers, and after a resume.
     n : int
         As in `augment`.
-    seed : int
-        As in `augment`.
+    seed : int or None
+        As in `augment`; None draws one, and 0 is the default: a file can be made again.
     original : bool
         As in `augment`.
     on_progress : callable or True, optional
@@ -247,11 +248,10 @@ def augment_file(
     return summary
 
 
-def _drawing(n: int, seed: int, original: bool) -> dict[str, Any]:
+def _drawing(n: int, seed: int | None, original: bool) -> dict[str, Any]:
     """Return the arguments of `augment`, checked."""
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
-    seed = whole_number("a seed", seed, most=MOST_SEED)
-    return {"n": n, "seed": seed, "original": bool(original)}
+    return {"n": n, "seed": seed_of(seed), "original": bool(original)}
 
 
 def _augmenting(corpus: Corpus, n: int, seed: int, original: bool) -> Spec:

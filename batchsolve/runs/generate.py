@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import asdict, replace
 from functools import partial
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -69,7 +69,7 @@ class Puzzle(NamedTuple):
 
     Examples
     --------
-    >>> next(generate(box=(2, 2), clues=(5, 5))).clues
+    >>> next(generate(seed=7, box=(2, 2), clues=(5, 5))).clues
     5
     """
 
@@ -145,7 +145,7 @@ def generate_table(
 ) -> pa.Table:
     """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
 
-    ``unlike`` takes tables beside files.
+    ``unlike`` takes tables beside files. By default each call draws a new ``seed``, and logs it.
 
     Examples
     --------
@@ -153,6 +153,7 @@ def generate_table(
     >>> table.column_names, len(table)
     (['puzzle', 'solution', 'clues'], 3)
     """
+    settings = _seeded(settings)
     workers, wanted, files = settings_of(generate_table, settings, PuzzleSettings, FileSettings)
     tables = _tables(whole_number("n", n), None, Pool(**workers), wanted, files)
     return pa.concat_tables(list(tables)).combine_chunks()
@@ -162,7 +163,7 @@ def generate(
     n: int | None = None,
     **settings: Unpack[GenerateFields],
 ) -> Iterator[Puzzle]:
-    """Make puzzles, each with one solution, one after another; see `generate_file`.
+    """Make puzzles, each with one solution, one after another; see `generate_table`.
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ def generate(
     >>> next(puzzles) == next(generate(1, seed=7, box=(2, 2)))
     True
     """
-    workers, wanted, files = settings_of(generate, settings, PuzzleSettings, FileSettings)
+    workers, wanted, files = settings_of(generate, _seeded(settings), PuzzleSettings, FileSettings)
     n = None if n is None else whole_number("n", n)
     tables = _tables(n, FEW_ROWS, Pool(**workers), wanted, files)
     names = Puzzle._fields[: 4 if wanted.weights else 3]
@@ -191,6 +192,11 @@ def generate(
         for table in tables
         for row in table.to_pylist()
     )
+
+
+def _seeded(settings: Any) -> Any:
+    """Return settings whose seed is drawn unless it is given."""
+    return settings if settings.get("wanted") else {"seed": None, **settings}
 
 
 def _tables(

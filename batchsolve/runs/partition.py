@@ -30,14 +30,12 @@ from batchsolve.search.answers import Answers
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
-    MOST_SEED,
     AuditFields,
     FileSettings,
     is_table,
     path_of,
     paths_of,
     settings_of,
-    whole_number,
 )
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
@@ -109,7 +107,7 @@ def partition(
     parts: str | Mapping[str, float] = PARTS,
     by: str | Sequence[str] | None = None,
     bins: Sequence[float] = (),
-    seed: int = 0,
+    seed: int | None = 0,
     on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[AuditFields],
 ) -> Any:
@@ -131,8 +129,9 @@ def partition(
         As in `evaluate`: each stratum has the same shares, as far as groups allow that.
     bins : sequence of float
         As in `evaluate`.
-    seed : int
-        The seed of the random numbers. The parts depend on it and on the rows alone.
+    seed : int or None
+        The seed of the random numbers; None draws one, and logs it. The parts depend on it and on
+        the rows alone.
     on_progress : callable or True, optional
         Called with a `Progress` after every block that is compared; True draws a progress bar.
     **settings
@@ -167,7 +166,6 @@ def partition(
     start = time.perf_counter()
     workers, files = settings_of(partition, settings, FileSettings)
     shares, edges = shares_of(parts), edges_of(by, bins)
-    seed = whole_number("a seed", seed, most=MOST_SEED)
     if output is not None and is_table(inputs):
         raise InputError("a table is returned, not written; leave out the output")
     sources = files_and_tables("the input", inputs)
