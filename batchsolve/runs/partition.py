@@ -165,7 +165,7 @@ def partition(
     """
     start = time.perf_counter()
     workers, files = settings_of(partition, settings, FileSettings)
-    shares, edges = shares_of(parts), edges_of(by, bins)
+    shares, edges, seed = shares_of(parts), edges_of(by, bins), seed_of(seed)
     if output is not None and is_table(inputs):
         raise InputError("a table is returned, not written; leave out the output")
     sources = files_and_tables("the input", inputs)
@@ -175,9 +175,8 @@ def partition(
     for name in columns_of(by):
         corpus.check_column(name)
     with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
-        part_of = _Groups(corpus, columns_of(by), edges, totals).drawn(
-            shares, seed, pool, files.chunk, tell
-        )
+        groups = _Groups(corpus, columns_of(by), edges, totals)
+        part_of = groups.drawn(shares, seed, pool, files.chunk, tell)
     made = {}
     for k, name in enumerate(shares):
         is_in = part_of == k
