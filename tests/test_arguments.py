@@ -326,7 +326,7 @@ def test_type_checkers_know_the_fields_of_settings(taken, kinds):
         "line_cells",
         "columns",
         "seed",
-    }  # texts and numbers, too
+    }
     assert hints.keys() <= known.keys()
     assert all(hints[name] == known[name] for name in hints.keys() - wide)
 

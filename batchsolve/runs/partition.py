@@ -35,6 +35,7 @@ from batchsolve.settings import (
     is_table,
     path_of,
     paths_of,
+    seed_of,
     settings_of,
 )
 from batchsolve.tables.blocks import Block
