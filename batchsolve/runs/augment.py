@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
@@ -33,7 +33,7 @@ from batchsolve.symmetry.images import Images, check_symmetric, group_of, images
 from batchsolve.tables.answers import Column, RowSums, RowTable, grid_column, grid_type
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import arrow_table, images_like, without_views
+from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
 from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids
@@ -119,12 +119,37 @@ class AugmentSummary(Sums):
         return summary_of(self, parts)
 
 
+@overload
+def augment(
+    table: Frame,
+    n: int = 1,
+    *,
+    seed: int | None = None,
+    original: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[AugmentFields],
+) -> Frame: ...
+
+
+@overload
 def augment(
     table: Any,
     n: int = 1,
     *,
     seed: int | None = None,
     original: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[AugmentFields],
+) -> pa.Table: ...
+
+
+def augment(
+    table: Any,
+    n: int = 1,
+    *,
+    seed: int | None = None,
+    original: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[AugmentFields],
 ) -> Any:
     """Return a table with random images of each row: the same puzzle, written otherwise.
@@ -144,6 +169,8 @@ def augment(
         each call draws a new seed, and logs it.
     original : bool
         Write each row itself before its images, which then differ from it, too.
+    on_progress : callable or True, optional
+        Called with a `Progress` after every block; True draws a progress bar.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,
@@ -178,7 +205,7 @@ def augment(
     corpus = Corpus(sources, how, size=size)
     spec = _augmenting(corpus, **drawing)
     with Pool(**workers) as pool:
-        made = table_of(spec, pool)
+        made = table_of(spec, pool, on_progress=on_progress)
     if spec.totals.invalid:
         without = counted(spec.totals.invalid, "row")
         LOG.warning("%s without images: %s", without, spec.totals.first_invalid)

@@ -266,7 +266,7 @@ def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
     )
     spec = search.over(corpus)
     with pool:
-        made = table_of(spec, pool, search.settings.chunk)
+        made = table_of(spec, pool, search.settings.chunk, search.tell)
     totals = search.totals
     totals.seconds = time.perf_counter() - start
     LOG.info("%s", totals)

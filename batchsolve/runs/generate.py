@@ -30,6 +30,7 @@ from batchsolve.runs.specs import (
     blocks_for,
     identity_of,
     in_one_look,
+    table_of,
     tables_of,
 )
 from batchsolve.search.in_order import in_one_pass
@@ -141,6 +142,8 @@ def generate_file(
 
 def generate_table(
     n: int,
+    *,
+    on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[GenerateTableFields],
 ) -> pa.Table:
     """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
@@ -155,8 +158,9 @@ def generate_table(
     """
     settings = _seeded(settings)
     workers, wanted, files = settings_of(generate_table, settings, PuzzleSettings, FileSettings)
-    tables = _tables(whole_number("n", n), None, Pool(**workers), wanted, files)
-    return pa.concat_tables(list(tables)).combine_chunks()
+    spec = _generating(whole_number("n", n), wanted, files)
+    with Pool(**workers) as pool:
+        return table_of(spec, pool, on_progress=on_progress).combine_chunks()
 
 
 def generate(
@@ -182,7 +186,7 @@ def generate(
     """
     workers, wanted, files = settings_of(generate, _seeded(settings), PuzzleSettings, FileSettings)
     n = None if n is None else whole_number("n", n)
-    tables = _tables(n, FEW_ROWS, Pool(**workers), wanted, files)
+    tables = _tables(n, Pool(**workers), wanted, files)
     names = Puzzle._fields[: 4 if wanted.weights else 3]
     return (
         Puzzle(
@@ -200,10 +204,10 @@ def _seeded(settings: Any) -> Any:
 
 
 def _tables(
-    n: int | None, size: int | None, pool: Pool, wanted: PuzzleSettings, files: FileSettings
+    n: int | None, pool: Pool, wanted: PuzzleSettings, files: FileSettings
 ) -> Generator[pa.Table]:
-    """Yield an empty table, then the puzzles block by block."""
-    spec = _generating(n, wanted, files, size)
+    """Yield an empty table, then the puzzles in small blocks."""
+    spec = _generating(n, wanted, files, FEW_ROWS)
     with pool:
         yield from tables_of(spec, pool)
 
