@@ -638,7 +638,7 @@ _WHOLE = {SearchSettings: "search", FileSettings: "files", PuzzleSettings: "want
 
 
 class WorkerFields(TypedDict, total=False):
-    """The workers of a function: the arguments of `batchsolve.workers.pool.Pool`."""
+    """The workers of a function: the arguments of `batchsolve.workers.Pool`."""
 
     jobs: int | None
     backend: str

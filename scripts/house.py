@@ -53,7 +53,7 @@ except SystemExit:
 sys.setprofile(None)
 for (module, _), n in calls.items():
     most[module] = max(most[module], n)
-tasks = calls["batchsolve.workers.pool", "_attempt"]
+tasks = calls["batchsolve.workers", "_attempt"]
 for module, n in most.items():
     print("way" if n >= tasks else "once", module, file=sys.stderr)
 """

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import batchsolve as bs
-from batchsolve.cli.commands import as_options
+from batchsolve.cli import as_options
 from batchsolve.settings import FileSettings, GenerateFileFields, SearchFields, SolveFileFields
 
 pd = pytest.importorskip("pandas")

@@ -18,8 +18,7 @@ import pytest
 
 import batchsolve as bs
 from batchsolve.core import native
-from batchsolve.engines import get_engine
-from batchsolve.engines.contract import Task
+from batchsolve.engines import Task, get_engine
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.rules import Cage, Rules

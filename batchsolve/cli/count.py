@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from click import BadParameter, Choice
 
-from batchsolve.cli.commands import answered, command
+from batchsolve.cli import answered, command
 from batchsolve.cli.graphs import Asked, draw_to_file, print_distribution
 from batchsolve.cli.options import (
     PROBLEM,

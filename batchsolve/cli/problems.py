@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import (
     Engine,
     Json,
@@ -275,7 +275,7 @@ def estimate(
 @command(examples=("batchsolve engines", "batchsolve engines --json"))
 def engines(printing: Json) -> int:
     """List the search engines and what each can do."""
-    from batchsolve.engines.contract import engine_names, registered
+    from batchsolve.engines import engine_names, registered
 
     if not printing.as_json:
         print(f"{AUTO:14}the engine that suits the problem, which is the default")

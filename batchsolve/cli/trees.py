@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from click import BadParameter
 
-from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import (
     Engine,
     Json,

@@ -1,5 +1,5 @@
 // The contract of engines: a task, and the outcome of its search; see
-// `batchsolve.engines.contract`.
+// `batchsolve.engines`.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.engines.contract import Outcome, Task, check_support, registered
+from batchsolve.engines import Outcome, Task, check_support, registered
 from batchsolve.engines.native import core_task, outcome_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
@@ -26,7 +26,7 @@ from batchsolve.problems.variant import Variant
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:
-    """Search the stacks of a task; see `batchsolve.engines.contract`."""
+    """Search the stacks of a task; see `batchsolve.engines`."""
     check_support(registered("lanes"), problem)
     grids = cast(GridProblem, problem)
     outcome = _search(grids, task)

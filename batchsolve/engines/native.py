@@ -13,9 +13,8 @@ import numpy as np
 
 from batchsolve.arrays import UInts
 from batchsolve.core import native
-from batchsolve.engines.contract import Outcome, Task
+from batchsolve.engines import Outcome, Task, prepared
 from batchsolve.engines.item_order import handicaps_of
-from batchsolve.engines.prepared import prepared
 from batchsolve.engines.priced import ranked, renumbered, scaled_ceilings
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -79,7 +78,7 @@ _prepared_links = prepared(lambda problem: _links(problem, ""))
 
 
 def search_links(problem: ExactCover, task: Task, rule: str = "") -> Outcome:
-    """Search a task by dancing links under a branching rule; see `batchsolve.engines.contract`."""
+    """Search a task by dancing links under a branching rule; see `batchsolve.engines`."""
     in_core = core_task(task)
     if task.cheapest:
         return _search_cheapest(problem, task)
@@ -114,7 +113,7 @@ def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:
 
 
 def search_bits(problem: ExactCover, task: Task) -> Outcome:
-    """Search a task bit-parallel; see `batchsolve.engines.contract`.
+    """Search a task bit-parallel; see `batchsolve.engines`.
 
     A problem that is too large for the sets of bits is left to dancing links, which search the same
     tree.
@@ -129,7 +128,7 @@ def search_bits(problem: ExactCover, task: Task) -> Outcome:
 
 
 def search_cells(problem: ExactCover, task: Task) -> Outcome:
-    """Search a task with a cell for each item; see `batchsolve.engines.contract`.
+    """Search a task with a cell for each item; see `batchsolve.engines`.
 
     A problem that is too large for the cells is left to dancing links, which search the same tree.
     """

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.engines.contract import Task
-from batchsolve.engines.prepared import prepared
+from batchsolve.engines import Task, prepared
 from batchsolve.problems.exact_cover import ExactCover, owners_of
 from batchsolve.problems.stacks import Stacks
 

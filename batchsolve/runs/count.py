@@ -30,8 +30,8 @@ from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
 from batchsolve.search.tree_goal import Cheapest, CheapestGoal, Totals, TreeGoal, cheapest_of
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 if TYPE_CHECKING:
     from batchsolve.runs.instances import Instances

@@ -21,14 +21,15 @@ import pyarrow as pa
 
 from batchsolve.arrays import Ints, Words
 from batchsolve.errors import InputError
-from batchsolve.runs.files import FileRun, corpus_of
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, Progress, Sums, rows_on, shown, summary_of
 from batchsolve.runs.specs import (
+    FileRun,
     Outputs,
     Read,
     Spec,
     blocks_for,
+    corpus_of,
     followed,
     refuse_own_output,
     written,
@@ -43,7 +44,7 @@ from batchsolve.tables.places import files_of
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.repeats import UNSEEN, RowKeys, SeenKeys, row_keys
 from batchsolve.tables.sources import open_all
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 FIRST = "first"
 """The column of the first row with the same puzzle."""

@@ -43,7 +43,7 @@ from batchsolve.tables.judged import (
 from batchsolve.tables.places import files_of
 from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.tables.texts import check_holds_texts
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
 NO_TRUTH = "none"

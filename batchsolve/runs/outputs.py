@@ -51,7 +51,7 @@ from batchsolve.whole_files import (
     partial_path,
     target_of,
 )
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".npy")
 ROW_GROUP = 65_536

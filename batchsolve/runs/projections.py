@@ -31,7 +31,7 @@ from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import AUTO, UNLIMITED, SearchSettings
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 BLOCK = 4096  # candidates in a task
 

@@ -44,8 +44,8 @@ from batchsolve.settings import AUTO, MRV, SearchFields, SearchSettings, path_of
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.places import sync_directory
 from batchsolve.whole_files import check_is_no_link
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 _PART_NAME = re.compile(r"[0-9]{8,}\.parquet")  # no other files are ever removed
 SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file

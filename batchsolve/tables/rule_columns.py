@@ -138,12 +138,10 @@ class RuleColumns:
         ----------
         rows : ndarray of int64
         columns : dict of str to pyarrow.Array
-            The columns that are there, as text, with all rows of the block.
+            The columns that are there, one or more, as text, with all rows of the block.
         faults : dict of int to str
             The faults of rows of the block; those rows are in no part.
         """
-        if not columns:
-            return [(self.problem(), rows)]
         n = len(next(iter(columns.values())))
         regions = np.empty((n, 0), np.uint8)
         if REGIONS in columns and self.drawing is None:

@@ -180,7 +180,9 @@ class Shape:
                 has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
         if self.notation.begins_at_zero:
             self._refuse_arithmetic(rows, texts.own, faults)
-        parts = self.rules.parts(rows, texts.own, faults)
+        parts = [(self.problem, rows)]
+        if texts.own:
+            parts = self.rules.parts(rows, texts.own, faults)
         return Grids(self, rows, puzzles, given, has_given, parts, own)
 
     def _refuse_arithmetic(

@@ -15,10 +15,9 @@ from dataclasses import fields
 import pytest
 from invoking import invoke
 
-from batchsolve.cli import app
-from batchsolve.cli.commands import all_commands
+from batchsolve.cli import all_commands, app
 from batchsolve.cli.options import HEADINGS, Printing, WorkerOptions
-from batchsolve.engines.contract import engine_names
+from batchsolve.engines import engine_names
 from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings, meanings_of
 
 COMMANDS = all_commands()
