@@ -279,7 +279,7 @@ class _Repeats:
     ) -> Outputs:
         """Do the pass in which the answer to a block is a decision, once all other files are known.
 
-        Its arguments are those of any `Work`.
+        Its arguments are those of any `Pass`.
         """
         learned = [found for theirs in self.known for found in self._learn(theirs, pool)]
         self.solutions = np.unique(np.concatenate([self.solutions, *learned]))

@@ -18,7 +18,7 @@ from batchsolve.errors import InputError, argument_errors, counted, listed, prin
 from batchsolve.pictures.svg import PAGE_STYLE, STYLE, as_svg, escape, grid_drawing, html_page
 from batchsolve.runs.draw import write_whole
 from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, rows_on, shown
-from batchsolve.runs.specs import Work, blocks_for, followed, in_one_look, searching
+from batchsolve.runs.specs import Pass, blocks_for, followed, in_one_look, searching
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
@@ -308,7 +308,7 @@ def evaluate(
     named: dict[str, list[str]] = {"malformed": [], "unjudged": []}
     taken = corpus.given_column, column, known, by
     evaluation = Evaluation(Stratum(), {}, *taken, named, [], 0.0)
-    work: Work = in_one_look
+    work: Pass = in_one_look
     if known is None:
         choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
         work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)

@@ -32,7 +32,7 @@ from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import FileSettings, SearchSettings, path_of, paths_of, settings_that
 from batchsolve.tables.answers import RowTable
 from batchsolve.tables.blocks import Block, Boundary, numbered
-from batchsolve.tables.checksums import Sums, Written, joined, sums_of
+from batchsolve.tables.checksums import Checksums, Written, joined, sums_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.places import ServerError, exists, facts_of, files_of, is_address, suffix_of
@@ -50,7 +50,7 @@ Read = Callable[[Any], Any]
 Outputs = Generator[tuple[Any, Any]]
 """Blocks in order, each with what `write` has returned."""
 
-Work = Callable[[Iterator[Any], Pool, Read, Write, int], Outputs]
+Pass = Callable[[Iterator[Any], Pool, Read, Write, int], Outputs]
 """A pass over blocks. Workers `read` each, find answers to its rows, and call `write` with both;
 the last argument is the number of the first row, counted from 1."""
 
@@ -61,7 +61,7 @@ def searching(
     source: Any,
     size: int = 1,
     keep: int = 1,
-) -> Work:
+) -> Pass:
     """Return the pass in which rows are searched; see `search_rows`."""
 
     def work(
@@ -111,7 +111,7 @@ class Spec:
         The reader of blocks, which workers receive.
     table : callable
         Returns the output table, given the reader.
-    work : Work
+    work : Pass
         By default, rows need no answers.
     totals : Summary
         The sums of the run; each kind of run has its sums.
@@ -127,7 +127,7 @@ class Spec:
     source: Any
     reader: Any
     table: Callable[[Any], RowTable]
-    work: Work = in_one_look
+    work: Pass = in_one_look
     totals: Any = field(default_factory=Summary)
     same: Mapping[str, Any] = field(default_factory=dict)
     engine: str = ""
@@ -267,7 +267,7 @@ def _for_workers(pool: Pool, blocks: Iterator[Block]) -> Iterator[Block]:
     return blocks if pool.sees_files else (block.carried() for block in blocks)
 
 
-def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Sums:
+def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
     """Read the records before the end of an earlier block again; return their checksums.
 
     Raises
@@ -280,7 +280,7 @@ def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Sums:
         return reduce(joined, found, ())
 
 
-def _sums_until(end: Boundary, block: Block) -> Sums:
+def _sums_until(end: Boundary, block: Block) -> Checksums:
     """Return the checksums of the records of a block before a point."""
     records = block.records()
     if block.end > end:
@@ -363,7 +363,7 @@ class FileRun:
         Rows that the resumed run had written.
     begin : Boundary or None
         The position of the next input row to read.
-    read : Sums
+    read : Checksums
         The checksums of the input before `begin`.
     place : FilePlace
         The current input file.
@@ -387,7 +387,7 @@ class FileRun:
         self.output, self._is_whole = output_at(output, is_whole), is_whole
         self.rows_before = 0
         self.begin: Boundary | None = None
-        self.read: Sums = ()
+        self.read: Checksums = ()
         self.place = FilePlace()
         self.unrecorded: list[Part] = []
 
