@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.arrays import Bytes, Ints, UInts, Words
+from batchsolve.arrays import Bytes, Ints, UInts, Words, begins_of
 from batchsolve.core import native
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
@@ -222,7 +222,7 @@ def _ascii(text: str) -> Bytes:
 
 def _pieces(texts: Sequence[str]) -> tuple[Ints, Bytes]:
     """Return ASCII texts as one array of bytes; text k lies at starts[k]:starts[k + 1]."""
-    return np.cumsum([0, *map(len, texts)]), _ascii("".join(texts))
+    return begins_of(list(map(len, texts))), _ascii("".join(texts))
 
 
 def _as_offsets(bounds: Ints) -> npt.NDArray[np.int32]:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Ints, UInts
+from batchsolve.arrays import Bools, Ints, UInts, begins_of
 from batchsolve.engines.item_order import entries_in_order, narrow_order
 from batchsolve.graphs.diagrams import MEGABYTE, GraphSearch, Nodes, out_of_memory, reordered
 from batchsolve.graphs.solution_graph import SolutionGraph
@@ -82,7 +82,7 @@ def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | Non
     sizes = np.bincount(owner[kept], minlength=problem.n_options)
     options = np.flatnonzero(sizes)
     left = ExactCover(
-        np.concatenate([[0], np.cumsum(sizes[options])]),
+        begins_of(sizes[options]),
         number[items[kept]],
         int((held < 0).sum()),
         int(is_open.sum()),

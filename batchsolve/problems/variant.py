@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bytes, Ints, Words
+from batchsolve.arrays import Bytes, Ints, Words, begins_of
 from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
@@ -178,7 +178,7 @@ class Variant(GridProblem):
                 n_options += 1
         options, items, colors = (np.concatenate(each) for each in zip(*entries, strict=True))
         order = np.lexsort((items, options))
-        indptr = np.append(0, np.cumsum(np.bincount(options, minlength=n_options)))
+        indptr = begins_of(np.bincount(options, minlength=n_options))
         in_order = colors[order] if rules.cages else None
         return ExactCover(indptr, items[order], n_items, n_primary, colors=in_order)
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.arrays import Bools, Bytes, Ints, Words
+from batchsolve.arrays import Bools, Bytes, Ints, Words, begins_of
 from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
@@ -159,7 +159,7 @@ def _units(rules: Rules, symmetry: str, pattern: str | None) -> list[npt.NDArray
     orbits = [o for o in _orbits(rules, symmetry) if allowed.issuperset(o)]
     inside = [cell for orbit in orbits for cell in orbit]
     outside = sorted({*range(rules.n_cells)}.difference(inside))
-    begins = np.cumsum([0, *map(len, orbits)])
+    begins = begins_of(list(map(len, orbits)))
     return [begins, *(np.array(cells, np.uint16) for cells in (inside, outside, _free(rules)))]
 
 
