@@ -18,7 +18,7 @@ from html import escape as escape_marks
 from math import atan2, ceil, degrees, sqrt
 from pathlib import Path
 
-from batchsolve.errors import counted
+from batchsolve.errors import counted, printable
 from batchsolve.pictures.boards import PLACES, SQUARES, Board, BoardPiece, Place, colored
 from batchsolve.pictures.outlines import Cell, inner_lines, middle, outline, parts
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
@@ -512,3 +512,32 @@ def html_page(title: str, style: str, body: str) -> str:
         f"<style>{style}</style>\n</head>\n<body>\n"
         f"{body}</body>\n</html>\n"
     )
+
+
+def text_table(lines: Sequence[Sequence[str]]) -> str:
+    """Return a table as text: the first column on the left, all others on the right.
+
+    Examples
+    --------
+    >>> print(text_table([["", "rows"], ["train", "1,000"], ["test", "7"]]))
+            rows
+    train  1,000
+    test       7
+    """
+    cells = [list(map(printable, line)) for line in lines]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        "  ".join(
+            text.rjust(width) if k else text.ljust(width)
+            for k, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in cells
+    )
+
+
+def html_table(lines: Sequence[Sequence[str]]) -> str:
+    """Return a table as HTML; the first line holds the heads."""
+    heads, *rows = ([escape(text) for text in line] for line in lines)
+    body = "".join(f"<tr>{''.join(f'<td>{text}</td>' for text in row)}</tr>\n" for row in rows)
+    head = "".join(f"<th>{text}</th>" for text in heads)
+    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n"

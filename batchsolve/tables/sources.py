@@ -529,6 +529,11 @@ class Tables:
         self._rest = self._blocks_from(Boundary(0, 0))
 
     @property
+    def names(self) -> str:
+        """The names of the tables, for messages."""
+        return ", ".join(name_of(source.path) for source in self._sources)
+
+    @property
     def columns(self) -> list[str]:
         """Names of the input columns."""
         return list(self.schema.names)
