@@ -200,7 +200,7 @@ def _count_one(
 ) -> int:
     """Count the solutions of a problem, of a part of it, or in a run."""
     from batchsolve.runs import count as counting
-    from batchsolve.runs.progress import TREE_BAR, tree_on
+    from batchsolve.runs.progress import TREE_BAR
 
     header: dict[str, Any] = {}
     printing = asked.printing
@@ -213,7 +213,7 @@ def _count_one(
             begin, header = read_part(stacks, reading.problem)
         group = group_of(reading, *symmetries)
         search = rest()
-    with printing.progress(TREE_BAR, tree_on) as on_progress:
+    with printing.progress(TREE_BAR) as on_progress:
         how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
         if run is None:
             result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)

@@ -142,8 +142,8 @@ def draw(
         reading = read(problem, puzzles)
         board = board_of(reading.problem, limit)
         search = rest()
-    bar = {"total": limit, "unit": " solutions"}
-    with printing.progress(bar, _covers_on) as on_progress:
+    bar = _covers_on, {"total": limit, "unit": " solutions"}
+    with printing.progress(bar) as on_progress:
         if found is not None:
             covers = found_covers(reading, found, limit)
             complete = len(covers) == limit or is_whole(found)

@@ -108,7 +108,7 @@ def enumerate_(
 ) -> int:
     """Write every solution of one problem."""
     from batchsolve.runs.count import write_cheapest, write_covers
-    from batchsolve.runs.progress import TREE_BAR, tree_on
+    from batchsolve.runs.progress import TREE_BAR
     from batchsolve.runs.run import Run
 
     streams = output == "-"
@@ -121,7 +121,7 @@ def enumerate_(
     if best is not None and group is not False:
         raise BadParameter("--best does not go with --up-to-symmetry or --symmetries")
     task = reading.problem, reading.stack
-    with printing.progress(TREE_BAR, tree_on) as on_progress:
+    with printing.progress(TREE_BAR) as on_progress:
         how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
         if streams and best is not None:
             result = write_cheapest(*task, best, sys.stdout.buffer, **how)

@@ -529,19 +529,19 @@ def _check_grid(engine: Engine, problem: ExactCover) -> None:
 
 MOST_PROBLEMS = 8  # whose data are kept
 
-Made = TypeVar("Made")
+Data = TypeVar("Data")
 
 
-def prepared(make: Callable[[ExactCover], Made]) -> Callable[[ExactCover], Made]:
+def prepared(make: Callable[[ExactCover], Data]) -> Callable[[ExactCover], Data]:
     """Return a function that keeps the data prepared from the last problems, in each process.
 
     Threads that ask for one problem wait until it is prepared; those that ask for others do not.
     """
     # the data of each problem, once a thread has made them under the lock
-    kept: OrderedDict[str, tuple[threading.Lock, list[Made]]] = OrderedDict()
+    kept: OrderedDict[str, tuple[threading.Lock, list[Data]]] = OrderedDict()
     lock = threading.Lock()
 
-    def of(problem: ExactCover) -> Made:
+    def of(problem: ExactCover) -> Data:
         name = problem.token
         with lock:
             if name in kept:

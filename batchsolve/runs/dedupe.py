@@ -23,7 +23,7 @@ import pyarrow as pa
 from batchsolve.arrays import Bools, Ints, Words
 from batchsolve.errors import InputError
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import ROW_BAR, Progress, Sums, rows_on, shown, summary_of
+from batchsolve.runs.progress import ROW_BAR, Progress, Sums, shown, summary_of
 from batchsolve.runs.specs import (
     FileRun,
     Outputs,
@@ -243,7 +243,7 @@ def dedupe(
     workers, files = settings_of(dedupe, settings, FileSettings)
     others, what = each_of(against), "a file to compare with"
     known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
+    with shown(on_progress, ROW_BAR) as tell:
         search = _Repeats(known, bool(up_to_symmetry), bool(mark), files, tell)
         if output is None:
             return _kept_rows(search, inputs, Pool(**workers))

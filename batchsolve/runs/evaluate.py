@@ -26,7 +26,7 @@ from batchsolve.pictures.svg import (
     text_table,
 )
 from batchsolve.runs.draw import write_whole
-from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, rows_on, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, shown
 from batchsolve.runs.specs import Pass, blocks_for, followed, in_one_look, searching
 from batchsolve.settings import (
     AUTO,
@@ -303,7 +303,7 @@ def evaluate(
     if known is None:
         choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
         work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
-    with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
+    with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
         blocks = blocks_for(pool, corpus, most_rows=how.chunk)
         judged = work(blocks, pool, reader.read, partial(judge, column, by, edges), 1)
         tell(Progress(0, evaluation.all))

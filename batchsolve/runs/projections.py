@@ -26,7 +26,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.count import FIRST_BUDGET, Count, Stack
 from batchsolve.runs.instances import check_engine
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
@@ -109,7 +109,7 @@ def count_projections(
     check_engine(choice, settings, keep=0)
     n_found, n_nodes, n_rows, failures = 0, 0, 0, list[str]()
     complete = True
-    with Pool(jobs, backend, address) as pool, shown(on_progress, rows_on, ROW_BAR) as tell:
+    with Pool(jobs, backend, address) as pool, shown(on_progress, ROW_BAR) as tell:
         read = partial(_Rows, problem)
         rows = search_rows(
             source, choice, pool, settings, read, _sums_of, waits=look_at_clock, keep=0

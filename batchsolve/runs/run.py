@@ -35,7 +35,7 @@ from batchsolve.runs.count import (
 )
 from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.runs.progress import TREE_BAR, shown, tree_on
+from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack, reading_of
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import TreeSearch
@@ -203,7 +203,7 @@ class Run:
         begin, self._totals = self._begin or self._load()
         if self._totals.nodes:
             LOG.info("%s goes on after %s", self._directory, counted(self._totals.nodes, "node"))
-        with workers as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
+        with workers as pool, shown(on_progress, TREE_BAR) as tell:
             tree = self._tree(pool, chosen, begin)
             try:
                 result = searched(tree, pool, tell)

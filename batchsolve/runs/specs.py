@@ -26,7 +26,7 @@ from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, shown
 from batchsolve.search.in_order import each_with_output, in_one_pass, in_two_passes
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import FileSettings, SearchSettings, path_of, paths_of, settings_that
@@ -325,7 +325,7 @@ def run_files(
 ) -> Any:
     """Carry out a specification from files to an output; return its sums, and log them."""
     names = paths_of("the input", inputs), path_of("the output", output)
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
+    with shown(on_progress, ROW_BAR) as tell:
         summary = FileRun(*names, files, pool, tell).run(spec)
     LOG.info("%s", summary)
     return summary
