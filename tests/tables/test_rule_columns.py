@@ -419,6 +419,14 @@ def test_named_rules_of_other_formats():
     agree(other, PLAIN + named("x+antiking+disjoint", 2, 2))
 
 
+def test_a_wrong_rule_beside_regions_is_named_once():
+    regions = ["AABBAABBCCDDCCDD", "AAAABBBBCCCCDDDD"]
+    messages = [row["message"] for row in solved(table(regions=regions, rules=["foo"] * 2))]
+    assert [message.partition(";")[0] for message in messages] == [
+        "column 'rules': unknown rule 'foo'"
+    ] * 2
+
+
 def test_regions_with_cages():
     regions, rules = "AAABACBBCCBDCDDD", Rules.square(4, regions_of("AAABACBBCCBDCDDD", 4))
     given = table(regions=[regions, ""], cages=["AA" + "." * 14] * 2, sums=["A=5"] * 2)
