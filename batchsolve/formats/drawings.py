@@ -20,6 +20,7 @@ from batchsolve.formats.grid_texts import (
     LONGEST_NUMBER,
     NoGridError,
     Row,
+    SeveralGridsError,
     are_grids,
     are_numbers,
     cells_of,
@@ -194,10 +195,10 @@ def _find_cells(
     lines, are_words, n = cells_of(rows, size, any_size=alphabet is not None)
     if n is None:
         _check_widths(rows, lines, size)
-        raise NoGridError(_why_no_grid(lines, size, name))
+        raise _why_no_grid(lines, size, name)
     are_single = all(len(words) == 1 for _, words in rows)
     if size is None and are_single and are_grids(words[0] for _, words in rows):
-        raise NoGridError(
+        raise SeveralGridsError(
             f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "
             f"or name one by its row, as in {name}#1"
         )
@@ -217,21 +218,23 @@ def _usual_width(lines: Sequence[Sequence[str]]) -> int:
     return Counter(map(len, lines)).most_common(1)[0][0]
 
 
-def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) -> str:
-    """Return the reason why lines of cells do not form a grid of N × N cells."""
+def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) -> NoGridError:
+    """Return the error that lines of cells do not form a grid of N × N cells."""
     n_lines = len(lines)
     width = _usual_width(lines)
     root = isqrt(width)
     if n_lines > 1 and root**2 == width and (root == size if size else default_box(root)):
-        return f"{n_lines:,} grids, one a line; name one by its row, as in {name}#1"
+        return SeveralGridsError(
+            f"{n_lines:,} grids, one a line; name one by its row, as in {name}#1"
+        )
     n = size_of(lines)
     if n is not None and size is not None:
-        return f"a grid of {n}×{n} cells; boxes of {size} cells make {size}×{size}"
+        return NoGridError(f"a grid of {n}×{n} cells; boxes of {size} cells make {size}×{size}")
     if n is not None:
-        return f"a grid of {n}×{n} cells has no usual boxes; name its `box`"
+        return NoGridError(f"a grid of {n}×{n} cells has no usual boxes; name its `box`")
     shape = f"a line of {width} cells" if n_lines == 1 else f"{n_lines} lines of {width} cells"
     cells = f"N = {size}" if size else "such as 9 or 16"
-    return f"no grid: {shape}; expected N lines of N cells, or a line of N², {cells}"
+    return NoGridError(f"no grid: {shape}; expected N lines of N cells, or a line of N², {cells}")
 
 
 def _notation(

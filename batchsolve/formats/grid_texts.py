@@ -9,6 +9,7 @@ other lines are titles. Of a text in sections, as SadMan's, ``[Puzzle]`` has the
 from __future__ import annotations
 
 import re
+import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -54,6 +55,10 @@ _AROUND = str.maketrans("[]{}\"',", "       ")
 
 class NoGridError(InputError):
     """The text has no grid, or several."""
+
+
+class SeveralGridsError(NoGridError):
+    """The text has several grids, or may have."""
 
 
 class DrawnForm(NamedTuple):
@@ -127,7 +132,7 @@ def rows_of(text: str, size: int | None = None, name: str = "FILE") -> list[Row]
 
     Raises
     ------
-    NoGridError
+    SeveralGridsError
         If several grids are drawn.
     """
     rows = _rows(text := bare(text))
@@ -139,7 +144,7 @@ def rows_of(text: str, size: int | None = None, name: str = "FILE") -> list[Row]
         return rows
     grids = list(drawn_grids(text, form))
     if len(grids) > 1:
-        raise NoGridError(f"{len(grids):,} grids; name one by its row, as in {name}#1")
+        raise SeveralGridsError(f"{len(grids):,} grids; name one by its row, as in {name}#1")
     return grids[0].rows
 
 
@@ -149,13 +154,16 @@ def bare(text: str) -> str:
     plain = text.strip()
     if plain[:1] == "[" and plain[-1:] == "]" and not _SECTION.match(plain):
         return _of_list(plain)
+    if "#" in plain:
+        bare_lines = (_COMMENT.sub("", line).strip() for line in plain.splitlines())
+        plain = "\n".join(filter(None, bare_lines))
     if "\n" in plain:
-        return text
+        return text  # of which messages name a line
     if library := _LIBRARY.fullmatch(plain):
         return library[1].replace("+", "")
     if rows := rows_of_line(plain):
         return " ".join(rows)
-    if cells := cells_of_line(text)[1]:
+    if cells := cells_of_line(text.strip(" \r\n"))[1]:
         return " ".join(cell or "." for cell in cells)
     return text
 
@@ -227,7 +235,10 @@ def cells_of(
     words = [words for _, words in rows]
     characters = [tuple("".join(line)) for line in words]
     is_short = all(len(word) <= LONGEST_NUMBER for line in words for word in line)
-    for lines in (words, characters) if is_short else (characters,):
+    is_one = len(rows) != 1 or len(words[0]) == 1 or _are_rows(words[0])
+    # long words of a line may be several grids
+    is_one = is_one or max(map(len, words[0])) <= _MOST_IN_BOX
+    for lines in [words] * is_short + [characters] * is_one:
         n = size_of(lines)
         if n is None or not (n == size if size else default_box(n)):
             continue
@@ -279,6 +290,8 @@ def form_of_drawing(text: str) -> DrawnForm | None:
     n, gaps = 0, set[int]()  # the rows above blank lines
     rows: list[tuple[str, ...]] = []
     for line in lines:
+        if line.count('"') % 2:
+            return None  # the grid is a field of a table
         if _SECTION.fullmatch(line):
             continue
         if (words := row_of_cells(line, has_dashes)) is None:
@@ -360,7 +373,9 @@ def are_grids(rows: Iterable[str]) -> bool:
 def _cells(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the cells of a row of any usual length; none of another line."""
     for cells in _ways_to_read(words):
-        if len(cells) <= _MOST and default_box(len(cells)) and all(map(_CELL.fullmatch, cells)):
+        n = len(cells)
+        is_header = "".join(cells) == string.ascii_uppercase[:n]  # of a table
+        if n <= _MOST and default_box(n) and all(map(_CELL.fullmatch, cells)) and not is_header:
             return cells
     return ()
 

@@ -92,6 +92,21 @@ def open_source(path: str) -> Source:
         return TextSource.of(path, _with_first_line(head, stream), stream)
 
 
+def source_of(path: str, data: bytes) -> Source:
+    """Return the source of the content of a file, as `open_source` that of the file."""
+    if data.startswith(b"PAR1"):
+        return ParquetSource.of(path, data)
+    text = data.removeprefix(BOM)
+    table = detection.read_document(suffix_of(path), text, lambda: data)
+    if table is None:
+        layout, header = detection.text_layout_of(path, text)
+        rows = layout.rows(text[header:])
+        if rows.faults:
+            raise InputError(next(iter(rows.faults.values())))
+        table = rows.table
+    return TableSource(table, path)
+
+
 @dataclass(frozen=True, eq=False)
 class TextSource:
     """A text file, perhaps compressed.

@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.formats import grid_texts
-from batchsolve.problems.notation import buffers
 from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.tables.blocks import is_list, is_number, is_text, one_chunk, storage_of
 
@@ -45,6 +44,8 @@ def check_holds_texts(kind: pa.DataType, what: str, name: str | None = None) -> 
     leaf = leaf.value_type if types.is_dictionary(leaf) else leaf
     if is_text(leaf) or types.is_null(leaf) or (is_in_list and _is_number(leaf)):
         return
+    if is_in_list and types.is_struct(leaf) and leaf.num_fields == 1:
+        return check_holds_texts(pa.list_(leaf.field(0).type), what, name)
     values = f"values of {shortened(str(leaf))}"
     if types.is_struct(leaf):
         values = f"{'lists of ' if is_in_list else ''}objects ({', '.join(leaf.names)})"
@@ -90,12 +91,14 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     return one_chunk(column)
 
 
+# what characters and numbers in one line do not have: lines, brackets, fields, empty cells
+_OTHER_FORMS = r"[\n\[:]|[,;\t][ \t]*[,;\t]|^[,;]|[,;]$"
+
+
 def in_one_line(text: pa.Array) -> pa.Array:
     """Write every grid in one line; see `batchsolve.formats.grid_texts`."""
-    is_other, data = forms(text) == NO_FORM, buffers(text)[0]
-    for sign in "\n[":
-        if np.any(data == ord(sign)):
-            is_other |= np.asarray(pc.fill_null(pc.match_substring(text, sign), False))
+    is_other = np.asarray(pc.fill_null(pc.match_substring_regex(text, _OTHER_FORMS), False))
+    is_other |= forms(text) == NO_FORM
     if text.null_count:
         is_other &= np.asarray(text.is_valid())
     if not is_other.any():
@@ -119,6 +122,8 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     while is_list(values.type):
         rows = rows[pc.list_parent_indices(values)]
         values = pc.list_flatten(values)
+    if pa.types.is_struct(values.type):
+        values = pc.struct_field(values, 0)
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
         texts = _of_fractions(values.cast(pa.float64()))
     elif pa.types.is_integer(values.type):

@@ -63,6 +63,83 @@ ONE = {
 }
 
 
+LINES_WITH_MORE = ("more.txt", "commas.txt", "bar.txt")
+TEXTS = {
+    **{name: text for name, text in ONE.items() if name not in LINES_WITH_MORE},
+    "a title": f"Grid 01\n{FRAMED}",
+    "stops between rows": ".".join(row.replace(".", "0") for row in ROWS),
+    "blanks between rows": " ".join(ROWS),
+    "raised dots": LINES.replace(".", "·"),
+    "underscores": PUZZLE.replace(".", "_"),
+    "a list of Python": repr([[c or None for c in row] for row in CELLS]),
+    "an array of NumPy": str(np.array(CELLS)),
+    "fractions": json.dumps([[float(c) for c in row] for row in CELLS]),
+}
+
+
+def in_csv(text, folder):
+    with open(folder / "in.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["id", "puzzle"], [1, PUZZLE], [2, text], [3, PUZZLE]])
+    bs.solve_file(folder / "in.csv", folder / "out.csv")
+    with open(folder / "out.csv", newline="") as file:
+        return list(csv.DictReader(file))[1]["solution"]
+
+
+def of_cover(cover):
+    digits = np.zeros(81, int)
+    digits[cover // 9] = cover % 9 + 1
+    return "".join(map(str, digits))
+
+
+WAYS = {
+    "solve": lambda text, _: bs.solve(text).solution,
+    "solve_batch": lambda text, _: bs.solve_batch([PUZZLE, text]).text()[1],
+    "solve_table": lambda text, _: bs.solve_table(pa.table({"puzzle": [text]}))["solution"][0],
+    "a cell of a file": in_csv,
+    "solutions": lambda text, _: of_cover(*bs.solutions(text)),
+    "read_problem": lambda text, _: of_cover(*bs.solutions(bs.read_problem(text))),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("form", TEXTS)
+def test_a_text_is_a_grid_by_every_way_in(form, way, tmp_path):
+    assert re.sub(r"\D", "", str(WAYS[way](TEXTS[form], tmp_path))) == SOLUTION
+
+
+@pytest.mark.parametrize("form", TEXTS)
+def test_canonical_forms_take_every_text(form):
+    text = TEXTS[form].replace("+4", ".")
+    assert (bs.canonical_forms([text]).grids == bs.canonical_forms([PUZZLE]).grids).all()
+    assert re.sub("[0_-]", ".", re.sub(r"\s", "", bs.canonical(text))) == bs.canonical(PUZZLE)
+
+
+@pytest.mark.parametrize("name", [name for name in ONE if name not in ("bar.txt", "commas.txt")])
+def test_a_file_of_one_grid_is_a_problem(tmp_path, name):
+    (tmp_path / name).write_bytes(ONE[name].encode())
+    assert of_cover(*bs.solutions(tmp_path / name)) == SOLUTION
+
+
+WRONG = {
+    "characters": PUZZLE.replace("34..8", "34..a"),
+    "lines": LINES.replace("4..8", "4.a8"),
+    "a frame": FRAMED.replace("| 4 . . | 8", "| 4 . a | 8"),
+    "slashes": "/".join(ROWS).replace("4..8", "4.a8"),
+    "texts": json.dumps(ROWS).replace("4..8", "4.a8"),
+}
+
+
+@pytest.mark.parametrize("form", WRONG)
+def test_a_wrong_cell_is_named_alike_and_moves_no_row(form):
+    text = WRONG[form]
+    with pytest.raises(bs.InputError) as error:
+        bs.solve(text)
+    rows = bs.solve_table(pa.table({"puzzle": [PUZZLE, text, PUZZLE]})).to_pylist()
+    assert [row["status"] for row in rows] == ["unique", "invalid", "unique"]
+    assert re.sub(r"^line \d+: ", "", str(error.value)) == rows[1]["message"]
+    assert re.match(r"row 5, column [34]: 'a' is not in the alphabet 1-9", rows[1]["message"])
+
+
 def answers(path, *options):
     done = invoke("solve", path, "-o", "-", "--quiet", *options)
     assert done.exit_code == 0, done.stderr
@@ -225,3 +302,78 @@ def test_other_blanks_are_named_with_the_option_that_accepts_them(tmp_path, sign
     done = invoke("solve", tmp_path / "a.txt", "-o", "-")
     assert "--blank" in done.stderr
     assert answers(tmp_path / "a.txt", "--blank", sign) == [True]
+
+
+def counted(path):
+    summary = bs.solve_file(path, path.with_name("out.csv"))
+    return summary.rows, summary.unique
+
+
+SEVERAL = {
+    "lists.json": json.dumps([ROWS] * 3),
+    "drawings.txt": f"{FRAMED}\n\n{LINES}\n\n{BARS}",
+    "lines.jsonl": f"{json.dumps({'puzzle': LINES})}\n" * 3,
+    "objects.jsonl": f"{json.dumps({'puzzle': [{'val': c} for row in CELLS for c in row]})}\n" * 3,
+    "library.txt": f":0000:x:{PUZZLE}:::\n" * 3,
+    "lines.txt": f"{PUZZLE}\n" * 3,
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_of_several_grids_in_a_file_a_problem_is_one_row(tmp_path, name):
+    path = tmp_path / name
+    path.write_text(SEVERAL[name])
+    assert counted(path) == (3, 3)
+    with pytest.raises(bs.InputError, match=f"3 grids.* name .*row, as in {path}#1"):
+        bs.count(path)
+    assert bs.count(f"{path}#2").count == 1
+
+
+def test_cells_of_a_table_with_line_ends_are_no_drawing(tmp_path):
+    rows = [["id", "puzzle"], ["1", FRAMED], ["2", "\n".join(ROWS[:8])], ["3", LINES]]
+    with open(tmp_path / "a.csv", "w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    assert counted(tmp_path / "a.csv") == (3, 2)
+
+
+@pytest.mark.parametrize("header", ["abcdefghi", "ABCDEFGHI"])
+def test_a_grid_in_a_csv_may_have_a_header(tmp_path, header):
+    rows = [header, *ROWS]
+    (tmp_path / "a.csv").write_text("\n".join(",".join(row) for row in rows))
+    assert counted(tmp_path / "a.csv") == (1, 1)
+    assert bs.count(tmp_path / "a.csv").count == 1
+
+
+def test_cells_in_quotes_and_empty_ones_at_the_ends_are_read(tmp_path):
+    turned = PUZZLE[::-1].replace("9", ".", 1)  # begins with empty cells, and ends with one
+    cells = [c.strip(".") for c in f"..{turned[2:]}"]
+    (tmp_path / "a.tsv").write_text("\t".join(cells) + "\n")
+    (tmp_path / "b.csv").write_text(",".join(f'"{cell}"' for cell in cells) + "\n")
+    for name in ("a.tsv", "b.csv"):
+        bs.solve_file(tmp_path / name, tmp_path / f"{name}.jsonl", limit=1)
+        row = json.loads((tmp_path / f"{name}.jsonl").read_text())
+        assert row["puzzle"] == "".join(cell or "." for cell in cells)
+
+
+def test_a_list_of_25_clues_and_empty_cells_is_no_grid_of_5():
+    cells = [cell if k < 25 else "" for k, cell in enumerate(SOLUTION)]
+    table = pa.table({"puzzle": [",".join(cells)] * 2})
+    assert bs.solve_table(table, limit=1)["status"].to_pylist() == ["solved", "solved"]
+
+
+def test_rows_of_a_grid_may_be_a_list_of_texts():
+    assert bs.solve_batch([ROWS, tuple(ROWS)]).status.tolist() == ["unique"] * 2
+    table = pa.table({"puzzle": [ROWS, ROWS[:8]]})
+    assert bs.solve_table(table)["status"].to_pylist() == ["unique", "invalid"]
+
+
+def test_blanks_with_digits_of_few_kinds_are_a_drawing(tmp_path):
+    rows = ["1........", ".2.......", "..3......", *["........."] * 6]
+    (tmp_path / "a.txt").write_text("\n".join(rows))
+    assert bs.solve_file(tmp_path / "a.txt", tmp_path / "out.csv").rows == 1
+
+
+@pytest.mark.parametrize("text", ["queens:", "puzzles-0001.txt", "data/sudoku.csv#3", "no 1 name"])
+def test_names_of_missing_files_are_no_grids(text):
+    with pytest.raises(bs.InputError, match=r"no such file|No such file|queens"):
+        bs.count(text)

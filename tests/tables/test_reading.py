@@ -351,7 +351,7 @@ def test_a_table_without_a_row_is_refused(corpus, save):
     with pytest.raises(InputError, match=r"name a row, as in .*corpus\.csv#1"):
         read_problem(corpus)
     with pytest.raises(InputError, match=r"name a row, as in .*\.jsonl#1"):
-        read_problem(save("corpus.jsonl", json.dumps({"puzzle": LINE}) + "\n"))
+        read_problem(save("corpus.jsonl", 2 * (json.dumps({"puzzle": LINE}) + "\n")))
 
 
 def test_rows_of_other_tables(save):
