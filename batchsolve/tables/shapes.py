@@ -23,7 +23,7 @@ from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, MOST_DIGITS, WRONG_LENGTH, Notation, default_box
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
-from batchsolve.problems.variants import Variants
+from batchsolve.problems.variant import Variants
 from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.rule_columns import ARITHMETIC, Part, RuleColumns
 from batchsolve.tables.texts import in_one_line
