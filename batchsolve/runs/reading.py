@@ -9,6 +9,7 @@ command was to import it.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
@@ -413,6 +414,10 @@ def read_content(
         suffix, compression = split_suffixes(path)
         if compression:
             data = unpacked(data, COMPRESSIONS[compression])
+        if data.startswith(_ZIP) and suffix != ".npz" and b"indptr" not in data:
+            from batchsolve.tables.sources import member_of
+
+            data = content_of(member_of(io.BytesIO(data)), "unpacks to")
         if not data.strip():
             raise InputError("is empty; expected a grid or an exact cover problem")
         problem = _read_cover(data, f".{form}" if form else suffix)

@@ -4,9 +4,11 @@ import csv
 import io
 import json
 import re
+import zipfile
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from invoking import invoke
 
@@ -377,3 +379,52 @@ def test_blanks_with_digits_of_few_kinds_are_a_drawing(tmp_path):
 def test_names_of_missing_files_are_no_grids(text):
     with pytest.raises(bs.InputError, match=r"no such file|No such file|queens"):
         bs.count(text)
+
+
+def packed(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_the_only_file_of_a_zip_archive_is_read(tmp_path):
+    table = pa.table({"puzzle": [PUZZLE] * 3})
+    pq.write_table(table, parquet := io.BytesIO())
+    contents = ["puzzle,n\n" + f"{PUZZLE},1\n" * 3, json.dumps([PUZZLE] * 3), parquet.getvalue()]
+    for content in contents:
+        path = packed(tmp_path / "a.zip", **{"in/": "", "in/a": content, "__MACOSX/in/._a": "x"})
+        assert counted(path) == (3, 3)
+        assert bs.count(f"{path}#2").count == 1
+    assert bs.count(packed(tmp_path / "b.zip", a=FRAMED)).count == 1
+    assert bs.count(packed(tmp_path / "c.zip", a="c a tiny one\np ec 1\ns 1\n")).count == 1
+
+
+def test_blocks_of_a_table_in_a_zip_archive_do_not_change_the_output(tmp_path):
+    path = packed(tmp_path / "a.zip", a="puzzle,n\n" + f"{PUZZLE},1\n" * 300)
+    outputs = [tmp_path / f"{chunk}.csv" for chunk in (1, 7, 300)]
+    for output in outputs:
+        bs.solve_file(path, output, chunk=int(output.stem), jobs=2)
+    assert len({output.read_bytes() for output in outputs}) == 1
+
+
+def test_zip_archives_of_several_files_and_damaged_ones_are_refused(tmp_path):
+    path = packed(tmp_path / "a.zip", a=PUZZLE, b=PUZZLE)
+    for read in (counted, bs.count):
+        with pytest.raises(bs.InputError, match=r"a\.zip: not UTF-8 text, but a zip archive, .*;"):
+            read(path)
+    path.write_bytes(b"PK\x03\x04 and no more")
+    for read in (counted, bs.count):
+        with pytest.raises(bs.InputError, match=r"a\.zip: cannot be read as a zip archive"):
+            read(path)
+
+
+def test_the_folder_of_a_dataset_saved_to_disk_is_read(tmp_path):
+    table = pa.table({"question": [PUZZLE] * 2})
+    for name in ("dataset_info.json", "state.json"):
+        (tmp_path / name).write_text('{"_split": "train"}')
+    for k in range(2):
+        with pa.ipc.new_stream(str(tmp_path / f"data-0000{k}-of-00002.arrow"), table.schema) as out:
+            out.write_table(table)
+    summary = bs.solve_file(tmp_path, tmp_path.with_name("out.csv"))
+    assert (summary.rows, summary.unique, summary.column) == (4, 4, "question")
