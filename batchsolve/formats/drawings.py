@@ -23,6 +23,7 @@ from batchsolve.formats.grid_texts import (
     SeveralGridsError,
     are_grids,
     are_numbers,
+    candidates_of,
     cells_of,
     rows_of,
     size_of,
@@ -35,9 +36,9 @@ from batchsolve.problems.notation import (
     numbers,
 )
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
-from batchsolve.problems.rules import n_regions
+from batchsolve.problems.rules import Rules, n_regions
 from batchsolve.problems.survey import MOST_PLAIN, Signs, Survey
-from batchsolve.problems.variant import grid_problem
+from batchsolve.problems.variant import Variant, grid_problem
 from batchsolve.settings import checked_box, text_of
 
 
@@ -101,6 +102,8 @@ def read_grid(
         return problem, notation, grid
     size = box[0] * box[1] if box else n_regions(regions) if regions else None
     rows = rows_of(text, size, name)
+    if groups := candidates_of(rows):
+        rows = [(1, tuple(group if len(group) == 1 else "." for group in groups))]
     cells, are_words = _find_cells(rows, size, alphabet, name)
     n = isqrt(len(cells))
     notation, written = _notation(cells, are_words, n, alphabet, blank)
@@ -117,7 +120,13 @@ def read_grid(
     if fault != FINE:
         where = _line(rows, n, fault) if fault >= 0 else ""
         raise InputError(where + notation.explain(written, fault))
-    return grid_problem(n, box, rules, regions), notation, grid
+    problem = grid_problem(n, box, rules, regions)
+    if groups:
+        digits = [sum(1 << int(digit) - 1 for digit in group) for group in groups]
+        marks = tuple((cell, mask) for cell, mask in enumerate(digits) if not grid[cell])
+        given = Rules(n, problem.rules.places, (), marks=marks)
+        problem = Variant(problem.rules + given)
+    return problem, notation, grid
 
 
 def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> str:

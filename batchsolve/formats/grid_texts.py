@@ -39,6 +39,7 @@ _MOST_IN_BOX = 6  # cells of a row of a box
 LONGEST_NUMBER = 3  # digits, because N is at most 255; longer words are rows of characters
 _BLANKS = frozenset(BLANKS)
 _OTHER_BLANKS = "?x"  # which an option has to name
+_MARKS = frozenset("/|,;: \t")  # between fields, rows or cells
 _DOTS = str.maketrans("·∙⋅•", "....")  # raised ones are blank cells, too
 _MOST_CHARACTERS = 16 << 10  # of a text that can be a grid
 
@@ -115,6 +116,8 @@ def in_one_line(text: str) -> str:
         rows = rows_of(plain)
     except NoGridError:
         return text
+    if groups := candidates_of(rows):
+        return " ".join(groups)
     lines, are_words, n = cells_of(rows)
     return joined(lines, are_words) if n or len(rows) > 1 else plain
 
@@ -159,6 +162,8 @@ def bare(text: str) -> str:
         plain = "\n".join(filter(None, bare_lines))
     if "\n" in plain:
         return text  # of which messages name a line
+    if isqrt(len(plain)) ** 2 == len(plain) and _MARKS.isdisjoint(plain):
+        return text  # most texts are characters, which nothing parts
     if library := _LIBRARY.fullmatch(plain):
         return library[1].replace("+", "")
     if rows := rows_of_line(plain):
@@ -247,6 +252,36 @@ def cells_of(
     n_words, n_characters = (sum(map(len, lines)) for lines in (words, characters))
     are_words = n_characters < 2 * n_words
     return (words if are_words else characters), are_words, None
+
+
+def candidates_of(rows: Sequence[Row]) -> list[str]:
+    r"""Return the candidates of each cell of a grid of pencil marks; of other rows, none.
+
+    Such a grid has no blank cells, and several digits in N cells or more.
+
+    Examples
+    --------
+    >>> candidates_of([(1, ("1", "23", "23", "4") * 4)])[:4]
+    ['1', '23', '23', '4']
+    """
+    groups = [word for _, words in rows for word in words]
+    n = isqrt(len(groups))
+    if n * n != len(groups) or len(rows) not in (1, n) or not default_box(n) or n > MOST_PLAIN:
+        return []
+    is_candidates = re.compile("".join(f"{digit}?" for digit in usual_notation(n).symbols))
+    n_open = sum(len(group) > 1 for group in groups)
+    return groups if n_open >= n and all(map(is_candidates.fullmatch, groups)) else []
+
+
+def pencil_marks(text: str) -> dict[str, list[str]]:
+    """Return a grid of pencil marks as columns ``puzzle`` and ``marks``; none of other texts."""
+    groups = candidates_of(_rows(bare(text)))
+    if not groups:
+        return {}
+    symbols = usual_notation(isqrt(len(groups))).symbols
+    puzzle = "".join(group if len(group) == 1 else "." for group in groups)
+    marks = (digit if digit in group else "." for group in groups for digit in symbols)
+    return {"puzzle": [puzzle], "marks": ["".join(marks)]}
 
 
 def size_of(lines: Sequence[Sequence[str]]) -> int | None:

@@ -28,6 +28,7 @@ from batchsolve.formats.grid_texts import (
     cells_of_line,
     drawn_grids,
     form_of_drawing,
+    pencil_marks,
     rows_of_line,
 )
 from batchsolve.json_records import loads
@@ -82,6 +83,8 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     if is_grid_document(head):
         return pa.table(read_grid_document(content()))
     first_lines = head[:DRAWN_BYTES].decode(errors="replace")
+    if len(head) < DRAWN_BYTES and (columns := pencil_marks(first_lines)):
+        return pa.table(columns)
     if form := form_of_drawing(first_lines):
         return _drawn_table(content().removeprefix(BOM).decode(), form)
     return None

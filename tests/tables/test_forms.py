@@ -428,3 +428,64 @@ def test_the_folder_of_a_dataset_saved_to_disk_is_read(tmp_path):
             out.write_table(table)
     summary = bs.solve_file(tmp_path, tmp_path.with_name("out.csv"))
     assert (summary.rows, summary.unique, summary.column) == (4, 4, "question")
+
+
+def pencilled(puzzle):
+    """Return the digits that each cell may have, beside the clues in its houses."""
+    peers = [
+        {p for p in range(81) if p // 9 == c // 9 or p % 9 == c % 9 or box(p) == box(c)}
+        for c in range(81)
+    ]
+    seen = [{puzzle[p] for p in each} for each in peers]
+    return [
+        cell if cell != "." else "".join(d for d in "123456789" if d not in seen[k])
+        for k, cell in enumerate(puzzle)
+    ]
+
+
+def box(cell):
+    return cell // 27, cell % 9 // 3
+
+
+CANDIDATES = pencilled(PUZZLE)
+LINES_OF_MARKS = [CANDIDATES[k : k + 9] for k in range(0, 81, 9)]
+PENCILLED = {
+    "one line": " ".join(CANDIDATES),
+    "lines": "\n".join(" ".join(line) for line in LINES_OF_MARKS),
+    "a frame": "\n".join(
+        [".-----.-----.-----."]
+        + [
+            "| " + " | ".join(" ".join(c[k : k + 3]) for k in (0, 3, 6)) + " |"
+            for c in LINES_OF_MARKS
+        ]
+        + ["'-----'-----'-----'"]
+    ),
+}
+
+
+@pytest.mark.parametrize("form", PENCILLED)
+def test_pencil_marks_are_marks(tmp_path, form):
+    (tmp_path / "a.txt").write_text(PENCILLED[form])
+    reading = bs.read_problem(PENCILLED[form])
+    assert (reading.stack.size, len(reading.problem.rules.marks)) == (34, 47)
+    assert bs.solve(PENCILLED[form]).solution == SOLUTION
+    assert bs.count(tmp_path / "a.txt").count == 1
+    assert answers(tmp_path / "a.txt") == [True]
+
+
+def test_pencil_marks_exclude_digits(tmp_path):
+    open_cell = CANDIDATES.index("124")
+    few = [*CANDIDATES[:open_cell], "12", *CANDIDATES[open_cell + 1 :]]
+    assert SOLUTION[open_cell] == "4"
+    assert bs.solve(" ".join(few)).status == "unsolvable"
+    (tmp_path / "a.txt").write_text(" ".join(few))
+    assert bs.solve_file(tmp_path / "a.txt", tmp_path / "out.csv").unsolvable == 1
+
+
+@pytest.mark.parametrize("cell", ["12", "10", "21"])
+def test_a_wrong_number_is_no_pencil_mark(cell):
+    numbers = [cell, *PUZZLE.replace(".", "0")[1:]]
+    with pytest.raises(bs.InputError, match=f"row 1, column 1: '{cell}' is not a number from 1 to"):
+        bs.solve(" ".join(numbers))
+    table = pa.table({"puzzle": [" ".join(numbers), PUZZLE]})
+    assert bs.solve_table(table)["status"].to_pylist() == ["invalid", "unique"]
