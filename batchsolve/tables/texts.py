@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -59,14 +60,20 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return objects as JSON, without their null values; other columns as they are."""
-    if not pa.types.is_struct(column.type):
+    """Return objects, or lists of them, as JSON without null values; other columns as they are."""
+    kind = column.type.value_type if is_list(column.type) else column.type
+    if not pa.types.is_struct(kind):
         return column
     texts = [
-        None if each is None else json.dumps({k: v for k, v in each.items() if v is not None})
-        for each in column.to_pylist()
+        None if each is None else json.dumps(_without_nulls(each)) for each in column.to_pylist()
     ]
     return pa.chunked_array([pa.array(texts, pa.string())])
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value]
+    return {k: v for k, v in value.items() if v is not None} if isinstance(value, dict) else value
 
 
 def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
