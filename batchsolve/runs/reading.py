@@ -13,7 +13,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from html import escape
@@ -36,10 +36,10 @@ from batchsolve.errors import (
     shortened,
 )
 from batchsolve.formats.drawings import draw_grid, read_grid
-from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_sets
+from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_rows, read_sets
 from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
-from batchsolve.formats.packed import read_npz, unpacked
+from batchsolve.formats.packed import NUMPY, is_matrix, read_matrix, read_npz, unpacked
 from batchsolve.formats.tiling_files import BEGINNING, SUFFIX, read_tiling
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn
@@ -60,11 +60,11 @@ if TYPE_CHECKING:
     from batchsolve.tables.reader import Batch
 
 _ZIP = b"PK\x03\x04"
-_BINARY_TABLES = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"\x93NUMPY"
+_BINARY_TABLES = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", NUMPY
 _HEAD_BYTES = 4096  # that tell the kind of a file
 MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
 
-FORMS = ("dlx", "ec", "sets", "json", "npz", "tiling")
+FORMS = ("dlx", "ec", "sets", "json", "npz", "tiling", "matrix", "rows")
 """The forms of exact cover problems: each is a suffix of files, and a prefix of other names."""
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet")
@@ -138,7 +138,7 @@ def read_problem(
         * a file with one grid, in any form that `solve_file` reads;
         * a row of a corpus: ``corpus.csv#17``, counted from 1, or ``corpus.csv#id=basic0003``;
         * an exact cover problem: ``.dlx``, ``.ec``, ``.sets``, ``.json``, or ``.npz`` with a CSR
-          matrix;
+          matrix; ``.matrix`` with 0 and 1, ``.rows`` with the items of an option on each line;
         * a board and pieces to tile it with: ``.tiling``, see `batchsolve.formats.tiling_files`;
         * ``-``: a grid, ``.ec`` with a header ``p ec``, sets, a tiling, JSON or a matrix from
           standard input;
@@ -420,7 +420,7 @@ def read_content(
             data = content_of(member_of(io.BytesIO(data)), "unpacks to")
         if not data.strip():
             raise InputError("is empty; expected a grid or an exact cover problem")
-        problem = _read_cover(data, f".{form}" if form else suffix)
+        problem = _read_cover(data, f".{form}" if form else suffix, form)
         if problem is None:
             return _read_grid(data, path, name, written)
         if any(each is not None for each in written.values()):
@@ -428,10 +428,12 @@ def read_content(
     return _reading(problem, name)
 
 
-def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
+def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     """Return the exact cover problem in a file, or None if the file must be a grid."""
     if suffix == ".npz" or (data.startswith(_ZIP) and b"indptr" in data):
         return read_npz(data)
+    if suffix == ".matrix" or is_matrix(data):
+        return read_matrix(data)
     if data.startswith(_BINARY_TABLES):
         return None
     text = _text(data)
@@ -443,8 +445,10 @@ def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
         return read_tiling(text)
     if suffix == ".sets":
         return read_sets(text)
+    if suffix == ".rows":
+        return read_rows(text)
     is_object = text.lstrip().startswith("{") and not is_grid_document(data)
-    if is_object and suffix not in TABLE_SUFFIXES:
+    if form == "json" or (is_object and suffix not in TABLE_SUFFIXES):
         return read_json(text)
     return None
 
@@ -491,15 +495,19 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
         if suffix_of(path) == ".json":
             return _reading(read_json(_text(data)), name)
         is_numbers = not re.search(rb"[A-Za-z|]", data)  # a grid that lacks a line reads as .dlx
-        for form, read in () if is_numbers else (("dlx", read_dlx), ("ec", read_ec)):
+        for form, read in _OF_NUMBERS if is_numbers else _OF_NAMES:
             try:
-                read(_text(data))
+                read(data)
             except BatchsolveError:
                 continue
             raise InputError(
                 f"{error}; if it is a .{form} problem, name it {form}:{path}"
             ) from error
         raise
+
+
+_OF_NUMBERS: list[tuple[str, Callable[[bytes], ExactCover]]] = [("matrix", read_matrix)]
+_OF_NAMES = [("dlx", lambda data: read_dlx(_text(data))), ("ec", lambda data: read_ec(_text(data)))]
 
 
 def _corpus_of(data: bytes, path: str, written: Mapping[str, Any]) -> Corpus:

@@ -110,6 +110,11 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     array = as_whole(array)
     if array.ndim == 4 and len(set(array.shape[1:])) == 1 and set(np.unique(array)) <= {0, 1}:
         array = np.where(array.any(axis=3), array.argmax(axis=3) + 1, 0)  # a bit for each digit
+    n = len(array) if array.ndim == 2 and array.shape[0] == array.shape[1] else 0
+    root = isqrt(n)
+    are_rows = root * root == n and default_box(root) and array.max(initial=0) <= root
+    if default_box(n) and not are_rows:
+        array = array[None]  # one grid
     n_rows = len(array) if array.ndim else 0
     n_cells = int(np.prod(array.shape[1:]))
     n = round(n_cells**0.5)

@@ -489,3 +489,57 @@ def test_a_wrong_number_is_no_pencil_mark(cell):
         bs.solve(" ".join(numbers))
     table = pa.table({"puzzle": [" ".join(numbers), PUZZLE]})
     assert bs.solve_table(table)["status"].to_pylist() == ["invalid", "unique"]
+
+
+SIX = [[0, 0, 1, 0, 1, 1, 0], [1, 0, 0, 1, 0, 0, 1], [0, 1, 1, 0, 0, 1, 0]]
+SIX += [[1, 0, 0, 1, 0, 0, 0], [0, 1, 0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 0, 1]]
+
+
+def test_matrices_of_0_and_1_are_problems(tmp_path):
+    lines = ["".join(map(str, row)) for row in SIX]
+    (tmp_path / "a.matrix").write_text("\n".join(lines) + "\n\n")
+    (tmp_path / "b.txt").write_text("\n".join(map(" ".join, lines)))
+    (tmp_path / "c.txt").write_text("\n".join(map(",".join, lines)))
+    np.save(tmp_path / "d.npy", np.array(SIX, bool))
+    for name in ("a.matrix", "matrix:b.txt", "matrix:c.txt", "d.npy", "matrix:d.npy"):
+        form, _, path = name.rpartition(":")
+        reading = bs.read_problem(f"{form}{form and ':'}{tmp_path / path}")
+        assert (reading.problem.n_items, reading.problem.n_options) == (7, 6)
+        assert bs.count(reading).count == 1
+    with pytest.raises(bs.InputError, match=r"name it matrix:.*b\.txt"):
+        bs.count(tmp_path / "b.txt")
+    summary = bs.count_file(tmp_path / "a.matrix", tmp_path / "out.csv")
+    assert (summary.rows, summary.invalid) == (1, 0)
+
+
+@pytest.mark.parametrize("shape", [(5, 16), (1, 81), (9, 9), (16, 16)])
+def test_arrays_that_can_be_grids_are_grids_unless_named(tmp_path, shape):
+    array = np.zeros(shape, int)
+    array[0, 0] = 1
+    np.save(tmp_path / "a.npy", array)
+    if len(array) in (1, 9):
+        assert bs.read_problem(tmp_path / "a.npy").stack.size == 1
+    else:
+        with pytest.raises(bs.InputError, match=f"a table of {len(array)} grids"):
+            bs.read_problem(tmp_path / "a.npy")
+    assert bs.read_problem(f"matrix:{tmp_path}/a.npy").problem.n_items >= shape[1]
+
+
+def test_one_grid_may_be_an_array(tmp_path):
+    np.save(tmp_path / "a.npy", np.array(CELLS))
+    assert counted(tmp_path / "a.npy") == (1, 1)
+    assert bs.count(tmp_path / "a.npy").count == 1
+
+
+@pytest.mark.parametrize("text", ["01\n10\n1\n", "01\n12\n"])
+def test_a_wrong_row_of_a_matrix_is_named(tmp_path, text):
+    (tmp_path / "a.matrix").write_text(text)
+    with pytest.raises(bs.InputError, match=r"a\.matrix: line \d: not a row of 0 and 1"):
+        bs.count(tmp_path / "a.matrix")
+
+
+def test_rows_have_the_items_of_options(tmp_path):
+    (tmp_path / "a.rows").write_text("1 3\n2, 4\n1 2\n3 4\n")
+    assert bs.count(tmp_path / "a.rows").count == 2
+    (tmp_path / "b.txt").write_text("1 3\n2 4\n")
+    assert bs.count(f"rows:{tmp_path}/b.txt").count == 1
