@@ -28,12 +28,14 @@ from batchsolve.formats.grid_texts import (
     cells_of_line,
     drawn_grids,
     form_of_drawing,
+    in_one_line,
     pencil_marks,
     rows_of_line,
 )
 from batchsolve.json_records import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
 from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
+from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.tables.blocks import never_closed, record_end
 from batchsolve.tables.layouts import (
     BOM,
@@ -151,6 +153,9 @@ def _json_table(data: bytes) -> pa.Table:
     try:
         values = loads(data.decode("utf-8-sig"))
     except Exception as error:
+        grid = pa.array([in_one_line(data.decode("utf-8-sig", errors="replace"))])
+        if forms(grid)[0] != NO_FORM:  # as Python and NumPy print it
+            return pa.table({"puzzle": grid})
         raise InputError(
             f"is not JSON ({error}); expected an array, or an object a line"
         ) from error

@@ -61,6 +61,8 @@ ONE = {
     "nulls.json": json.dumps([[c or None for c in row] for row in CELLS]),
     "texts.json": json.dumps(ROWS),
     "empties.json": json.dumps(EMPTY),
+    "python.txt": repr([[c or None for c in row] for row in CELLS]),
+    "numpy.txt": str(np.array(CELLS)),
     "objects.json": json.dumps([{"val": c} for row in CELLS for c in row]),
 }
 
@@ -73,8 +75,6 @@ TEXTS = {
     "blanks between rows": " ".join(ROWS),
     "raised dots": LINES.replace(".", "·"),
     "underscores": PUZZLE.replace(".", "_"),
-    "a list of Python": repr([[c or None for c in row] for row in CELLS]),
-    "an array of NumPy": str(np.array(CELLS)),
     "fractions": json.dumps([[float(c) for c in row] for row in CELLS]),
 }
 

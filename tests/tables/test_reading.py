@@ -683,7 +683,7 @@ BAD_FILES = [
     ("a.sets", "2 1\nx 1\n", "line 2: 'x' is not a whole number"),
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
-    ("a.txt", b"PK\3\4 broken", "not UTF-8 text, but a zip archive"),
+    ("a.txt", b"PK\3\4 broken", "cannot be read as a zip archive"),
 ]
 
 
