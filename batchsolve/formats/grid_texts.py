@@ -175,7 +175,8 @@ def bare(text: str) -> str:
 
 def _of_list(text: str) -> str:
     """Return the values of a list of JSON, Python or NumPy in one line."""
-    text = _NULL.sub(".", text)
+    if "n" in text or "N" in text:
+        text = _NULL.sub(".", text)
     if '"' in text or "'" in text:
         text = _KEY.sub("", _EMPTY.sub(r"\1.", text))
     if "." in text and '"' not in text and "'" not in text:  # rows of characters are quoted
@@ -297,7 +298,9 @@ def size_of(lines: Sequence[Sequence[str]]) -> int | None:
 def joined(lines: Sequence[Sequence[str]], are_words: bool) -> str:
     """Return the cells of rows as text, with blanks between numbers."""
     cells = list(chain.from_iterable(lines))
-    return (" " if are_words and are_numbers(cells) else "").join(cells)
+    text = "".join(cells)
+    are_digits = len(text) == len(cells) <= MOST_PLAIN**2 and text.isdigit()  # the most usual ones
+    return text if are_digits or not (are_words and are_numbers(cells)) else " ".join(cells)
 
 
 def are_numbers(words: Sequence[str]) -> bool:
