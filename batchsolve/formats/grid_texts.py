@@ -63,21 +63,11 @@ class SeveralGridsError(NoGridError):
 
 
 class DrawnForm(NamedTuple):
-    """The form of the drawings of a text, as the first of them has it.
-
-    Attributes
-    ----------
-    n : int
-        The cells of a row, and the rows of a grid.
-    has_dashes : bool
-        True if dashes are blank cells, and not frames alone.
-    has_gaps : bool
-        True if blank lines stand below each row of boxes of a grid; otherwise they end one.
-    """
+    """The form of the drawings of a text, as the first of them has it."""
 
     n: int
-    has_dashes: bool
-    has_gaps: bool
+    has_dashes: bool  # dashes are blank cells, and not frames alone
+    has_gaps: bool  # blank lines stand below each row of boxes; otherwise they end a grid
 
 
 @dataclass
@@ -125,18 +115,7 @@ def in_one_line(text: str) -> str:
 def rows_of(text: str, size: int | None = None, name: str = "FILE") -> list[Row]:
     """Return the rows of the one grid of a text; all lines with cells if it is not a drawing.
 
-    Parameters
-    ----------
-    text : str
-    size : int, optional
-        N, if it is known.
-    name : str
-        The name of the text in messages.
-
-    Raises
-    ------
-    SeveralGridsError
-        If several grids are drawn.
+    If several grids are drawn, raise `SeveralGridsError`. `size` is N, if it is known.
     """
     rows = _rows(text := bare(text))
     # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
@@ -188,9 +167,8 @@ def _cells_between_blanks(words: Sequence[str]) -> str:
     """Return N words of N characters, or N² numbers, in one line; of others, an empty text."""
     if _are_rows(words):
         return "".join(words)
-    n = isqrt(len(words))
-    is_square = n * n == len(words) and default_box(n) is not None
-    return joined([words], True) if is_square and max(map(len, words)) <= LONGEST_NUMBER else ""
+    are_cells = _root(len(words)) and max(map(len, words)) <= LONGEST_NUMBER
+    return joined([words], True) if are_cells else ""
 
 
 def rows_of_line(line: str) -> list[str]:
@@ -209,9 +187,7 @@ def cells_of_line(line: str) -> tuple[str, list[str]]:
     """
     for mark in "|,;\t":
         cells = [cell.strip(' "') for cell in line.split(mark)]
-        n = isqrt(len(cells))
-        is_square = n * n == len(cells) and default_box(n) is not None
-        if is_square and all(map(_CELL.fullmatch, filter(None, cells))):
+        if _root(len(cells)) and all(map(_CELL.fullmatch, filter(None, cells))):
             return mark, [] if all(map(str.isalpha, cells)) else cells
     return "", []
 
@@ -219,31 +195,16 @@ def cells_of_line(line: str) -> tuple[str, list[str]]:
 def cells_of(
     rows: Sequence[Row], size: int | None = None, any_size: bool = False
 ) -> tuple[list[tuple[str, ...]], bool, int | None]:
-    """Return the cells of the rows of a grid.
+    """Return the cells of each row of a grid; True if they are words, not characters; and N.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-    size : int, optional
-        N, if it is known.
-    any_size : bool
-        Characters can be those of a grid of more digits than alphabets have.
-
-    Returns
-    -------
-    lines : list of tuple of str
-        The cells of each row.
-    are_words : bool
-        True if the words of the rows are cells, False if the characters are.
-    n : int or None
-        N, or None if the rows are no grid.
+    N is None if the rows are no grid, and `size` if that is known. With `any_size`, characters can
+    be those of a grid of more digits than the usual alphabets have.
     """
     words = [words for _, words in rows]
     characters = [tuple("".join(line)) for line in words]
     is_short = all(len(word) <= LONGEST_NUMBER for line in words for word in line)
-    is_one = len(rows) != 1 or len(words[0]) == 1 or _are_rows(words[0])
-    # long words of a line may be several grids
-    is_one = is_one or max(map(len, words[0])) <= _MOST_IN_BOX
+    first = words[0] if len(rows) == 1 else ()  # long words of one line are grids of their own
+    is_one = len(first) < 2 or _are_rows(first) or max(map(len, first)) <= _MOST_IN_BOX
     for lines in [words] * is_short + [characters] * is_one:
         n = size_of(lines)
         if n is None or not (n == size if size else default_box(n)):
@@ -266,8 +227,8 @@ def candidates_of(rows: Sequence[Row]) -> list[str]:
     ['1', '23', '23', '4']
     """
     groups = [word for _, words in rows for word in words]
-    n = isqrt(len(groups))
-    if n * n != len(groups) or len(rows) not in (1, n) or not default_box(n) or n > MOST_PLAIN:
+    n = _root(len(groups))
+    if len(rows) not in (1, n) or not 0 < n <= MOST_PLAIN:
         return []
     is_candidates = re.compile("".join(f"{digit}?" for digit in usual_notation(n).symbols))
     n_open = sum(len(group) > 1 for group in groups)
@@ -433,6 +394,12 @@ def _ways_to_read(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     are_of_boxes = len({len(word) for word in words}) == 1 and len(words[0]) <= _MOST_IN_BOX
     if len(words) == 1 or are_of_boxes:
         yield tuple("".join(words))
+
+
+def _root(n_cells: int) -> int:
+    """Return N for N² cells of a grid with usual boxes, otherwise 0."""
+    n = isqrt(n_cells)
+    return n if n * n == n_cells and default_box(n) else 0
 
 
 def _are_rows(words: Sequence[str]) -> bool:
