@@ -43,7 +43,7 @@ from batchsolve.tables.sources import FILENAME, Files, Source, Tables, TextSourc
 from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"
-PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling")
+PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling", ".matrix", ".rows")
 # some ten problems of .dlx in text, more if there are thousands, or hundreds of names of families
 BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
 PARTS = BlockSize(256 << 10, 256 << 10, 4096)

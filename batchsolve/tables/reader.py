@@ -157,7 +157,11 @@ class BlankGrids:
                 drawings = {row: drawn for row, one in each if (drawn := drawing_of(one or ""))}
                 found = forms(in_one_line(text))
             else:
-                found = _said(text) if name == CONSTRAINTS else forms(in_one_line(text))
+                found = _said(text)
+                if name != CONSTRAINTS:
+                    are_labels = pc.invert(pc.match_substring_regex(text, r"^\s*(\[|[0-9]+;)"))
+                    are_labels = np.asarray(pc.fill_null(are_labels, False))
+                    found = np.where(are_labels, forms(in_one_line(text)), found)
                 found = _codes(found // 2)
             codes = np.where(codes == NO_FORM, found, codes)
         if self.usual is not None:
