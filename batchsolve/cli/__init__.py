@@ -33,6 +33,7 @@ MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a ten
 _GROUPS = {
     "Tables of puzzles": {"solve": "rows", "dedupe": "rows", "generate": "rows"},
     "Learning": {
+        "partition": "learning",
         "rate": "learning",
         "augment": "learning",
         "audit": "learning",

@@ -63,6 +63,7 @@ from batchsolve.problems.rules import (
     regions_of,
 )
 from batchsolve.problems.sudoku import sudoku
+from batchsolve.settings import Box, checked_box
 
 _IN, _OUT = 1, 2
 
@@ -317,7 +318,7 @@ class Variant(GridProblem):
 
 def grid_problem(
     n_digits: int,
-    box: tuple[int, int] | None = None,
+    box: Box | None = None,
     rules: str | None = None,
     regions: str | None = None,
     drawing: str | None = None,
@@ -356,6 +357,7 @@ def grid_problem(
     >>> grid_problem(9, rules="samurai+x")
     Variant(369 cells, 9 digits, 141 houses)
     """
+    box = checked_box(box)
     shape = box or default_box(n_digits)
     if shape and rules is None and regions is None and drawing is None:
         return sudoku(*shape)

@@ -267,7 +267,7 @@ def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
     )
     spec = search.over(corpus)
     with pool:
-        made = table_of(spec, pool, search.settings.chunk)
+        made = table_of(spec, pool, search.settings.chunk, search.tell)
     totals = search.totals
     totals.seconds = time.perf_counter() - start
     LOG.info("%s", totals)
@@ -286,12 +286,12 @@ def check_same_rules(corpus: Corpus, other: Corpus) -> None:
         )
 
 
-_Decision = tuple[Ints, dict[int, str] | None]
+Decision = tuple[Ints, dict[int, str] | None]
 """For each row of a block, the first row with the same puzzle, or `UNSEEN` if that is the row; and
 the names of these rows, if rows are marked."""
 
 
-def _kept_table(mark: bool, reader: Reader) -> RowTable:
+def kept_table(mark: bool, reader: Reader) -> RowTable:
     """Return the output table: the rows that are kept, or all with a column ``first``.
 
     Raises
@@ -307,7 +307,7 @@ def _kept_table(mark: bool, reader: Reader) -> RowTable:
 class _Kept:
     """The rows of a batch that are kept; all of them if they are marked."""
 
-    def __init__(self, batch: Batch, decision: _Decision) -> None:
+    def __init__(self, batch: Batch, decision: Decision) -> None:
         self._first, self._names = decision
         self.table, self.sums = batch.table, RowSums({"rows": len(batch)})
         is_new = self._first == UNSEEN
@@ -351,7 +351,7 @@ class _Repeats:
         if self.up_to_symmetry:
             corpus.reader.main.check_has_forms()
         self.corpus, self.totals.solution_column = corpus, corpus.solution_column
-        table = partial(_kept_table, self.mark)
+        table = partial(kept_table, self.mark)
         return Spec("dedupe", corpus, corpus.reader, table, self.work, self.totals)
 
     def work(
@@ -366,7 +366,7 @@ class _Repeats:
         self.totals.known_rows = n_known = self.n_rows
         totals = self.totals
 
-        def decide(block: Block, found: RowKeys) -> _Decision:
+        def decide(block: Block, found: RowKeys) -> Decision:
             first = self._look_up(block, found)
             is_new, is_known = first == UNSEEN, (first != UNSEEN) & (first < n_known)
             self.kept.append(is_new)

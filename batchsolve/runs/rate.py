@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +30,7 @@ from batchsolve.settings import (
 from batchsolve.tables.answers import Answered, Column, RowSums, RowTable
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import arrow_table, with_columns_of
+from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Shape
 from batchsolve.tables.sources import TableSource, open_all
@@ -74,12 +74,37 @@ class RateSummary(Summary):
         return f"hardest techniques: {counts or 'none'}"
 
 
+@overload
+def rate(
+    table: Frame,
+    *,
+    backdoor: bool = False,
+    steps: bool = False,
+    uniqueness: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[GridFields],
+) -> Frame: ...
+
+
+@overload
 def rate(
     table: Any,
     *,
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[GridFields],
+) -> pa.Table: ...
+
+
+def rate(
+    table: Any,
+    *,
+    backdoor: bool = False,
+    steps: bool = False,
+    uniqueness: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[GridFields],
 ) -> Any:
     """Return a table of 9×9 puzzles with their ratings.
@@ -96,6 +121,8 @@ def rate(
         Add a column ``steps``: the steps that solve the puzzle, as JSON.
     uniqueness : bool
         Use patterns that assume a unique solution, too: unique rectangles and loops, and BUG.
+    on_progress : callable or True, optional
+        Called with a `Progress` after every block; True draws a progress bar.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``alphabet``, ``blank``, ``box``,
@@ -134,7 +161,7 @@ def rate(
     corpus = Corpus([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
     spec = _rating(corpus, backdoor, steps, uniqueness)
     with Pool(**workers) as pool:
-        return with_columns_of(table_of(spec, pool), table)
+        return with_columns_of(table_of(spec, pool, on_progress=on_progress), table)
 
 
 def rate_file(

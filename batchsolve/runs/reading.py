@@ -50,7 +50,7 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import grid_problem
-from batchsolve.settings import FileSettings
+from batchsolve.settings import Box, FileSettings
 from batchsolve.whole_files import content_of, opened
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Reading:
 def read_problem(
     text: str | os.PathLike[str],
     *,
-    box: tuple[int, int] | None = None,
+    box: Box | None = None,
     alphabet: str | None = None,
     column: str | None = None,
     blank: str | None = None,

@@ -151,20 +151,35 @@ class Spec:
         )
 
 
-def tables_of(spec: Spec, pool: Pool, most_rows: int | None = None) -> Iterator[pa.Table]:
+def tables_of(
+    spec: Spec,
+    pool: Pool,
+    most_rows: int | None = None,
+    tell: Callable[[Progress], None] = lambda _: None,
+) -> Iterator[pa.Table]:
     """Yield an empty output table, then those of each block, and add their sums."""
-    table = spec.table(spec.reader)
+    table, totals, source = spec.table(spec.reader), spec.totals, spec.source
     yield table.schema.empty_table()
-    blocks = spec.source.blocks(None, most_rows)
+    tell(Progress(0, totals))
+    blocks = source.blocks(None, most_rows)
     with closing(spec.work(blocks, pool, spec.reader.read, table.rows, 1)) as outputs:
-        for _, (part, sums) in outputs:
-            spec.totals.add(sums)
+        for block, (part, sums) in outputs:
+            n_before = totals.rows
+            totals.add(sums)
+            expected = source.expected_rows(totals.rows, block.end)
+            tell(Progress(totals.rows - n_before, totals, expected))
             yield part
 
 
-def table_of(spec: Spec, pool: Pool, most_rows: int | None = None) -> pa.Table:
-    """Return the output table."""
-    return pa.concat_tables(list(tables_of(spec, pool, most_rows)))
+def table_of(
+    spec: Spec,
+    pool: Pool,
+    most_rows: int | None = None,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+) -> pa.Table:
+    """Return the output table; tell of the progress as `shown` says."""
+    with shown(on_progress, ROW_BAR) as tell:
+        return pa.concat_tables(list(tables_of(spec, pool, most_rows, tell)))
 
 
 def followed(
@@ -383,7 +398,7 @@ class FileRun:
         output: str,
         settings: FileSettings,
         pool: Pool,
-        on_progress: Callable[[Progress], None],
+        on_progress: Callable[[Progress], None] = lambda _: None,
         is_whole: bool = False,
     ) -> None:
         self.inputs, self.settings = inputs, settings

@@ -217,7 +217,7 @@ def test_values_out_of_bounds_are_refused(command, name, value, bound):
     [
         ("--split-depth", "-1", "write a number, or auto"),
         ("--split-depth", "deep", "write a number, or auto"),
-        ("--box", "6", "write rows x columns, such as 3x3"),
+        ("--box", "6", "box is a pair, such as (2, 3) or 2x3, not '6'"),
         ("--limit", "few", "'few' is not a valid integer."),
     ],
 )
