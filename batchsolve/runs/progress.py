@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from batchsolve.tables.answers import RowSums
 
 ROW_BAR: dict[str, Any] = {"unit": " rows", "unit_scale": True}
+MOST_APART = 0.05  # two estimates of the finished share, which a bar shows if they differ by more
 TREE_BAR: dict[str, Any] = {
     "total": 1.0,
-    "bar_format": "{percentage:6.2f}% of the tree|{bar}| [{elapsed}<{remaining}{postfix}]",
+    "bar_format": "{percentage:6.2f}% of the tree, estimated|{bar}| "
+    "[{elapsed}<{remaining}{postfix}]",
 }
 
 
@@ -187,7 +189,9 @@ def tree_on(bar: Any) -> Callable[[TreeSearch], None]:
         totals = search.totals
         rate = totals.nodes / max(totals.seconds, 1e-9)
         found = counted(totals.count, "solution")
-        bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s", refresh=False)
+        low, high = search.finished_between
+        doubt = f" ({low:.0%} to {high:.0%})" if high - low > MOST_APART else ""
+        bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s{doubt}", refresh=False)
         bar.update(search.finished_share - bar.n)
 
     return update

@@ -49,6 +49,7 @@ from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 _PART_NAME = re.compile(r"[0-9]{8,}\.parquet")  # no other files are ever removed
+SHARES = ("finished_share", "finished_between")  # of a `TreeSearch`, in the journal of a run
 SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file
 
 
@@ -205,7 +206,7 @@ class Run:
         if self._totals.nodes:
             LOG.info("%s goes on after %s", self._directory, counted(self._totals.nodes, "node"))
         with workers as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
-            tree = self._tree(pool, chosen, begin)
+            self._tree = tree = self._tree_of(pool, chosen, begin)
             try:
                 result = searched(tree, pool, tell)
             except BaseException as error:
@@ -223,7 +224,7 @@ class Run:
         """The cheapest covers found so far; empty for other kinds of runs."""
         return covers_of(self._best) if self._best else []
 
-    def _tree(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
+    def _tree_of(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
         """Return the search of the outstanding stacks."""
         if self._best is not None:
             return search_for_cheapest(self._best, pool, settings, begin, self._totals, self.keep)
@@ -268,6 +269,8 @@ class Run:
         rows = [(np.frombuffer(b, "<u4").tolist(), k, w) for k, b, w in self._journal.stacks()]
         rows.sort()
         covers = state.pop(COVERS, [])
+        for name in SHARES:
+            state.pop(name, None)
         if self._best is not None:
             pricing = self._best.pricing
             rows.sort(key=lambda row: pricing.path(row[0]))
@@ -300,9 +303,11 @@ class Run:
         self._journal.record(self._state(), done, _records_of(new), parts)
 
     def _state(self) -> dict[str, Any]:
-        """Return the state for the journal: sums, and the cheapest covers."""
+        """Return the state for the journal: sums, the finished share, and the cheapest covers."""
+        shares = {name: getattr(self._tree, name) for name in SHARES}
+        state = {**asdict(self._totals), **shares}
         if self._best is None:
-            return asdict(self._totals)
+            return state
         covers = [
             {
                 "cost": found.cost,
@@ -311,7 +316,7 @@ class Run:
             }
             for found, best in zip(covers_of(self._best), self._best.covers, strict=True)
         ]
-        return {**asdict(self._totals), COVERS: covers}
+        return {**state, COVERS: covers}
 
     def write_parts(self, outputs: list[tuple[pa.Buffer, int]]) -> list[Part]:
         """Write rendered solutions to files; return the parts."""
@@ -354,14 +359,12 @@ def describe_run(directory: str) -> dict[str, Any]:
         state: dict[str, Any] = journal.state() or asdict(Totals())
         state.pop(COVERS, None)
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()
-    left = sum(weight for _, _, weight in stacks)
     return {
         "kind": about["kind"],
         **about.get("notes", {}),
         **about["settings"],
-        **state,
+        **{"finished_share": float(not stacks), "finished_between": None, **state},
         "complete": not stacks,
         "outstanding": len(stacks),
-        "finished_share": min(1.0, max(0.0, 1.0 - left)),
         "parts": len(parts),
     }
