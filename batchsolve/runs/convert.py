@@ -18,7 +18,7 @@ from batchsolve.errors import InputError, listed, named_errors
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec, write_json
 from batchsolve.formats.packed import write_npz
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.runs.reading import Puzzle, reading_of
+from batchsolve.runs.reading import FORMS as READ_FORMS, Puzzle, reading_of
 
 _COMMENTS = {"cnf": "c", "opb": "*"}
 
@@ -53,6 +53,10 @@ def converted(problem: Puzzle, form: str) -> bytes:
     -1 -3 0
     """
     reading = reading_of(problem)
+    if form in READ_FORMS and form not in FORMS:
+        raise InputError(
+            f"a .{form} file is only read, and not written; choose from {listed(FORMS)}"
+        )
     if form not in FORMS:
         raise InputError(f"unknown form {form!r}; choose from {listed(FORMS)}")
     problem, stack = reading.problem, reading.stack.tolist()

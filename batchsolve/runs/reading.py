@@ -59,6 +59,9 @@ MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on reque
 FORMS = ("dlx", "ec", "sets", "json", "npz", "tiling")
 """The forms of exact cover problems: each is a suffix of files, and a prefix of other names."""
 
+WRITTEN_ONLY = ("cnf", "opb")
+"""The forms that `convert` writes and nothing reads."""
+
 TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet")
 
 
@@ -179,6 +182,8 @@ def read_problem(
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
         return _read_file(text, written)
     form, _, path = text.partition(":")
+    if form in WRITTEN_ONLY:
+        raise _written_only(form)
     if form in FORMS and (path == "-" or os.path.exists(path)):
         return _read_file(path, written, form)
     path, row = _split_row(text)
@@ -410,10 +415,19 @@ def read_content(
     return _reading(problem, name)
 
 
+def _written_only(form: str) -> InputError:
+    return InputError(
+        f"a .{form} file is only written, by convert, and not read; read the problem that it was "
+        f"made of: {', '.join(f'.{each}' for each in FORMS)}, a grid, or a family"
+    )
+
+
 def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
     """Return the exact cover problem in a file, or None if the file must be a grid."""
     if suffix == ".npz" or (data.startswith(_ZIP) and b"indptr" in data):
         return read_npz(data)
+    if suffix.removeprefix(".") in WRITTEN_ONLY:
+        raise _written_only(suffix.removeprefix("."))
     text = _text(data)
     if suffix == ".dlx":
         return read_dlx(text)

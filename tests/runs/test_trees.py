@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -148,6 +148,21 @@ def test_a_run_keeps_the_finished_share(tmp_path):
         assert facts["finished_share"] == pytest.approx(shares[-1], abs=0.1)
         assert facts["finished_share"] in facts["finished_between"]
     assert shares == pytest.approx([0.302, 0.604], abs=0.001)
+
+
+def test_an_automatic_depth_has_a_name():
+    automatic = bs.SearchSettings(split_depth="auto")
+    assert automatic == bs.SearchSettings(split_depth=None)
+    how = {"jobs": 1, "engine": "dlx"}
+    assert count("queens:9", split_depth="auto", **how).subproblems > 20
+    assert count("queens:9", split_depth=1, **how).subproblems == 10
+    with pytest.raises(bs.InputError, match="split_depth"):
+        count("queens:8", split_depth="deep", **how)
+
+
+def test_rates_are_per_second():
+    made = replace(count("queens:6"), nodes=3000, count=50, seconds=2.0)
+    assert made.rates == {"nodes": 1500, "solutions": 25}
 
 
 def read_all(directory):
