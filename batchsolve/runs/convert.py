@@ -53,12 +53,10 @@ def converted(problem: Puzzle, form: str) -> bytes:
     -1 -3 0
     """
     reading = reading_of(problem)
-    if form in READ_FORMS and form not in FORMS:
-        raise InputError(
-            f"a .{form} file is only read, and not written; choose from {listed(FORMS)}"
-        )
     if form not in FORMS:
-        raise InputError(f"unknown form {form!r}; choose from {listed(FORMS)}")
+        is_read = form in READ_FORMS
+        what = f"a .{form} file is only read, not written" if is_read else f"unknown form {form!r}"
+        raise InputError(f"{what}; choose from {listed(FORMS)}")
     problem, stack = reading.problem, reading.stack.tolist()
     with named_errors(reading.name):
         if form in _OF_STACKS:

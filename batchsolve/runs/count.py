@@ -310,7 +310,7 @@ def solutions(
 
 def write_covers(
     problem: ExactCover,
-    stack: Stack,
+    stack: Stack | Stacks,
     file: BinaryIO,
     *,
     notation: Notation | None,

@@ -36,7 +36,7 @@ from batchsolve.runs.count import (
 from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
-from batchsolve.runs.reading import Puzzle, problem_and_stack, reading_of
+from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
 from batchsolve.search.cheapest_goal import Cheapest
 from batchsolve.search.pieces import Changes, Piece
 from batchsolve.search.tree import TreeSearch
@@ -62,8 +62,8 @@ class Run:
         The directory of the run.
     problem : ExactCover, Reading or str
         As for `count`.
-    stack : sequence of int
-        The options that every cover must contain; by default the clues that were read.
+    stack : sequence of int, or Stacks
+        As for `count`: the options that every cover must contain, or several such stacks.
     collect : bool
         Keep the covers, in ``solutions/*.parquet``, instead of only counting them.
     resume : bool
@@ -107,7 +107,7 @@ class Run:
         self,
         directory: str | os.PathLike[str],
         problem: Puzzle,
-        stack: Stack = (),
+        stack: Stack | Stacks = (),
         *,
         collect: bool = False,
         resume: bool = False,
@@ -119,7 +119,7 @@ class Run:
     ) -> None:
         reading = reading_of(problem)
         notation, name = notation or reading.notation, name or reading.name
-        problem, begin = problem_and_stack(reading, stack)
+        problem, begin = problem_and_stacks(reading, stack)
         if isinstance(problem, GridProblem):
             notation = notation or usual_notation(problem.n_digits)
         else:  # a recorded alphabet would mean that solutions are grids
@@ -129,12 +129,12 @@ class Run:
         self._collect = collect
         self._engine = engine
         self._notation = notation
-        self._stack: list[int] = begin[0].tolist()
+        self._start = begin
         self._best = None if cheapest is None else Cheapest.of(problem, cheapest)
         kind = CHEAPEST if self._best else "enumerate" if collect else "count"
         settings = {
             "problem": problem.fingerprint,
-            "stack": self._stack,
+            "stack": begin[0].tolist() if len(begin) == 1 else begin.fingerprint,
             "engine": engine,
             "alphabet": notation.name if collect and notation else None,
         }
@@ -263,7 +263,7 @@ class Run:
         self._n_parts = len(parts)
         state = self._journal.state()
         if state is None:
-            begin = Piece.whole(Stacks.from_lists([self._stack]))
+            begin = Piece.whole(self._start)
             self._journal.record(asdict(Totals()), new=_records_of(begin))
             return begin, Totals()
         rows = [(np.frombuffer(b, "<u4").tolist(), k, w) for k, b, w in self._journal.stacks()]

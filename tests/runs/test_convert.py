@@ -118,7 +118,7 @@ def test_the_command_writes_every_form(form, tmp_path):
     [
         ({"costs": [1]}, "x.cnf", "a .cnf file cannot hold costs; write .opb"),
         ({"bounds": {"a": (0, 1)}}, "x.cnf", "a .cnf file cannot hold bounds; write .opb"),
-        ({}, "x.sets", "a .sets file is only read, and not written; choose from 'dlx', 'ec'"),
+        ({}, "x.sets", "a .sets file is only read, not written; choose from 'dlx', 'ec'"),
         ({}, "x.xyz", "unknown form 'xyz'; choose from 'dlx', 'ec'"),
         ({}, "dlx", "unknown form ''; choose from 'dlx', 'ec'"),
     ],
