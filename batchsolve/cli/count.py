@@ -12,6 +12,7 @@ from click import BadParameter, Choice
 from batchsolve.cli.commands import answered, command
 from batchsolve.cli.graphs import Asked, draw_to_file, print_distribution
 from batchsolve.cli.options import (
+    NOTATION_LAST,
     PROBLEM,
     Printing,
     WorkerOptions,
@@ -57,6 +58,7 @@ CountedFiles = Annotated[
     meaning(
         "chunk", help="The upper bound of rows that a task reads; by default 16 to 128 kB of text."
     ),
+    NOTATION_LAST,
 ]
 
 

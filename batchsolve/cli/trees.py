@@ -230,7 +230,7 @@ def runs(
     examples=(
         "batchsolve split queens:14 --depth 3 --files 20 -o parts",
         "batchsolve count queens:14 --stacks parts/0007.jsonl --json > 0007.json",
-        "batchsolve enumerate queens:14 --stacks parts/0007.jsonl -o 0007 --json > 0007.json",
+        "batchsolve enumerate queens:14 --stacks parts/0007.jsonl -o solutions7",
     )
 )
 def split(

@@ -306,6 +306,7 @@ def describe(reading: Reading) -> dict[str, object]:
     primary 64
     secondary 0
     options 64
+    without_primary 0
     colors 0
     bounded 0
     costs False
@@ -321,12 +322,15 @@ def describe(reading: Reading) -> dict[str, object]:
         rows, columns = problem.rules.extent
         kind = f"grid {rows}x{columns}"
     entries, full = problem.n_entries, problem.n_items * problem.n_options
+    owners = np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
+    with_primary = np.unique(owners[problem.indices < problem.n_primary]).size
     return {
         "kind": kind,
         "items": problem.n_items,
         "primary": problem.n_primary,
         "secondary": problem.n_items - problem.n_primary,
         "options": problem.n_options,
+        "without_primary": problem.n_options - with_primary,
         "colors": problem.n_colors,
         "bounded": problem.n_bounded,
         "costs": problem.costs is not None,
