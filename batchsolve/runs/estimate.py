@@ -26,7 +26,7 @@ from batchsolve.interrupts import asking, check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.search.pieces import FIRST_BUDGET, first_budget
+from batchsolve.search.scheduler import FIRST_BUDGET, first_budget
 from batchsolve.settings import MOST_SEED, whole_number
 
 MOST_PROBES = 1_000_000  # a thousandth of the error of a single probe

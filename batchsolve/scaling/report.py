@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from batchsolve.errors import disk_errors
-from batchsolve.pictures.page import html_page
-from batchsolve.pictures.svg import text_beside
+from batchsolve.pictures.svg import html_page, text_beside
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, write_csv
 from batchsolve.scaling.forecast import Choice, Forecast
@@ -31,7 +30,7 @@ from batchsolve.scaling.speedup import (
     speedup_intervals,
     why_no_speedup,
 )
-from batchsolve.search.pieces import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
+from batchsolve.search.scheduler import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
 
 STYLE = f"\n{text_beside(__file__, 'report.css')}"
 
@@ -339,7 +338,7 @@ def _assumptions(found: Forecast) -> list[str]:
         "The tree splits as it did along random walks, where the sizes of children were counted or "
         "estimated; the noise of the estimates makes the tree look less even than it is.",
         "Budgets, pieces and draws follow the constants of "
-        "<code>batchsolve.search.pieces.py</code>. No worker is lost, and all are equally fast.",
+        "<code>batchsolve.search.scheduler.py</code>. No worker is lost, and all are equally fast.",
     ]
     return [
         "<h3>Assumptions</h3>",

@@ -15,7 +15,7 @@ import numpy as np
 from batchsolve.arrays import Ints
 from batchsolve.engines import Outcome
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.pieces import Piece
+from batchsolve.search.scheduler import Piece
 
 LEVELS = 256  # deeper ones are taken as one
 HUGE = 1e100  # nodes of a subtree; a larger one is finished as little

@@ -8,7 +8,7 @@ namespace batchsolve::python {
 
 namespace {
 
-/// The rules of rows: the fields of `batchsolve.problems.row_rules.RowRules`, in order.
+/// The rules of rows: the fields of `batchsolve.problems.rule_arrays.RowRules`, in order.
 struct RowArrays {
     Array<std::uint8_t, 2> regions;
     Array<std::uint64_t, 2> allowed;
@@ -26,7 +26,7 @@ struct RowArrays {
     }
 };
 
-/// The fields of `batchsolve.engines.digging.Wish`, in order.
+/// The fields of `batchsolve.engines.lanes.Wish`, in order.
 struct WishArrays {
     Array<std::int64_t> begins;
     Array<std::uint16_t> cells, outside, free;
@@ -37,7 +37,7 @@ struct WishArrays {
     std::int64_t row_nodes, trial_nodes, fill_nodes;
 };
 
-/// The fields of `batchsolve.engines.digging.Made`, in order.
+/// The fields of `batchsolve.engines.lanes.Made`, in order.
 struct MadeArrays {
     Output<std::uint8_t, 2> puzzles, solutions;
     Output<std::int64_t> attempts, nodes;
