@@ -515,7 +515,7 @@ LINES = {
         },
         {"--memo-size": "--memo", "--resume": "--run run", "--graph": "--memo"},
     ),
-    "enumerate": Line(ONE + " -o run", {"--best": "1"}),
+    "enumerate": Line(ONE + " -o run", {"--best": "1", "--stacks": "{home}/parts/0000.jsonl"}),
     "export": Line("{home}/run -o out.csv", {"--output": "out.jsonl"}),
     "runs": Line("{home}/run"),
     "graph": Line(

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 Note = Callable[[str, Any, Any], click.Parameter]
 """The declaration of a parameter: it makes click's of a name, a type and a default."""
 
-HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output")
+HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output", "Notation of grids")
 """The headings of a help text, in order."""
 
 
@@ -387,7 +387,10 @@ TableOutput = Annotated[
         "CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
     ),
 ]
-Puzzles = Annotated[FileSettings, NotationFields]
+NOTATION_LAST = {name: {"heading": HEADINGS[-1]} for name in NotationFields.__annotations__}
+"""A note of a command of one problem, which may be no grid."""
+
+Puzzles = Annotated[FileSettings, NotationFields, NOTATION_LAST]
 Engine = Annotated[SearchSettings, only("engine", "branch"), meaning("engine", default="dlx")]
 Json = Annotated[Printing, only("as_json")]
 Quiet = Annotated[Printing, only("quiet")]

@@ -197,7 +197,7 @@ def walk(problem: ExactCover, task: Task, begin: Callable[[Any], PartialCover]) 
 def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
     waiting = [(stack, 1.0)]  # what is left below the stack, with weights, in reverse tree order
     while waiting and tally.is_open:
-        top, weight = waiting.pop()
+        top, weight = waiting.pop()  # X8. [Leave level l.] if it is shorter than the one before
         here.go(top)
         choices = here.choices()
         if choices is None:

@@ -14,7 +14,6 @@ them and all options keep their numbers.
 from __future__ import annotations
 
 import hashlib
-import logging
 import operator
 import os
 from collections import Counter
@@ -27,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Ints, UInts, begins_of, lists_at
-from batchsolve.errors import ProblemError, argument_errors, counted, quoted
+from batchsolve.errors import ProblemError, argument_errors, counted, quoted, warn_once
 from batchsolve.problems.attributes import (
     MOST_COLORS,
     array_of,
@@ -44,7 +43,6 @@ MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
 NOTHING = "(none)"
 """The name of the item of options without items."""
 
-_LOG = logging.getLogger("batchsolve")
 _MANY = 8  # options of a stack that NumPy checks faster than Python
 
 
@@ -193,7 +191,7 @@ class ExactCover:
         option_names : sequence of str, optional
             A name for each option.
         colors : sequence of mappings, optional
-            The colours that every option gives to some of its secondary items.
+            The colours that every option gives to some of its secondary items; None is no colour.
         bounds : mapping of hashable to (int, int), optional
             The lower and the upper bound of the number of options of a cover that have an item;
             (1, 1) for items that are not named.
@@ -533,11 +531,8 @@ class ExactCover:
         gaps = np.flatnonzero(np.diff(self.indptr) == 0)
         if not gaps.size:
             return entries, colors
-        _LOG.warning(
-            "%s without items (the first is option %d): in no cover",
-            counted(gaps.size, "option"),
-            gaps[0],
-        )
+        gapped = counted(gaps.size, "option")
+        warn_once(f"{gapped} without items (the first is option {gaps[0]}): in no cover")
         places = self.indptr[gaps]
         if colors is not None and np.size(colors) == entries.size:
             colors = np.insert(whole_numbers(colors, "colors"), places, 0)

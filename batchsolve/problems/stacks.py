@@ -10,6 +10,7 @@ checks that the options exist, and reports a clash otherwise.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -192,6 +193,12 @@ class Stacks:
     def with_roots(self, roots: npt.ArrayLike) -> Stacks:
         """Return the same stacks with other roots."""
         return Stacks(self.offsets, self.options, whole_numbers(roots, "roots"))
+
+    @property
+    def fingerprint(self) -> str:
+        """The identity of the stacks, a hash of their options."""
+        content = self.offsets.astype("<i8").tobytes() + self.options.astype("<u4").tobytes()
+        return hashlib.sha256(content).hexdigest()[:16]
 
     def to_jsonl(self, problem: ExactCover, **about: object) -> str:
         """Return JSON lines: a header with the problem's fingerprint, then one line per stack.

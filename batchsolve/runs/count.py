@@ -17,7 +17,7 @@ import numpy as np
 from batchsolve.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import Choice, engine_for
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import InputError, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
@@ -91,6 +91,12 @@ class Count:
     failures: list[str]
     hint: str = ""
     symmetries: int = 1
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Nodes and solutions a second, as ``nodes`` and ``solutions``."""
+        seconds = max(self.seconds, 1e-9)
+        return {"nodes": self.nodes / seconds, "solutions": self.count / seconds}
 
     def __str__(self) -> str:
         state = "complete" if self.complete else "not complete"
@@ -303,7 +309,7 @@ def solutions(
 
 def write_covers(
     problem: ExactCover,
-    stack: Stack,
+    stack: Stack | Stacks,
     file: BinaryIO,
     *,
     notation: Notation | None,
@@ -387,13 +393,13 @@ def symmetries_for(
     chosen = begin[0] < problem.n_options  # the others are exclusions
     kept = group.stabiliser(begin[0][chosen]).stabiliser(begin[0][~chosen] % problem.n_options)
     if len(kept) == 1:
-        LOG.warning(
-            "no symmetries are known that leave the problem and its clues as they are: every "
-            "solution counts%s",
+        more = (
             "; structure_symmetries (--symmetries structure) finds those that the board does not "
             "show"
-            if wanted is True
-            else "",
+        )
+        warn_once(
+            f"no symmetries are known that leave the problem and its clues as they are: every "
+            f"solution counts{more if wanted is True else ''}"
         )
     return kept
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Bar = tuple[Callable[[Any], Callable[..., None]], Mapping[str, Any]]
 """A kind of bar: a function that returns the callback for a bar of tqdm, and how that is made."""
 
+MOST_APART = 0.05  # two estimates of the finished share, which a bar shows if they differ by more
+
 
 class Sums:
     """The sums of a run over rows, which are the fields of a dataclass."""
@@ -184,7 +186,9 @@ def tree_on(bar: Any) -> Callable[[TreeSearch], None]:
         totals = search.totals
         rate = totals.nodes / max(totals.seconds, 1e-9)
         found = counted(totals.count, "solution")
-        bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s", refresh=False)
+        low, high = search.finished_between
+        doubt = f" ({low:.0%} to {high:.0%})" if high - low > MOST_APART else ""
+        bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s{doubt}", refresh=False)
         bar.update(search.finished_share - bar.n)
 
     return update
@@ -195,7 +199,8 @@ TREE_BAR: Bar = (
     tree_on,
     {
         "total": 1.0,
-        "bar_format": "{percentage:6.2f}% of the tree|{bar}| [{elapsed}<{remaining}{postfix}]",
+        "bar_format": "{percentage:6.2f}% of the tree, estimated|{bar}| "
+        "[{elapsed}<{remaining}{postfix}]",
     },
 )
 

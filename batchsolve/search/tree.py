@@ -174,8 +174,13 @@ class TreeSearch:
 
     @property
     def finished_share(self) -> float:
-        """The share of the tree that is finished, from 0 to 1."""
-        return min(1.0, max(0.0, 1.0 - self._goal.open_weight))
+        """An estimate of the share of the nodes of the tree that were visited, from 0 to 1."""
+        return self._goal.finished_share
+
+    @property
+    def finished_between(self) -> tuple[float, float]:
+        """The lower and the upper of two such estimates; an uneven tree has them far apart."""
+        return self._goal.finished_between
 
     @property
     def complete(self) -> bool:

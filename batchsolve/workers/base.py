@@ -20,7 +20,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from batchsolve.errors import WorkersError
+from batchsolve.errors import WorkersError, warn_once
 
 LOG = logging.getLogger("batchsolve")
 TASKS_OUT = 2  # tasks handed out per worker: one runs, and the next is at hand
@@ -53,11 +53,9 @@ def itself(work: Any) -> Any:
 
 def say_that_ports_are_open(where: str, how: str) -> None:
     """Warn that everyone who reaches the ports of a cluster can run code there."""
-    LOG.warning(
-        "%s: whoever reaches its ports can run what they like, in your name; keep it within a "
-        "network that you trust, or %s (see docs/clusters.md)",
-        where,
-        how,
+    warn_once(
+        f"{where}: whoever reaches its ports can run what they like, in your name; keep it within "
+        f"a network that you trust, or {how} (see docs/clusters.md)"
     )
 
 

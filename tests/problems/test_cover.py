@@ -123,6 +123,18 @@ def test_options_without_items_are_in_no_cover_and_keep_their_numbers(form, capl
     assert caplog.messages == ["2 options without items (the first is option 1): in no cover"]
 
 
+def test_a_warning_is_given_once_in_a_loop_of_calls(caplog):
+    for _ in range(3):
+        GAPS["json"]()
+        read_json('{"options": [[]]}')
+        bs.count("steiner:7", up_to_symmetry=True)
+    assert [message[:17] for message in caplog.messages] == [
+        "2 options without",
+        "1 option without ",
+        "no symmetries are",
+    ]
+
+
 @given(
     problem=problems(5, 8, 2) | problems_with_costs(), gaps=st.lists(st.integers(0, 8), max_size=3)
 )
