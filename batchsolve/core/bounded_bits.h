@@ -30,11 +30,21 @@ public:
           total_of_problem_(find_total(problem)),
           levels_(problem.n_options() + 2) {}
 
+    /// Tell whether the numbers of items, of their options and their bounds have 16 bits.
+    bool can_take(const Stacks& stacks) {
+        constexpr std::size_t most_options = 16'000;
+        const auto is_small = [](Bounds bounds) { return bounds.most <= field; };
+        const auto left = [&](std::span<const Option> stack) {
+            return hold(stack) < 0 ? list_left() : std::span<const Option>();
+        };
+        return problem_->n_primary <= field && std::ranges::all_of(problem_->bounds, is_small) &&
+               !leaves_more(*problem_, stacks, most_options, left);
+    }
+
     std::int32_t select(std::span<const Option> stack) {
         const std::int32_t clash = hold(stack);
         if (clash >= 0) return clash;
-        held_.list_left(options_, items_);
-        std::erase_if(options_, [&](Option o) { return decided_[o]; });
+        list_left();
         builder_.build(options_, items_, r_, [&](Item i) { return used_[i] + 1 >= most(i); });
         fill_groups();
         fill_tags();
@@ -140,6 +150,13 @@ private:
             held_.hold(o, [&](Item i) { return used_[i] >= most(i); });
         }
         return -1;
+    }
+
+    /// List the options and items that a stack leaves; return the options.
+    std::span<const Option> list_left() {
+        held_.list_left(options_, items_);
+        std::erase_if(options_, [&](Option o) { return decided_[o]; });
+        return options_;
     }
 
     std::span<Word> alive(std::size_t level) {

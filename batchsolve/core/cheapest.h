@@ -6,12 +6,6 @@
 // order are wanted.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <span>
-#include <stdexcept>
-#include <vector>
-
 #include "problem.h"
 
 namespace batchsolve {
@@ -33,10 +27,9 @@ public:
     Prices() = default;
     Prices(const Pricing& pricing, Option n_options)
         : pricing_(pricing), spent_(n_options + 2), due_(n_options + 2) {
-        if (pricing.net.size() != n_options || pricing.share.size() != n_options ||
-            pricing.is_useless.size() != n_options) {
-            throw std::invalid_argument("each option has its costs");
-        }
+        require(pricing.net.size() == n_options && pricing.share.size() == n_options &&
+                    pricing.is_useless.size() == n_options,
+                "each option has its costs");
     }
 
     std::int64_t net(Option o) const { return pricing_.net[o]; }

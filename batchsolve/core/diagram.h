@@ -9,11 +9,6 @@
 // Who makes a node passes children that exist; see `GraphView` for nodes that come from elsewhere.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <stdexcept>
-#include <vector>
-
 #include "large_pages.h"
 #include "problem.h"
 
@@ -41,9 +36,9 @@ public:
     GraphView(std::span<const Option> options, std::span<const NodeNumber> lows,
               std::span<const NodeNumber> highs)
         : options_(options), lows_(lows), highs_(highs) {
-        if (options.size() < 2 || lows.size() != options.size() || highs.size() != options.size()) {
-            throw std::invalid_argument("each node has an option and two children");
-        }
+        require(
+            options.size() >= 2 && lows.size() == options.size() && highs.size() == options.size(),
+            "each node has an option and two children");
     }
 
     NodeNumber size() const { return static_cast<NodeNumber>(options_.size()); }
@@ -51,13 +46,11 @@ public:
     NodeNumber low(NodeNumber x) const { return child(lows_[x], x); }
     NodeNumber high(NodeNumber x) const { return child(highs_[x], x); }
 
-    void check_root(NodeNumber root) const {
-        if (root >= size()) throw std::invalid_argument("there is no such root");
-    }
+    void check_root(NodeNumber root) const { require(root < size(), "there is no such root"); }
 
 private:
     static NodeNumber child(NodeNumber y, NodeNumber x) {
-        if (y >= x) throw std::invalid_argument("children have smaller numbers than their parents");
+        require(y < x, "children have smaller numbers than their parents");
         return y;
     }
 

@@ -1,11 +1,7 @@
 // An exact cover problem, as engines take it.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <span>
-#include <stdexcept>
-#include <vector>
+#include "arrays.h"
 
 namespace batchsolve {
 
@@ -28,24 +24,21 @@ public:
             std::span<const Color> colors, std::span<const std::int64_t> bounds, Item n_items,
             Item n_primary)
         : n_items(n_items), n_primary(n_primary), colors(colors.begin(), colors.end()) {
-        check(n_primary <= n_items, "there are more primary items than items");
-        check(!indptr.empty() && indptr.front() == 0, "offsets of options begin with 0");
-        check(indptr.back() == static_cast<std::int64_t>(indices.size()),
-              "the last offset is the number of entries");
-        check(indices.size() + indptr.size() + n_items < 0xffffffff, "the problem is too large");
-        check(colors.empty() || colors.size() == indices.size(), "each entry has a colour");
-        check(bounds.empty() || bounds.size() == 2 * std::size_t{n_primary},
-              "each primary item has two bounds");
-        for (std::size_t o = 1; o < indptr.size(); ++o) {
-            check(indptr[o - 1] <= indptr[o], "offsets of options ascend");
-        }
+        require(n_primary <= n_items, "there are more primary items than items");
+        check_bounds(indptr, indices.size());
+        require(indptr.front() == 0 && indptr.back() == std::ssize(indices),
+                "the options have all entries");
+        require(indices.size() + indptr.size() + n_items < 0xffffffff, "the problem is too large");
+        require(colors.empty() || colors.size() == indices.size(), "each entry has a colour");
+        require(bounds.empty() || bounds.size() == 2 * std::size_t{n_primary},
+                "each primary item has two bounds");
         begins_.assign(indptr.begin(), indptr.end());
         for (const Item i : indices)
-            check(i < n_items, "an option has an item that does not exist");
+            require(i < n_items, "an option has an item that does not exist");
         items_.assign(indices.begin(), indices.end());
         for (std::size_t i = 0; i < bounds.size(); i += 2) {
-            check(0 <= bounds[i] && bounds[i] <= bounds[i + 1] && 0 < bounds[i + 1],
-                  "bounds are 0 or more, the upper one is positive and not below the lower one");
+            require(0 <= bounds[i] && bounds[i] <= bounds[i + 1] && 0 < bounds[i + 1],
+                    "bounds are 0 or more, the upper one is positive and not below the lower one");
             constexpr std::int64_t most = 0xffffffff;
             this->bounds.push_back({static_cast<std::uint32_t>(std::min(bounds[i], most)),
                                     static_cast<std::uint32_t>(std::min(bounds[i + 1], most))});
@@ -69,10 +62,6 @@ public:
     std::vector<Bounds> bounds;  // of the primary items; empty if all are 1
 
 private:
-    static void check(bool is_right, const char* what) {
-        if (!is_right) throw std::invalid_argument(what);
-    }
-
     std::vector<std::size_t> begins_;
     std::vector<Item> items_;
 };

@@ -8,11 +8,7 @@
 // Items and options come from a checked `Problem`; `Held::select` checks the options of stacks.
 #pragma once
 
-#include <algorithm>
 #include <bit>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "task.h"
 
@@ -114,18 +110,25 @@ private:
     std::vector<std::int64_t> color_;  // item -> 0 if it is covered, its colour, or `open`
 };
 
-/// Tell whether any of the stacks leaves more than `most` options of a problem.
-inline bool leaves_more(const Problem& problem, const Stacks& stacks, std::size_t most) {
+/// Tell whether any of the stacks leaves more than `most` options of a problem, of which
+/// `list_left(stack)` returns a list.
+bool leaves_more(const Problem& problem, const Stacks& stacks, std::size_t most, auto list_left) {
     if (problem.n_options() <= most) return false;
+    for (std::size_t k = 0; k < stacks.size(); ++k) {
+        if (list_left(stacks[k]).size() > most) return true;
+    }
+    return false;
+}
+
+inline bool leaves_more(const Problem& problem, const Stacks& stacks, std::size_t most) {
     Held held(problem);
     std::vector<Option> options;
     std::vector<Item> items;
-    for (std::size_t k = 0; k < stacks.size(); ++k) {
-        if (held.select(stacks[k]) >= 0) continue;
-        held.list_left(options, items);
-        if (options.size() > most) return true;
-    }
-    return false;
+    return leaves_more(problem, stacks, most, [&](std::span<const Option> stack) {
+        options.clear();
+        if (held.select(stack) < 0) held.list_left(options, items);
+        return std::span(options);
+    });
 }
 
 /// What is left of a problem: sets of options have `words` words.

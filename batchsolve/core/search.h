@@ -147,4 +147,12 @@ struct Covers {
     void climb(const M&, std::size_t) {}
 };
 
+/// Search all stacks of a task, which are of the problem of `moves`.
+Outcome search_with(Moves auto moves, const Task& task) {
+    Search search(task);
+    Covers covers{search};
+    search.below(moves, covers, 0, task.stacks.size());
+    return std::move(search.out);
+}
+
 }  // namespace batchsolve

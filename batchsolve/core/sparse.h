@@ -17,7 +17,6 @@
 
 #include <cstring>
 #include <limits>
-#include <stdexcept>
 #include <utility>
 
 #include "residual.h"
@@ -70,9 +69,8 @@ public:
           levels_(problem.n_primary + 1) {
         n_cells_ = (residual_.items.size() + width - 1) / width * width;
         stride_ = n_cells_ + width;
-        if (beginning.most_of_an_item >= most_options || n_cells_ > 0xffff) {
-            throw std::invalid_argument("the cells are too small for the problem");
-        }
+        require(beginning.most_of_an_item < most_options && n_cells_ <= 0xffff,
+                "the cells are too small for the problem");
         lay_out_items();
         add_rows(16);
     }

@@ -1,8 +1,6 @@
 #include "text.h"
 
-#include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <tuple>
 
 namespace batchsolve::text {
@@ -79,14 +77,6 @@ std::int32_t read_numbers(Bytes value, Table table, int first_digit, int n_digit
 
 }  // namespace
 
-Texts::Texts(Bytes bytes, std::span<const std::int32_t> offsets)
-    : bytes_(bytes), offsets_(offsets) {
-    if (offsets.empty() || offsets.front() < 0 || !std::ranges::is_sorted(offsets) ||
-        static_cast<std::size_t>(offsets.back()) > bytes.size()) {
-        throw std::invalid_argument("the offsets of texts ascend, within the number of bytes");
-    }
-}
-
 Bytes trimmed(Bytes value) {
     const auto is_space = [](Byte c) { return 0 < c && c <= ' '; };
     while (!value.empty() && is_space(value.front())) value = value.subspan(1);
@@ -97,7 +87,7 @@ Bytes trimmed(Bytes value) {
 void read_symbols(const Texts& texts, Table table, const Grids& grids) {
     for (std::size_t k = 0; k < texts.size(); ++k) {
         const Bytes value = trimmed(texts[k]);
-        const auto grid = grids[k];
+        const auto grid = grids.digits[k];
         grids.faults[k] = value.size() == grid.size() ? fine : wrong_length;
         if (value.size() != grid.size()) continue;
         Byte most = 0;
@@ -113,17 +103,11 @@ void read_symbols(const Texts& texts, Table table, const Grids& grids) {
 
 void read_numbers(const Texts& texts, Table table, int first_digit, int n_digits,
                   const Grids& grids) {
-    if (first_digit < 0 || first_digit > 1 || n_digits < 0 || n_digits > 255) {
-        throw std::invalid_argument("digits begin at 0 or 1, and there are 255 at most");
-    }
+    require(0 <= first_digit && first_digit <= 1 && 0 <= n_digits && n_digits <= 255,
+            "digits begin at 0 or 1, and there are 255 at most");
     for (std::size_t k = 0; k < texts.size(); ++k) {
-        grids.faults[k] = read_numbers(trimmed(texts[k]), table, first_digit, n_digits, grids[k]);
-    }
-}
-
-Symbols::Symbols(Bytes begins, Bytes steps) : begins_(begins), steps_(steps) {
-    if (begins.empty() || begins[0] != 0 || begins.size() != steps.size()) {
-        throw std::invalid_argument("each step begins at a digit, the first one at 0");
+        grids.faults[k] =
+            read_numbers(trimmed(texts[k]), table, first_digit, n_digits, grids.digits[k]);
     }
 }
 
@@ -133,9 +117,8 @@ std::vector<Byte> write_symbols(Bytes digits, const Symbols& symbols) {
     return text;
 }
 
-Written write_numbers(Bytes digits, std::size_t n_cells, int first_digit, Byte separator,
-                      Byte blank) {
-    if (first_digit < 0 || first_digit > 1) throw std::invalid_argument("digits begin at 0 or 1");
+Written write_numbers(Rows<const Byte> grids, int first_digit, Byte separator, Byte blank) {
+    require(0 <= first_digit && first_digit <= 1, "digits begin at 0 or 1");
     struct Number {
         std::array<Byte, 4> text;  // with the separator behind it
         std::size_t size;
@@ -151,10 +134,10 @@ Written write_numbers(Bytes digits, std::size_t n_cells, int first_digit, Byte s
         if (digit == 0) text[size++] = blank;
         text[size++] = separator;
     }
-    Written written{std::vector<Byte>(digits.size() * 4), {0}};
+    Written written{std::vector<Byte>(grids.values.size() * 4), {0}};
     std::size_t end = 0;
-    for (; !digits.empty(); digits = digits.subspan(n_cells)) {
-        for (const Byte digit : digits.first(n_cells)) {
+    for (std::size_t k = 0; k < grids.size(); ++k) {
+        for (const Byte digit : grids[k]) {
             const auto& [text, size] = numbers[digit];
             std::ranges::copy(text, std::span(written.bytes).subspan(end, 4).begin());
             end += size;

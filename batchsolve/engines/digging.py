@@ -130,7 +130,7 @@ def dig_rows(
     int
         The place of the first row for which no puzzle was found, or n.
     """
-    given = native.Wish(*wish), native.Made(*made), keys, rows
+    given = wish, made, keys, rows
     if isinstance(problem, Sudoku):
         return int(native.dig_boxes(problem.box_rows, problem.box_columns, *given))
     return int(native.dig_houses(*rules_of(problem, np.arange(len(rows))), *given))

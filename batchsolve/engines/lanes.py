@@ -32,11 +32,11 @@ def search(problem: ExactCover, task: Task) -> Outcome:
 
 
 def _search(grids: GridProblem, task: Task) -> Outcome:
-    given = core_task(task), task.any_order, task.unordered
+    given = core_task(task)
     if isinstance(grids, Sudoku):
-        found, digits = native.search_boxes(grids.box_rows, grids.box_columns, *given)
+        found, digits = native.search_boxes(grids.box_rows, grids.box_columns, given)
     else:
-        found, digits = native.search_houses(*rules_of(grids, task.stacks.roots), *given)
+        found, digits = native.search_houses(*rules_of(grids, task.stacks.roots), given)
     outcome = outcome_of(found, task)
     if task.unordered:
         digits = digits.reshape(-1, grids.n_cells)
@@ -86,7 +86,7 @@ def rules_of(problem: GridProblem, roots: npt.NDArray[np.int64]) -> tuple[Any, A
         The row of `own` for each root.
     """
     assert isinstance(problem, Variant)
-    return _shared_rules(problem), native.RowRules(*problem.row_rules), problem.rows_of(roots)
+    return _shared_rules(problem), problem.row_rules, problem.rows_of(roots)
 
 
 @prepared

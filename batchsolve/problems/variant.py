@@ -241,7 +241,7 @@ class Variant(GridProblem):
         _, *arrays = self.arrays
         shared = native.GridRules(self.n_cells, self.n_digits, *arrays)
         rows = self.rows_of(np.arange(len(grids)))
-        clashes: Ints = native.first_clashes(shared, native.RowRules(*self.row_rules), rows, grids)
+        clashes: Ints = native.first_clashes(shared, self.row_rules, rows, grids)
         return clashes
 
     def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:

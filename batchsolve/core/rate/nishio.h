@@ -7,8 +7,6 @@
 // are fewer.
 #pragma once
 
-#include <optional>
-
 #include "rate/board.h"
 
 namespace batchsolve::rate {

@@ -4,14 +4,11 @@
 // The constructor checks the bounds of the samples.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <random>
-#include <span>
-#include <stdexcept>
-#include <vector>
+
+#include "arrays.h"
 
 namespace batchsolve::scaling {
 
@@ -33,15 +30,14 @@ public:
           last_(last.begin(), last.end()),
           grain_(grain),
           random_(seed) {
-        bool fits = !bounds.empty() && bounds.front() >= 0 && !first.empty() &&
-                    bounds.back() <= static_cast<std::int64_t>(shares.size()) &&
-                    std::ranges::adjacent_find(bounds, std::greater_equal{}) == bounds.end() &&
-                    first.size() == last.size();
-        for (std::size_t c = 0; fits && c < first.size(); ++c) {
-            fits = 0 <= first[c] && first[c] < last[c] &&
-                   last[c] < static_cast<std::int64_t>(bounds.size());
+        check_bounds(bounds, shares.size());
+        require(!first.empty() && first.size() == last.size() &&
+                    std::ranges::adjacent_find(bounds, std::greater_equal{}) == bounds.end(),
+                "the samples of a shape do not fit together");
+        for (std::size_t c = 0; c < first.size(); ++c) {
+            require(0 <= first[c] && first[c] < last[c] && last[c] < std::ssize(bounds),
+                    "the samples of a shape do not fit together");
         }
-        if (!fits) throw std::invalid_argument("the samples of a shape do not fit together");
     }
 
     /// Replace every subtree by the subtrees of its children.

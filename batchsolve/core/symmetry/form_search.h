@@ -12,7 +12,7 @@
 // The search is breadth first, so that states of one row are compared before any of them is
 // followed further. The order of stacks, of which there are few, is chosen first.
 //
-// Rows, columns and digits are indices: `find_forms` checks shapes and grids.
+// Rows, columns and digits are indices: `canonical_forms` checks shapes and grids.
 #pragma once
 
 #include <algorithm>

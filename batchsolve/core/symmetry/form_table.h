@@ -10,7 +10,7 @@
 // A grid has 36 pairs of rows that can come first, 18 of them columns. The pairs with the least
 // second row are tried, one or a few for most grids, and their rows compared one by one.
 //
-// Digits are indices: `find_forms` checks grids.
+// Digits are indices: `canonical_forms` checks grids.
 #pragma once
 
 #include <array>

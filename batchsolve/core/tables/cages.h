@@ -4,19 +4,15 @@
 // of arrays with an entry for each byte.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "text.h"
 
 namespace batchsolve::tables {
 
 /// The cages of rows: row k has those from cages_of[k] to cages_of[k + 1]; cage c has the total
-/// totals[c] and the cells from cells_of[c] to cells_of[c + 1].
+/// totals[c] and the cells cells[c].
 struct Cages {
-    std::vector<std::int64_t> cages_of{0}, totals, cells_of{0};
-    std::vector<std::uint16_t> cells;
+    std::vector<std::int64_t> cages_of{0}, totals;
+    GrowingLists<std::uint16_t> cells;
     std::vector<std::uint8_t> is_read;  // 1 for each row that was read
 };
 
