@@ -327,7 +327,7 @@ def work_guarded():
 
 _FUNCTIONS = """
     Problem count_by_memo links search_links search_bits search_sparse
-    search_boxes search_houses read_symbols read_numbers write_symbols write_numbers
+    search_boxes search_houses read_symbols read_numbers write_symbols join
     survey
 """
 

@@ -51,6 +51,10 @@ public:
     std::span<const Item> items_of(Option o) const {
         return std::span(items_).subspan(begins_[o], begins_[o + 1] - begins_[o]);
     }
+    /// The bounds of an item; a secondary one has 0 and 1.
+    Bounds bounds_of(Item i) const {
+        return i >= n_primary ? Bounds{0, 1} : bounds.empty() ? Bounds{1, 1} : bounds[i];
+    }
     /// The colours of the same items; 0 is none. Empty if the problem has no colours.
     std::span<const Color> colors_of(Option o) const {
         if (colors.empty()) return {};
@@ -65,5 +69,23 @@ private:
     std::vector<std::size_t> begins_;
     std::vector<Item> items_;
 };
+
+/// Return the primary item that all options have, the first of those with the least upper bound;
+/// n_items if there is none.
+inline Item item_of_all_options(const Problem& problem) {
+    std::vector<Option> sizes(problem.n_items);
+    for (Option o = 0; o < problem.n_options(); ++o) {
+        for (const Item i : problem.items_of(o)) ++sizes[i];
+    }
+    Item found = problem.n_items;
+    std::uint32_t least = ~0u;
+    for (Item i = 0; i < problem.n_primary; ++i) {
+        const std::uint32_t most = problem.bounds_of(i).most;
+        if (sizes[i] != problem.n_options() || (found < problem.n_items && most >= least)) continue;
+        found = i;
+        least = most;
+    }
+    return found;
+}
 
 }  // namespace batchsolve

@@ -95,7 +95,7 @@ public:
         Cell size = covered;
         for (std::size_t i = 0; i < n_cells_; i += width) {
             const Vector<Cell> group = load(here, i);
-            if (const auto low = at_most(group, 1)) {
+            if (const auto low = bits(group <= 1)) {
                 item_ = i + static_cast<std::size_t>(std::countr_zero(low));
                 size = here[item_];
                 break;
@@ -106,7 +106,7 @@ public:
             size = least<Cell>(fewest);
             if (size == covered) return Node::cover;
             for (std::size_t i = 0; item_ == n_cells_; i += width) {
-                if (const auto low = at_most(load(here, i), size)) {
+                if (const auto low = bits(load(here, i) <= size)) {
                     item_ = i + static_cast<std::size_t>(std::countr_zero(low));
                 }
             }

@@ -1,7 +1,6 @@
 #include "text.h"
 
 #include <array>
-#include <tuple>
 
 namespace batchsolve::text {
 
@@ -31,21 +30,6 @@ Token next_token(Bytes& text) {
     const Bytes token = text.subspan(begin, end - begin);
     text = text.subspan(end);
     return {token, is_number ? static_cast<int>(number) : -1};
-}
-
-/// Return the number of tokens of a value, and whether one has more bytes than a number.
-std::pair<std::int64_t, bool> tokens_of(Bytes value) {
-    std::vector<Byte> parts(value.size() + longest_number, 1);  // 1 for a separator, or nothing
-    std::ranges::transform(value, parts.begin() + longest_number, [](Byte c) {
-        return static_cast<Byte>((c == ' ') | (c == ',') | (c == ';') | (c == '\t'));
-    });
-    std::size_t n_tokens = 0;
-    Byte least = 1;
-    for (std::size_t x = 0; x < value.size(); ++x) {
-        n_tokens += parts[x + 2] > parts[x + 3];
-        least &= static_cast<Byte>(parts[x] | parts[x + 1] | parts[x + 2] | parts[x + 3]);
-    }
-    return {static_cast<std::int64_t>(n_tokens), least == 0};
 }
 
 /// Read the numbers of one grid; return its fault.
@@ -117,37 +101,6 @@ std::vector<Byte> write_symbols(Bytes digits, const Symbols& symbols) {
     return text;
 }
 
-Written write_numbers(Rows<const Byte> grids, int first_digit, Byte separator, Byte blank) {
-    require(0 <= first_digit && first_digit <= 1, "digits begin at 0 or 1");
-    struct Number {
-        std::array<Byte, 4> text;  // with the separator behind it
-        std::size_t size;
-    };
-    std::array<Number, 256> numbers{};
-    for (std::size_t digit = 0; digit < 256; ++digit) {
-        auto& [text, size] = numbers[digit];
-        const std::size_t number = digit + static_cast<std::size_t>(first_digit) - (digit > 0);
-        for (const std::size_t power : {100u, 10u, 1u}) {
-            const bool is_shown = number >= power || power == 1;
-            if (digit > 0 && is_shown) text[size++] = static_cast<Byte>('0' + number / power % 10);
-        }
-        if (digit == 0) text[size++] = blank;
-        text[size++] = separator;
-    }
-    Written written{std::vector<Byte>(grids.values.size() * 4), {0}};
-    std::size_t end = 0;
-    for (std::size_t k = 0; k < grids.size(); ++k) {
-        for (const Byte digit : grids[k]) {
-            const auto& [text, size] = numbers[digit];
-            std::ranges::copy(text, std::span(written.bytes).subspan(end, 4).begin());
-            end += size;
-        }
-        written.offsets.push_back(static_cast<std::int32_t>(--end));  // without the last separator
-    }
-    written.bytes.resize(end);
-    return written;
-}
-
 Survey survey(const Texts& texts) {
     const auto n = texts.size();
     Survey facts{std::vector<std::int64_t>(n), std::vector<std::int64_t>(n),
@@ -166,7 +119,11 @@ Survey survey(const Texts& texts) {
         facts.high[k] = high;
         facts.has_long[k] = value.size() > longest_number;
         if (low & separators) {
-            std::tie(facts.n_tokens[k], facts.has_long[k]) = tokens_of(value);
+            facts.has_long[k] = 0;
+            for (Bytes rest = value, token; !(token = next_token(rest).text).empty();) {
+                ++facts.n_tokens[k];
+                facts.has_long[k] |= token.size() > longest_number;
+            }
         }
     }
     return facts;

@@ -102,15 +102,6 @@ private:
 /// Write digits as symbols.
 std::vector<Byte> write_symbols(Bytes digits, const Symbols& symbols);
 
-/// Values of a column that were written: their bytes, and where each ends.
-struct Written {
-    std::vector<Byte> bytes;
-    std::vector<std::int32_t> offsets;
-};
-
-/// Write grids as numbers from the first digit on, with a separator between them.
-Written write_numbers(Rows<const Byte> grids, int first_digit, Byte separator, Byte blank);
-
 /// Facts about values, without the white space around them.
 struct Survey {
     std::vector<std::int64_t> n_bytes;

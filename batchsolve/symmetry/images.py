@@ -115,9 +115,7 @@ def images_of(
     keys = np.array([seed & 2**64 - 1, seed >> 64], np.uint64)
     in_core = group.n_digits, *group.box, group.labels, group.turns, group.moves, group.relabels
     most = n + original
-    return Images(
-        *native.draw_images(puzzles, solutions, numbers, keys, most, original, in_core)
-    )
+    return Images(*native.draw_images(puzzles, solutions, numbers, keys, most, original, in_core))
 
 
 # ---- groups ---------------------------------------------------------------------------------

@@ -2,11 +2,15 @@
 #include "cages/implied.h"
 #include "python/module.h"
 
+namespace nanobind::detail {
+
+using batchsolve::cages::Cages;
+
 template <>
-struct nanobind::detail::type_caster<batchsolve::cages::Cages>
-    : batchsolve::python::FieldsCaster<
-          batchsolve::cages::Cages, &batchsolve::cages::Cages::cages_of,
-          &batchsolve::cages::Cages::cells, &batchsolve::cages::Cages::sets_of> {};
+struct type_caster<Cages> : FieldsCaster<Cages, &Cages::cages_of, &Cages::cells, &Cages::sets_of> {
+};
+
+}  // namespace nanobind::detail
 
 namespace batchsolve::python {
 

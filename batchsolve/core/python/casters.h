@@ -28,10 +28,19 @@ using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
 /// Return an array of Python that owns the values of a vector.
 template <class T, class... Sizes>
-nb::ndarray<nb::numpy, T> to_python(std::vector<T>&& values, Sizes... shape) {
+nb::ndarray<nb::numpy, T> array_of(std::vector<T>&& values, Sizes... shape) {
     auto* kept = new std::vector<T>(std::move(values));
     const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return {kept->data(), {shape...}, owner};
+}
+template <class T>
+auto to_python(std::vector<T>&& values) {
+    const auto n = values.size();
+    return array_of(std::move(values), n);
+}
+template <class T>
+auto to_python(Matrix<T>&& rows) {
+    return array_of(std::move(rows.values), rows.n_rows, rows.width);
 }
 
 /// Return a list of what `make` makes of each of some.
@@ -41,18 +50,23 @@ nb::list list_of(const auto& some, auto&& make) {
     return list;
 }
 
-/// The caster of a view of a contiguous array, which is not converted if the core writes into it.
-template <class View, class T, int n_dimensions>
-struct ViewCaster {
-    using Array = nb::ndarray<T, nb::ndim<n_dimensions>, nb::c_contig, nb::device::cpu>;
-    using Value = View;
-    static constexpr auto Name = nb::detail::make_caster<Array>::Name;
+/// What nanobind asks of a caster that makes a value.
+template <class T>
+struct CasterOf {
+    using Value = T;
     template <class>
-    using Cast = View;
+    using Cast = T;
     template <class>
     static constexpr bool can_cast() {
         return true;
     }
+};
+
+/// The caster of a view of a contiguous array, which is not converted if the core writes into it.
+template <class View, class T, int n_dimensions>
+struct ViewCaster : CasterOf<View> {
+    using Array = nb::ndarray<T, nb::ndim<n_dimensions>, nb::c_contig, nb::device::cpu>;
+    static constexpr auto Name = nb::detail::make_caster<Array>::Name;
 
     bool from_python(nb::handle source, std::uint32_t flags, nb::detail::cleanup_list* cleanup) {
         if (!std::is_const_v<T>) flags &= ~std::uint32_t{nb::detail::cast_flags::convert};
@@ -72,15 +86,8 @@ struct ViewCaster {
 
 /// The caster of a struct that Python passes as a tuple of its parts.
 template <class Whole, class... Parts>
-struct PartsCaster {
-    using Value = Whole;
+struct PartsCaster : CasterOf<Whole> {
     static constexpr auto Name = nb::detail::const_name("tuple");
-    template <class>
-    using Cast = Whole;
-    template <class>
-    static constexpr bool can_cast() {
-        return true;
-    }
     static constexpr std::index_sequence_for<Parts...> places{};
 
     bool from_python(nb::handle source, std::uint32_t flags, nb::detail::cleanup_list* cleanup) {
@@ -117,48 +124,45 @@ struct FieldsCaster {
 
 namespace nanobind::detail {
 
-template <class T>
-struct type_caster<std::span<T>> : batchsolve::python::ViewCaster<std::span<T>, T, 1> {};
+using batchsolve::Rows;
+using batchsolve::python::FieldsCaster;
+using batchsolve::python::Ints;
+using batchsolve::python::PartsCaster;
+using batchsolve::python::ViewCaster;
 
 template <class T>
-struct type_caster<batchsolve::Rows<T>>
-    : batchsolve::python::ViewCaster<batchsolve::Rows<T>, T, 2> {};
+struct type_caster<std::span<T>> : ViewCaster<std::span<T>, T, 1> {};
+
+template <class T>
+struct type_caster<Rows<T>> : ViewCaster<Rows<T>, T, 2> {};
 
 template <>
-struct type_caster<batchsolve::Streams>
-    : batchsolve::python::ViewCaster<batchsolve::Streams, const std::uint64_t, 1> {};
+struct type_caster<batchsolve::Streams> : ViewCaster<batchsolve::Streams, const std::uint64_t, 1> {
+};
+
+/// Vectors of numbers and matrices are arrays of Python.
+template <class T, class Element>
+struct OwnerCaster {
+    using Value = T;
+    using Array = ndarray<numpy, Element>;
+    static constexpr auto Name = make_caster<Array>::Name;
+
+    static handle from_cpp(T&& owner, rv_policy policy, cleanup_list* cleanup) {
+        return make_caster<Array>::from_cpp(batchsolve::python::to_python(std::move(owner)), policy,
+                                            cleanup);
+    }
+};
 
 template <class T>
     requires std::is_arithmetic_v<T>
-struct type_caster<std::vector<T>> {
-    using Value = std::vector<T>;
-    using Array = ndarray<numpy, T>;
-    static constexpr auto Name = make_caster<Array>::Name;
-
-    static handle from_cpp(Value&& values, rv_policy policy, cleanup_list* cleanup) {
-        const auto n = values.size();
-        return make_caster<Array>::from_cpp(batchsolve::python::to_python(std::move(values), n),
-                                            policy, cleanup);
-    }
-};
+struct type_caster<std::vector<T>> : OwnerCaster<std::vector<T>, T> {};
 
 template <class T>
-struct type_caster<batchsolve::Matrix<T>> {
-    using Value = batchsolve::Matrix<T>;
-    using Array = ndarray<numpy, T>;
-    static constexpr auto Name = make_caster<Array>::Name;
-
-    static handle from_cpp(Value&& rows, rv_policy policy, cleanup_list* cleanup) {
-        return make_caster<Array>::from_cpp(
-            batchsolve::python::to_python(std::move(rows.values), rows.n_rows, rows.width), policy,
-            cleanup);
-    }
-};
+struct type_caster<batchsolve::Matrix<T>> : OwnerCaster<batchsolve::Matrix<T>, T> {};
 
 template <class T>
 struct type_caster<batchsolve::GrowingLists<T>>
-    : batchsolve::python::FieldsCaster<batchsolve::GrowingLists<T>,
-                                       &batchsolve::GrowingLists<T>::bounds,
-                                       &batchsolve::GrowingLists<T>::values> {};
+    : FieldsCaster<batchsolve::GrowingLists<T>, &batchsolve::GrowingLists<T>::bounds,
+                   &batchsolve::GrowingLists<T>::values> {};
 
 }  // namespace nanobind::detail

@@ -8,17 +8,20 @@
 #include "cheapest.h"
 #include "python/tasks.h"
 
-template <>
-struct nanobind::detail::type_caster<batchsolve::Pricing>
-    : batchsolve::python::PartsCaster<batchsolve::Pricing, std::int64_t, batchsolve::python::Ints,
-                                      batchsolve::python::Ints, std::span<const bool>,
-                                      batchsolve::python::Ints, std::size_t> {};
+namespace nanobind::detail {
+
+using batchsolve::Counted;
+using batchsolve::Pricing;
 
 template <>
-struct nanobind::detail::type_caster<batchsolve::Counted>
-    : batchsolve::python::FieldsCaster<batchsolve::Counted, &batchsolve::Counted::out,
-                                       &batchsolve::Counted::counts,
-                                       &batchsolve::Counted::tree_nodes> {};
+struct type_caster<Pricing>
+    : PartsCaster<Pricing, std::int64_t, Ints, Ints, std::span<const bool>, Ints, std::size_t> {};
+
+template <>
+struct type_caster<Counted>
+    : FieldsCaster<Counted, &Counted::out, &Counted::counts, &Counted::tree_nodes> {};
+
+}  // namespace nanobind::detail
 
 namespace batchsolve::python {
 

@@ -11,12 +11,12 @@ using batchsolve::NodeNumber;
 
 template <>
 struct type_caster<batchsolve::GraphView>
-    : batchsolve::python::PartsCaster<batchsolve::GraphView, std::span<const batchsolve::Option>,
-                                      std::span<const NodeNumber>, std::span<const NodeNumber>> {};
+    : PartsCaster<batchsolve::GraphView, std::span<const batchsolve::Option>,
+                  std::span<const NodeNumber>, std::span<const NodeNumber>> {};
 
 template <>
-struct type_caster<Graph> : batchsolve::python::FieldsCaster<Graph, &Graph::option, &Graph::low,
-                                                             &Graph::high, &Graph::root> {};
+struct type_caster<Graph>
+    : FieldsCaster<Graph, &Graph::option, &Graph::low, &Graph::high, &Graph::root> {};
 
 }  // namespace nanobind::detail
 

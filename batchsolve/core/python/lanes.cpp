@@ -6,7 +6,6 @@
 namespace nanobind::detail {
 
 namespace lanes = batchsolve::lanes;
-using batchsolve::Rows;
 using Cells = std::span<const std::uint16_t>;
 
 // The fields of `batchsolve.problems.row_rules.RowRules`, and of `Wish` and `Made` in
@@ -14,27 +13,24 @@ using Cells = std::span<const std::uint16_t>;
 
 template <>
 struct type_caster<lanes::RowRules>
-    : batchsolve::python::PartsCaster<lanes::RowRules, Rows<const std::uint8_t>,
-                                      Rows<const std::uint64_t>, Ints, Rows<const std::uint16_t>,
-                                      Ints, Ints, Ints, Cells, Rows<const std::int64_t>,
-                                      std::span<const std::uint64_t>> {};
+    : PartsCaster<lanes::RowRules, Rows<const std::uint8_t>, Rows<const std::uint64_t>, Ints,
+                  Rows<const std::uint16_t>, Ints, Ints, Ints, Cells, Rows<const std::int64_t>,
+                  std::span<const std::uint64_t>> {};
 
 template <>
 struct type_caster<lanes::Wish>
-    : batchsolve::python::PartsCaster<lanes::Wish, Ints, Cells, Cells, Cells, std::int64_t,
-                                      std::int64_t, bool, bool, std::int64_t, bool, std::int64_t,
-                                      std::int64_t, std::int64_t> {};
+    : PartsCaster<lanes::Wish, Ints, Cells, Cells, Cells, std::int64_t, std::int64_t, bool, bool,
+                  std::int64_t, bool, std::int64_t, std::int64_t, std::int64_t> {};
 
 template <>
 struct type_caster<lanes::Made>
-    : batchsolve::python::PartsCaster<lanes::Made, Rows<std::uint8_t>, Rows<std::uint8_t>,
-                                      std::span<std::int64_t>, std::span<std::int64_t>,
-                                      Rows<std::int64_t>, std::span<std::int64_t>,
-                                      std::span<std::int64_t>, std::span<double>> {};
+    : PartsCaster<lanes::Made, Rows<std::uint8_t>, Rows<std::uint8_t>, std::span<std::int64_t>,
+                  std::span<std::int64_t>, Rows<std::int64_t>, std::span<std::int64_t>,
+                  std::span<std::int64_t>, std::span<double>> {};
 
 template <>
 struct type_caster<lanes::Grids>
-    : batchsolve::python::FieldsCaster<lanes::Grids, &lanes::Grids::out, &lanes::Grids::digits> {};
+    : FieldsCaster<lanes::Grids, &lanes::Grids::out, &lanes::Grids::digits> {};
 
 }  // namespace nanobind::detail
 

@@ -10,8 +10,7 @@ using batchsolve::rate::Ratings;
 
 template <>
 struct type_caster<Ratings>
-    : batchsolve::python::FieldsCaster<Ratings, &Ratings::levels, &Ratings::dead_ends,
-                                       &Ratings::backdoors> {};
+    : FieldsCaster<Ratings, &Ratings::levels, &Ratings::dead_ends, &Ratings::backdoors> {};
 
 }  // namespace nanobind::detail
 

@@ -11,20 +11,16 @@ using batchsolve::symmetry::Group;
 using batchsolve::symmetry::Images;
 
 template <>
-struct type_caster<Forms>
-    : batchsolve::python::FieldsCaster<Forms, &Forms::grids, &Forms::symmetries, &Forms::transposed,
-                                       &Forms::rows, &Forms::columns> {};
+struct type_caster<Forms> : FieldsCaster<Forms, &Forms::grids, &Forms::symmetries,
+                                         &Forms::transposed, &Forms::rows, &Forms::columns> {};
 
 template <>
-struct type_caster<Group>
-    : batchsolve::python::PartsCaster<
-          Group, int, int, int, int, batchsolve::Rows<const Group::Cell>,
-          batchsolve::Rows<const Group::Cell>, batchsolve::Rows<const Group::Digit>> {};
+struct type_caster<Group> : PartsCaster<Group, int, int, int, int, Rows<const Group::Cell>,
+                                        Rows<const Group::Cell>, Rows<const Group::Digit>> {};
 
 template <>
 struct type_caster<Images>
-    : batchsolve::python::FieldsCaster<Images, &Images::sources, &Images::puzzles,
-                                       &Images::solutions> {};
+    : FieldsCaster<Images, &Images::sources, &Images::puzzles, &Images::solutions> {};
 
 }  // namespace nanobind::detail
 

@@ -11,19 +11,16 @@ namespace tables = batchsolve::tables;
 
 template <>
 struct type_caster<tables::Cages>
-    : batchsolve::python::FieldsCaster<tables::Cages, &tables::Cages::cages_of,
-                                       &tables::Cages::totals, &tables::Cages::cells,
-                                       &tables::Cages::is_read> {};
+    : FieldsCaster<tables::Cages, &tables::Cages::cages_of, &tables::Cages::totals,
+                   &tables::Cages::cells, &tables::Cages::is_read> {};
 
 template <>
 struct type_caster<tables::Regions>
-    : batchsolve::python::FieldsCaster<tables::Regions, &tables::Regions::numbers,
-                                       &tables::Regions::is_wrong> {};
+    : FieldsCaster<tables::Regions, &tables::Regions::numbers, &tables::Regions::is_wrong> {};
 
 template <>
 struct type_caster<tables::RecordEnd>
-    : batchsolve::python::FieldsCaster<tables::RecordEnd, &tables::RecordEnd::offset,
-                                       &tables::RecordEnd::is_open> {};
+    : FieldsCaster<tables::RecordEnd, &tables::RecordEnd::offset, &tables::RecordEnd::is_open> {};
 
 }  // namespace nanobind::detail
 

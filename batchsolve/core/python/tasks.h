@@ -8,22 +8,20 @@ namespace nanobind::detail {
 
 using batchsolve::GrowingStacks;
 using batchsolve::Outcome;
-using batchsolve::python::Ints;
 
 template <>
 struct type_caster<batchsolve::Task>
-    : batchsolve::python::PartsCaster<batchsolve::Task, Ints, std::span<const batchsolve::Option>,
-                                      Ints, Ints, Ints, std::int64_t, std::int64_t, std::int64_t,
-                                      std::int64_t, bool, bool> {};
+    : PartsCaster<batchsolve::Task, Ints, std::span<const batchsolve::Option>, Ints, Ints, Ints,
+                  std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, bool> {};
 
 template <>
-struct type_caster<GrowingStacks>
-    : batchsolve::python::FieldsCaster<GrowingStacks, &GrowingStacks::offsets,
-                                       &GrowingStacks::options, &GrowingStacks::parents> {};
+struct type_caster<GrowingStacks> : FieldsCaster<GrowingStacks, &GrowingStacks::offsets,
+                                                 &GrowingStacks::options, &GrowingStacks::parents> {
+};
 
 template <>
 struct type_caster<Outcome>
-    : batchsolve::python::FieldsCaster<Outcome, &Outcome::counts, &Outcome::nodes, &Outcome::clash,
-                                       &Outcome::covers, &Outcome::frontier, &Outcome::weights> {};
+    : FieldsCaster<Outcome, &Outcome::counts, &Outcome::nodes, &Outcome::clash, &Outcome::covers,
+                   &Outcome::frontier, &Outcome::weights> {};
 
 }  // namespace nanobind::detail

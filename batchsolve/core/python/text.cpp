@@ -10,19 +10,12 @@ namespace nanobind::detail {
 namespace text = batchsolve::text;
 
 template <>
-struct type_caster<text::Table> : batchsolve::python::ViewCaster<text::Table, const text::Byte, 1> {
-};
-
-template <>
-struct type_caster<text::Written>
-    : batchsolve::python::FieldsCaster<text::Written, &text::Written::bytes,
-                                       &text::Written::offsets> {};
+struct type_caster<text::Table> : ViewCaster<text::Table, const text::Byte, 1> {};
 
 template <>
 struct type_caster<text::Survey>
-    : batchsolve::python::FieldsCaster<text::Survey, &text::Survey::n_bytes,
-                                       &text::Survey::n_tokens, &text::Survey::low,
-                                       &text::Survey::high, &text::Survey::has_long> {};
+    : FieldsCaster<text::Survey, &text::Survey::n_bytes, &text::Survey::n_tokens,
+                   &text::Survey::low, &text::Survey::high, &text::Survey::has_long> {};
 
 }  // namespace nanobind::detail
 
@@ -70,7 +63,6 @@ void add_text(nb::module_& m) {
             return text::write_symbols(digits, {begins, steps});
         },
         Unlocked());
-    m.def("write_numbers", &text::write_numbers, Unlocked());
     m.def(
         "survey", [](Bytes bytes, Offsets offsets) { return text::survey({offsets, bytes}); },
         Unlocked());

@@ -1,9 +1,10 @@
 #include "symmetry/images.h"
 
-#include <bit>
 #include <functional>
 #include <numeric>
 #include <string_view>
+
+#include "slots.h"
 
 namespace batchsolve::symmetry {
 
@@ -24,46 +25,37 @@ void move(Grid grid, std::span<const Cell> cells, std::span<const Digit> labels,
 /// The different images of one grid.
 class Found {
 public:
-    explicit Found(std::size_t most) : slots_(std::bit_ceil(std::max<std::size_t>(4, 2 * most))) {}
-
-    /// Begin anew; images are kept in `room`, one behind the other.
-    void begin(std::span<Digit> room, std::size_t n_cells) {
-        std::ranges::fill(slots_, none);
-        room_ = room;
-        n_cells_ = n_cells;
-        n_ = 0;
+    /// Up to `most` images are kept in `room`, one behind the other.
+    Found(std::size_t most, std::span<Digit> room, std::size_t n_cells)
+        : room_(room), n_cells_(n_cells) {
+        slots_.clear(most);
     }
 
     std::size_t size() const { return n_; }
     Grid operator[](std::size_t k) const { return room_.subspan(k * n_cells_, n_cells_); }
-    bool has(Grid image) { return slot_of(image) != none; }
+    bool has(Grid image) { return slot_of(image) != 0; }
 
     /// Add an image; return false if it is there.
     bool add(Grid image) {
         auto& slot = slot_of(image);
-        if (slot != none) return false;
-        slot = n_;
-        std::ranges::copy(image, room_.subspan(n_++ * n_cells_).begin());
+        if (slot != 0) return false;
+        std::ranges::copy(image, room_.subspan(n_ * n_cells_).begin());
+        slot = static_cast<std::uint32_t>(++n_);
         return true;
     }
 
 private:
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
-
-    /// Return the slot of an image, or the free one where it belongs.
-    std::size_t& slot_of(Grid image) {
+    /// Return the slot of an image, which holds its number, counted from 1.
+    std::uint32_t& slot_of(Grid image) {
         const std::string_view bytes(reinterpret_cast<const char*>(image.data()), image.size());
-        const std::size_t last = slots_.size() - 1;
-        auto slot = std::hash<std::string_view>{}(bytes)&last;
-        while (slots_[slot] != none && !std::ranges::equal((*this)[slots_[slot]], image)) {
-            slot = (slot + 1) & last;
-        }
-        return slots_[slot];
+        return slots_.find(std::hash<std::string_view>{}(bytes), [&](std::uint32_t x) {
+            return std::ranges::equal((*this)[x - 1], image);
+        });
     }
 
     std::span<Digit> room_;
-    std::size_t n_cells_ = 0, n_ = 0;
-    std::vector<std::size_t> slots_;  // numbers of images, by their hashes
+    std::size_t n_cells_, n_ = 0;
+    Slots slots_;
 };
 
 /// A random element of a group: a permutation of the cells, and labels of digits.
@@ -197,12 +189,11 @@ Images draw_images(Rows<const Digit> puzzles, Rows<const Digit> solutions,
                   .puzzles = {n_grids * most, n_cells},
                   .solutions = {n_grids * most, solutions.width}};
     Element element(group);
-    Found found(most);
     std::vector<Digit> image(n_cells);
     for (std::size_t k = 0; k < n_grids; ++k) {
         Random random = streams.of(numbers[k], 0);
         const auto first = images.sources.size();
-        found.begin(std::span(images.puzzles.values).subspan(first * n_cells), n_cells);
+        Found found(most, std::span(images.puzzles.values).subspan(first * n_cells), n_cells);
         element.become_identity();
         std::size_t n_lost = 0;
         for (bool is_drawn = !original; found.size() < most; is_drawn = true) {
