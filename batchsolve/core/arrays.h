@@ -27,9 +27,15 @@ struct Rows {
 /// Rows that keep their values.
 template <class T>
 struct Matrix {
-    Matrix(std::size_t n_rows, std::size_t width, T value = {})
+    Matrix(std::size_t n_rows = 0, std::size_t width = 0, T value = {})
         : values(n_rows * width, value), n_rows(n_rows), width(width) {}
 
+    /// Begin anew with zeros.
+    void clear(std::size_t new_n_rows, std::size_t new_width) {
+        values.assign(new_n_rows * new_width, T{});
+        n_rows = new_n_rows;
+        width = new_width;
+    }
     std::size_t size() const { return n_rows; }
     std::span<T> operator[](std::size_t k) { return std::span(values).subspan(k * width, width); }
     std::span<const T> operator[](std::size_t k) const {
@@ -74,13 +80,17 @@ private:
     std::span<const T> values_;
 };
 
-/// Lists that grow at the end.
+/// Lists that keep their values, and grow at the end.
 template <class T>
 struct GrowingLists {
     std::vector<std::int64_t> bounds{0};
     std::vector<T> values;
 
     std::size_t size() const { return bounds.size() - 1; }
+    void clear() {
+        bounds.resize(1);
+        values.clear();
+    }
     void end_list() { bounds.push_back(static_cast<std::int64_t>(values.size())); }
     void append(std::span<const T> some) {
         values.insert(values.end(), some.begin(), some.end());

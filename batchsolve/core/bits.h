@@ -39,7 +39,7 @@ public:
         ++n_chosen_;
         const Word key = least_key(level);
         if (key >= covered) return Node::cover;
-        const auto row = here_->row_of(key & item_bits);
+        const auto row = here_->rows[key & item_bits];
         const auto alive = at(alive_, level);
         const auto left = at(left_, level);
         std::size_t size = 0;
@@ -69,11 +69,11 @@ public:
         if (w == left.size()) return false;
         const std::size_t o = 64 * w + static_cast<std::size_t>(std::countr_zero(left[w]));
         left[w] &= left[w] - 1;
-        const auto conflicts = here_->conflicts_of(o);
+        const auto conflicts = here_->conflicts[o];
         const auto alive = at(alive_, level);
         const auto below = std::span(alive_).subspan((level + 1) * stride_, conflicts.size());
         for (std::size_t v = 0; v < conflicts.size(); ++v) below[v] = alive[v] & ~conflicts[v];
-        for (const auto i : here_->covers_of(o)) here_->tag(i) |= covered;
+        for (const auto i : here_->covers[o]) here_->tag(i) |= covered;
         levels_[level].taken = static_cast<std::uint32_t>(o);
         levels_[level].option = here_->options[o];
         return true;
@@ -81,7 +81,7 @@ public:
 
     void take_back(std::size_t level) {
         if (here_->base > level) pop_residual();
-        for (const auto i : here_->covers_of(levels_[level].taken)) here_->tag(i) &= ~covered;
+        for (const auto i : here_->covers[levels_[level].taken]) here_->tag(i) &= ~covered;
     }
 
     void abandon(std::size_t) {}  // the next stack has a residual of its own

@@ -202,7 +202,7 @@ private:
         members_.assign(total_ == none ? 0 : r_.options.size() * words, 0);
         gain_.assign(total_ == none ? 0 : r_.options.size(), 0);
         for (std::size_t o = 0; o < gain_.size(); ++o) {
-            for (const auto i : r_.covers_of(o)) {
+            for (const auto i : r_.covers[o]) {
                 if (i != total_) set_bit(std::span(members_).subspan(o * words, words), i);
             }
         }
@@ -246,10 +246,10 @@ private:
     /// Write the set of the next level, in which an option of this one is taken.
     void take(std::size_t o, std::size_t level) {
         const auto here = alive(level), below = alive(level + 1);
-        const auto conflicts = r_.conflicts_of(o);
+        const auto conflicts = r_.conflicts[o];
         for (std::size_t w = 0; w < below.size(); ++w) below[w] = here[w] & ~conflicts[w];
         levels_[level + 1].needs = levels_[level].needs;
-        for (const auto i : r_.covers_of(o)) {
+        for (const auto i : r_.covers[o]) {
             Word& t = r_.tag(i);
             if (t < enough) {
                 t += Word{1} << need_at;
@@ -259,14 +259,14 @@ private:
                 t -= Word{1} << slack_at;
             }
             if (t >> slack_at == full && is_wide_[i]) {
-                const auto row = r_.row_of(i);
+                const auto row = r_.rows[i];
                 for (std::size_t w = 0; w < below.size(); ++w) below[w] &= ~row[w];
             }
         }
     }
 
     void untake(std::size_t o) {
-        for (const auto i : r_.covers_of(o)) {
+        for (const auto i : r_.covers[o]) {
             Word& t = r_.tag(i);
             if ((t >> slack_at & field) < slack_[i]) {
                 t += Word{1} << slack_at;
@@ -286,7 +286,7 @@ private:
 
     /// Return the first option of a level's item that is left, from one on; n_options if none is.
     std::size_t first_from(std::size_t o, std::size_t level) const {
-        const auto here = alive(level), row = r_.row_of(levels_[level].item);
+        const auto here = alive(level), row = r_.rows[levels_[level].item];
         Word mask = ~Word{0} << o % 64;
         for (std::size_t w = o / 64; w < here.size(); ++w, mask = ~Word{0}) {
             if (const Word rest = here[w] & row[w] & mask) {

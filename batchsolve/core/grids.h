@@ -12,7 +12,8 @@ namespace batchsolve {
 inline GrowingLists<Option> stacks_of_grids(Rows<const std::uint8_t> grids, Option n_digits) {
     GrowingLists<Option> stacks;
     for (std::size_t k = 0; k < grids.size(); ++k) {
-        const auto n_clues = std::ssize(grids[k]) - std::ranges::count(grids[k], 0);
+        std::uint32_t n_clues = 0;
+        for (const auto digit : grids[k]) n_clues += digit != 0;
         stacks.bounds.push_back(stacks.bounds.back() + n_clues);
     }
     stacks.values.resize(static_cast<std::size_t>(stacks.bounds.back()) + 1);

@@ -20,7 +20,7 @@ struct Grouped : Residual {
         groups.assign(n_groups * words, Words{});
         tags.assign(n_groups, Words{} + no_item);
         for (std::size_t i = 0; i < items.size(); ++i) {
-            const auto row = row_of(i);
+            const auto row = rows[i];
             for (std::size_t w = 0; w < words; ++w) {
                 groups[i / width * words + w][i % width] = row[w];
             }

@@ -23,7 +23,10 @@ public:
     Problem(std::span<const std::int64_t> indptr, std::span<const Item> indices,
             std::span<const Color> colors, std::span<const std::int64_t> bounds, Item n_items,
             Item n_primary)
-        : n_items(n_items), n_primary(n_primary), colors(colors.begin(), colors.end()) {
+        : n_items(n_items),
+          n_primary(n_primary),
+          colors(colors.begin(), colors.end()),
+          items_{{indptr.begin(), indptr.end()}, {indices.begin(), indices.end()}} {
         require(n_primary <= n_items, "there are more primary items than items");
         check_bounds(indptr, indices.size());
         require(indptr.front() == 0 && indptr.back() == std::ssize(indices),
@@ -32,10 +35,8 @@ public:
         require(colors.empty() || colors.size() == indices.size(), "each entry has a colour");
         require(bounds.empty() || bounds.size() == 2 * std::size_t{n_primary},
                 "each primary item has two bounds");
-        begins_.assign(indptr.begin(), indptr.end());
         for (const Item i : indices)
             require(i < n_items, "an option has an item that does not exist");
-        items_.assign(indices.begin(), indices.end());
         for (std::size_t i = 0; i < bounds.size(); i += 2) {
             require(0 <= bounds[i] && bounds[i] <= bounds[i + 1] && 0 < bounds[i + 1],
                     "bounds are 0 or more, the upper one is positive and not below the lower one");
@@ -45,12 +46,10 @@ public:
         }
     }
 
-    Option n_options() const { return static_cast<Option>(begins_.size() - 1); }
-    std::size_t n_entries() const { return items_.size(); }
+    Option n_options() const { return static_cast<Option>(items_.size()); }
+    std::size_t n_entries() const { return items_.values.size(); }
 
-    std::span<const Item> items_of(Option o) const {
-        return std::span(items_).subspan(begins_[o], begins_[o + 1] - begins_[o]);
-    }
+    std::span<const Item> items_of(Option o) const { return items_[o]; }
     /// The bounds of an item; a secondary one has 0 and 1.
     Bounds bounds_of(Item i) const {
         return i >= n_primary ? Bounds{0, 1} : bounds.empty() ? Bounds{1, 1} : bounds[i];
@@ -58,7 +57,8 @@ public:
     /// The colours of the same items; 0 is none. Empty if the problem has no colours.
     std::span<const Color> colors_of(Option o) const {
         if (colors.empty()) return {};
-        return std::span(colors).subspan(begins_[o], begins_[o + 1] - begins_[o]);
+        return std::span(colors).subspan(static_cast<std::size_t>(items_.bounds[o]),
+                                         items_[o].size());
     }
 
     const Item n_items, n_primary;
@@ -66,8 +66,7 @@ public:
     std::vector<Bounds> bounds;  // of the primary items; empty if all are 1
 
 private:
-    std::vector<std::size_t> begins_;
-    std::vector<Item> items_;
+    GrowingLists<Item> items_;  // of each option
 };
 
 /// Return the primary item that all options have, the first of those with the least upper bound;

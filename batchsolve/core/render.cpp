@@ -74,7 +74,11 @@ GrowingLists<std::uint64_t> packed(const GrowingLists<std::int32_t>& lists, int 
 
 /// Write text at the front of a room, and take that away from it.
 void put(text::Bytes text, std::span<std::uint8_t>& room) {
-    std::ranges::copy(text, room.begin());
+    if (text.size() == 1) {  // as most are
+        room.front() = text.front();
+    } else {
+        std::ranges::copy(text, room.begin());
+    }
     room = room.subspan(text.size());
 }
 

@@ -43,7 +43,7 @@ struct Beginning {
             number[options[o]] = static_cast<std::uint32_t>(o);
         }
         std::vector<std::size_t> sizes(items.size());
-        for (const auto i : residual.covers)
+        for (const auto i : residual.covers.values)
             most_of_an_item = std::max(most_of_an_item, ++sizes[i]);
     }
 
@@ -118,7 +118,7 @@ public:
     void open(std::size_t level) {
         levels_[level].row = row_;
         levels_[level].is_exhausted = false;
-        const auto options = residual_.row_of(item_);
+        const auto options = residual_.rows[item_];
         const auto here = alive(row_), left = untried(row_);
         for (std::size_t w = 0; w < options.size(); ++w) left[w] = here[w] & options[w];
     }
@@ -187,11 +187,11 @@ private:
         const std::size_t n = residual_.options.size();
         full_.assign(stride_, std::numeric_limits<Cell>::max());
         std::fill_n(full_.begin(), residual_.items.size(), Cell{0});
-        for (std::size_t o = 0; o < n; ++o) per_ = std::max(per_, residual_.covers_of(o).size());
+        for (std::size_t o = 0; o < n; ++o) per_ = std::max(per_, residual_.covers[o].size());
         items_.assign(n * per_, static_cast<std::uint16_t>(n_cells_));
         for (std::size_t o = 0; o < n; ++o) {
             std::size_t x = o * per_;
-            for (const auto i : residual_.covers_of(o)) {
+            for (const auto i : residual_.covers[o]) {
                 items_[x++] = static_cast<std::uint16_t>(i);
                 ++full_[i];
             }
@@ -218,7 +218,7 @@ private:
         // a cell may be a char, which may alias anything: what the loop needs stays in registers
         const auto here = cells(row_);
         const auto left = alive(row_);
-        const auto conflicts = residual_.conflicts_of(o);
+        const auto conflicts = residual_.conflicts[o];
         const auto items_of = [items = std::span(items_), n = per_](std::size_t option) {
             return items.subspan(option * n, n);
         };

@@ -1,6 +1,6 @@
 #include "text.h"
 
-#include <array>
+#include <tuple>
 
 namespace batchsolve::text {
 
@@ -30,6 +30,21 @@ Token next_token(Bytes& text) {
     const Bytes token = text.subspan(begin, end - begin);
     text = text.subspan(end);
     return {token, is_number ? static_cast<int>(number) : -1};
+}
+
+/// Return the number of tokens of a value, and whether one has more bytes than a number.
+std::pair<std::int64_t, bool> tokens_of(Bytes value) {
+    std::vector<Byte> parts(value.size() + longest_number, 1);  // 1 for a separator, or nothing
+    std::ranges::transform(value, parts.begin() + longest_number, [](Byte c) {
+        return static_cast<Byte>((c == ' ') | (c == ',') | (c == ';') | (c == '\t'));
+    });
+    std::size_t n_tokens = 0;
+    Byte least = 1;
+    for (std::size_t x = 0; x < value.size(); ++x) {
+        n_tokens += parts[x + 2] > parts[x + 3];
+        least &= static_cast<Byte>(parts[x] | parts[x + 1] | parts[x + 2] | parts[x + 3]);
+    }
+    return {static_cast<std::int64_t>(n_tokens), least == 0};
 }
 
 /// Read the numbers of one grid; return its fault.
@@ -119,11 +134,7 @@ Survey survey(const Texts& texts) {
         facts.high[k] = high;
         facts.has_long[k] = value.size() > longest_number;
         if (low & separators) {
-            facts.has_long[k] = 0;
-            for (Bytes rest = value, token; !(token = next_token(rest).text).empty();) {
-                ++facts.n_tokens[k];
-                facts.has_long[k] |= token.size() > longest_number;
-            }
+            std::tie(facts.n_tokens[k], facts.has_long[k]) = tokens_of(value);
         }
     }
     return facts;

@@ -58,7 +58,7 @@ public:
     }
 
     std::size_t n_meets() const { return meets_.size() / 3; }
-    Meet meet(std::size_t k) const { return {part(3 * k), part(3 * k + 1), part(3 * k + 2)}; }
+    Meet meet(std::size_t k) const { return {meets_[3 * k], meets_[3 * k + 1], meets_[3 * k + 2]}; }
 
     std::size_t n_relations() const { return relations_.size() / (2 * std::size_t(n_digits)); }
 
@@ -86,28 +86,17 @@ private:
                 std::vector<std::uint16_t> shared;
                 std::ranges::set_intersection(one, other, std::back_inserter(shared));
                 if (shared.size() < 2 || shared.size() == one.size()) continue;
-                add_part(shared);
-                std::ranges::set_difference(one, other, std::back_inserter(parts_));
-                add_part({});
-                std::ranges::set_difference(other, one, std::back_inserter(parts_));
-                add_part({});
+                meets_.append(shared);
+                std::ranges::set_difference(one, other, std::back_inserter(meets_.values));
+                meets_.end_list();
+                std::ranges::set_difference(other, one, std::back_inserter(meets_.values));
+                meets_.end_list();
             }
         }
     }
 
-    void add_part(std::span<const std::uint16_t> cells) {
-        parts_.insert(parts_.end(), cells.begin(), cells.end());
-        meets_.push_back(parts_.size());
-    }
-
-    std::span<const std::uint16_t> part(std::size_t x) const {
-        const auto begin = x > 0 ? meets_[x - 1] : 0;
-        return std::span(parts_).subspan(begin, meets_[x] - begin);
-    }
-
-    std::vector<std::uint16_t> houses_;  // n_digits cells each
-    std::vector<std::size_t> meets_;     // the ends of three parts each in `parts_`
-    std::vector<std::uint16_t> parts_;
+    std::vector<std::uint16_t> houses_;     // n_digits cells each
+    GrowingLists<std::uint16_t> meets_;     // three lists each, see `Meet`
     std::vector<std::uint32_t> relations_;  // relation, direction, digit -> digits of the other
 };
 

@@ -24,8 +24,7 @@ public:
     Subtrees(std::span<const double> shares, std::span<const std::int64_t> bounds,
              std::span<const std::int64_t> first, std::span<const std::int64_t> last, double grain,
              std::uint32_t seed)
-        : shares_(shares.begin(), shares.end()),
-          bounds_(bounds.begin(), bounds.end()),
+        : samples_{{bounds.begin(), bounds.end()}, {shares.begin(), shares.end()}},
           first_(first.begin(), first.end()),
           last_(last.begin(), last.end()),
           grain_(grain),
@@ -77,9 +76,7 @@ private:
         const auto c =
             static_cast<std::size_t>(std::min(last_class, std::log2(std::max(1.0, size))));
         const auto n = static_cast<std::uint32_t>(last_[c] - first_[c]);
-        const auto k = static_cast<std::size_t>(first_[c] + below(n));
-        const auto begin = static_cast<std::size_t>(bounds_[k]);
-        return std::span(shares_).subspan(begin, static_cast<std::size_t>(bounds_[k + 1]) - begin);
+        return samples_[static_cast<std::size_t>(first_[c] + below(n))];
     }
 
     /// Return the stacks left of a subtree after some of its nodes, in tree order.
@@ -115,8 +112,8 @@ private:
         }
     }
 
-    std::vector<double> shares_;
-    std::vector<std::int64_t> bounds_, first_, last_;
+    GrowingLists<double> samples_;  // the shares of children
+    std::vector<std::int64_t> first_, last_;
     double grain_;
     std::mt19937 random_;
 };

@@ -37,7 +37,7 @@ public:
         std::vector<int> order(static_cast<std::size_t>(n_ / boxes.columns));
         std::iota(order.begin(), order.end(), 0);
         do {
-            orders_.insert(orders_.end(), order.begin(), order.end());
+            orders_.append(order);
         } while (std::next_permutation(order.begin(), order.end()));
     }
 
@@ -133,8 +133,8 @@ private:
             for (std::size_t stack = 0; stack < n_stacks; ++stack) {
                 if (is_blank(static_cast<int>(stack))) alike *= ++n_blank;
             }
-            for (std::size_t k = 0; k < orders_.size(); k += n_stacks) {
-                const auto order = std::span(orders_).subspan(k, n_stacks);
+            for (std::size_t k = 0; k < orders_.size(); ++k) {
+                const auto order = orders_[k];
                 auto blanks = order | std::views::filter(is_blank);
                 if (std::ranges::is_sorted(blanks)) begin(turned, order, alike);
             }
@@ -393,7 +393,7 @@ private:
     int n_;
     Boxes boxes_;
     std::size_t most_states_;
-    std::vector<int> orders_;        // of stacks, one behind the other
+    GrowingLists<int> orders_;       // of stacks
     std::array<Grid, 2> grids_;      // the puzzle, and its transpose
     std::span<std::uint8_t> form_;   // its rows before that being filled are certain
     std::span<std::uint8_t> least_;  // the row being filled: the least so far

@@ -50,8 +50,7 @@ private:
     std::vector<Line> orders_;          // of columns: the column at each position
     std::vector<std::int16_t> number_;  // rank of a permutation among all 9! -> its number
     std::vector<Packed> second_rows_;   // number -> the least second row
-    std::vector<std::int32_t> firsts_;  // number -> where its ways begin; one more for the end
-    std::vector<std::int16_t> ways_;    // the orders that lead to the least second rows
+    GrowingLists<std::int16_t> ways_;   // number -> the orders that lead to the least second row
 };
 
 }  // namespace batchsolve::symmetry

@@ -34,14 +34,18 @@ inline Matrix<std::uint64_t> grid_keys(Rows<const std::uint8_t> grids,
     require(factors.size() == n_hashes && factors.width == 1 + n_words,
             "a hash has a factor for each word of a grid, and one more");
     Matrix<std::uint64_t> keys(grids.size(), 2);
+    const auto factor = [&, all = factors.values](std::size_t h, std::size_t x) {
+        return all[h * (1 + n_words) + x];
+    };
     for (std::size_t k = 0; k < grids.size(); ++k) {
+        const auto grid = grids[k];
         std::array<std::uint64_t, n_hashes> sums;
-        for (std::size_t h = 0; h < n_hashes; ++h) sums[h] = factors[h][0];
+        for (std::size_t h = 0; h < n_hashes; ++h) sums[h] = factor(h, 0);
         for (std::size_t w = 0; w < n_words; ++w) {
-            const auto left = grids[k].subspan(w * n_cells_of_word);
+            const auto left = grid.subspan(w * n_cells_of_word);
             const auto word =
                 left.size() < n_cells_of_word ? word_of(left) : word_of(left.first<4>());
-            for (std::size_t h = 0; h < n_hashes; ++h) sums[h] += factors[h][1 + w] * word;
+            for (std::size_t h = 0; h < n_hashes; ++h) sums[h] += factor(h, 1 + w) * word;
         }
         constexpr std::uint64_t low = 0xffffffff;
         keys[k][0] = sums[0] >> 32 | (sums[1] & ~low);
