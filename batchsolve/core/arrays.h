@@ -14,6 +14,9 @@ inline void require(bool is_right, const char* what) {
     if (!is_right) throw std::invalid_argument(what);
 }
 
+using Ints = std::span<const std::int64_t>;
+using Bytes = std::span<const std::uint8_t>;
+
 /// Rows of `width` values each.
 template <class T>
 struct Rows {

@@ -19,8 +19,7 @@ Outcome search_cheapest(const Problem& problem, const Pricing& pricing, const Ta
     return search_with(BoundedLinks<true, false, false, Prices>(problem, {}, prices), task);
 }
 
-std::int64_t take_taxes(std::span<const std::int64_t> options, std::span<const std::int64_t> ends,
-                        std::span<const std::int64_t> fixed, std::span<std::int64_t> net,
+std::int64_t take_taxes(Ints options, Ints ends, Ints fixed, std::span<std::int64_t> net,
                         std::int64_t highest, int n_sweeps) {
     const Lists<std::int64_t> options_of(ends, options);
     const auto exists = [&](std::int64_t o) { return 0 <= o && o < std::ssize(net); };

@@ -50,8 +50,8 @@ public:
 };
 
 /// Search a task whose stack k is of problem places[k].
-Outcome search_links(const std::vector<const PreparedLinks*>& problems,
-                     std::span<const std::int64_t> places, const Task& task);
+Outcome search_links(const std::vector<const PreparedLinks*>& problems, Ints places,
+                     const Task& task);
 
 // Engines that take residuals (residual.h) have no outcome if one is too large for them.
 

@@ -40,8 +40,8 @@ std::unique_ptr<PreparedLinks> PreparedLinks::of(const Problem& problem,
     return with_facts(!problem.colors.empty(), !handicaps.empty(), make);
 }
 
-Outcome search_links(const std::vector<const PreparedLinks*>& problems,
-                     std::span<const std::int64_t> places, const Task& task) {
+Outcome search_links(const std::vector<const PreparedLinks*>& problems, Ints places,
+                     const Task& task) {
     require(places.size() == task.stacks.size(), "each stack has the place of its problem");
     Search search(task);
     for (std::size_t begin = 0, end = 0; begin < places.size(); begin = end) {

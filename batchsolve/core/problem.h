@@ -20,9 +20,8 @@ struct Bounds {
 /// The constructor checks every offset and item, so that engines follow them without checks.
 class Problem {
 public:
-    Problem(std::span<const std::int64_t> indptr, std::span<const Item> indices,
-            std::span<const Color> colors, std::span<const std::int64_t> bounds, Item n_items,
-            Item n_primary)
+    Problem(Ints indptr, std::span<const Item> indices, std::span<const Color> colors, Ints bounds,
+            Item n_items, Item n_primary)
         : n_items(n_items),
           n_primary(n_primary),
           colors(colors.begin(), colors.end()),

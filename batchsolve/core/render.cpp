@@ -73,7 +73,7 @@ GrowingLists<std::uint64_t> packed(const GrowingLists<std::int32_t>& lists, int 
 }
 
 /// Write text at the front of a room, and take that away from it.
-void put(text::Bytes text, std::span<std::uint8_t>& room) {
+void put(Bytes text, std::span<std::uint8_t>& room) {
     if (text.size() == 1) {  // as most are
         room.front() = text.front();
     } else {

@@ -22,7 +22,7 @@ GrowingLists<std::int32_t> ranked(Lists<std::uint32_t> covers, std::span<const s
 
 /// The text before a row, between its pieces, and behind a row.
 struct Frame {
-    text::Bytes head, separator, tail;
+    Bytes head, separator, tail;
 };
 
 /// Write grids in an order as symbols, equally long rows of text.

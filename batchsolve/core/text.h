@@ -12,7 +12,6 @@
 namespace batchsolve::text {
 
 using Byte = std::uint8_t;
-using Bytes = std::span<const Byte>;
 
 /// The values of a column of text.
 using Texts = Lists<Byte, std::int32_t>;

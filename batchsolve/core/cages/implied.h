@@ -70,7 +70,7 @@ public:
     }
 
     /// Add the cages that follow from those of the row, whose regions are houses as well.
-    void end_row(std::span<const std::uint8_t> regions) {
+    void end_row(Bytes regions) {
         if (n_shared_ && made_.size() > first_) {
             if (!regions.empty()) add_regions(regions);
             for (std::size_t house = 0; house < houses_.size(); ++house) follow_from(house);
@@ -121,7 +121,7 @@ private:
         }
     }
 
-    void add_regions(std::span<const std::uint8_t> regions) {
+    void add_regions(Bytes regions) {
         require(regions.size() == n_cells_, "each cell has a region");
         houses_.resize(n_shared_);
         houses_.resize(n_shared_ + n_);
@@ -252,11 +252,9 @@ private:
 };
 
 /// Return the cages of all rows, those that follow behind those that are given.
-inline Cages complete_cages(Rows<const std::uint8_t> regions,
-                            std::span<const std::int64_t> cages_of,
-                            std::span<const std::int64_t> totals, Lists<Cell> cages,
-                            std::span<const Cell> houses, Rows<const std::int64_t> ranges,
-                            std::size_t n_cells) {
+inline Cages complete_cages(Rows<const std::uint8_t> regions, Ints cages_of, Ints totals,
+                            Lists<Cell> cages, std::span<const Cell> houses,
+                            Rows<const std::int64_t> ranges, std::size_t n_cells) {
     check_bounds(cages_of, totals.size());
     require(cages.size() == totals.size() && regions.size() + 1 == cages_of.size(),
             "each row has regions, and each cage has cells");

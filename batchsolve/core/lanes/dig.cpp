@@ -7,16 +7,15 @@
 namespace batchsolve::lanes {
 
 std::size_t dig_boxes(int rows, int columns, const Wish& wish, const Made& made,
-                      const Streams& streams, std::span<const std::int64_t> numbers) {
+                      const Streams& streams, Ints numbers) {
     return with_digits(rows * columns, [&]<class T>(T) {
         BoxGrids<T> grids(rows, columns);
         return Digging(grids, wish, made, streams, numbers).run();
     });
 }
 
-std::size_t dig_houses(const Rules& rules, const RowRules& own,
-                       std::span<const std::int64_t> own_rows, const Wish& wish, const Made& made,
-                       const Streams& streams, std::span<const std::int64_t> numbers) {
+std::size_t dig_houses(const Rules& rules, const RowRules& own, Ints own_rows, const Wish& wish,
+                       const Made& made, const Streams& streams, Ints numbers) {
     require(own_rows.size() == numbers.size(), "each row has rules");
     return with_digits(rules.n_digits, [&]<class T>(T) {
         HouseGrids<T> grids(rules, own, own_rows);

@@ -38,8 +38,7 @@ enum class Reason {
 template <GridsInLanes Grids>
 class Digging {
 public:
-    Digging(Grids& grids, const Wish& wish, const Made& made, const Streams& streams,
-            std::span<const std::int64_t> rows)
+    Digging(Grids& grids, const Wish& wish, const Made& made, const Streams& streams, Ints rows)
         : grids_(grids),
           propagation_(grids),
           cells_(grids.cells),
@@ -434,7 +433,7 @@ private:
     Cells<Digits>& cells_;
     const Wish& wish_;
     const Streams& streams_;
-    std::span<const std::int64_t> rows_;
+    Ints rows_;
     const Made& made_;
     const int n_cells_;
     std::size_t next_row_ = 0;  // that no lane has taken

@@ -18,7 +18,7 @@ public:
     static constexpr bool has_row_rules = true;
 
     /// `rows` has, for each stack or row of a task, the row of `own` whose rules hold.
-    HouseGrids(const Rules& rules, const RowRules& own, std::span<const std::int64_t> rows)
+    HouseGrids(const Rules& rules, const RowRules& own, Ints rows)
         : cells(rules.n_cells), rules_(rules), own_(own), rows_(rows) {
         own.check(rules);
         require(rules.n_digits <= 8 * int{sizeof(T)}, "a lane has a bit for each digit");
@@ -192,7 +192,7 @@ private:
 
     const Rules& rules_;
     const RowRules& own_;
-    std::span<const std::int64_t> rows_;
+    Ints rows_;
     std::array<std::size_t, n_lanes<T>> row_of_lane_{};
     std::vector<Vector<T>> regions_;  // of every cell, if regions differ from row to row
     std::vector<bool> is_filled_;     // cells, the marks and cages, by the stack that is placed

@@ -23,17 +23,15 @@ struct Grids {
 Grids search_boxes(int rows, int columns, const Task& task);
 
 /// Search a task of grids with other rules; `rows` has the row of `own` of each stack.
-Grids search_houses(const Rules& rules, const RowRules& own, std::span<const std::int64_t> rows,
-                    const Task& task);
+Grids search_houses(const Rules& rules, const RowRules& own, Ints rows, const Task& task);
 
 /// Make puzzles of rows, by their numbers; return the place of the first row for which none was
 /// found, or the number of rows.
 std::size_t dig_boxes(int rows, int columns, const Wish& wish, const Made& made,
-                      const Streams& streams, std::span<const std::int64_t> numbers);
+                      const Streams& streams, Ints numbers);
 
 /// The same for other rules; `own_rows` has the row of `own` of each row.
-std::size_t dig_houses(const Rules& rules, const RowRules& own,
-                       std::span<const std::int64_t> own_rows, const Wish& wish, const Made& made,
-                       const Streams& streams, std::span<const std::int64_t> numbers);
+std::size_t dig_houses(const Rules& rules, const RowRules& own, Ints own_rows, const Wish& wish,
+                       const Made& made, const Streams& streams, Ints numbers);
 
 }  // namespace batchsolve::lanes

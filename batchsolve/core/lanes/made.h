@@ -9,7 +9,7 @@ namespace batchsolve::lanes {
 
 /// The puzzles that are wanted.
 struct Wish {
-    std::span<const std::int64_t> begins;  // the place in `cells` where each unit begins
+    Ints begins;  // the place in `cells` where each unit begins
     std::span<const std::uint16_t> cells, outside, free;
     std::int64_t fewest, most;  // clues
     bool is_minimal, is_weighed;

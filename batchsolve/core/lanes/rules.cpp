@@ -142,8 +142,7 @@ std::int32_t first_clash(const Rules& rules, const RowRules& own, std::size_t ro
     return Clash(rules, own, row, stack).first();
 }
 
-std::vector<std::int64_t> first_clashes(const Rules& rules, const RowRules& own,
-                                        std::span<const std::int64_t> rows,
+std::vector<std::int64_t> first_clashes(const Rules& rules, const RowRules& own, Ints rows,
                                         Rows<const std::uint8_t> grids) {
     own.check(rules);
     const auto n_digits = static_cast<std::uint32_t>(rules.n_digits);

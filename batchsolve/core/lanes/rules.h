@@ -104,13 +104,13 @@ private:
 ///
 /// The cages of a row are those that are said, then those that follow from them.
 struct RowRules {
-    Rows<const std::uint8_t> regions;        // row, cell -> region; or empty
-    Rows<const std::uint64_t> allowed;       // row, cell -> the digits that marks leave; or empty
-    std::span<const std::int64_t> pairs_of;  // row -> its begin in `pairs`, and the last end
-    Rows<const std::uint16_t> pairs;         // two cells, and the number of their relation
-    std::span<const std::int64_t> cages_of;  // row -> the begin of its cages, and the last end
-    std::span<const std::int64_t> n_said;    // row -> the number of cages that are said
-    std::span<const std::int64_t> cells_of;  // cage -> its begin in `cage_cells`, and the last end
+    Rows<const std::uint8_t> regions;   // row, cell -> region; or empty
+    Rows<const std::uint64_t> allowed;  // row, cell -> the digits that marks leave; or empty
+    Ints pairs_of;                      // row -> its begin in `pairs`, and the last end
+    Rows<const std::uint16_t> pairs;    // two cells, and the number of their relation
+    Ints cages_of;                      // row -> the begin of its cages, and the last end
+    Ints n_said;                        // row -> the number of cages that are said
+    Ints cells_of;                      // cage -> its begin in `cage_cells`, and the last end
     std::span<const std::uint16_t> cage_cells;
     Rows<const std::int64_t> sets_of;  // cage -> begin and end in `digit_sets`, or -1
     std::span<const std::uint64_t> digit_sets;
@@ -191,8 +191,7 @@ Choice choice_of(const RowRules& own, int n_digits, std::size_t row, std::int64_
 /// Return for each grid, a row of digits with 0 for blanks, the position among its clues of the
 /// first that clashes with one before it or whose digit is too high, or -1. Grid k follows the
 /// rules of row rows[k].
-std::vector<std::int64_t> first_clashes(const Rules& rules, const RowRules& own,
-                                        std::span<const std::int64_t> rows,
+std::vector<std::int64_t> first_clashes(const Rules& rules, const RowRules& own, Ints rows,
                                         Rows<const std::uint8_t> grids);
 
 /// Return -1, or the position of an option that clashes with one before it or does not exist.

@@ -145,7 +145,7 @@ private:
     }
 
     void hand_back(const Lane& here) {
-        auto& options = out_.frontier.options;
+        auto& options = out_.frontier.values;
         const auto stack = task_.stacks[here.next - 1];
         options.insert(options.end(), stack.begin(), stack.end());
         for (const Guess& guess : here.guesses) options.push_back(option(guess));
@@ -183,7 +183,7 @@ private:
     /// Write the stack, the guesses, and the others in ascending order.
     void write_options(int lane) {
         const Lane& here = lanes_[lane];
-        auto& all = out_.covers.options;
+        auto& all = out_.covers.values;
         const auto n = static_cast<std::size_t>(n_cells_);
         std::size_t end = all.size();
         all.resize(end + n + 1);  // an option of a filled cell is overwritten
@@ -411,9 +411,7 @@ private:
                                const Segments::Order& order) {
         GrowingStacks some;
         for (const auto k : which) {
-            const auto begin = all.options.begin() + all.offsets[k];
-            some.options.insert(some.options.end(), begin,
-                                all.options.begin() + all.offsets[k + 1]);
+            some.values.insert(some.values.end(), all[k].begin(), all[k].end());
             some.end_stack(order.top(all.parents[k]));
         }
         return some;

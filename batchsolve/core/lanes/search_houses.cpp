@@ -4,8 +4,7 @@
 
 namespace batchsolve::lanes {
 
-Grids search_houses(const Rules& rules, const RowRules& own, std::span<const std::int64_t> rows,
-                    const Task& task) {
+Grids search_houses(const Rules& rules, const RowRules& own, Ints rows, const Task& task) {
     require(rows.size() == task.stacks.size(), "each stack has a row");
     return with_digits(rules.n_digits, [&]<class T>(T) {
         HouseGrids<T> grids(rules, own, rows);

@@ -18,8 +18,6 @@ namespace batchsolve::python {
 
 namespace nb = nanobind;
 
-using Bytes = std::span<const std::uint8_t>;
-using Ints = std::span<const std::int64_t>;
 using Grids = Rows<const std::uint8_t>;
 using Offsets = std::span<const std::int32_t>;  // of the values of a column of text
 
@@ -124,9 +122,9 @@ struct FieldsCaster {
 
 namespace nanobind::detail {
 
+using batchsolve::Ints;
 using batchsolve::Rows;
 using batchsolve::python::FieldsCaster;
-using batchsolve::python::Ints;
 using batchsolve::python::PartsCaster;
 using batchsolve::python::ViewCaster;
 

@@ -15,8 +15,8 @@ struct type_caster<batchsolve::Task>
                   std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, bool> {};
 
 template <>
-struct type_caster<GrowingStacks> : FieldsCaster<GrowingStacks, &GrowingStacks::offsets,
-                                                 &GrowingStacks::options, &GrowingStacks::parents> {
+struct type_caster<GrowingStacks> : FieldsCaster<GrowingStacks, &GrowingStacks::bounds,
+                                                 &GrowingStacks::values, &GrowingStacks::parents> {
 };
 
 template <>

@@ -21,8 +21,7 @@ class Subtrees {
 public:
     /// `shares`, `bounds`, `first` and `last` are the fields of `Shape`; subtrees of `grain` nodes
     /// or fewer stay whole.
-    Subtrees(std::span<const double> shares, std::span<const std::int64_t> bounds,
-             std::span<const std::int64_t> first, std::span<const std::int64_t> last, double grain,
+    Subtrees(std::span<const double> shares, Ints bounds, Ints first, Ints last, double grain,
              std::uint32_t seed)
         : samples_{{bounds.begin(), bounds.end()}, {shares.begin(), shares.end()}},
           first_(first.begin(), first.end()),

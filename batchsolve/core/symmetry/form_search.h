@@ -42,7 +42,7 @@ public:
     }
 
     /// Find the form of a puzzle; there is none if more than `most_states` states are equally good.
-    void find(std::span<const std::uint8_t> puzzle, Form& form) {
+    void find(Bytes puzzle, Form& form) {
         read(puzzle);
         begin();
         form_ = form.grid;
@@ -63,7 +63,7 @@ public:
 
 private:
     using Line = std::array<std::uint8_t, most>;
-    using Row = std::span<const std::uint8_t>;
+    using Row = Bytes;
     static constexpr std::uint8_t nowhere = 255;  // the home of a digit that has not come yet
 
     struct State {
@@ -102,7 +102,7 @@ private:
 
     static std::uint32_t bits(int n) { return (std::uint32_t{1} << n) - 1; }
 
-    void read(std::span<const std::uint8_t> puzzle) {
+    void read(Bytes puzzle) {
         grids_[0].blank = grids_[1].blank = bits(n_);
         for (int x = 0; x < n_; ++x) {
             for (int y = 0; y < n_; ++y) {

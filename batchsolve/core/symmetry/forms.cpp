@@ -11,7 +11,7 @@ namespace batchsolve::symmetry {
 namespace {
 
 /// Tell whether the clues of a grid are digits that do not clash.
-bool is_right(std::span<const std::uint8_t> grid, Boxes boxes) {
+bool is_right(Bytes grid, Boxes boxes) {
     const auto n = static_cast<std::size_t>(boxes.n());
     const auto height = static_cast<std::size_t>(boxes.rows);
     const auto width = static_cast<std::size_t>(boxes.columns);

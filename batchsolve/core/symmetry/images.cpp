@@ -172,9 +172,8 @@ void Group::check() const {
     require(fits, "the arrays of a group do not fit together");
 }
 
-Images draw_images(Rows<const Digit> puzzles, Rows<const Digit> solutions,
-                   std::span<const std::int64_t> numbers, const Streams& streams, std::size_t most,
-                   bool original, const Group& group) {
+Images draw_images(Rows<const Digit> puzzles, Rows<const Digit> solutions, Ints numbers,
+                   const Streams& streams, std::size_t most, bool original, const Group& group) {
     group.check();
     const auto n_cells = group.n_cells(), n_grids = numbers.size();
     const bool are_solved = solutions.width > 0;

@@ -41,7 +41,7 @@ struct Images {
 ///
 /// Images that repeat are drawn again. After many, they are an orbit if it is closed.
 Images draw_images(Rows<const std::uint8_t> puzzles, Rows<const std::uint8_t> solutions,
-                   std::span<const std::int64_t> numbers, const Streams& streams, std::size_t most,
-                   bool original, const Group& group);
+                   Ints numbers, const Streams& streams, std::size_t most, bool original,
+                   const Group& group);
 
 }  // namespace batchsolve::symmetry

@@ -8,7 +8,6 @@ namespace batchsolve::tables {
 namespace {
 
 using text::Byte;
-using text::Bytes;
 
 constexpr std::size_t most_sum_digits = 9;
 
@@ -99,8 +98,8 @@ private:
 
 }  // namespace
 
-Cages read_cages(const text::Texts& labels, const text::Texts& sums, std::size_t n,
-                 std::span<const std::uint8_t> is_wanted, std::int64_t no_sum) {
+Cages read_cages(const text::Texts& labels, const text::Texts& sums, std::size_t n, Bytes is_wanted,
+                 std::int64_t no_sum) {
     require(is_wanted.size() == labels.size() && is_wanted.size() == sums.size(),
             "each row has a text of labels and one of sums");
     Cages cages;

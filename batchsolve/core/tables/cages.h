@@ -17,7 +17,7 @@ struct Cages {
 };
 
 /// Read the wanted rows of grids of n × n cells; a cage without a sum has the total `no_sum`.
-Cages read_cages(const text::Texts& labels, const text::Texts& sums, std::size_t n,
-                 std::span<const std::uint8_t> is_wanted, std::int64_t no_sum);
+Cages read_cages(const text::Texts& labels, const text::Texts& sums, std::size_t n, Bytes is_wanted,
+                 std::int64_t no_sum);
 
 }  // namespace batchsolve::tables

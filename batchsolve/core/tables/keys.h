@@ -90,8 +90,7 @@ private:
 /// Add keys to a table, of rows that are counted; return the first row with the key of each.
 inline std::vector<std::int64_t> add_keys(Rows<std::uint64_t> keys, std::span<std::int64_t> rows,
                                           Rows<const std::uint64_t> more,
-                                          std::span<const bool> counted,
-                                          std::span<const std::int64_t> numbers) {
+                                          std::span<const bool> counted, Ints numbers) {
     const auto n = numbers.size();
     require(more.size() == n && more.width == 2 && counted.size() == n, "a key has two words");
     SeenKeys seen(keys, rows);
