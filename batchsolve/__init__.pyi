@@ -16,6 +16,7 @@ from batchsolve.problems.stacks import Stacks as Stacks
 from batchsolve.problems.sudoku import Sudoku as Sudoku
 from batchsolve.problems.tilings import tiling as tiling
 from batchsolve.problems.variant import Variant as Variant, grid_problem as grid_problem
+from batchsolve.runs.audit import Audit as Audit, AuditedTable as AuditedTable, audit as audit
 from batchsolve.runs.augment import (
     AugmentSummary as AugmentSummary,
     augment as augment,

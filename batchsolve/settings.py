@@ -238,9 +238,32 @@ def path_of(what: str, path: Any) -> str:
 
 def paths_of(what: str, paths: Any) -> list[str]:
     """Return one name of a file, or a sequence of them, as a list."""
-    is_one = isinstance(paths, str | bytes) or not isinstance(paths, Iterable)
-    is_one = is_one or hasattr(paths, "read") or hasattr(type(paths), "columns")
-    return [path_of(what, path) for path in ([paths] if is_one else paths)]
+    return [path_of(what, path) for path in each_of(paths)]
+
+
+def is_table(value: Any) -> bool:
+    """Return True for a table of any library.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> is_table(pa.table({"puzzle": ["1.....2..3.....4"]})), is_table("puzzles.csv")
+    (True, False)
+    """
+    return hasattr(type(value), "columns") or hasattr(value, "__arrow_c_stream__")
+
+
+def each_of(values: Any) -> list[Any]:
+    """Return one name or table as a list, and an iterable of them as a list of each.
+
+    Examples
+    --------
+    >>> each_of("a.csv"), each_of(("a.csv", "b.csv"))
+    (['a.csv'], ['a.csv', 'b.csv'])
+    """
+    is_one = isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable)
+    is_one = is_one or hasattr(values, "read") or is_table(values)
+    return [values] if is_one else list(values)
 
 
 def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
@@ -549,7 +572,7 @@ class PuzzleSettings:
     weights : bool
         Add the column weight, by which means over minimal puzzles are those over all that there
         are.
-    unlike : tuple of str
+    unlike : sequence of str
         Files; no puzzle is equal up to symmetry to one in them.
     node_limit : int
         Nodes after which a row has failed, and with it the run.
@@ -576,7 +599,7 @@ class PuzzleSettings:
     pattern: str | None = setting()
     symmetry: str = setting("none", metavar="|".join(SYMMETRIES))
     weights: bool = setting(False)
-    unlike: tuple[str, ...] = setting((), metavar="FILE")
+    unlike: Sequence[Any] = setting((), metavar="FILE")
     node_limit: int = setting(1_000_000, least=1)
 
     def __post_init__(self) -> None:
@@ -605,7 +628,9 @@ class PuzzleSettings:
             raise InputError("`line_cells` are of `lines`; name their kinds, such as thermo")
         if self.lines is not None and self.constraints is not None:
             raise InputError("`lines` are drawn, and `constraints` gives them; leave out one")
-        object.__setattr__(self, "unlike", tuple(paths_of("a file to compare with", self.unlike)))
+        what = "a file to compare with"
+        known = (one if is_table(one) else path_of(what, one) for one in each_of(self.unlike))
+        object.__setattr__(self, "unlike", tuple(known))
         whole, every = (operator.index, 0), (float, float("-inf"))
         for name, kind, (number, least) in (
             ("clues", "clues are a pair such as (22, 26), fewest first", whole),
@@ -721,10 +746,15 @@ class AugmentFileFields(AugmentFields, RunFields, total=False):
     """The keywords of `augment_file`."""
 
 
-class DedupeFields(AugmentFields, total=False):
-    """The keywords of `dedupe`."""
+class AuditFields(AugmentFields, total=False):
+    """The keywords of `audit`."""
 
     chunk: int | None
+
+
+class DedupeFields(AuditFields, total=False):
+    """The keywords of `dedupe`."""
+
     filename: bool
 
 
@@ -769,7 +799,7 @@ class GenerateFields(WorkerFields, total=False):
     pattern: str | None
     symmetry: str
     weights: bool
-    unlike: tuple[str, ...]
+    unlike: Sequence[Any]
     node_limit: int
     files: FileSettings | None
     box: tuple[int, int] | None

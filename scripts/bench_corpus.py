@@ -21,7 +21,7 @@ import measuring
 import batchsolve
 from batchsolve.engines import Task
 from batchsolve.engines.choice import engine_for
-from batchsolve.problems.answers import Answers
+from batchsolve.search.answers import Answers
 from batchsolve.settings import AUTO, FileSettings
 from batchsolve.tables.answers import answer_table
 from batchsolve.tables.corpus import Corpus
@@ -34,8 +34,8 @@ def read_and_write(path: str) -> None:
     table, encoder = answer_table(corpus.reader, 2, FileSettings()), encoder_for("x.csv")
     for batch in corpus.batches():
         answers = Answers.unknown(len(batch))
-        [group] = batch.groups()
-        answers.found = [group.stacks]
+        [(_, stacks)] = batch.groups()
+        answers.found = [stacks]
         encoder(table.rows(batch, answers)[0])
 
 

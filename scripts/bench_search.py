@@ -24,7 +24,7 @@ from batchsolve.formats.exact_cover_files import write_ec
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import read_problem
-from batchsolve.search.pieces import Piece
+from batchsolve.search.scheduler import Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals, TreeGoal
 from batchsolve.settings import SearchSettings

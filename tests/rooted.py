@@ -2,8 +2,7 @@
 
 from batchsolve import Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
-from batchsolve.search.pieces import Piece
-from batchsolve.search.scheduler import Goal, Scheduler, run_round
+from batchsolve.search.scheduler import Goal, Piece, Scheduler, run_round
 from batchsolve.search.tree import TreeWork
 from batchsolve.workers.pool import Done
 

@@ -126,6 +126,12 @@ def of_file(function, table=TABLE):
     return call
 
 
+def deduped(folder, output="out.csv", **how):
+    pacsv.write_csv(REPEATED, folder / "in.csv")
+    given = bs.dedupe(folder / "in.csv", output, **how)
+    return given, output and (folder / output).read_text()
+
+
 def of_problem(function, *arguments, problem="queens:6"):
     return lambda folder, **how: function(problem, *arguments, **how)
 
@@ -179,6 +185,7 @@ RATING |= {"rule_columns": "cages"}
 WITH_STATS = {"stats": False}, {"stats": True}
 
 CASES = {
+    "audit": Case(lambda folder, **how: bs.audit(TABLE, TABLE.slice(0, 3), **how)),
     "augment": Case(of_table(bs.augment), *IMAGES),
     "augment_file": Case(of_file(bs.augment_file), *IMAGES),
     "canonical": Case(lambda folder, **how: bs.canonical("1.....2..3.....4", **how)),
@@ -194,8 +201,8 @@ CASES = {
         of_problem(bs.count_projections, ["r1*"]), {"stack": [1], "engine": "bits"}
     ),
     "dedupe": Case(
-        of_file(bs.dedupe, REPEATED),
-        {"up_to_symmetry": True, "against": ["in.csv"], "mark": True},
+        deduped,
+        {"output": None, "up_to_symmetry": True, "against": ["in.csv"], "mark": True},
     ),
     "distribution": Case(of_problem(bs.distribution), {"by": "cost", **BOARD}),
     "draw": Case(lambda folder, **how: bs.draw("queens:6", **how).svg, BOARD),
@@ -448,6 +455,7 @@ LINES = {
         {"--node-limit": "1"},
         dict.fromkeys(["--engine", "--branch"], "--json"),
     ),
+    "audit": Line("{home}/in.csv {home}/in.csv"),
     "dedupe": Line("{home}/repeated.csv -o out.csv", {"--against": "{home}/in.csv"}),
     "generate": Line(
         "-n 3 --seed 7 --box 2x2 -o out.csv",

@@ -29,7 +29,12 @@ MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a ten
 # Heading of the list of commands -> the commands, each with its module.
 _GROUPS = {
     "Tables of puzzles": {"solve": "rows", "dedupe": "rows", "generate": "rows"},
-    "Learning": {"rate": "learning", "augment": "learning", "evaluate": "learning"},
+    "Learning": {
+        "rate": "learning",
+        "augment": "learning",
+        "audit": "learning",
+        "evaluate": "learning",
+    },
     "One problem": {
         "count": "count",
         "enumerate": "trees",

@@ -1,4 +1,4 @@
-"""The commands for tables that models learn from: augment, rate and evaluate."""
+"""The commands for tables that models learn from: augment, rate, audit and evaluate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from batchsolve.cli.options import (
     option,
     solution_option,
 )
-from batchsolve.settings import AugmentFileFields, EvaluateFields, FileSettings, RateFileFields
+from batchsolve.settings import (
+    AuditFields,
+    AugmentFileFields,
+    EvaluateFields,
+    FileSettings,
+    RateFileFields,
+)
 
 
 @command(
@@ -107,6 +113,42 @@ def rate(
     how = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness, "files": files}
     summary = printing.rows_of(rate_file, workers, inputs, output, **how)
     return answered(summary, printing, summary.hardest, summary.columns, output=output)
+
+
+@command(
+    examples=(
+        "batchsolve audit train.csv test.csv",
+        "batchsolve audit 'train/*.parquet' test.parquet --json",
+    ),
+    epilog="Exit codes: 0 no test row leaks; 1 some does, or a row cannot be compared; 2 wrong "
+    "usage, a file that cannot be read, or no worker left; 130 interrupted, 143 terminated.",
+)
+def audit(
+    train: Annotated[
+        str, argument(metavar="TRAIN", help="The training table: a file, folder or pattern.")
+    ],
+    test: Annotated[str, argument(metavar="TEST", help="The test table.")],
+    *,
+    workers: WorkerOptions,
+    files: Annotated[FileSettings, AuditFields],
+    printing: Printing,
+) -> int:
+    """Count the leaks between a training and a test table.
+
+    A test row leaks if a training row has its puzzle, or its solution with other clues; both are
+    counted as they are written, and up to symmetry. Every puzzle is solved, and in each table those
+    are counted that are malformed, have no or several solutions, have a wrong given solution, or
+    are repeated. The checksums name the files.
+    """
+    from batchsolve.runs.audit import audit as audit_of
+
+    found = printing.rows_of(audit_of, workers, train, test, files=files)
+    if printing.as_json:
+        printing.facts({**found.facts, "seconds": round(found.seconds, 3)})
+    else:
+        print(found)
+        printing.note(*found.columns)
+    return 0 if found.complete else EXIT_INCOMPLETE
 
 
 def bounds(text: str) -> tuple[float, ...]:

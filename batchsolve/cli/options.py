@@ -310,6 +310,7 @@ _ADDED: dict[str, dict[str, Any]] = {
     "cages": {"type": number_range},
     "line_cells": {"type": number_range},
     "cage_layout": text_of_file("the cage of each cell"),
+    "unlike": {"type": str, "multiple": True},
     "constraints": text_of_file("constraints, as of a column of tables"),
     "symmetry": {"type": click.Choice(SYMMETRIES)},
     **{name: {"heading": "Output"} for name in ("filename", "stats", "canonical", "resume")},

@@ -262,11 +262,7 @@ def estimate(
     if printing.as_json:
         print(json.dumps(asdict(guess)))
     else:
-        for what in ("nodes", "solutions"):
-            low, high = getattr(guess, f"{what}_low"), getattr(guess, f"{what}_high")
-            print(f"{what}: {getattr(guess, what):.4g} ({low:.4g} to {high:.4g})")
-        how = f"{guess.probes:,}, mean depth {guess.depth:.1f}" if guess.probes else "none needed"
-        print(f"probes: {how}; nodes searched: {guess.searched:,}")
+        print(guess)
         if guess.doubt:
             print(f"batchsolve: do not trust the intervals: {guess.doubt}", file=sys.stderr)
     return 0

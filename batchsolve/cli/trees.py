@@ -231,6 +231,13 @@ def split(
         facts = write_parts(*task, depth=depth, files=files, engine=search.engine)
     if printing.as_json or not printing.quiet:
         printing.facts(facts)
+    if files is not None and facts["files"] < files:
+        made = counted(facts["files"], "file")
+        print(
+            f"batchsolve: {made}, not {files:,}: no more than one for each stack at depth "
+            f"{depth}; a larger --depth may have more stacks",
+            file=sys.stderr,
+        )
     return 0
 
 

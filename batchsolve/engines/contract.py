@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines.branching import is_sharp
+from batchsolve.engines.item_order import is_sharp
 from batchsolve.errors import InputError, check_installed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem

@@ -1,21 +1,70 @@
-"""Narrow orders of items, for searches that look up what partial covers leave.
+"""Orders of items: branching rules, and narrow orders.
 
-A *narrow* order has a narrow frontier. Once the first items of an order are covered, what is left
-depends on the others that have an option in common with them: the *frontier*. There are at most as
-many different remainders as the frontier has subsets. To make the widest frontier narrow is to find
-the vertex separation, or the path-width, of the graph of items; that is NP-hard, so the order is
-made greedily, as in frontier-based search (J. Kawahara, T. Inoue, H. Iwashita and S. Minato,
-*Frontier-based search for enumerating all constrained subgraphs with compressed representation*,
-IEICE Transactions, 2017).
+The branch item is the first of those with the fewest options (MRV). A *branching rule* changes this
+order by handicaps, which are added to the numbers of options: an item with two options or more
+seems to have as many more as its handicap. An item with one option or none comes first under every
+rule but ``first``, which takes the first item, whatever it has.
+
+Searches that look up what partial covers leave want a fixed order. A *narrow* order has a narrow
+frontier. Once the first items of an order are covered, what is left depends on the others that have
+an option in common with them: the *frontier*. There are at most as many different remainders as the
+frontier has subsets. To make the widest frontier narrow is to find the vertex separation, or the
+path-width, of the graph of items; that is NP-hard, so the order is made greedily, as in
+frontier-based search (J. Kawahara, T. Inoue, H. Iwashita and S. Minato, *Frontier-based search for
+enumerating all constrained subgraphs with compressed representation*, IEICE Transactions, 2017).
 """
 
 from __future__ import annotations
+
+from fnmatch import fnmatchcase
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Ints
 from batchsolve.problems.exact_cover import ExactCover, owners_of
+from batchsolve.settings import FIRST
+
+ENOUGH = 0
+"""The place, among the handicaps, of the number of options at which the choice ends."""
+
+_SHARP_NAMES = "[#]*"
+
+
+def is_sharp(problem: ExactCover, rule: str) -> npt.NDArray[np.bool_]:
+    """Return, for each primary item, whether ``sharp`` or ``sharp:ITEMS`` prefers it.
+
+    Examples
+    --------
+    >>> is_sharp(ExactCover.from_options([["#a", "b"]]), "sharp").tolist()
+    [True, False]
+    """
+    pattern = rule.partition(":")[2] or _SHARP_NAMES
+    names = map(problem.item_name, range(problem.n_primary))
+    return np.array([fnmatchcase(name, pattern) for name in names], np.bool_)
+
+
+def handicaps_of(problem: ExactCover, rule: str) -> npt.NDArray[np.uint32]:
+    """Return the handicaps of the items, counted from 1, under a rule.
+
+    The number at place `ENOUGH` is 1, or the largest under ``first``.
+
+    Parameters
+    ----------
+    problem : ExactCover
+    rule : str
+        As `batchsolve.settings.checked_branch` takes it; empty for ``mrv``.
+
+    Returns
+    -------
+    ndarray of uint32, shape (n_items + 1,)
+    """
+    handicaps = np.zeros(problem.n_items + 1, np.uint32)
+    handicaps[ENOUGH] = 2**32 - 1 if rule == FIRST else 1
+    if rule not in ("", FIRST):
+        handicaps[1 : problem.n_primary + 1] = ~is_sharp(problem, rule) * problem.n_options
+    return handicaps
+
 
 MOST_ITEMS = 4096  # whose neighbours take 16 MB, and which are ordered within a second
 

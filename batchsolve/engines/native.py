@@ -13,8 +13,8 @@ import numpy as np
 
 from batchsolve.arrays import UInts
 from batchsolve.core import native
-from batchsolve.engines.branching import handicaps_of
 from batchsolve.engines.contract import Outcome, Task
+from batchsolve.engines.item_order import handicaps_of
 from batchsolve.engines.prepared import prepared
 from batchsolve.engines.priced import ranked, renumbered, scaled_ceilings
 from batchsolve.problems.exact_cover import ExactCover

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -19,7 +19,8 @@ def prepared(make: Callable[[ExactCover], Made]) -> Callable[[ExactCover], Made]
 
     Threads that ask for one problem wait until it is prepared; those that ask for others do not.
     """
-    kept: OrderedDict[str, _Prepared[Made]] = OrderedDict()
+    # the data of each problem, once a thread has made them under the lock
+    kept: OrderedDict[str, tuple[threading.Lock, list[Made]]] = OrderedDict()
     lock = threading.Lock()
 
     def of(problem: ExactCover) -> Made:
@@ -28,20 +29,12 @@ def prepared(make: Callable[[ExactCover], Made]) -> Callable[[ExactCover], Made]
             if name in kept:
                 kept.move_to_end(name)
             elif len(kept) >= MOST_PROBLEMS:
-                idle = (each for each, other in kept.items() if not other.lock.locked())
+                idle = (each for each, (other, _) in kept.items() if not other.locked())
                 kept.pop(next(idle, ""), None)
-            own = kept.setdefault(name, _Prepared())
-        with own.lock:
-            if not own.data:
-                own.data.append(make(problem))
-            return own.data[0]
+            own, data = kept.setdefault(name, (threading.Lock(), []))
+        with own:
+            if not data:
+                data.append(make(problem))
+            return data[0]
 
     return of
-
-
-class _Prepared(Generic[Made]):
-    """The data of one problem, once a thread has made them under the lock."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.data: list[Made] = []

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.engines.branching import ENOUGH, handicaps_of
 from batchsolve.engines.contract import (
     Outcome,
     Task,
     check_support,
     registered,
 )
+from batchsolve.engines.item_order import ENOUGH, handicaps_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku

@@ -1,12 +1,10 @@
-"""One Sudoku grid as text: characters, numbers, drawings with frames.
+"""One Sudoku grid: read from a text, and drawn as one.
 
-A grid is a line of N² characters or numbers, or N lines of N of them. Frames and comments, which
-begin with ``#``, are ignored.
+See `batchsolve.formats.grid_texts` for the forms of texts.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,36 +16,28 @@ import numpy.typing as npt
 
 from batchsolve.arrays import Bytes
 from batchsolve.errors import InputError
+from batchsolve.formats.grid_texts import (
+    LONGEST_NUMBER,
+    NoGridError,
+    Row,
+    are_grids,
+    are_numbers,
+    cells_of,
+    rows_of,
+    size_of,
+)
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
-    BLANKS,
     FINE,
     Notation,
     default_box,
     numbers,
-    usual_notation,
 )
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.rules import n_regions
 from batchsolve.problems.survey import MOST_PLAIN, Signs, Survey
 from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import checked_box, text_of
-
-_COMMENT = re.compile(r"(^|\s+)#.*")
-SECTION = re.compile(r"\s*\[\w*\]\s*")
-_BARS = re.compile(r"[|!+\u2500-\u257f]")
-# a line of a frame has no cells; if it has a run of dashes, dots and the like can be its corners
-_RULE = re.compile(r"[-=+|!\s\u2500-\u257f]*|(?=.*[-=─━═]{2})[-=+|!:.*'`,\s\u2500-\u257f]*")
-_LONGEST_NUMBER = 3  # digits, because N is at most 255; longer words are rows of characters
-
-
-class NoGridError(InputError):
-    """The text has no grid, or several."""
-
-
-Row = tuple[int, tuple[str, ...]]
-"""The number of a line of a drawing, from 1, and its texts between blanks, commas and bars; the
-frame is left out."""
 
 
 def read_grid(
@@ -108,26 +98,23 @@ def read_grid(
         if fault != FINE:
             raise InputError(notation.explain(written, fault))
         return problem, notation, grid
-    rows = _rows(text)
-    # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
-    if any("-" in word for _, words in rows for word in words):
-        rows = _rows(text, dashes_are_cells=True)
     size = box[0] * box[1] if box else n_regions(regions) if regions else None
+    rows = rows_of(text, size, name)
     cells, are_words = _find_cells(rows, size, alphabet, name)
     n = isqrt(len(cells))
     notation, written = _notation(cells, are_words, n, alphabet, blank)
     # an alphabet takes one byte per cell, and control characters are trimmed like blanks
-    longest = 1 if notation.symbols else _LONGEST_NUMBER
+    longest = 1 if notation.symbols else LONGEST_NUMBER
     wrong = {c for c in {*cells} if len(c) > longest or not (c.isascii() and c.isprintable())}
     if wrong:
         k = next(k for k, cell in enumerate(cells) if cell in wrong)
         raise InputError(
-            f"line {_line(rows, n, k)}: row {k // n + 1}, column {k % n + 1}: "
+            f"{_line(rows, n, k)}row {k // n + 1}, column {k % n + 1}: "
             f"{cells[k][:20]!r} is not in the alphabet {notation.name}, nor a blank"
         )
     grid, fault = notation.read(written)
     if fault != FINE:
-        where = f"line {_line(rows, n, fault)}: " if fault >= 0 else ""
+        where = _line(rows, n, fault) if fault >= 0 else ""
         raise InputError(where + notation.explain(written, fault))
     return grid_problem(n, box, rules, regions), notation, grid
 
@@ -198,76 +185,23 @@ _JOINTS = {
 }
 
 
-def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
-    """Return the lines with cells, without comments and frames.
-
-    If a dash is a blank cell, a line of dashes and bars without corners is a row of blank cells.
-    """
-    rows: list[Row] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if SECTION.fullmatch(_COMMENT.sub("", line)):
-            if rows:
-                break  # sections after the puzzle, such as [State], do not belong to it
-            continue
-        if (words := row_of_cells(line, dashes_are_cells)) is not None:
-            rows.append((number, words))
-    return rows
-
-
-def row_of_cells(line: str, dashes_are_cells: bool = False) -> tuple[str, ...] | None:
-    """Return the texts of a line between blanks, commas and bars; None for a frame or a comment."""
-    line = _COMMENT.sub("", line)
-    is_blank = dashes_are_cells and "-" in line and not set(line) - set("-|! \t,;")
-    if not is_blank and _RULE.fullmatch(line):
-        return None
-    fields = re.split("[,;]", _BARS.sub(" ", line))
-    # a spreadsheet leaves blank cells empty
-    return tuple(chain.from_iterable(field.split() or ["."] for field in fields))
-
-
 def _find_cells(
     rows: Sequence[Row], size: int | None, alphabet: str | None, name: str
 ) -> tuple[list[str], bool]:
     """Return the N² cells, and True if they are words, False if they are characters."""
     if not rows:
         raise NoGridError("no grid, only comments, frames or blank lines")
-    words = [words for _, words in rows]
-    characters = [tuple("".join(line)) for line in words]
-    is_short = all(len(word) <= _LONGEST_NUMBER for line in words for word in line)
-    for lines in (words, characters) if is_short else (characters,):
-        n = _size(lines)
-        if n is None or not (n == size if size else default_box(n)):
-            continue
-        if lines is words or alphabet is not None or usual_notation(n).symbols:
-            if size is None and _can_be_several(words):
-                raise NoGridError(
-                    f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "
-                    f"or name one by its row, as in {name}#1"
-                )
-            return list(chain.from_iterable(lines)), lines is words
-    n_words, n_characters = (sum(map(len, lines)) for lines in (words, characters))
-    lines = words if n_characters < 2 * n_words else characters
-    _check_widths(rows, lines, size)
-    raise NoGridError(_why_no_grid(lines, size, name))
-
-
-def _can_be_several(lines: Sequence[Sequence[str]]) -> bool:
-    """Return True if the digits of N lines of N characters allow N smaller grids, too."""
-    root = isqrt(len(lines))
-    if any(len(line) > 1 for line in lines) or root**2 != len(lines) or not default_box(root):
-        return False
-    used = {symbol for line in lines for word in line for symbol in word} - set(BLANKS)
-    return bool(used) and used <= set(usual_notation(root).symbols)
-
-
-def _size(lines: Sequence[Sequence[str]]) -> int | None:
-    """Return N for N lines of N cells or one line of N², otherwise None."""
-    width = len(lines[0])
-    if any(len(line) != width for line in lines):
-        return None
-    if len(lines) == width:
-        return width
-    return isqrt(width) if len(lines) == 1 and isqrt(width) ** 2 == width else None
+    lines, are_words, n = cells_of(rows, size, any_size=alphabet is not None)
+    if n is None:
+        _check_widths(rows, lines, size)
+        raise NoGridError(_why_no_grid(lines, size, name))
+    are_single = all(len(words) == 1 for _, words in rows)
+    if size is None and are_single and are_grids(words[0] for _, words in rows):
+        raise NoGridError(
+            f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "
+            f"or name one by its row, as in {name}#1"
+        )
+    return list(chain.from_iterable(lines)), are_words
 
 
 def _check_widths(rows: Sequence[Row], lines: Sequence[Sequence[str]], size: int | None) -> None:
@@ -290,7 +224,7 @@ def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) ->
     root = isqrt(width)
     if n_lines > 1 and root**2 == width and (root == size if size else default_box(root)):
         return f"{n_lines:,} grids, one a line; name one by its row, as in {name}#1"
-    n = _size(lines)
+    n = size_of(lines)
     if n is not None and size is not None:
         return f"a grid of {n}×{n} cells; boxes of {size} cells make {size}×{size}"
     if n is not None:
@@ -304,16 +238,14 @@ def _notation(
     cells: Sequence[str], are_words: bool, n: int, alphabet: str | None, blanks: str | None
 ) -> tuple[Notation, str]:
     """Choose the notation of one grid; return it, and the cells as text in that notation."""
-    n_letters = sum(len(cell) == 1 and cell.isalpha() for cell in cells) if are_words else 0
-    n_long = sum(len(cell) > 1 for cell in cells) if are_words else 0
-    are_numbers = are_words and (n_long > n_letters or (n > 9 and n_letters == 0))
+    is_numbered = are_words and are_numbers(cells)
     text = " ".join(cells)
     if alphabet is not None:
         notation = Notation.from_name(alphabet, n, blanks)
-        if notation.symbols and are_words and n_long > n_letters:
+        if notation.symbols and is_numbered and any(len(cell) > 1 for cell in cells):
             return Signs(alphabet, blanks).notation(_survey_of(text, blanks), n), text
         return notation, "".join(cells) if notation.symbols else text
-    if are_numbers:
+    if is_numbered:
         first = _survey_of(text, blanks).first_digit(n)
         return numbers(n, first=first).with_blanks(blanks), text
     # the caller reports cells that no alphabet has
@@ -334,5 +266,6 @@ def _survey_of(text: str, blanks: str | None) -> Survey:
     return survey
 
 
-def _line(rows: Sequence[Row], n: int, cell: int) -> int:
-    return rows[0 if len(rows) == 1 else cell // n][0]
+def _line(rows: Sequence[Row], n: int, cell: int) -> str:
+    """Return the line of a cell, as a message begins; none of a grid in one line."""
+    return f"line {rows[cell // n][0]}: " if len(rows) > 1 else ""

@@ -15,9 +15,8 @@ import numpy as np
 
 from batchsolve.arrays import Bools, Ints, UInts
 from batchsolve.engines.item_order import narrow_order
-from batchsolve.graphs.diagrams import MEGABYTE, Nodes, out_of_memory, reordered
+from batchsolve.graphs.diagrams import MEGABYTE, GraphSearch, Nodes, out_of_memory, reordered
 from batchsolve.graphs.frontier import draw_by_frontier, order_of_options
-from batchsolve.graphs.search import GraphSearch
 from batchsolve.graphs.solution_graph import SolutionGraph
 from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover, owners_of

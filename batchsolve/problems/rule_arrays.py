@@ -1,4 +1,9 @@
-"""The rules of a grid, packed as arrays for the core.
+"""The rules of grids, packed as arrays for the core.
+
+Rows that share houses and named rules differ in regions, marks, pairs of cells and cages. `Given`
+holds these as they are read. `RowRules` adds the
+sets of digits that fill each cage, and the implied cages: the digits of a house have a known sum
+(``core/cages/implied.h``).
 
 Options are numbered as in `batchsolve.problems.variant`: those of the cells, then one that chooses
 the marks if there are any, then those that choose the digits of cages.
@@ -6,45 +11,36 @@ the marks if there are any, then those that choose the digits of cages.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words
-from batchsolve.problems.rules import RELATIONS, Cells, Rules
-
-if TYPE_CHECKING:
-    from batchsolve.problems.row_rules import RowRules
+from batchsolve.core import native
+from batchsolve.problems.rules import RELATIONS, Cells, Rules, digit_sets
 
 RELATION_NAMES = tuple(RELATIONS)
 
 
-class RuleArrays(NamedTuple):
-    """The rules that all rows share, without marks and cages."""
-
-    n_cells: int
-    houses: Shorts  # the cells of each house, n_digits each
-    distinct: Shorts  # two cells each that differ, and that no house has both
-    related: Shorts  # two cells and the number of their relation
-    relations: Words  # relation, direction, digit of a cell -> digits of the other
-
-
-def arrays_of(rules: Rules) -> RuleArrays:
-    """Return the arrays of rules."""
+@lru_cache(maxsize=64)
+def core_rules(rules: Rules) -> Any:
+    """Return the rules that all rows share, without marks and cages, as the core takes them."""
     related = [(a, b, RELATION_NAMES.index(name)) for a, b, name in rules.pairs]
-    return RuleArrays(
+    return native.GridRules(
         rules.n_cells,
+        rules.n_digits,
         np.array(rules.houses, np.uint16).reshape(-1),
         _distinct(rules),
         np.array(related, np.uint16).reshape(-1),
-        relations_of(rules.n_digits),
+        relations_of(rules.n_digits).reshape(-1),
     )
 
 
+@lru_cache(maxsize=64)
 def _distinct(rules: Rules) -> Shorts:
     """Return the pairs of cells that differ by groups and not by houses."""
     pairs = set(chain.from_iterable(combinations(sorted(cells), 2) for cells in rules.groups))
@@ -71,7 +67,7 @@ def members(houses: Sequence[Cells], n_cells: int) -> Bools:
 
 @lru_cache(maxsize=64)
 def relations_of(n: int) -> Words:
-    """Return the digits that each digit of one cell leaves to the other, both ways."""
+    """Return the digits that each digit of a cell leaves to the other: relation, way, digit."""
     table = np.zeros((len(RELATIONS), 2, n), np.uint64)
     for k, allows in enumerate(RELATIONS.values()):
         for a in range(n):
@@ -79,7 +75,7 @@ def relations_of(n: int) -> Words:
                 if allows(a + 1, b + 1):
                     table[k, 0, a] |= np.uint64(1 << b)
                     table[k, 1, b] |= np.uint64(1 << a)
-    return table.reshape(-1)
+    return table
 
 
 def find_digit_sets(
@@ -106,18 +102,19 @@ def find_digit_sets(
         first += sets.size
 
 
-def follow_shared(rules: RuleArrays, n_digits: int, grids: Bytes) -> Bools:
+def follow_shared(rules: Rules, grids: Bytes) -> Bools:
     """Return True for each full grid, whose digits are 1 .. N, that follows rules of all rows."""
+    n = rules.n_digits
     sets = np.zeros(256, np.int64)
-    sets[1 : n_digits + 1] = 1 << np.arange(n_digits)
+    sets[1 : n + 1] = 1 << np.arange(n)
     right = np.ones(len(grids), np.bool_)
-    for house in rules.houses.reshape(-1, n_digits):
-        right &= np.bitwise_or.reduce(sets[grids[:, house]], axis=1) == (1 << n_digits) - 1
-    for a, b in rules.distinct.reshape(-1, 2):
+    for house in rules.houses:
+        right &= np.bitwise_or.reduce(sets[grids[:, house]], axis=1) == (1 << n) - 1
+    for a, b in _distinct(rules).reshape(-1, 2):
         right &= grids[:, a] != grids[:, b]
-    for a, b, kind in rules.related.reshape(-1, 3).astype(np.int64).tolist():
-        here = 2 * kind * n_digits - 1 + grids[:, a].astype(np.int64)
-        right &= rules.relations[here].astype(np.int64) & sets[grids[:, b]] != 0
+    for a, b, name in rules.pairs:
+        left = relations_of(n)[RELATION_NAMES.index(name), 0].astype(np.int64)
+        right &= left[grids[:, a].astype(np.int64) - 1] & sets[grids[:, b]] != 0
     return right
 
 
@@ -163,3 +160,195 @@ def _sums_of(digit_sets: Words) -> Ints:
     """Return the sum of the digits of each set."""
     digits = np.arange(int(digit_sets.max(initial=0)).bit_length())
     return (digit_sets.astype(np.int64)[:, None] >> digits & 1) @ (digits + 1)
+
+
+# ---- rules of rows --------------------------------------------------------------------------
+
+NO_SUM = -(2**60)
+"""The total of cells that differ, whatever their sum."""
+
+_MOST_DIGITS = 12  # for more, the sets of all sizes and sums are too many to list them
+
+
+class Given(NamedTuple):
+    """The rules of n rows, as they are given."""
+
+    regions: Bytes  # (n, n_cells) or (n, 0): region of every cell, 0 .. N - 1
+    allowed: Words  # (n, n_cells) or (n, 0): digits that marks leave, as bits
+    pairs_of: Ints  # row -> its begin in `pairs`, and the end of the last
+    pairs: Shorts  # two cells each, and the number of their relation
+    cages_of: Ints  # row -> its begin in `totals`
+    totals: Ints  # cage -> its sum, or `NO_SUM`
+    cells_of: Ints  # cage -> its begin in `cage_cells`
+    cage_cells: Shorts
+
+    @classmethod
+    def of(cls, rows: Sequence[Rules], regions: Bytes) -> Given:
+        """Return the marks, pairs, cages and groups of rows, and these regions."""
+        n_cells, all_digits = rows[0].n_cells, (1 << rows[0].n_digits) - 1
+        allowed = np.full((len(rows), n_cells if any(r.marks for r in rows) else 0), all_digits)
+        allowed = allowed.astype(np.uint64)
+        for row, rules in enumerate(rows):
+            for cell, mask in rules.marks:
+                allowed[row, cell] &= np.uint64(mask & all_digits)
+        pairs = [(a, b, RELATION_NAMES.index(name)) for rules in rows for a, b, name in rules.pairs]
+        cages = [each for rules in rows for each in _cages_of(rules)]
+        return cls(
+            regions,
+            allowed,
+            _begins([len(rules.pairs) for rules in rows]),
+            np.array(pairs, np.uint16).reshape(-1, 3),
+            _begins([len(rules.cages) + len(rules.groups) for rules in rows]),
+            np.array([total for _, total in cages], np.int64),
+            _begins([len(cells) for cells, _ in cages]),
+            np.array([cell for cells, _ in cages for cell in cells], np.uint16),
+        )
+
+    @classmethod
+    def blank(cls, n_rows: int) -> Given:
+        """Return n rows without rules."""
+        none, begin = np.zeros(0, np.int64), np.zeros(n_rows + 1, np.int64)
+        regions, allowed = np.empty((n_rows, 0), np.uint8), np.empty((n_rows, 0), np.uint64)
+        pairs, cells = np.empty((0, 3), np.uint16), np.empty(0, np.uint16)
+        return cls(regions, allowed, begin, pairs, begin.copy(), none, begin[:1].copy(), cells)
+
+    def with_more(self, other: Given) -> Given:
+        """Append the pairs and cages of other rules, row by row."""
+        n_rows = len(self.cages_of) - 1
+        order = np.arange(2 * n_rows).reshape(2, n_rows).T.ravel()  # row by row: these, then others
+        names = "pairs_of", "cages_of", "cells_of"
+        begins = {name: (getattr(self, name), getattr(other, name)) for name in names}
+        both = self._replace(
+            regions=np.empty((2 * n_rows, 0), np.uint8),
+            allowed=np.empty((2 * n_rows, 0), np.uint64),
+            **{name: np.append(a, a[-1] + b[1:]) for name, (a, b) in begins.items()},
+            **{
+                name: np.concatenate([getattr(self, name), getattr(other, name)])
+                for name in ("pairs", "totals", "cage_cells")
+            },
+        ).take(order)
+        return both._replace(
+            regions=self.regions,
+            allowed=self.allowed,
+            pairs_of=both.pairs_of[::2].copy(),  # contiguous
+            cages_of=both.cages_of[::2].copy(),
+        )
+
+    def take(self, rows: Ints) -> Given:
+        """Return the rules of these rows."""
+        pairs_of, which_pairs = _parts(self.pairs_of, rows)
+        cages_of, which_cages = _parts(self.cages_of, rows)
+        cells_of, which_cells = _parts(self.cells_of, which_cages)
+        return Given(
+            self.regions[rows],
+            self.allowed[rows],
+            pairs_of,
+            self.pairs[which_pairs],
+            cages_of,
+            self.totals[which_cages],
+            cells_of,
+            self.cage_cells[which_cells],
+        )
+
+
+def _cages_of(rules: Rules) -> list[Any]:
+    """Return the cages, and the groups as cages without a sum: cells and total."""
+    groups = [(cells, NO_SUM) for cells in rules.groups]
+    return [*((cage.cells, cage.total) for cage in rules.cages), *groups]
+
+
+def _begins(lengths: npt.ArrayLike) -> Ints:
+    """Return the begins of lists that are joined, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _parts(begins_of: Ints, which: Ints) -> tuple[Ints, Ints]:
+    """Return the begins of some of the joined lists, joined anew, and the places of their parts."""
+    lengths = begins_of[which + 1] - begins_of[which]
+    return _begins(lengths), parts(begins_of[which], lengths)
+
+
+class RowRules(NamedTuple):
+    """Per-row rules of n rows, packed for the core.
+
+    The cages of a row are the given ones, then the implied ones.
+    """
+
+    regions: Bytes  # as in `Given`
+    allowed: Words
+    pairs_of: Ints
+    pairs: Shorts
+    cages_of: Ints  # row -> the begin of its cages, and the end of the last
+    n_said: Ints  # row -> the number of cages that are said
+    cells_of: Ints  # cage -> its begin in `cage_cells`
+    cage_cells: Shorts
+    sets_of: Ints  # (cages, 2): begin and end in `digit_sets`; without a sum, `NO_SUM`
+    digit_sets: Words  # sets of digits, as bits
+
+
+@lru_cache(maxsize=64)
+def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> tuple[Ints, Any]:
+    """Return the sets of N digits by size and sum; for many digits, only the wanted ones.
+
+    Returns
+    -------
+    ranges : ndarray of int64
+        Size, sum -> begin and end in `sets`; `NO_SUM` where no sets are listed.
+    sets : ndarray of uint64
+    """
+    most = n_digits * (n_digits + 1) // 2
+    ranges = np.full((n_digits + 1, most + 1, 2), NO_SUM, np.int64)
+    every: Iterable[tuple[int, int]] = sorted(pair for pair in wanted if 0 <= pair[1] <= most)
+    if n_digits <= _MOST_DIGITS:
+        every = ((size, total) for size in range(1, n_digits + 1) for total in range(most + 1))
+    sets: list[int] = []
+    for size, total in every:
+        found = digit_sets(n_digits, size, total)
+        ranges[size, total] = len(sets), len(sets) + len(found)
+        sets += found
+    return ranges, np.array(sets, np.uint64)
+
+
+def row_rules(shared: Rules, given: Given) -> RowRules:
+    """Pack the rules of rows for the core.
+
+    Parameters
+    ----------
+    shared : Rules
+        Their houses are those of all rows.
+    given : Given
+
+    Raises
+    ------
+    ProblemError
+        If there are too many sets of digits for a cage.
+    """
+    n = shared.n_digits
+    wanted: frozenset[tuple[int, int]] = frozenset()
+    if n > _MOST_DIGITS:
+        sizes = np.diff(given.cells_of).tolist()
+        wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
+    ranges, sets = _set_table(n, wanted)
+    houses = shared.houses if (given.totals != NO_SUM).any() else ()
+    cages_of, (cells_of, cage_cells), sets_of = native.complete_cages(
+        given.regions,
+        given.cages_of,
+        given.totals,
+        given.cells_of,
+        given.cage_cells,
+        np.array(houses, np.uint16).reshape(-1),
+        ranges.reshape(len(ranges), -1),
+        shared.n_cells,
+    )
+    return RowRules(
+        given.regions,
+        given.allowed,
+        given.pairs_of,
+        given.pairs,
+        cages_of,
+        np.diff(given.cages_of),
+        cells_of,
+        cage_cells,
+        sets_of,
+        sets,
+    )

@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple, overload
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -250,8 +250,5 @@ class Stacks:
         return batch
 
 
-class Group(NamedTuple):
-    """Stacks over one problem, as one of several groups that are searched together."""
-
-    problem: ExactCover
-    stacks: Stacks
+Group = tuple[ExactCover, Stacks]
+"""A problem and stacks over it: one of several groups that are searched together."""

@@ -18,17 +18,16 @@ from batchsolve.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.errors import InputError, counted
-from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, rows_on, shown, tree_on
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
-from batchsolve.search.cheapest_goal import Cheapest, CheapestGoal, cheapest_of
-from batchsolve.search.pieces import Changes, Piece
+from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
+from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
-from batchsolve.search.tree_goal import Totals, TreeGoal
+from batchsolve.search.tree_goal import Cheapest, CheapestGoal, Totals, TreeGoal, cheapest_of
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers.base import LOG

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.arrays import Ints, Words
+from batchsolve.arrays import Bools, Ints, Words
 from batchsolve.errors import InputError
 from batchsolve.runs.files import FileRun, corpus_of
 from batchsolve.runs.outputs import Output, Parts
@@ -31,18 +32,28 @@ from batchsolve.runs.specs import (
     blocks_for,
     followed,
     refuse_own_output,
+    table_of,
     written,
 )
 from batchsolve.search.in_order import each_with_output, in_two_passes
 from batchsolve.search.rows import Write
-from batchsolve.settings import DedupeFields, FileSettings, path_of, paths_of, settings_of
+from batchsolve.settings import (
+    DedupeFields,
+    FileSettings,
+    each_of,
+    is_table,
+    path_of,
+    paths_of,
+    settings_of,
+)
 from batchsolve.tables.answers import Column, RowSums, RowTable
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.places import files_of
+from batchsolve.tables.frames import Frame, files_and_tables, rows_like
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.repeats import UNSEEN, RowKeys, SeenKeys, row_keys
 from batchsolve.tables.sources import open_all
+from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 FIRST = "first"
@@ -119,17 +130,56 @@ class DedupeSummary(Sums):
         return f"{summary_of(self, parts, speed)}{alike}"
 
 
+@overload
 def dedupe(
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
     up_to_symmetry: bool = False,
-    against: Sequence[str | os.PathLike[str]] = (),
+    against: Any = (),
     mark: bool = False,
     on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[DedupeFields],
-) -> DedupeSummary:
-    r"""Leave out the rows of a corpus whose puzzle is in an earlier row or in another file.
+) -> DedupeSummary: ...
+
+
+@overload
+def dedupe(
+    inputs: Frame,
+    output: None = None,
+    *,
+    up_to_symmetry: bool = False,
+    against: Any = (),
+    mark: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[DedupeFields],
+) -> Frame: ...
+
+
+@overload
+def dedupe(
+    inputs: Any,
+    output: None = None,
+    *,
+    up_to_symmetry: bool = False,
+    against: Any = (),
+    mark: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[DedupeFields],
+) -> pa.Table: ...
+
+
+def dedupe(
+    inputs: Any,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    up_to_symmetry: bool = False,
+    against: Any = (),
+    mark: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[DedupeFields],
+) -> Any:
+    r"""Leave out the rows whose puzzle is in an earlier row or in another table.
 
     Puzzles are equal if their digits and their rules are equal, however they are written. The first
     row of each puzzle is kept with all its columns, in the order of the input. Invalid rows are
@@ -137,17 +187,17 @@ def dedupe(
 
     Parameters
     ----------
-    inputs : str or path, or a sequence of them
-        As in `solve_file`.
-    output : str or path
+    inputs : table, str or path, or a sequence of them
+        A table as of `solve_table`, or files as of `solve_file`.
+    output : str or path, optional
         ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
-        ``-`` for CSV on standard output.
+        ``-`` for CSV on standard output. By default the rows are returned as a table.
     up_to_symmetry : bool
         Treat puzzles as equal if their canonical forms are equal (`canonical_forms`).
-    against : sequence of str or path
-        Files, folders or patterns. Rows whose puzzle is in one of them are left out too. Rows that
-        share only the solution with them are kept, and counted if both have a solution column;
-        ``column="solution"`` compares solutions.
+    against : table, str or path, or a sequence of them
+        Tables, and files, folders or patterns. Rows whose puzzle is in one of them are left out
+        too. Rows that share only the solution with them are kept, and counted if both have a
+        solution column; ``column="solution"`` compares solutions.
     mark : bool
         Keep all rows, and add a column ``first`` that names the first row with the same puzzle,
         such as ``test.csv#17``; it is empty in that row itself.
@@ -160,7 +210,9 @@ def dedupe(
 
     Returns
     -------
-    DedupeSummary
+    DedupeSummary, or pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        Without an output, the rows that are kept, as a table of the library of `inputs`, or else of
+        Arrow; the summary is logged.
 
     Raises
     ------
@@ -188,38 +240,49 @@ def dedupe(
     1
     """
     workers, files = settings_of(dedupe, settings, FileSettings)
-    given, others = paths_of("the input", inputs), paths_of("a file to compare with", against)
-    target, pool = path_of("the output", output), Pool(**workers)
+    others, what = each_of(against), "a file to compare with"
+    known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
     with shown(on_progress, rows_on, ROW_BAR) as tell:
-        spec = partial(_deduping, others, up_to_symmetry, mark, files, tell)
-        summary: DedupeSummary = FileRun(given, target, files, pool, tell, is_whole=True).run(spec)
-    return summary
+        search = _Repeats(known, bool(up_to_symmetry), bool(mark), files, tell)
+        if output is None:
+            return _kept_rows(search, inputs, Pool(**workers))
+        if is_table(inputs):
+            raise InputError("a table is returned, not written; leave out the output")
+        given, target = paths_of("the input", inputs), path_of("the output", output)
+        for other, theirs in zip(others, known, strict=True):
+            if not is_table(other):
+                refuse_own_output(paths_of(what, other), list(map(str, theirs)), target)
+        run = FileRun(given, target, files, Pool(**workers), tell, is_whole=True)
+        return run.run(search.written_to)
 
 
-def _deduping(
-    against: list[str],
-    up_to_symmetry: bool,
-    mark: bool,
-    files: FileSettings,
-    tell: Callable[[Progress], None],
-    paths: list[str],
-    output: Output,
-) -> Spec:
-    """Return the specification of *dedupe*."""
-    if isinstance(output, Parts):
-        raise InputError(f"{output.path}: name one file to write to, such as kept.parquet")
-    known = [files_of([other]) for other in against]
-    if [path for some in (paths, *known) for path in some].count("-") > 1:
-        raise InputError("standard input can be read once; name a file")
-    for other, theirs in zip(against, known, strict=True):
-        refuse_own_output([other], theirs, output.path)
-    corpus = corpus_of(open_all(paths), files, output)
-    if up_to_symmetry:
-        corpus.reader.main.check_has_forms()
-    totals = DedupeSummary(solution_column=corpus.solution_column)
-    search = _Repeats(corpus, known, up_to_symmetry, mark, files, tell, totals)
-    table = partial(_kept_table, mark)
-    return Spec("dedupe", corpus, corpus.reader, table, search.work, totals)
+def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
+    """Return the rows that are kept of a table, or of files."""
+    start = time.perf_counter()
+    corpus = Corpus(
+        files_and_tables("the input", inputs),
+        search.settings,
+        filename=search.settings.filename,
+    )
+    spec = search.over(corpus)
+    with pool:
+        made = table_of(spec, pool, search.settings.chunk)
+    totals = search.totals
+    totals.seconds = time.perf_counter() - start
+    LOG.info("%s", totals)
+    is_kept = np.concatenate([np.zeros(0, np.bool_), *search.kept])
+    return rows_like(made, inputs, np.flatnonzero(is_kept | search.mark))
+
+
+def check_same_rules(corpus: Corpus, other: Corpus) -> None:
+    """Raise `InputError` if another corpus has other columns of rules."""
+    ours, theirs = corpus.reader.main.rules.names, other.reader.main.rules.names
+    if ours != theirs:
+        which = [" and ".join(names) or "none" for names in (theirs, ours)]
+        raise InputError(
+            f"{other.names}: has {which[0]} of the columns of rules, and the input {which[1]}; add "
+            f"those that are missing, if need be empty"
+        )
 
 
 _Decision = tuple[Ints, dict[int, str] | None]
@@ -259,19 +322,36 @@ class _Kept:
 class _Repeats:
     """The search for repeated puzzles of a run of `dedupe`; the first fields are its arguments."""
 
-    corpus: Corpus
-    known: list[list[str]]
+    known: list[list[Any]]  # files and tables
     up_to_symmetry: bool
     mark: bool
     settings: FileSettings
     tell: Callable[[Progress], None]
-    totals: DedupeSummary
+    totals: DedupeSummary = field(default_factory=DedupeSummary)
+    corpus: Corpus = field(init=False)
+    kept: list[Bools] = field(default_factory=list)  # True for each new row, block by block
     seen: SeenKeys = field(default_factory=SeenKeys)
     files: list[tuple[int, str]] = field(default_factory=list)  # first row and name of each
     n_rows: int = 0  # rows of all files whose keys were looked up
     solutions: Words = field(default_factory=lambda: np.zeros(0, np.uint64))  # of `against`
     secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))  # of hashes
     source: int = -1  # the number of the file whose keys were looked up last
+
+    def written_to(self, paths: list[str], output: Output) -> Spec:
+        """Return the specification of a run over files."""
+        if isinstance(output, Parts):
+            raise InputError(f"{output.path}: name one file to write to, such as kept.parquet")
+        if [path for some in (paths, *self.known) for path in some].count("-") > 1:
+            raise InputError("standard input can be read once; name a file")
+        return self.over(corpus_of(open_all(paths), self.settings, output))
+
+    def over(self, corpus: Corpus) -> Spec:
+        """Return the specification of *dedupe* over a corpus."""
+        if self.up_to_symmetry:
+            corpus.reader.main.check_has_forms()
+        self.corpus, self.totals.solution_column = corpus, corpus.solution_column
+        table = partial(_kept_table, self.mark)
+        return Spec("dedupe", corpus, corpus.reader, table, self.work, self.totals)
 
     def work(
         self, blocks: Iterator[Block], pool: Pool, read: Read, write: Write, first: int
@@ -288,6 +368,7 @@ class _Repeats:
         def decide(block: Block, found: RowKeys) -> _Decision:
             first = self._look_up(block, found)
             is_new, is_known = first == UNSEEN, (first != UNSEEN) & (first < n_known)
+            self.kept.append(is_new)
             totals.kept += int(np.count_nonzero(is_new))
             totals.known += int(np.count_nonzero(is_known))
             totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
@@ -305,16 +386,10 @@ class _Repeats:
     def _keys(self, reader: Reader, with_solutions: bool) -> Callable[[Block], RowKeys]:
         return partial(row_keys, reader, self.up_to_symmetry, with_solutions, self.secret)
 
-    def _learn(self, paths: list[str], pool: Pool) -> Iterator[Words]:
-        """Add the keys of files of ``against``; yield those of their solutions."""
-        corpus, other = self.corpus, Corpus(paths, self.settings)
-        ours, theirs = corpus.reader.main.rules.names, other.reader.main.rules.names
-        if ours != theirs:
-            which = [" and ".join(names) or "none" for names in (theirs, ours)]
-            raise InputError(
-                f"{', '.join(paths)}: has {which[0]} of the columns of rules, and the input "
-                f"{which[1]}; add those that are missing, if need be empty"
-            )
+    def _learn(self, inputs: list[Any], pool: Pool) -> Iterator[Words]:
+        """Add the keys of files or a table of ``against``; yield those of their solutions."""
+        corpus, other = self.corpus, Corpus(inputs, self.settings)
+        check_same_rules(corpus, other)
         if self.up_to_symmetry:
             other.reader.main.check_has_forms()
         self.source = -1

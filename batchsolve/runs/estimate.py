@@ -26,7 +26,7 @@ from batchsolve.interrupts import asking, check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.search.pieces import FIRST_BUDGET, first_budget
+from batchsolve.search.scheduler import FIRST_BUDGET, first_budget
 from batchsolve.settings import MOST_SEED, whole_number
 
 MOST_PROBES = 1_000_000  # a thousandth of the error of a single probe
@@ -65,6 +65,10 @@ class Estimate:
     >>> guess = estimate("queens:14", probes=200)
     >>> guess.probes, guess.doubt
     (200, '')
+    >>> print(estimate("queens:8"))  # exact numbers
+    nodes: 1178
+    solutions: 92
+    probes: none needed; nodes searched: 1,178
     """
 
     nodes: float
@@ -77,6 +81,15 @@ class Estimate:
     depth: float
     searched: int
     doubt: str
+
+    def __str__(self) -> str:
+        lines = []
+        for what in ("nodes", "solutions"):
+            mean, low, high = (getattr(self, what + end) for end in ("", "_low", "_high"))
+            interval = f"{mean:.4g} ({low:.4g} to {high:.4g})" if self.probes else f"{mean:.0f}"
+            lines.append(f"{what}: {interval}")
+        how = f"{self.probes:,}, mean depth {self.depth:.1f}" if self.probes else "none needed"
+        return "\n".join([*lines, f"probes: {how}; nodes searched: {self.searched:,}"])
 
 
 def estimate(

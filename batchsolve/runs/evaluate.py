@@ -14,9 +14,17 @@ from typing import Any, Unpack
 import numpy as np
 
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, argument_errors, counted, listed, printable, quoted
-from batchsolve.pictures.page import PAGE_STYLE, html_page
-from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
+from batchsolve.errors import InputError, argument_errors, counted, listed, quoted
+from batchsolve.pictures.svg import (
+    PAGE_STYLE,
+    STYLE,
+    as_svg,
+    escape,
+    grid_drawing,
+    html_page,
+    html_table,
+    text_table,
+)
 from batchsolve.runs.draw import write_whole
 from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, rows_on, shown
 from batchsolve.runs.specs import Work, blocks_for, followed, in_one_look, searching
@@ -26,12 +34,11 @@ from batchsolve.settings import (
     EvaluateFields,
     FileSettings,
     SearchSettings,
-    paths_of,
     settings_of,
     text_of,
 )
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import arrow_table, without_views
+from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
     MOST_NAMED,
@@ -41,8 +48,7 @@ from batchsolve.tables.judged import (
     Stratum,
     judge,
 )
-from batchsolve.tables.places import files_of
-from batchsolve.tables.sources import TableSource, open_all
+from batchsolve.tables.sources import open_all
 from batchsolve.tables.texts import check_holds_texts
 from batchsolve.workers.pool import Pool
 
@@ -143,15 +149,7 @@ class Evaluation:
         return notes
 
     def __str__(self) -> str:
-        lines = [list(map(printable, line)) for line in self._table()]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        return "\n".join(
-            "  ".join(
-                text.ljust(width) if k == 0 else text.rjust(width)
-                for k, (text, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in lines
-        )
+        return text_table(self._table())
 
     def _table(self) -> list[list[str]]:
         """Return the cells of the table, the heads first."""
@@ -165,18 +163,13 @@ class Evaluation:
     @property
     def html(self) -> str:
         """The text of a self-contained HTML file: the table, and pictures of wrong predictions."""
-        heads, *rows = self._table()
-        head = "".join(f"<th>{escape(text)}</th>" for text in heads)
-        body = "".join(
-            f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>\n" for row in rows
-        )
         notes = "".join(f"<p>{escape(note)}</p>\n" for note in [self.columns, *self.notes])
         figures = "".join(map(self._figure, self.examples))
         return html_page(
             "Evaluation of predictions",
             f"{STYLE}{PAGE_STYLE}{_TABLE_STYLE}",
             f"<h1>Evaluation of {counted(self.all.rows, 'prediction')}</h1>\n{notes}"
-            f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n"
+            f"{html_table(self._table())}"
             f"<p>Rows right: with Wilson intervals of 95 %.</p>\n"
             f'<main id="all">\n{figures}</main>\n',
         )
@@ -293,10 +286,7 @@ def evaluate(
     begin = time.perf_counter()
     workers, how = settings_of(evaluate, settings, FileSettings)
     edges = _edges(by, bins)
-    if isinstance(predictions, str | bytes | os.PathLike | list | tuple):
-        sources: list[Any] = open_all(files_of(paths_of("the predictions", predictions)))
-    else:
-        sources = [TableSource(without_views(arrow_table(predictions)))]
+    sources = open_all(files_and_tables("the predictions", predictions))
     solved = truth == NO_TRUTH
     predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES
     corpus = Corpus(

@@ -44,7 +44,7 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.answers import Column, RowSums, RowTable
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.places import files_of
+from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
 from batchsolve.tables.shapes import BOX
 from batchsolve.workers.pool import Pool
@@ -144,6 +144,8 @@ def generate_table(
 ) -> pa.Table:
     """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
 
+    ``unlike`` takes tables beside files.
+
     Examples
     --------
     >>> table = generate_table(3, seed=7)
@@ -205,7 +207,8 @@ def _generating(
     """Return the specification of *generate*: the source of its rows is a range of numbers."""
     maker = Maker.of(files, wanted)
     source = RowNumbers(n, files.chunk or size or maker.rows_of_block)
-    same = {**asdict(wanted), "n": n, "unlike": list(map(identity_of, files_of(wanted.unlike)))}
+    known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
+    same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
     for name in ("clues", "cages", "line_cells"):
         same[name] = list(same[name] or [])
     same["rating"] = list(map(str, wanted.rating or []))  # no JSON has infinity
@@ -231,19 +234,20 @@ def _making(
 def with_known(maker: Maker, files: FileSettings, pool: Pool) -> Maker:
     """Return a maker of puzzles that are unlike those of files."""
     each = [maker.known]
-    for path in files_of(maker.wanted.unlike):
-        corpus, n_before = Corpus([path], FileSettings(box=files.box)), 0
+    for one in files_and_tables("a file to compare with", maker.wanted.unlike, "unlike"):
+        corpus, n_before = Corpus([one], FileSettings(box=files.box)), 0
         read = partial(known_keys, corpus.reader, maker.problem.n_digits)
         with closing(in_one_pass(blocks_for(pool, corpus), pool, read)) as found:
             for keys, n_rows, wrong in found:
                 if wrong is not None:
                     raise InputError(
-                        f"{path}: row {n_before + wrong + 1} is invalid or has no canonical form, "
-                        f"so no puzzle can be compared with it; leave it out"
+                        f"{corpus.names}: row {n_before + wrong + 1} is invalid or has no "
+                        f"canonical form, so no puzzle can be compared with it; leave it out"
                     )
                 each.append(keys)
                 n_before += n_rows
-    return replace(maker, known=np.unique(np.concatenate(each)))
+    known = np.unique(np.concatenate(each))
+    return replace(maker, known=known, wanted=replace(maker.wanted, unlike=()))
 
 
 def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:

@@ -27,13 +27,13 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
 from batchsolve.formats.grid_documents import is_grid_document
-from batchsolve.problems.answers import Answers, Status
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
+from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
 from batchsolve.tables.answers import STATS, Answered, Column, RowTable
 from batchsolve.tables.blocks import Block, BlockSize
@@ -98,7 +98,7 @@ class Instances:
         for _, some in groupby(known, key=lambda each: id(each[1].problem)):
             rows, those = zip(*some, strict=True)
             stacks = Stacks.from_lists([reading.stack for reading in those], rows)
-            yield Group(those[0].problem, stacks)
+            yield those[0].problem, stacks
 
     def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
         """See `batchsolve.tables.reader.Batch`; messages of unfinished rows are missing."""

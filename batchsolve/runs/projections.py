@@ -22,13 +22,13 @@ from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.engines.sat import left_of
 from batchsolve.errors import InputError, quoted
 from batchsolve.interrupts import check_interrupt
-from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.count import FIRST_BUDGET, Count, Stack
 from batchsolve.runs.instances import check_engine
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack
+from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import AUTO, UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
@@ -272,7 +272,7 @@ class _Rows:
 
     def groups(self) -> list[Group]:
         """Return the one group of all stacks."""
-        return [Group(self.problem, self.stacks)]
+        return [(self.problem, self.stacks)]
 
 
 def _sums_of(rows: _Rows, answers: Answers) -> tuple[int, int, int, list[str]]:

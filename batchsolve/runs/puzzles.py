@@ -1,6 +1,6 @@
 """Puzzles with one solution, made for the numbers of rows.
 
-Row ``i`` depends on the seed and on ``i`` alone: see `batchsolve.engines.digging`.
+Row ``i`` depends on the seed and on ``i`` alone: see `batchsolve.engines.lanes`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints, Words
-from batchsolve.engines.digging import KNOWN, RATED, Made, Wish, dig_rows
+from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
-from batchsolve.problems.row_rules import Given
+from batchsolve.problems.rule_arrays import Given
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.problems.variant import Variant, grid_problem, grid_rules
-from batchsolve.problems.variants import Variants
-from batchsolve.rating.ratings import has_ratings, ratings_of
+from batchsolve.problems.variant import Variant, Variants, grid_problem, grid_rules
+from batchsolve.rating import has_ratings, ratings_of
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary

@@ -13,13 +13,12 @@ import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import ProblemError
-from batchsolve.problems.answers import Answers, Status
-from batchsolve.rating.ratings import has_ratings, ratings_of, steps_text
-from batchsolve.rating.techniques import NAMES
+from batchsolve.rating import NAMES, has_ratings, ratings_of, steps_text
 from batchsolve.runs.files import corpus_of, run_files
 from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.specs import Spec, table_of
+from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
@@ -120,7 +119,7 @@ def rate(
     Notes
     -----
     The ladder is that of Sudoku Explainer 1.2.1, up to static chains, and by default without
-    techniques that assume a unique solution: see `batchsolve.rating.techniques`. Backtracks are the
+    techniques that assume a unique solution: see `batchsolve.rating`. Backtracks are the
     dead ends of a search that fills singles and uses locked candidates, then tries each candidate
     of the first cell with the fewest, and proves that there is one solution.
 

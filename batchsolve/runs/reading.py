@@ -25,14 +25,15 @@ from batchsolve.errors import (
     BatchsolveError,
     InputError,
     ProblemError,
+    kind_of,
     listed,
     named_errors,
     not_but,
+    not_text,
     prefixed,
     quoted,
     shortened,
 )
-from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import NoGridError, draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_sets
 from batchsolve.formats.packed import read_npz, unpacked

@@ -37,10 +37,9 @@ from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_p
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.progress import TREE_BAR, shown, tree_on
 from batchsolve.runs.reading import Puzzle, problem_and_stack, reading_of
-from batchsolve.search.cheapest_goal import Cheapest
-from batchsolve.search.pieces import Changes, Piece
+from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import TreeSearch
-from batchsolve.search.tree_goal import Totals
+from batchsolve.search.tree_goal import Cheapest, Totals
 from batchsolve.settings import AUTO, MRV, SearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.places import sync_directory

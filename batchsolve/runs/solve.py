@@ -23,13 +23,12 @@ from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, counted, is_table, not_but, quoted
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
-from batchsolve.problems.answers import STATUS_NAMES, Answers
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
-from batchsolve.problems.variant import Variant, grid_problem
-from batchsolve.problems.variants import Variants
+from batchsolve.problems.variant import Variant, Variants, grid_problem
+from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.search.rows import Read, Write, search_block, search_rows
 from batchsolve.settings import AUTO, UNLIMITED, FileSettings, SearchSettings, whole_number
 from batchsolve.tables.blocks import Block

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, count
-from typing import Any, Protocol, TypeVar, Unpack, overload
+from typing import Any, Unpack, overload
 
 import pyarrow as pa
 
@@ -40,30 +40,13 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.answers import answer_table
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import arrow_table, with_columns_of
+from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.sources import Source, Tables, TableSource, open_all
 from batchsolve.workers.base import LOG
 from batchsolve.workers.pool import Pool
 
 ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
-
-
-class DataFrame(Protocol):
-    """A data frame of pandas or polars."""
-
-    @property
-    def columns(self) -> Any:
-        """Its columns, or their names."""
-        ...
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and columns."""
-        ...
-
-
-Frame = TypeVar("Frame", bound=DataFrame)
 
 
 @overload

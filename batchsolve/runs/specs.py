@@ -144,20 +144,20 @@ class Spec:
         )
 
 
-def tables_of(spec: Spec, pool: Pool) -> Iterator[pa.Table]:
+def tables_of(spec: Spec, pool: Pool, most_rows: int | None = None) -> Iterator[pa.Table]:
     """Yield an empty output table, then those of each block, and add their sums."""
     table = spec.table(spec.reader)
     yield table.schema.empty_table()
-    blocks = spec.source.blocks()
+    blocks = spec.source.blocks(None, most_rows)
     with closing(spec.work(blocks, pool, spec.reader.read, table.rows, 1)) as outputs:
         for _, (part, sums) in outputs:
             spec.totals.add(sums)
             yield part
 
 
-def table_of(spec: Spec, pool: Pool) -> pa.Table:
+def table_of(spec: Spec, pool: Pool, most_rows: int | None = None) -> pa.Table:
     """Return the output table."""
-    return pa.concat_tables(list(tables_of(spec, pool)))
+    return pa.concat_tables(list(tables_of(spec, pool, most_rows)))
 
 
 def followed(
@@ -237,8 +237,13 @@ def _lies_in(path: str, folder: str) -> bool:
     return os.path.commonpath([inner, outer]) == outer
 
 
-def identity_of(path: str) -> str:
-    """Return the name, size and time of a file for the journal; a name of no file as it is."""
+def identity_of(path: Any) -> str:
+    """Return the name, size and time of a file for the journal; a name of no file as it is.
+
+    Of a table, the names and the sums of its columns.
+    """
+    if not isinstance(path, str):
+        return f"{path.path} of {path.table.column_names}, {sums_of(path.table)}"
     if not exists(path):
         return path
     try:

@@ -209,5 +209,6 @@ def save(figure: Figure, path: Path) -> None:
     import matplotlib as mpl
 
     # leave out the date, and make names reproducible
+    date = "CreationDate" if path.suffix == ".pdf" else "Date"
     with mpl.rc_context({"svg.hashsalt": "batchsolve"}):
-        figure.savefig(path, metadata={"Date": None}, dpi=200)
+        figure.savefig(path, metadata={date: None}, dpi=200)

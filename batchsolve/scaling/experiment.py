@@ -136,22 +136,27 @@ def _differing(one: dict[str, Any], other: dict[str, Any]) -> dict[str, tuple[An
 
 def write_experiment(home: Path, experiment: Experiment) -> None:
     """Write the tables of an experiment; a killed process leaves the old ones."""
-    runs, tasks = runs_table(experiment.runs), tasks_table(experiment)
+    rows, tasks = runs_rows(experiment.runs), tasks_table(experiment)
     with disk_errors(str(home)):
         with whole_file(home / "subproblems.parquet") as file:
             pq.write_table(tasks, file, compression="zstd")
         # last, because only runs that it lists count as made
-        with whole_file(home / "runs.csv") as file:
-            pacsv.write_csv(runs, file)
+        write_csv(home / "runs.csv", rows)
 
 
-def runs_table(runs: Sequence[MeasuredRun]) -> pa.Table:
-    """Return runs as a table; an automatic depth is ``auto``."""
+def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Write a table of rows, which have the same names."""
+    with whole_file(path) as file:
+        pacsv.write_csv(pa.Table.from_pylist(rows), file)
+
+
+def runs_rows(runs: Sequence[MeasuredRun]) -> list[dict[str, Any]]:
+    """Return runs as rows of a table; an automatic depth is ``auto``."""
     rows = [asdict(run) for run in runs]
     for row, run in zip(rows, runs, strict=True):
         row["split_depth"] = str(run.depth)
         row["count"] = str(run.count)  # may be too large for an integer column
-    return pa.Table.from_pylist(rows)
+    return rows
 
 
 def tasks_table(experiment: Experiment) -> pa.Table:

@@ -14,7 +14,7 @@ from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import MeasuredRun, Workload
 from batchsolve.scaling.simulation import Costs, Simulated, simulate
 from batchsolve.scaling.tree_shape import sample_shape
-from batchsolve.search.pieces import PIECES_PER_WORKER, TASK_SECONDS, Sizing
+from batchsolve.search.scheduler import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 
 PROBES = 3000  # to estimate the size of a tree that no run has finished
 DEPTHS = (None, 0, 1, 2, 3, 4, 5, 6, 7, 8)

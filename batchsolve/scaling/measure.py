@@ -27,7 +27,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import TABLE_SUFFIXES, read_problem
 from batchsolve.scaling import machine
-from batchsolve.search.pieces import LEAST_BUDGET, Piece
+from batchsolve.search.scheduler import LEAST_BUDGET, Piece
 from batchsolve.search.tree import TreeSearch, TreeWork
 from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import (

@@ -21,7 +21,7 @@ from batchsolve.scaling.speedup import (
     doubts,
     fits,
     short_name,
-    speedup_ranges,
+    speedup_intervals,
     why_no_speedup,
 )
 
@@ -35,6 +35,7 @@ HOW_TO_GET = "pip install 'batchsolve[plot]'"
 MOST_LINEAR = 8  # largest ratio of greatest to least value on an axis that begins at 0
 DASHES = {"Amdahl": "--", "Universal Scalability": ":"}
 BARS = "points: medians; bars: range of the repeats"
+INTERVALS = "points: medians; bars: 95 % intervals"
 MOST_NAMED = 3  # series in a note
 PANEL = 0.65  # the height of a histogram, in inches
 TINY = 1e-9  # smaller parameters are shown as 0
@@ -49,7 +50,7 @@ def available() -> bool:
 def draw_all(
     experiment: Experiment, forecasts: list[Forecast], home: Path
 ) -> list[tuple[str, str]]:
-    """Draw all pictures for which there are data, as PNG and as SVG.
+    """Draw all pictures for which there are data, as PNG, SVG and PDF.
 
     Parameters
     ----------
@@ -76,19 +77,19 @@ def draw_all(
     drawn = []
     for name, title, figure in pictures:
         if figure is not None:
-            drawing.save(figure, home / f"{name}.png")
-            drawing.save(figure, home / f"{name}.svg")
+            for form in ("png", "svg", "pdf"):
+                drawing.save(figure, home / f"{name}.{form}")
             drawn.append((name, title))
     return drawn
 
 
 def speedup_figure(series: list[Series]) -> Figure | None:
-    """Draw speed-up against workers: measured with ranges, ideal, and fitted curves."""
+    """Draw speed-up against workers: measured with intervals, ideal, and fitted curves."""
     return _against_workers(series, "Speed-up", "times one worker")
 
 
 def efficiency_figure(series: list[Series]) -> Figure | None:
-    """Draw efficiency, the speed-up divided by the number of workers, with ranges."""
+    """Draw efficiency, the speed-up divided by the number of workers, with intervals."""
     return _against_workers(series, "Efficiency", "speed-up / workers", per_worker=True)
 
 
@@ -102,7 +103,7 @@ def _against_workers(
     names, common = _names(drawn)
     found = [[] if per_worker else fits(one) for one in drawn]
     brackets = "in brackets: 95 % intervals" if any(found) else ""
-    figure, (axes,) = drawing.new_figure(title, _lines(common, _bars(drawn), brackets))
+    figure, (axes,) = drawing.new_figure(title, _lines(common, _bars(drawn, INTERVALS), brackets))
     most = max(max(one.workers) for one in drawn)
     line = np.linspace(1, most, 200)
     if per_worker:
@@ -113,9 +114,9 @@ def _against_workers(
         text, style = _label_of(k, names, one)
         divisor = {jobs: jobs if per_worker else 1 for jobs in one.workers}
         points = {jobs: value / divisor[jobs] for jobs, value in one.speedups().items()}
-        ranges = {
+        ranges = {jobs: (value, value) for jobs, value in points.items()} | {
             jobs: (low / divisor[jobs], high / divisor[jobs])
-            for jobs, (low, high) in speedup_ranges(one).items()
+            for jobs, (low, high) in speedup_intervals(one).items()
         }
         joined = one.workers if per_worker else ()
         drawing.draw_measured(axes, points, ranges, style, text, joined)
@@ -236,9 +237,9 @@ def _names(series: list[Series]) -> tuple[list[str], str]:
     )
 
 
-def _bars(series: Iterable[Series]) -> str:
+def _bars(series: Iterable[Series], said: str = BARS) -> str:
     """Return the legend of points and bars if a run was repeated, else an empty text."""
-    return BARS if any(len(one.at(jobs)) > 1 for one in series for jobs in one.workers) else ""
+    return said if any(len(one.at(jobs)) > 1 for one in series for jobs in one.workers) else ""
 
 
 def _lines(*parts: str) -> str:

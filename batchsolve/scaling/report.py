@@ -10,12 +10,12 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from batchsolve.errors import disk_errors
-from batchsolve.pictures.page import html_page
-from batchsolve.pictures.svg import text_beside
+from batchsolve.pictures.svg import html_page, text_beside
 from batchsolve.scaling import plots
-from batchsolve.scaling.experiment import Experiment
+from batchsolve.scaling.experiment import Experiment, write_csv
 from batchsolve.scaling.forecast import Choice, Forecast
 from batchsolve.scaling.measure import depth_or_auto
 from batchsolve.scaling.simulation import Simulated
@@ -25,10 +25,12 @@ from batchsolve.scaling.speedup import (
     doubts,
     fits,
     missing,
+    not_told_apart,
     short_name,
+    speedup_intervals,
     why_no_speedup,
 )
-from batchsolve.search.pieces import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
+from batchsolve.search.scheduler import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
 
 STYLE = f"\n{text_beside(__file__, 'report.css')}"
 
@@ -55,9 +57,69 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
     """
     path = home / "report.html"
     with disk_errors(str(home)):
+        write_csv(home / "speedup.csv", speedup_rows(experiment))
+        if forecasts:
+            write_csv(home / "forecast.csv", forecast_rows(forecasts))
         pictures = plots.draw_all(experiment, forecasts, home) if plots.available() else []
         path.write_text(render(home, experiment, forecasts, pictures), encoding="utf-8")
     return path
+
+
+def speedup_rows(experiment: Experiment) -> list[dict[str, Any]]:
+    """Return a row of ``speedup.csv`` for each number of workers of each series."""
+    rows = []
+    for series in experiment.series():
+        run, why = series.first, why_no_speedup(series)
+        speedups = {} if why else series.speedups()
+        intervals = {} if why else speedup_intervals(series)
+        for jobs in series.workers:
+            runs = series.at(jobs)
+            walls, nodes = [run.wall for run in runs], [run.nodes for run in runs]
+            low, high = intervals.get(jobs, (None, None))
+            found: dict[str, Any] = {"": speedups.get(jobs), "_low": low, "_high": high}
+            about = {"series": series.name, "problem": run.problem, "kind": run.kind}
+            about |= {"engine": run.engine, "backend": run.backend, "split_depth": str(run.depth)}
+            sums = {"workers": jobs, "runs": len(runs), "median_seconds": statistics.median(walls)}
+            sums |= {"least_seconds": min(walls), "greatest_seconds": max(walls)}
+            sums |= {"least_nodes": min(nodes), "greatest_nodes": max(nodes)}
+            sums |= {f"speedup{end}": value for end, value in found.items()}
+            sums |= {f"efficiency{end}": value and value / jobs for end, value in found.items()}
+            rows.append({**about, **sums, "no_speedup": why})
+    return rows
+
+
+def forecast_rows(forecasts: list[Forecast]) -> list[dict[str, Any]]:
+    """Return a row of ``forecast.csv`` for each simulation."""
+    rows: list[dict[str, Any]] = []
+    for found in forecasts:
+        for check in found.checks:
+            about: dict[str, Any] = {
+                "setting": f"depth {check.run.depth}",
+                "workers": check.run.jobs,
+            }
+            times: dict[str, Any] = {
+                "simulated_seconds": check.simulated,
+                "measured_seconds": check.measured,
+            }
+            work = found.nodes / found.costs.rate / check.run.jobs
+            sums = {"efficiency": work / check.simulated, "tasks": check.simulated_tasks}
+            rows.append({"forecast": found.name, "part": "check", **about, **times, **sums})
+        simulated = [("curve", "automatic settings", run) for run in found.curve]
+        for choice in found.choices:
+            simulated += [("what if", name, run) for name, run in choice.what_if.items()]
+            simulated += [("depth", str(depth_or_auto(of)), run) for of, run in choice.depths]
+            simulated += [("budget", _budget(of), run) for of, run in choice.budgets]
+        for part, setting, run in simulated:
+            about = {"setting": setting, "workers": run.workers}
+            times = {"simulated_seconds": run.wall, "measured_seconds": None}
+            sums = {"efficiency": run.efficiency, "tasks": run.tasks}
+            rows.append({"forecast": found.name, "part": part, **about, **times, **sums})
+    return rows
+
+
+def _budget(seconds: float | None) -> str:
+    """Return a budget as reports show it."""
+    return "auto" if seconds is None else f"{seconds:g} s"
 
 
 def render(
@@ -91,7 +153,8 @@ def _command(experiment: Experiment) -> list[str]:
         f"<pre>{escape(str(about.get('command', '')))}</pre>",
         _table(rows, "facts"),
         "<p>Beside this page lie <code>runs.csv</code>, <code>subproblems.parquet</code> and "
-        "<code>machine.json</code>, from which every number here comes.</p>",
+        "<code>machine.json</code>, from which every number here comes; "
+        "<code>speedup.csv</code> and <code>forecast.csv</code> hold the tables below.</p>",
     ]
 
 
@@ -115,29 +178,29 @@ def _pictures(home: Path, experiment: Experiment, pictures: list[tuple[str, str]
 
 
 def _summary(experiment: Experiment) -> list[str]:
-    rows = []
-    for series in experiment.series():
-        why = why_no_speedup(series)
-        speedups = {} if why else series.speedups()
-        for jobs in series.workers:
-            runs = series.at(jobs)
-            walls = [run.wall for run in runs]
-            nodes = sorted({run.nodes for run in runs})  # a range, if runs were stopped or vary
-            rows.append(
-                {
-                    "": series.name,
-                    "workers": jobs,
-                    "runs": len(runs),
-                    "median s": _seconds(statistics.median(walls)),
-                    "range s": f"{_seconds(min(walls))} – {_seconds(max(walls))}",
-                    "speed-up": why or f"{speedups[jobs]:.2f}",
-                    "efficiency": why or f"{speedups[jobs] / jobs:.3f}",
-                    "nodes": " – ".join(f"{n:,}" for n in dict.fromkeys([nodes[0], nodes[-1]])),
-                }
-            )
+    found = speedup_rows(experiment)
+    rows = [
+        {
+            "": row["series"],
+            "workers": row["workers"],
+            "runs": row["runs"],
+            "median s": _seconds(row["median_seconds"]),
+            "range s": f"{_seconds(row['least_seconds'])} – {_seconds(row['greatest_seconds'])}",
+            "speed-up": row["no_speedup"] or _with_interval(row, "speedup", 2),
+            "efficiency": row["no_speedup"] or _with_interval(row, "efficiency", 3),
+            # a range, if runs were stopped or vary
+            "nodes": " – ".join(
+                f"{n:,}" for n in dict.fromkeys([row["least_nodes"], row["greatest_nodes"]])
+            ),
+        }
+        for row in found
+    ]
+    alike = list(not_told_apart(experiment.series()))
     return [
         "<h2>Speed-up</h2>",
-        "<p>Medians over the runs of a row. Speed is nodes in a second (stacks, where an engine's "
+        "<p>Medians over the runs of a row, and in brackets 95 % intervals: a bootstrap of the "
+        "runs, which for two or three runs is little more than their range, and which one run does "
+        "not have. Speed is nodes in a second (stacks, where an engine's "
         "nodes are not reproducible), so that weak scaling and runs that were stopped can be "
         "compared as well. The counts and nodes of complete runs of the same work were compared, "
         "and agree.</p>",
@@ -146,8 +209,16 @@ def _summary(experiment: Experiment) -> list[str]:
             for series in experiment.series()
             for _, doubt in doubts(series)
         ),
+        *(f'<p class="note">Cannot be told apart: {escape(pair)}.</p>' for pair in alike),
         _table(rows),
     ]
+
+
+def _with_interval(row: Mapping[str, Any], name: str, decimals: int) -> str:
+    """Return a number with its interval, if it has one."""
+    value, *ends = (row[name + end] for end in ("", "_low", "_high"))
+    interval = " – ".join(f"{end:.{decimals}f}" for end in ends if end is not None)
+    return f"{value:.{decimals}f}{interval and f' ({interval})'}"
 
 
 def _curves(experiment: Experiment) -> list[str]:
@@ -267,7 +338,7 @@ def _assumptions(found: Forecast) -> list[str]:
         "The tree splits as it did along random walks, where the sizes of children were counted or "
         "estimated; the noise of the estimates makes the tree look less even than it is.",
         "Budgets, pieces and draws follow the constants of "
-        "<code>batchsolve.search.pieces.py</code>. No worker is lost, and all are equally fast.",
+        "<code>batchsolve.search.scheduler.py</code>. No worker is lost, and all are equally fast.",
     ]
     return [
         "<h3>Assumptions</h3>",
@@ -285,10 +356,7 @@ def _choice(choice: Choice) -> list[str]:
         for name, run in choice.what_if.items()
     ]
     depths = [{"depth": depth_or_auto(d), **_simulated(run)} for d, run in choice.depths]
-    budgets = [
-        {"budget": "auto" if b is None else f"{b:g} s", **_simulated(run)}
-        for b, run in choice.budgets
-    ]
+    budgets = [{"budget": _budget(b), **_simulated(run)} for b, run in choice.budgets]
     return [
         f"<h3>{choice.workers:,} workers</h3>",
         f"<p>Best depth: {depth}. Best budget: {said}. The first table changes one thing at a "

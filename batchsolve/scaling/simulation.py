@@ -24,8 +24,15 @@ from batchsolve.core import native
 from batchsolve.errors import InputError
 from batchsolve.interrupts import check_interrupt
 from batchsolve.scaling.tree_shape import GRAIN, Shape
-from batchsolve.search.pieces import SPLIT_NODES, STACKS_PER_WORKER, Sizing, piece_bounds
-from batchsolve.search.scheduler import Result, Scheduler, run_round
+from batchsolve.search.scheduler import (
+    SPLIT_NODES,
+    STACKS_PER_WORKER,
+    Result,
+    Scheduler,
+    Sizing,
+    piece_bounds,
+    run_round,
+)
 from batchsolve.settings import MOST_FORECAST_WORKERS, UNLIMITED, whole_number
 from batchsolve.workers.base import TASKS_OUT
 from batchsolve.workers.pool import Done
@@ -210,7 +217,7 @@ class _Subtrees:
     is_fresh: ClassVar[bool] = False
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[_Subtrees]:
-        """Cut into at most `n_pieces` of about equal weight; see `batchsolve.search.pieces`."""
+        """Cut into at most `n_pieces` of about equal weight; see `batchsolve.search.scheduler`."""
         if not len(self.stacks):
             return []
         bounds = piece_bounds(self.stacks[:, 1], n_pieces, most_stacks)

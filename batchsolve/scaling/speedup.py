@@ -7,6 +7,9 @@ Universal Scalability Law has contention α and coherency β: S(P) = P / (1 + α
 A curve needs one more measurement than it has parameters; otherwise it would go through all of
 them. One worker does not count, because its speed-up is 1 by definition.
 
+The intervals of a speed-up are those of a bootstrap (B. Efron, *The Annals of Statistics* 7, 1979):
+the repetitions are drawn anew, with the same random numbers in every report.
+
 As in hyperfine, outliers are found by their distance from the median, in units of the median
 absolute deviation (B. Iglewicz and D. C. Hoaglin, *How to Detect and Handle Outliers*, 1993).
 """
@@ -17,6 +20,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +36,7 @@ LAWS = {  # law -> parameter -> its upper bound
     "Universal Scalability": {"contention": 1.0, "coherency": np.inf},
 }
 CONFIDENCE = 0.95
+RESAMPLES = 2000  # of a bootstrap; the ends of its interval move by less than the times do
 LEAST_SECONDS = 0.5  # of a run; starts of threads and page faults distort shorter ones
 MOST_DEVIATIONS = 14.826  # ten standard deviations, if times were normally distributed
 STEADY = 0.05  # a run within this share of the median is never an outlier
@@ -111,10 +116,60 @@ def short_name(problem: str) -> str:
     return problem.rpartition("/")[2]
 
 
-def speedup_ranges(series: Series) -> dict[int, Range]:
-    """Return the least and the greatest speed-up of a run at every number of workers."""
+def speedup_intervals(series: Series) -> dict[int, Range]:
+    """Return the interval of the speed-up, where there were several runs of both numbers.
+
+    The fewest workers are the unit, so they have none.
+    """
+    least, *more = series.workers
     speeds = {jobs: series.speeds(jobs) for jobs in series.workers}
-    return {jobs: (min(of) / series.unit, max(of) / series.unit) for jobs, of in speeds.items()}
+    found = {jobs: ratio_interval(speeds[jobs], speeds[least]) for jobs in more}
+    return {jobs: (least * of[0], least * of[1]) for jobs, of in found.items() if of}
+
+
+def ratio_interval(ones: Sequence[float], others: Sequence[float]) -> Range | None:
+    """Return the interval of the ratio of two medians; None unless both are of several numbers.
+
+    Examples
+    --------
+    >>> ratio_interval([2.0, 2.2, 2.1], [1.0, 1.0, 1.0])
+    (2.0, 2.2)
+    """
+    if min(len(ones), len(others)) < 2:
+        return None
+    rng = np.random.default_rng(0)
+    drawn = [rng.choice(np.asarray(of), (RESAMPLES, len(of))) for of in (ones, others)]
+    ratios = np.median(drawn[0], axis=1) / np.median(drawn[1], axis=1)
+    low, high = np.quantile(ratios, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return float(low), float(high)
+
+
+def not_told_apart(all_series: Sequence[Series]) -> Iterator[str]:
+    """Yield pairs of settings whose speeds do not differ by more than repetitions do.
+
+    Numbers of workers are compared with the next in their series, and series with the fastest one
+    of the same problem and number of workers.
+    """
+    groups: dict[tuple[str, str, int], list[tuple[str, list[float]]]] = {}
+    for one in filter(lambda one: not why_no_speedup(one), all_series):
+        for few, many in pairwise(one.workers):
+            if _is_alike(ratio_interval(one.speeds(many), one.speeds(few))):
+                yield f"{one.name}: {counted(few, 'worker')} and {counted(many, 'worker')}"
+        for jobs in one.workers:
+            if all(run.complete for run in one.at(jobs)):
+                key = one.first.problem, one.first.kind, jobs
+                walls = [run.wall for run in one.at(jobs)]
+                groups.setdefault(key, []).append((one.name, walls))
+    for (*_, jobs), each in groups.items():
+        (fastest, least), *others = sorted(each, key=lambda of: statistics.median(of[1]))
+        for name, walls in others:
+            if _is_alike(ratio_interval(walls, least)):
+                yield f"{counted(jobs, 'worker')}: {fastest}, and {name}"
+
+
+def _is_alike(ratio: Range | None) -> bool:
+    """Return True if equal speeds are within an interval."""
+    return ratio is not None and ratio[0] <= 1 <= ratio[1]
 
 
 def is_too_short(series: Series) -> bool:

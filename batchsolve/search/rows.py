@@ -9,23 +9,24 @@ rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, OutputError
-from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Group
+from batchsolve.problems.stacks import Group, Stacks
+from batchsolve.problems.variant import Variants
 from batchsolve.search import tree
+from batchsolve.search.answers import Answers, OpenRows
 from batchsolve.search.in_order import BlockGoal, BlockTask, WriteTask, work_in_order
-from batchsolve.search.open_rows import OpenRows, counted_at_once, search_each
-from batchsolve.search.pieces import Piece, nodes_at_once
-from batchsolve.search.scheduler import Result, Scheduler
+from batchsolve.search.scheduler import Piece, Result, Scheduler, nodes_at_once
 from batchsolve.settings import UNLIMITED, SearchSettings
 from batchsolve.workers.pool import Pool
 
@@ -289,3 +290,72 @@ def search_block(
     with Pool(jobs=1) as pool:
         [(_, output)] = search_rows([block], choice, pool, settings, read, write)
     return output
+
+
+def search_each(engine: Engine, problem: ExactCover, task: Task) -> Outcome:
+    """Search a task; one row after another if their regions differ and the engine takes none."""
+    if not isinstance(problem, Variants) or engine.capabilities.rules:
+        return engine.search(problem, task)
+    stacks, left = task.stacks, task.budget
+    outcomes = []
+    begins = np.flatnonzero(np.diff(stacks.roots, prepend=-1)).tolist()
+    for begin, end in pairwise([*begins, len(stacks)]):
+        some = np.arange(begin, end)
+        part = replace(
+            task,
+            stacks=stacks.take(some),
+            limits=task.limits[some],
+            allowances=task.allowances[some],
+            budget=left,
+        )
+        outcome = engine.search(problem.of_row(int(stacks.roots[begin])), part)
+        outcomes.append(replace(outcome, parents=outcome.parents + begin))
+        left = max(0, left - int(outcome.nodes.sum()))
+    return _joined(outcomes)
+
+
+def counted_at_once(engine: Engine, problem: ExactCover, task: Task, seconds: float) -> Outcome:
+    """Count below the stacks of a task to the end, with an engine that keeps a table of subtrees.
+
+    Processes have tables of their own, and drop that of a row once they count others. What a task
+    leaves would begin with an empty table in the next process, and perhaps never end.
+
+    Parameters
+    ----------
+    seconds : float
+        The search stops when a task of the usual size ends after this time.
+    """
+    end = time.monotonic() + seconds
+    outcome = search_each(engine, problem, task)
+    counts = outcome.counts.astype(object)
+    while len(left := outcome.frontier) and time.monotonic() < end:
+        parents, weights = outcome.parents, outcome.weights
+        most = np.full(len(left), UNLIMITED)
+        rest = replace(task, stacks=left, limits=most, allowances=most)
+        more = search_each(engine, problem, rest)
+        np.add.at(counts, parents, more.counts.astype(object))
+        np.add.at(outcome.nodes, parents, more.nodes)
+        outcome = replace(
+            outcome,
+            frontier=more.frontier,
+            parents=parents[more.parents],
+            weights=weights[more.parents] * more.weights,
+        )
+    return replace(outcome, counts=counts)
+
+
+def _joined(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return the outcome of a task from those of its parts; their parents are the task's."""
+
+    def arrays(name: str) -> npt.NDArray[Any]:
+        return np.concatenate([getattr(outcome, name) for outcome in outcomes])
+
+    return Outcome(
+        arrays("counts"),
+        arrays("nodes"),
+        arrays("clash"),
+        Stacks.concatenate([outcome.solutions for outcome in outcomes]),
+        Stacks.concatenate([outcome.frontier for outcome in outcomes]),
+        arrays("weights"),
+        arrays("parents"),
+    )

@@ -23,8 +23,15 @@ from batchsolve.engines.choice import counter_for, with_empty_table
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.pieces import SPLIT_NODES, STACKS_PER_WORKER, Piece, first_budget
-from batchsolve.search.scheduler import Result, Scheduler, run_round
+from batchsolve.search.scheduler import (
+    SPLIT_NODES,
+    STACKS_PER_WORKER,
+    Piece,
+    Result,
+    Scheduler,
+    first_budget,
+    run_round,
+)
 from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import AUTO, UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries

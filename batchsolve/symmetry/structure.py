@@ -20,11 +20,20 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from batchsolve.arrays import Ints, UInts
+from batchsolve.arrays import Ints, UInts, Words
 from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover, check_kind, option_numbers
-from batchsolve.splitmix import GOLDEN, mix
 from batchsolve.symmetry.symmetries import Symmetries, kind_of, most_symmetries, too_many
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""The step between the states of SplitMix64 (Steele, Lea and Flood 2014; ``core/random.h``)."""
+
+
+def mix(x: Words) -> Words:
+    """Return the word that SplitMix64 makes of each state; all differ. It hashes arrays here."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
 
 
 def structure_symmetries(problem: ExactCover, stack: Iterable[int] = ()) -> Symmetries:

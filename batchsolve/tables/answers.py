@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes
-from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
+from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import is_list, is_number, is_text, storage_of
 from batchsolve.tables.reader import Batch, Reader
@@ -258,10 +258,10 @@ class Solved(Answered):
     ) -> None:
         super().__init__(batch, answers, limit)
         self._kind = kind
-        self._solved = [solved_among(grids, answers) for grids in batch.grids]
+        self.solved = [solved_among(grids, answers) for grids in batch.grids]
         self._disagree = 0
         if has_given:
-            right, known = _agreement(batch, self.status, self._solved)
+            right, known = _agreement(batch, self.status, self.solved)
             self._agrees = pa.array(right, mask=~known)
             self._disagree = int(np.count_nonzero(known & ~right))
         if canonical:
@@ -278,7 +278,7 @@ class Solved(Answered):
 
     def grids(self) -> pa.Array:
         """Return the column ``solution``."""
-        pairs = zip(self.batch.grids, self._solved, strict=True)
+        pairs = zip(self.batch.grids, self.solved, strict=True)
         solutions = [self._column(grids.shape, digits, has) for grids, (digits, _, has) in pairs]
         return _in_order(solutions, self.batch)
 

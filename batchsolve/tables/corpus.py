@@ -37,7 +37,7 @@ from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list, is_text, storage_of
 from batchsolve.tables.layouts import delimited, lines
-from batchsolve.tables.places import is_address, name_of
+from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch, BlankGrids, Reader, number_kinds
 from batchsolve.tables.rule_columns import (
     CAGES,
@@ -185,10 +185,9 @@ class Corpus(Tables):
             for problem, stacks in batch.groups():
                 assert isinstance(problem, GridProblem)
                 if len(stacks) and problem.fingerprint != self.problem.fingerprint:
-                    names = ", ".join(name_of(source.path) for source in self._sources)
                     raise InputError(
-                        f"{names}: its rows have several problems, such as {self.problem!r} and "
-                        f"{problem!r}; here, all need the same"
+                        f"{self.names}: its rows have several problems, such as {self.problem!r} "
+                        f"and {problem!r}; here, all need the same"
                     )
                 yield batch.table, stacks
 
@@ -229,8 +228,7 @@ class Corpus(Tables):
             if n_rows and self.waits():
                 yield pa.concat_tables(tables), False
         if n_rows == 0 and self._sources[0].layout.parse is lines:
-            names = ", ".join(name_of(source.path) for source in self._sources)
-            raise InputError(f"{names}: no puzzles, only comments or blank lines")
+            raise InputError(f"{self.names}: no puzzles, only comments or blank lines")
         yield pa.concat_tables(tables), True
 
     def _check_named(self, column: str | None, solution_column: str | None) -> None:

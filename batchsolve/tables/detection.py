@@ -21,8 +21,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, prefixed, quoted, twice
-from batchsolve.formats.drawn_files import CELL, DrawnForm, are_grids, drawn_grids, form_of_drawing
 from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
+from batchsolve.formats.grid_texts import (
+    DrawnForm,
+    are_grids,
+    cells_of_line,
+    drawn_grids,
+    form_of_drawing,
+    rows_of_line,
+)
 from batchsolve.json_records import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
 from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
@@ -30,11 +37,9 @@ from batchsolve.tables.blocks import never_closed, record_end
 from batchsolve.tables.layouts import (
     BOM,
     Layout,
-    Rows,
     delimited,
     first_record,
     json_layout,
-    library_lines,
     lines,
     lines_of_cells,
     text_layout,
@@ -46,9 +51,6 @@ HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and 
 DELIMITERS = ",;\t|"
 MOST_SPACED = 8  # upper bound of the fields of a line with blanks between them
 _ARRAY = re.compile(rb"\s*\[\s*[\[{\"\d\]]")  # not the title of a section
-_ROWS = re.compile(r"(?=.*[\d.*_-])[\dA-Z.*_-]+")  # not words, such as the names of columns
-# library lines of HoDoKu, such as :0000:x:…:::, with the grid in the fourth field
-_FIELDS_OF_A_LIBRARY, _GRID_OF_A_LIBRARY = 7, 3
 _ARROW_FILE, _ARROW_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
 _LONGEST = 4  # characters of a cell in JSON, such as 16.0
 _MOST_SYMBOLS = 9  # larger grids are written as numbers
@@ -188,42 +190,24 @@ def _drawn_table(text: str, form: DrawnForm) -> pa.Table:
 def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     """Return the layout of a file, and the number of bytes of its header."""
     suffix = suffix_of(path)
-    each = (line.decode(errors="replace").strip() for line in io.BytesIO(head))
-    first: str = next((line for line in each if line and not line.startswith("#")), "")
+    is_table = suffix in (".csv", ".tsv", ".tab")
+    each = (line.decode(errors="replace").strip(" \r\n") for line in io.BytesIO(head))
+    first: str = next((line for line in each if line.strip() and not line.startswith("#")), "")
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
         return json_layout(head), 0
-    if joined := _cells_joined(first, is_table=suffix in (".csv", ".tsv", ".tab")):
-        return text_layout(("puzzle",), joined), 0
-    if first.startswith(":") and first.count(":") + 1 == _FIELDS_OF_A_LIBRARY:
-        columns = _headless_names(_FIELDS_OF_A_LIBRARY, [_GRID_OF_A_LIBRARY])
-        return text_layout(columns, library_lines, ":"), 0
-    if suffix in (".csv", ".tsv", ".tab") or _looks_like_header(first) or _has_grid(first):
+    mark, cells = cells_of_line(first)
+    if (is_table and cells) or "" in cells:  # other lines of N² numbers are grids as they are
+        are_numbers = len(cells) > _MOST_SYMBOLS**2 and not any(map(str.isalpha, cells))
+        return text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers)), 0
+    if looks_like_grid("".join(rows_of_line(first))):
+        return text_layout(("puzzle",), lines), 0
+    if is_table or _looks_like_header(first) or _has_grid(first):
         line = io.BytesIO(head.lstrip(b"\r\n")).readline()
         names = line.removesuffix(b"\n").decode(errors="replace")
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
         return text_layout(columns, delimited, delimiter), header
     return text_layout(_line_columns(first.partition(" #")[0].split()), lines), 0
-
-
-def _cells_joined(line: str, is_table: bool) -> Callable[[Layout, bytes], Rows] | None:
-    """Return the function that joins the cells or the rows of each line; None if it needs none.
-
-    A line of N² numbers of plain text is a grid as it is, unless some of them are left out.
-    """
-    for separator in ("/", "|", " ", ",", ";", "\t"):
-        fields = [field.strip() for field in line.split(separator)]
-        n = isqrt(len(fields))
-        are_parted = separator != " " and (is_table or not all(fields))
-        is_grid = n * n == len(fields) and default_box(n) is not None
-        if are_parted and is_grid and all(map(CELL.fullmatch, filter(None, fields))):
-            are_numbers = n > _MOST_SYMBOLS and not any(map(str.isalpha, fields))
-            return partial(lines_of_cells, separator, " " if are_numbers else "")
-        n = len(fields)
-        are_rows = default_box(n) is not None and all(len(field) == n for field in fields)
-        if are_rows and _ROWS.fullmatch("".join(fields)):
-            return partial(lines_of_cells, separator, "")
-    return None
 
 
 def _has_grid(line: str) -> bool:

@@ -8,26 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import comb
 from string import ascii_letters, digits
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bytes, Shorts
+from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.formats.grid_rules import PAIR_SIGNS, STRICT, GridRules
-from batchsolve.problems.random_layouts import Keys, Numbers, random_cages, random_regions
-from batchsolve.problems.random_lines import (
-    KINDS as LINES,
-    PALINDROME,
-    RENBAN,
-    THERMO,
-    WHISPER,
-    Line,
-    random_lines,
-)
-from batchsolve.problems.row_rules import Given
-from batchsolve.problems.rule_arrays import RELATION_NAMES
+from batchsolve.problems.rule_arrays import RELATION_NAMES, Given
 from batchsolve.problems.rules import MOST_SETS, RELATIONS, Rules
 from batchsolve.settings import PuzzleSettings, words_of
 from batchsolve.tables.rule_columns import CAGES, CONSTRAINTS, MARKS, PAIRS, REGIONS, SUMS
@@ -326,3 +316,105 @@ def _line_texts(drawn: list[list[Line]], rules: Rules) -> list[str]:
 
 def _joined(numbers: list[int], names: str) -> str:
     return "".join([names[k] for k in numbers])
+
+
+# ---- random regions, cages and lines --------------------------------------------------------
+
+Keys = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
+
+
+def random_regions(keys: Keys, rows: Numbers, attempts: Numbers, n: int) -> npt.NDArray[np.uint8]:
+    """Draw n connected regions of n cells for each row.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (2,)
+        The seed of the random numbers.
+    rows, attempts : ndarray of int64
+        The number of each row, and that of the attempt at it.
+    n : int
+
+    Returns
+    -------
+    ndarray of uint8, shape (n_rows, n²)
+        The region of every cell, 0 .. n - 1.
+
+    Examples
+    --------
+    >>> regions = random_regions(np.array([1, 2], np.uint64), np.arange(3), np.zeros(3, int), 5)
+    >>> np.bincount(regions[2]).tolist()
+    [5, 5, 5, 5, 5]
+    """
+    return cast("npt.NDArray[np.uint8]", native.draw_regions(keys, rows, attempts, n))
+
+
+def random_cages(
+    keys: Keys,
+    rows: Numbers,
+    attempts: Numbers,
+    solutions: npt.NDArray[np.uint8],
+    sizes: tuple[int, int],
+) -> npt.NDArray[np.int16]:
+    """Draw cages of solved square grids: connected cells with different digits.
+
+    Parameters
+    ----------
+    keys, rows, attempts
+        As for `random_regions`.
+    solutions : ndarray of uint8, shape (n_rows, n_cells)
+    sizes : (int, int)
+        The bounds of the number of cells of a cage.
+
+    Returns
+    -------
+    ndarray of int16, shape (n_rows, n_cells)
+        The cage of every cell, or -1 if it has none.
+    """
+    cages = native.draw_cages(keys, rows, attempts, solutions, *sizes)
+    return cast("npt.NDArray[np.int16]", cages)
+
+
+LINES = THERMO, WHISPER, RENBAN, PALINDROME = "thermo", "whisper", "renban", "palindrome"
+"""The kinds: digits that rise, that differ much, that follow one another in any order, and that
+read the same from both ends."""
+
+Line = tuple[str, tuple[int, ...]]
+"""One of `LINES`, and the cells from end to end; a thermometer from its least digit."""
+
+
+def random_lines(
+    keys: Keys,
+    rows: Numbers,
+    attempts: Numbers,
+    solutions: npt.NDArray[np.uint8],
+    kinds: tuple[str, ...],
+    sizes: tuple[int, int],
+    gap: int,
+) -> list[list[Line]]:
+    """Draw lines for each row, as many as fit.
+
+    Parameters
+    ----------
+    keys : ndarray of uint64, shape (2,)
+        The seed of the random numbers.
+    rows, attempts : ndarray of int64
+        The number of each row, and that of the attempt at it.
+    solutions : ndarray of uint8, shape (n_rows, n²)
+    kinds : tuple of str
+        Some of `LINES`.
+    sizes : (int, int)
+        The bounds of the number of cells; the upper one is n at most, and those of a renban are
+        fewer than n.
+    gap : int
+        The least difference of neighbours in whispers.
+
+    Examples
+    --------
+    >>> solutions, keys = np.array([[1, 2, 2, 1]], np.uint8), np.array([1, 2], np.uint64)
+    >>> random_lines(keys, np.arange(1), np.zeros(1, int), solutions, ("palindrome",), (2, 2), 2)
+    [[('palindrome', (2, 1)), ('palindrome', (3, 0))]]
+    """
+    numbers = np.array([LINES.index(kind) for kind in kinds], np.uint8)
+    drawn = native.draw_lines(keys, rows, attempts, solutions, numbers, *sizes, gap)
+    return [[(LINES[kind], cells) for kind, cells in lines] for lines in drawn]

@@ -10,16 +10,78 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, first_line, not_but, quoted, shortened
+from batchsolve.settings import each_of, is_table, path_of
 from batchsolve.tables.blocks import is_list
+from batchsolve.tables.places import files_of
+from batchsolve.tables.sources import TableSource
 from batchsolve.tables.texts import check_holds_texts, no_grids
 
 CONVERT = "convert it, or leave it out"
+
+
+class DataFrame(Protocol):
+    """A data frame of pandas or polars, or a table of Arrow."""
+
+    @property
+    def columns(self) -> Any:
+        """Its columns, or their names."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        ...
+
+
+Frame = TypeVar("Frame", bound=DataFrame)
+
+
+def files_and_tables(what: str, inputs: Any, name: str = "the table") -> list[str | TableSource]:
+    """Return the files that names stand for, and the sources of tables.
+
+    Parameters
+    ----------
+    what : str
+        The name of the argument, for messages.
+    inputs : table, str or path, or an iterable of them
+    name : str
+        The name of a table; those of several tables are numbered.
+
+    Examples
+    --------
+    >>> some = files_and_tables("the input", ["a.csv", pa.table({"puzzle": []})], "against")
+    >>> some[0], some[1].path
+    ('a.csv', 'against[1]')
+    """
+    found: list[str | TableSource] = []
+    for k, one in enumerate(each_of(inputs)):
+        if is_table(one):
+            which = name if one is inputs else f"{name}[{k}]"
+            found.append(TableSource(without_views(arrow_table(one)), which))
+        else:
+            found += files_of([path_of(what, one)])
+    return found
+
+
+def rows_like(made: pa.Table, given: Any, places: Any) -> Any:
+    """Return some rows of a table, perhaps with new columns, as a table of its library.
+
+    Parameters
+    ----------
+    made : pyarrow.Table
+        The rows, with the columns of `given`, perhaps renamed, then others.
+    given : object
+        The argument of `arrow_table`; names of files are answered by `made` itself.
+    places : ndarray of int64
+        The rows of `given` that were taken. A data frame of pandas keeps its index and types.
+    """
+    return with_columns_of(made, given.take(places) if _library(given) == "pandas" else given)
 
 
 def arrow_table(table: Any) -> pa.Table:

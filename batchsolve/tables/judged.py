@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 
 from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError
-from batchsolve.problems.answers import STATUS_NAMES, Answers, Status
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
+from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.tables.answers import solved_among
 from batchsolve.tables.reader import Batch

@@ -133,28 +133,26 @@ def lines_of_cells(separator: str, gap: str, layout: Layout, data: bytes) -> Row
 
     Cells are joined with a gap between them, which numbers need.
     """
-    parts = pc.split_pattern(_lines(data), separator)
-    cells = pc.ascii_trim_whitespace(parts.flatten())
+    parts = pc.split_pattern(_lines(data, around=" \r"), separator)
+    cells = pc.ascii_trim(parts.flatten(), ' "\t')
     cells = pc.if_else(pc.equal(cells, ""), ".", cells)
     joined = pc.binary_join(pa.ListArray.from_arrays(parts.offsets, cells), gap)
     return Rows(pa.Table.from_arrays([joined], schema=layout.schema))
 
 
-def library_lines(layout: Layout, data: bytes) -> Rows:
-    """Parse the lines of a library of HoDoKu; a plus stands before cells that are solved."""
-    found = delimited(layout, data)
-    at = layout.schema.names.index("puzzle")
-    puzzles = pc.replace_substring(found.table["puzzle"], "+", "")
-    return Rows(found.table.set_column(at, layout.schema.field(at), puzzles), found.faults)
+def _lines(data: bytes, around: str = "") -> pa.Array:
+    """Return the lines of a text, without comments and blank lines.
 
-
-def _lines(data: bytes) -> pa.Array:
-    """Return the lines of a text, without comments and blank lines."""
+    Characters around them are trimmed; by default, white space.
+    """
     check_text(data)
     bounds = pa.py_buffer(np.array([0, len(data)], np.int32))
     whole = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
-    trim = pc.ascii_trim_whitespace if data.isascii() else pc.utf8_trim_whitespace
-    found = trim(pc.split_pattern(whole, "\n").values)
+    found = pc.split_pattern(whole, "\n").values
+    if around:
+        found = pc.utf8_trim(found, around)
+    else:
+        found = (pc.ascii_trim_whitespace if data.isascii() else pc.utf8_trim_whitespace)(found)
     if b"#" in data:
         found = pc.replace_substring_regex(found, pattern=r"(^|\s+)#.*", replacement="")
     return found.filter(pc.greater(pc.binary_length(found), 0))

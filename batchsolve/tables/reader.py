@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 
 from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, quoted
-from batchsolve.problems.answers import Answers, Status
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.overlaps import drawing_of
 from batchsolve.problems.stacks import Group
 from batchsolve.problems.survey import NO_FORM, Form, forms
+from batchsolve.search.answers import Answers, Status
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.rule_columns import CAGES, CONSTRAINTS, REGIONS
 from batchsolve.tables.shapes import BOX, Grids, Shape, Shapes, Texts
@@ -60,11 +60,11 @@ class Batch:
         """Return the stacks of the well-formed rows, with row numbers as roots."""
         good = np.ones(len(self), np.bool_)
         good[list(self.faults)] = False
-        groups = []
+        groups: list[Group] = []
         for grids, problem, rows in self._parts():
             if self.faults:
                 rows = rows[good[rows]]
-            groups.append(Group(problem, problem.stacks_of(grids.puzzles_of(rows), rows)))
+            groups.append((problem, problem.stacks_of(grids.puzzles_of(rows), rows)))
         return groups
 
     def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:

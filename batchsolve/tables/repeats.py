@@ -17,12 +17,18 @@ import numpy as np
 
 from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.core import native
+from batchsolve.search.answers import Answers, Status
+from batchsolve.settings import PROVES_UNIQUENESS
+from batchsolve.tables.answers import RowSums, Solved
 from batchsolve.tables.blocks import Block
-from batchsolve.tables.reader import Reader
+from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids, forms_of_shape
 
 UNSEEN = -1
 """The row number of an empty slot."""
+
+FORM = "_up_to_symmetry"
+"""The end of the names of keys of canonical forms."""
 
 _FIRST_SLOTS = 1 << 16
 _MOST_LOAD = 0.7  # of the slots, so that a look-up probes only a few
@@ -182,3 +188,72 @@ def _solution_keys(grids: Grids, up_to_symmetry: bool, secret: bytes) -> Words:
         solutions[found] = forms
     keys[places] = grid_keys(secret, ("solution", solutions.shape[1]), solutions)[:, 0]
     return keys
+
+
+class Compared(NamedTuple):
+    """The solved rows of a block, as they are compared with others.
+
+    Attributes
+    ----------
+    n_rows : int
+    sums : RowSums
+        Those of solved rows, with ``undecided`` rows, whose canonical form was not found: they are
+        compared as they are written.
+    keys : dict of str to (ndarray of uint64, shape (n, 2), ndarray of bool, shape (n,))
+        The keys of the ``puzzle`` and of the ``solution`` of each row, as they are written and
+        (``puzzle_up_to_symmetry``) up to symmetry, and True for the rows that have one.
+    """
+
+    n_rows: int
+    sums: RowSums
+    keys: dict[str, tuple[Words, Bools]]
+
+
+def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> Compared:
+    """Return the keys of the puzzles and of the solutions of rows.
+
+    Parameters
+    ----------
+    secret : bytes
+        A random text, from which the factors of hashes come.
+    has_given : bool
+        True if the rows have given solutions. One that is right is the solution of a puzzle that
+        has several; that of other puzzles is the one that was found.
+    batch : Batch
+    answers : Answers
+    """
+    solved = Solved(PROVES_UNIQUENESS, None, has_given, False, batch, answers)
+    n, is_unique = len(batch), solved.status == Status.UNIQUE
+    names = ("puzzle", "solution", f"puzzle{FORM}", f"solution{FORM}")
+    keys = {name: (np.zeros((n, 2), np.uint64), np.zeros(n, np.bool_)) for name in names}
+    n_undecided = 0
+    for grids, (digits, places, _) in zip(batch.grids, solved.solved, strict=True):
+        rows, own, rules = grids.rows, grids.own, grids.shape.rules
+        solution = np.zeros_like(grids.puzzles)
+        solution[places] = digits
+        solution[~is_unique[rows]] = 0
+        if grids.given is not None:
+            right = ~is_unique[rows]
+            right[right] = batch.check(rows[right])
+            solution[right] = grids.given[right]
+        kind = grids.shape.problem.fingerprint, rules.names
+        is_valid, has_solution = solved.status[rows] != Status.INVALID, solution.any(axis=1)
+        for name, cells, has in (
+            ("puzzle", grids.puzzles, is_valid),
+            ("solution", solution, has_solution),
+        ):
+            forms = cells.copy()
+            of = np.flatnonzero(has)
+            if not rules.names:
+                found, least, _ = forms_of_shape(replace(grids, puzzles=cells), of)
+                forms[found] = least
+            else:
+                found = of[:0]
+            n_undecided += (len(of) - len(found)) * (name == "puzzle")
+            for which, those in ((name, cells), (f"{name}{FORM}", forms)):
+                said = rules.key_digits(those, own) if name == "puzzle" else those
+                what = kind if name == "puzzle" else (name, cells.shape[1])
+                keys[which][0][rows] = grid_keys(secret, what, said)
+                keys[which][1][rows] = has
+    sums = solved.sums
+    return Compared(n, sums._replace(counts=sums.counts | {"undecided": n_undecided}), keys)

@@ -30,11 +30,10 @@ from batchsolve.formats.grid_rules import (
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
 from batchsolve.problems.overlaps import drawn_labels
-from batchsolve.problems.row_rules import NO_SUM, Given
+from batchsolve.problems.rule_arrays import NO_SUM, Given
 from batchsolve.problems.rules import Rules, houses_of, layout, n_regions, plain, regions_of
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.problems.variant import Variant, grid_problem, grid_rules
-from batchsolve.problems.variants import Variants
+from batchsolve.problems.variant import Variant, Variants, grid_problem, grid_rules
 
 RULES, REGIONS = "rules", "regions"
 OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs", "constraints"

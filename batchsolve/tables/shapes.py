@@ -23,7 +23,7 @@ from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, MOST_DIGITS, WRONG_LENGTH, Notation, default_box
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
-from batchsolve.problems.variants import Variants
+from batchsolve.problems.variant import Variants
 from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.rule_columns import ARITHMETIC, Part, RuleColumns
 from batchsolve.tables.texts import in_one_line
@@ -144,6 +144,7 @@ class Shape:
         self,
         texts: Texts,
         rows: Rows,
+        lines: pa.Array,
         puzzles: Bytes,
         wrong: npt.NDArray[np.int32],
         faults: dict[int, str],
@@ -156,14 +157,15 @@ class Shape:
             The columns of the whole block.
         rows : ndarray of int64
             The rows, in ascending order.
+        lines : pyarrow.StringArray
         puzzles, wrong : ndarray
-            Their puzzles, as `Notation.encode` returns them.
+            Their puzzles, as `encoded` returns them.
         faults : dict of int to str
             The faults of rows of the block.
         """
         n = len(texts.puzzles)
         for k in np.flatnonzero(wrong != FINE).tolist():
-            text = texts.puzzles[int(rows[k])].as_py() or ""
+            text = lines[k].as_py() or ""
             faults.setdefault(int(rows[k]), self.read_as + self.notation.explain(text, wrong[k]))
         given = has_given = None
         own = texts.own
@@ -173,7 +175,7 @@ class Shape:
             own = {name: column.take(which) for name, column in own.items()}
             solutions = None if solutions is None else solutions.take(which)
         if solutions is not None:
-            given, bad = encoded(self.solution_notation, solutions)
+            _, given, bad = encoded(self.solution_notation, solutions)
             has_given = bad == FINE
             if not has_given.all():
                 trimmed = pc.ascii_trim_whitespace(pc.fill_null(solutions, ""))
@@ -218,12 +220,17 @@ def forms_of_shape(grids: Grids, places: Rows) -> tuple[Rows, Bytes, str]:
     return places[forms.found], forms.grids[forms.found], NO_ROOM
 
 
-def encoded(notation: Notation, text: pa.Array) -> tuple[Bytes, npt.NDArray[np.int32]]:
-    """Encode a column of grids; join lines only if a grid fails, because line ends are rare."""
+def encoded(notation: Notation, text: pa.Array) -> tuple[pa.Array, Bytes, npt.NDArray[np.int32]]:
+    """Encode a column of grids; return it, too, with other forms than the notation's in one line.
+
+    Those forms are rare.
+    """
     grids, wrong = notation.encode(text)
-    if (wrong != FINE).any() and (lines := in_one_line(text)) is not text:
-        return notation.encode(lines)
-    return grids, wrong
+    if (odd := wrong != FINE).any():
+        lines = in_one_line(text.filter(pa.array(odd)))
+        text = pc.replace_with_mask(text, pa.array(odd), lines)
+        grids[odd], wrong[odd] = notation.encode(lines)
+    return text, grids, wrong
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,15 +265,16 @@ class Shapes:
     def grids(self, texts: Texts, faults: dict[int, str]) -> list[Grids]:
         """Return the grids of a block, shape by shape; add the faults of malformed rows."""
         n = len(texts.puzzles)
-        puzzles, wrong = encoded(self.main.notation, texts.puzzles)
-        others = self._others(texts, wrong, faults)
+        lines, puzzles, wrong = encoded(self.main.notation, texts.puzzles)
+        others = self._others(texts._replace(puzzles=lines), wrong, faults)
         rows = np.arange(n)
         if others:
             is_main = np.ones(n, np.bool_)
             for _, some in others:
                 is_main[some] = False
             rows, puzzles, wrong = rows[is_main], puzzles[is_main], wrong[is_main]
-        found = [self.main.grids(texts, rows, puzzles, wrong, faults)]
+            lines = lines.filter(pa.array(is_main))
+        found = [self.main.grids(texts, rows, lines, puzzles, wrong, faults)]
         for shape, some in others:
             decoded = encoded(shape.notation, texts.puzzles.take(pa.array(some)))
             found.append(shape.grids(texts, some, *decoded, faults))
@@ -293,7 +301,7 @@ class Shapes:
         if self.is_one or not rows.size:
             return []
         boxes = np.zeros((len(rows), 2), np.int64) if boxes is None else boxes[rows]
-        lines = in_one_line(texts.puzzles.take(pa.array(rows)))
+        lines = texts.puzzles.take(pa.array(rows))
         found: dict[Shape, list[Rows]] = {}
         for form, box, which in self._by_form(lines, rows, boxes, faults):
             for shape, some in self._by_notation(form, box, texts, lines, rows, which):

@@ -23,8 +23,16 @@ from typing import IO, Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, listed, named_errors, quoted, shortened, twice
-from batchsolve.file_kinds import kind_of, not_text
+from batchsolve.errors import (
+    InputError,
+    kind_of,
+    listed,
+    named_errors,
+    not_text,
+    quoted,
+    shortened,
+    twice,
+)
 from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
@@ -519,6 +527,11 @@ class Tables:
             )
         self._kept: list[Block] = []
         self._rest = self._blocks_from(Boundary(0, 0))
+
+    @property
+    def names(self) -> str:
+        """The names of the tables, for messages."""
+        return ", ".join(name_of(source.path) for source in self._sources)
 
     @property
     def columns(self) -> list[str]:

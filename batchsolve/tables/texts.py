@@ -9,7 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, quoted, shortened
+from batchsolve.formats import grid_texts
 from batchsolve.problems.notation import buffers
+from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.tables.blocks import is_list, is_number, is_text, one_chunk, storage_of
 
 
@@ -88,30 +90,19 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     return one_chunk(column)
 
 
-_WHOLE = r"(^|[\s,;])([0-9]+)\.0?([\s,;]|$)", r"\1\2\3"
-_EMPTY = r"([\[,]\s*)(?:\"\s*\"|'\s*')", r"\1."
-_OF_LISTS = (r"\b(null|None|nan|NaN)\b", "."), _WHOLE, _WHOLE  # a match takes what is beside it
-"""Patterns of elements of lists, and what is read instead: blanks, and whole numbers."""
-
-
 def in_one_line(text: pa.Array) -> pa.Array:
-    """Join the lines of every value, and drop the brackets and quotes of lists.
-
-    A grid in a quoted field can have one line per row, or be a list of JSON, Python or NumPy.
-    """
-    data, _ = buffers(text)
-    if np.any(data == ord("[")):
-        bare = pc.replace_substring_regex(text, *_EMPTY)
-        bare = pc.replace_substring_regex(bare, r"[\[\]\"']", " ")
-        for pattern, made in _OF_LISTS:
-            bare = pc.replace_substring_regex(bare, pattern, made)
-        text = pc.if_else(pc.match_substring_regex(text, r"(?s)^\s*\[.*\]\s*$"), bare, text)
-    if not np.any(data == ord("\n")):
+    """Write every grid in one line; see `batchsolve.formats.grid_texts`."""
+    is_other, data = forms(text) == NO_FORM, buffers(text)[0]
+    for sign in "\n[":
+        if np.any(data == ord(sign)):
+            is_other |= np.asarray(pc.fill_null(pc.match_substring(text, sign), False))
+    if text.null_count:
+        is_other &= np.asarray(text.is_valid())
+    if not is_other.any():
         return text
-    has_words = pc.match_substring_regex(text, r"\S[ \t,;]+\S")
-    as_words = pc.replace_substring_regex(text, r"\s*\n\s*", " ")
-    as_characters = pc.replace_substring_regex(text, r"\s*\n\s*", "")
-    return pc.if_else(has_words, as_words, as_characters)
+    other = pa.array(is_other)
+    lines = [grid_texts.in_one_line(each) for each in text.filter(other).to_pylist()]
+    return pc.replace_with_mask(text, other, pa.array(lines, pa.string()))
 
 
 def _of_fractions(values: pa.Array) -> pa.Array:

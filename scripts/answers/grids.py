@@ -288,5 +288,5 @@ def dataset_rows(name: str, n: int) -> Rows:
 def _groups() -> list[Rows]:
     """Return the rows with rules as a table has them: grouped by what they share."""
     batches = Corpus([str(HERE / "rules.jsonl")]).batches()
-    groups = [group for batch in batches for group in batch.groups() if len(group.stacks)]
-    return [Rows(cast(GridProblem, group.problem), group.stacks) for group in groups]
+    groups = (group for batch in batches for group in batch.groups())
+    return [Rows(cast(GridProblem, problem), stacks) for problem, stacks in groups if len(stacks)]

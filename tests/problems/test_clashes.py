@@ -5,9 +5,9 @@ import pytest
 
 import batchsolve as bs
 from batchsolve import Sudoku
-from batchsolve.problems.row_rules import Given
+from batchsolve.problems.rule_arrays import Given
 from batchsolve.problems.rules import Rules, plain
-from batchsolve.problems.variants import Variants
+from batchsolve.problems.variant import Variants
 
 
 def first_clash(problem, grid):

@@ -14,9 +14,8 @@ from batchsolve import Stacks
 from batchsolve.engines import Task, get_engine
 from batchsolve.errors import ProblemError
 from batchsolve.problems.rules import NAMED, RELATIONS, Cage, Rules, named, plain, regions_of
-from batchsolve.problems.variant import Variant
-from batchsolve.problems.variants import Variants
-from batchsolve.search.open_rows import search_each
+from batchsolve.problems.variant import Variant, Variants
+from batchsolve.search.rows import search_each
 
 DLX, LANES, SAT = map(get_engine, ("dlx", "lanes", "sat"))
 BLANK = (0,) * 16

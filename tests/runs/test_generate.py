@@ -10,18 +10,18 @@ from itertools import islice, pairwise
 
 import numpy as np
 import pyarrow.csv as csv
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, given, strategies as st
 from invoking import invoke
 from oracles import canonical_form, grids_by_rules
 
 import batchsolve as bs
-from batchsolve.problems.random_layouts import random_regions
-from batchsolve.problems.random_lines import random_lines
 from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
 from batchsolve.runs import files, puzzles
 from batchsolve.runs.outputs import OneFile
+from batchsolve.tables.drawn_rules import random_lines, random_regions
 from batchsolve.tables.rule_columns import OWN, own_rules
 
 GRIDS = {
@@ -387,6 +387,12 @@ def test_no_puzzle_is_like_those_of_a_file(tmp_path):
     same = [k for k, form in enumerate(forms(without)) if form not in known]
     assert 0 < len(same) < 100
     assert others.take(same) == without.take(same)
+    first = bs.generate_table(5, **SOME)
+    assert bs.generate_table(100, **SOME, unlike=[first]) == others
+    assert bs.generate_table(100, **SOME, unlike=first.to_pandas()) == others
+    known = bs.PuzzleSettings(seed=5, minimal=True, unlike=first.to_pandas())
+    bs.generate_file(tmp_path / "out.parquet", 100, wanted=known, box=(2, 2))
+    assert pq.read_table(tmp_path / "out.parquet") == others
 
 
 def test_a_row_that_cannot_be_compared_is_named(tmp_path):

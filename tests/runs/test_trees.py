@@ -26,7 +26,7 @@ from batchsolve.runs import journal, run as runs
 from batchsolve.runs.count import count, solutions
 from batchsolve.runs.export import export_run
 from batchsolve.runs.split import merge_results, read_part, result_of_part, write_parts
-from batchsolve.search import pieces, scheduler, tree
+from batchsolve.search import scheduler, tree
 
 KNOWN = {
     "queens:8": 92,
@@ -437,8 +437,8 @@ def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, mon
     [
         (tree.TreeGoal, "accept"),
         (scheduler.Scheduler, "add"),
-        (pieces.Changes, "add"),
-        (pieces.Changes, "balance"),
+        (scheduler.Changes, "add"),
+        (scheduler.Changes, "balance"),
         (runs.Run, "write_parts"),
         (runs.Run, "keep"),
         (journal.Journal, "record"),

@@ -6,16 +6,19 @@ import shutil
 import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import bench_engines
 import numpy as np
+import pyarrow.csv as pacsv
 import pytest
 from invoking import invoke
 
 from batchsolve.scaling import drawing, plots
 from batchsolve.scaling.drawing import Style
-from batchsolve.scaling.experiment import read_experiment
-from batchsolve.scaling.speedup import Series
+from batchsolve.scaling.experiment import Experiment, read_experiment
+from batchsolve.scaling.report import render, speedup_rows
+from batchsolve.scaling.speedup import Series, not_told_apart
 
 PICTURES = ("speedup", "efficiency", "depth", "sizes", "forecast1")
 with_matplotlib = pytest.mark.skipif(
@@ -113,6 +116,7 @@ def test_pictures_lie_beside_the_report_and_in_it(home):
     html = (home / "report.html").read_text()
     for name in PICTURES:
         assert (home / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (home / f"{name}.pdf").read_bytes().startswith(b"%PDF")
         svg = (home / f"{name}.svg").read_bytes()
         assert b"<svg" in svg
         assert base64.b64encode(svg).decode() in html
@@ -177,19 +181,68 @@ def test_points_have_ranges_and_all_lie_within_the_axes(several, draw, monkeypat
         places = points.get_transform().transform(points.get_xydata())
         assert all(inside.contains(*place) for place in places)
         shares = 1 if draw is plots.speedup_figure else np.array(one.workers)
-        for segment, (low, high) in zip(
-            ranges.get_segments(), plots.speedup_ranges(one).values(), strict=True
-        ):
-            assert low < high
+        intervals = {1: (1, 1), **plots.speedup_intervals(one)}
+        assert all(low < high for jobs, (low, high) in intervals.items() if jobs > 1)
+        for segment in ranges.get_segments():
             ends = ranges.get_transform().transform(segment)
             assert all(inside.contains(*end) for end in ends)
         highest = [segment[:, 1].max() for segment in ranges.get_segments()]
-        expected = np.array([high for _, high in plots.speedup_ranges(one).values()])
+        expected = np.array([intervals[jobs][1] for jobs in one.workers])
         assert highest == pytest.approx(list(expected / shares))
 
 
-def test_ranges_are_of_single_runs_against_the_median_of_one_worker(several):
-    assert plots.speedup_ranges(several[0])[2] == pytest.approx((4.0 / 2.1, 4.0 / 2.0))
+def test_intervals_are_of_both_medians_and_one_run_has_none(home, several):
+    intervals = plots.speedup_intervals(several[0])
+    assert list(intervals) == [2, 4, 8]
+    assert intervals[2] == pytest.approx((3.9 / 2.1, 4.1 / 2.0))
+    assert intervals == plots.speedup_intervals(several[1])
+    assert plots.speedup_intervals(read_experiment(str(home)).series()[0]) == {}
+
+
+def test_settings_that_cannot_be_told_apart_are_named(several, monkeypatch):
+    least_seconds(monkeypatch)
+    first = several[0]
+    rival = Series([replace(run, engine="bits", wall=run.wall * 1.01) for run in first.runs])
+    slow = Series([replace(run, engine="cells", wall=run.wall * 1.5) for run in first.runs])
+    names = first.name, rival.name
+    assert list(not_told_apart([rival, first, slow])) == [
+        "1 worker: {}, and {}".format(*names),
+        "2 workers: {}, and {}".format(*names),
+        "4 workers: {}, and {}".format(*names),
+        "8 workers: {}, and {}".format(*names),
+    ]
+    even = drawn_series(first.runs[0], {1: [2.0, 2.2, 2.1], 2: [2.0, 2.1, 2.2], 4: [1.0, 1.1, 1.0]})
+    assert list(not_told_apart([even])) == [f"{even.name}: 1 worker and 2 workers"]
+    page = render(Path(), Experiment(even.runs, [], {}), [], [])
+    assert f"Cannot be told apart: {even.name}: 1 worker and 2 workers." in page
+    assert "1.00 (0.91 – 1.10)" in page
+
+
+def test_tables_of_speed_up_and_of_forecasts(home, several, monkeypatch):
+    experiment = read_experiment(str(home))
+    rows = pacsv.read_csv(home / "speedup.csv").to_pylist()
+    assert [(row["split_depth"], row["workers"], row["runs"]) for row in rows] == [
+        (depth, jobs, 1) for depth in ("1", "auto") for jobs in (1, 2, 3)
+    ]
+    assert rows[1]["speedup"] == pytest.approx(experiment.series()[0].speedups()[2])
+    assert rows[1]["efficiency"] == pytest.approx(rows[1]["speedup"] / 2)
+    assert rows[1]["speedup_low"] is None  # one run has no interval
+    least_seconds(monkeypatch)
+    kept = [speedup_rows(Experiment(one.runs, [], {})) for one in (several[0], several[3])]
+    good, short = ({row["workers"]: row for row in rows} for rows in kept)
+    assert good[4]["efficiency_low"] == pytest.approx(3.9 / 1.14 / 4)
+    assert (short[2]["speedup"], short[2]["no_speedup"]) == (None, "too short")
+    rows = pacsv.read_csv(home / "forecast.csv").to_pylist()
+    assert [row["measured_seconds"] for row in rows[:6]] == [run.wall for run in experiment.runs]
+    curve = [row["workers"] for row in rows if row["part"] == "curve"]
+    assert curve == [2**k for k in range(10)] + [1000]
+    assert {row["setting"] for row in rows if row["part"] == "what if"} == {
+        "automatic settings",
+        "results cost no time",
+        "no time between tasks",
+        "tasks as for few workers",
+    }
+    assert {row["workers"] for row in rows if row["part"] in ("depth", "budget")} == {16, 1000}
 
 
 @with_matplotlib
@@ -234,7 +287,8 @@ def test_series_of_a_picture_differ_in_colour_and_marker():
 def test_the_same_data_make_the_same_file(home, tmp_path):
     plots.draw_all(read_experiment(str(home)), [], tmp_path)
     for name in PICTURES[:-1]:
-        assert (tmp_path / f"{name}.svg").read_bytes() == (home / f"{name}.svg").read_bytes()
+        for file in (f"{name}.svg", f"{name}.pdf"):
+            assert (tmp_path / file).read_bytes() == (home / file).read_bytes()
 
 
 @with_matplotlib
@@ -288,6 +342,7 @@ def test_without_matplotlib_the_report_says_how_to_get_it(tmp_path, monkeypatch)
         "machine.json",
         "report.html",
         "runs.csv",
+        "speedup.csv",
         "subproblems.parquet",
     ]
 

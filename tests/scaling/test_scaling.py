@@ -21,7 +21,7 @@ from batchsolve.scaling.experiment import (
     begin_experiment,
     directory_for,
     read_experiment,
-    runs_table,
+    runs_rows,
     write_experiment,
 )
 from batchsolve.scaling.forecast import forecast, measured_costs
@@ -105,7 +105,7 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
     facts = json.loads((tmp_path / "machine.json").read_text())
     assert facts["command"] == "batchsolve scale"
     assert facts["packages"]["batchsolve"] == bs.__version__
-    assert runs_table(experiment.runs)["split_depth"][0].as_py() == "auto"
+    assert runs_rows(experiment.runs)[0]["split_depth"] == "auto"
     with pytest.raises(bs.InputError, match="not empty"):
         directory_for(str(tmp_path))
     with pytest.raises(bs.InputError, match="is a file"):

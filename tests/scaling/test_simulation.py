@@ -10,7 +10,7 @@ from batchsolve.problems.families import family
 from batchsolve.runs.count import count
 from batchsolve.scaling.simulation import Costs, simulate
 from batchsolve.scaling.tree_shape import Shape, sample_shape
-from batchsolve.search.pieces import LEAST_BUDGET, RESULT_SECONDS, TASK_SECONDS, Sizing
+from batchsolve.search.scheduler import LEAST_BUDGET, RESULT_SECONDS, TASK_SECONDS, Sizing
 
 UNIT = Costs(rate=1.0)
 

@@ -13,8 +13,9 @@ from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.search import tree
-from batchsolve.search.open_rows import OpenRows, counted_at_once
-from batchsolve.search.pieces import Piece
+from batchsolve.search.answers import OpenRows
+from batchsolve.search.rows import counted_at_once
+from batchsolve.search.scheduler import Piece
 from batchsolve.settings import SearchSettings
 
 WHOLE = bs.Stacks.from_lists([[]])

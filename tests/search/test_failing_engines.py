@@ -7,7 +7,7 @@ from rooted import PROBLEM
 from batchsolve import Stacks
 from batchsolve.engines import Task, get_engine
 from batchsolve.search import tree
-from batchsolve.search.pieces import Piece
+from batchsolve.search.scheduler import Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import SearchSettings

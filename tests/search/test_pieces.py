@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, strategies as st
 
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.pieces import Changes, Piece
+from batchsolve.search.scheduler import Changes, Piece
 
 weights = st.lists(
     st.floats(0, 1) | st.sampled_from([0.0, 1e-300, 1e-30, 1.0]), min_size=0, max_size=40

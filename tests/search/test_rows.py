@@ -10,10 +10,9 @@ from hypothesis import given, settings, strategies as st
 import batchsolve as bs
 from batchsolve.engines import Task, get_engine, lanes
 from batchsolve.engines.choice import Choice, engine_for
-from batchsolve.problems.stacks import Group
 from batchsolve.search import rows as row_search
+from batchsolve.search.answers import _First
 from batchsolve.search.in_order import most_ahead
-from batchsolve.search.open_rows import _First
 from batchsolve.search.rows import search_block, search_rows
 from batchsolve.settings import SearchSettings
 from batchsolve.workers.pool import Pool
@@ -38,7 +37,7 @@ class GridRows:
 
     def groups(self):
         problem = problem_of(self.grids)
-        return [Group(problem, problem.stacks(self.grids))]
+        return [(problem, problem.stacks(self.grids))]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.pieces import FIRST_BUDGET, MOST_OUT, Piece, Sizing
-from batchsolve.search.scheduler import Scheduler
+from batchsolve.search.scheduler import FIRST_BUDGET, MOST_OUT, Piece, Scheduler, Sizing
 from batchsolve.workers.pool import Done, Lost
 
 

@@ -248,7 +248,7 @@ BAD_GRIDS = {
     f"# two\n{LINE}\n{LINE[:80]}\n{LINE}": "3 grids, one a line",
     "\n".join([" ".join(LINE)] * 3): "3 grids, one a line",
     "\n".join([LINE] * 81): "81 grids, one a line",
-    NINE + NINE: "no grid: 18 lines of 9 cells; expected N lines of N cells",
+    NINE + NINE: r"2 grids; name one by its row, as in .*bad\.txt#1",
     NINE.replace("53..7....", "53..7..."): "line 2: 8 cells where most lines have 9",
     NINE.replace("53..7....\n", ""): "no grid: 8 lines of 9 cells",
     NINE.replace("98", "9x"): "line 4: row 3, column 3: 'x' is not in the alphabet 1-9",

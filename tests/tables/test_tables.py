@@ -22,11 +22,11 @@ from cutting import content_of, opened, small_blocks
 from hypothesis import given, strategies as st
 
 from batchsolve import InputError
-from batchsolve.problems.answers import Answers
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import sudoku
 from batchsolve.runs.outputs import Encoded
+from batchsolve.search.answers import Answers
 from batchsolve.settings import FileSettings
 from batchsolve.tables.answers import answer_table
 from batchsolve.tables.blocks import (

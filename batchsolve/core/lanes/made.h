@@ -1,4 +1,4 @@
-// The puzzles that are wanted and made; see `batchsolve.engines.digging`.
+// The puzzles that are wanted and made; see `batchsolve.engines.lanes`.
 #pragma once
 
 #include <utility>

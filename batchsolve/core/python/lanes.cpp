@@ -8,8 +8,8 @@ namespace nanobind::detail {
 namespace lanes = batchsolve::lanes;
 using Cells = std::span<const std::uint16_t>;
 
-// The fields of `batchsolve.problems.row_rules.RowRules`, and of `Wish` and `Made` in
-// `batchsolve.engines.digging`, in order.
+// The fields of `batchsolve.problems.rule_arrays.RowRules`, and of `Wish` and `Made` in
+// `batchsolve.engines.lanes`, in order.
 
 template <>
 struct type_caster<lanes::RowRules>

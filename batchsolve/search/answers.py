@@ -1,4 +1,4 @@
-"""The rows of a block during the search: their answers so far, and their open stacks.
+"""The answers to the rows of a block: those so far, and the open stacks of a search.
 
 Many workers may search stacks of one row, in any order. The row's first cover is still the first in
 tree order, because stacks show that order: engines try the options of an item in ascending order,
@@ -14,10 +14,9 @@ search of one problem does (`batchsolve.search.tree`). Results of tasks that wer
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -25,14 +24,96 @@ import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task, get_engine
 from batchsolve.engines.choice import counter_for, with_empty_table
-from batchsolve.problems.answers import Answers
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.variants import Variants
 from batchsolve.search import tree
-from batchsolve.search.pieces import Piece
+from batchsolve.search.scheduler import Piece
 from batchsolve.settings import UNLIMITED, SearchSettings
+
+
+class Status(IntEnum):
+    """The result of the search for a puzzle."""
+
+    UNIQUE = 0
+    MULTIPLE = 1
+    SOLVED = 2
+    UNSOLVABLE = 3
+    UNFINISHED = 4
+    INVALID = 5
+
+
+STATUS_NAMES = np.array([status.name.lower() for status in Status])
+_OF_FEW = np.array([Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE], np.uint8)
+
+
+@dataclass(eq=False)
+class Answers:
+    """The answers to n consecutive rows.
+
+    Attributes
+    ----------
+    counts : ndarray of int64 or of Python integers, shape (n,)
+        Covers found, at most the limit when the search has ended; Python integers without a limit.
+    nodes : ndarray of int64, shape (n,)
+        Nodes visited.
+    seconds : ndarray of float64, shape (n,)
+        The row's share of the time of its tasks, in proportion to nodes.
+    clash : ndarray of int32, shape (n,)
+        -1, or the place in the row's stack of a clue that clashes with an earlier one.
+    found : list of Stacks
+        The first cover, in tree order, of every row that has one; any cover if the row was searched
+        whole. Roots are rows.
+    unfinished : dict of int to (str or None)
+        Rows whose search failed, with the reason; None for rows that met their node limit.
+    counters : dict of int to str
+        Rows whose count began again with another engine, and the name of that engine.
+    """
+
+    counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
+    nodes: npt.NDArray[np.int64]
+    seconds: npt.NDArray[np.float64]
+    clash: npt.NDArray[np.int32]
+    found: list[Stacks] = field(default_factory=list)
+    unfinished: dict[int, str | None] = field(default_factory=dict)
+    counters: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def unknown(cls, n: int) -> Answers:
+        """Return the answers to n rows before their search."""
+        return cls(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n), np.full(n, -1, "i4"))
+
+    def __len__(self) -> int:
+        return self.counts.size
+
+    @property
+    def covers(self) -> Stacks:
+        """The covers of all rows, in ascending order of their rows."""
+        return _in_order(self.found)
+
+    def covers_where(
+        self, holds: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.bool_]]
+    ) -> Stacks:
+        """Return the covers of the rows where `holds` is true, in ascending order of rows."""
+        return _in_order([covers.take(holds(covers.roots)) for covers in self.found])
+
+    def status(self, limit: int) -> npt.NDArray[np.uint8]:
+        """Return the `Status` of every row of a search for `limit` solutions."""
+        enough = Status.SOLVED if limit == 1 else Status.MULTIPLE
+        status = _OF_FEW[np.minimum(self.counts, 2).astype(np.int64)]
+        status[self.counts >= limit] = enough
+        status[self.clash >= 0] = Status.INVALID
+        for row in self.unfinished:
+            if self.counts[row] < limit:
+                status[row] = Status.UNFINISHED
+        return status
+
+
+def _in_order(parts: Sequence[Stacks]) -> Stacks:
+    """Join covers in ascending order of their roots."""
+    covers = Stacks.concatenate([part for part in parts if len(part)])
+    is_sorted = (np.diff(covers.roots) > 0).all()
+    return covers if is_sorted else covers.take(np.argsort(covers.roots))
 
 
 @dataclass(frozen=True)
@@ -307,58 +388,6 @@ class OpenRows:
         return False
 
 
-def search_each(engine: Engine, problem: ExactCover, task: Task) -> Outcome:
-    """Search a task; one row after another if their regions differ and the engine takes none."""
-    if not isinstance(problem, Variants) or engine.capabilities.rules:
-        return engine.search(problem, task)
-    stacks, left = task.stacks, task.budget
-    outcomes = []
-    begins = np.flatnonzero(np.diff(stacks.roots, prepend=-1)).tolist()
-    for begin, end in pairwise([*begins, len(stacks)]):
-        some = np.arange(begin, end)
-        part = replace(
-            task,
-            stacks=stacks.take(some),
-            limits=task.limits[some],
-            allowances=task.allowances[some],
-            budget=left,
-        )
-        outcome = engine.search(problem.of_row(int(stacks.roots[begin])), part)
-        outcomes.append(replace(outcome, parents=outcome.parents + begin))
-        left = max(0, left - int(outcome.nodes.sum()))
-    return _joined(outcomes)
-
-
-def counted_at_once(engine: Engine, problem: ExactCover, task: Task, seconds: float) -> Outcome:
-    """Count below the stacks of a task to the end, with an engine that keeps a table of subtrees.
-
-    Processes have tables of their own, and drop that of a row once they count others. What a task
-    leaves would begin with an empty table in the next process, and perhaps never end.
-
-    Parameters
-    ----------
-    seconds : float
-        The search stops when a task of the usual size ends after this time.
-    """
-    end = time.monotonic() + seconds
-    outcome = search_each(engine, problem, task)
-    counts = outcome.counts.astype(object)
-    while len(left := outcome.frontier) and time.monotonic() < end:
-        parents, weights = outcome.parents, outcome.weights
-        most = np.full(len(left), UNLIMITED)
-        rest = replace(task, stacks=left, limits=most, allowances=most)
-        more = search_each(engine, problem, rest)
-        np.add.at(counts, parents, more.counts.astype(object))
-        np.add.at(outcome.nodes, parents, more.nodes)
-        outcome = replace(
-            outcome,
-            frontier=more.frontier,
-            parents=parents[more.parents],
-            weights=weights[more.parents] * more.weights,
-        )
-    return replace(outcome, counts=counts)
-
-
 def _part_of(outcome: Outcome, kept: npt.NDArray[np.bool_]) -> Outcome:
     """Return the outcome of some stacks of a task that hands back no covers."""
     is_left = kept[outcome.parents]
@@ -370,23 +399,6 @@ def _part_of(outcome: Outcome, kept: npt.NDArray[np.bool_]) -> Outcome:
         outcome.frontier.take(is_left),
         outcome.weights[is_left],
         (np.cumsum(kept) - 1)[outcome.parents[is_left]],
-    )
-
-
-def _joined(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return the outcome of a task from those of its parts; their parents are the task's."""
-
-    def arrays(name: str) -> npt.NDArray[Any]:
-        return np.concatenate([getattr(outcome, name) for outcome in outcomes])
-
-    return Outcome(
-        arrays("counts"),
-        arrays("nodes"),
-        arrays("clash"),
-        Stacks.concatenate([outcome.solutions for outcome in outcomes]),
-        Stacks.concatenate([outcome.frontier for outcome in outcomes]),
-        arrays("weights"),
-        arrays("parents"),
     )
 
 

@@ -1,0 +1,415 @@
+"""Texts of grids, in every form in which people write them: cells, rows, drawings, lists.
+
+All ways in read grids by this module: a string, a cell of a table, a line and a file. A *row* is a
+line with cells: characters, or numbers with blanks, commas or bars between them. N rows of N cells
+make a grid, and so does one row of N². Frames and comments, which begin with ``#``, are left out;
+other lines are titles. Of a text in sections, as SadMan's, ``[Puzzle]`` has the grid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from math import isqrt
+from typing import NamedTuple
+
+from batchsolve.errors import InputError
+from batchsolve.problems.notation import BLANKS, default_box, usual_notation
+from batchsolve.problems.overlaps import drawing_of
+from batchsolve.problems.survey import MOST_PLAIN
+
+Row = tuple[int, tuple[str, ...]]
+"""The number of a line of a text, from 1, and its words between blanks, commas and bars."""
+
+_CELL = re.compile(r"\d{1,3}|[A-Z]|[.*_?·∙⋅•x-]")
+"""The text of a cell that is not empty."""
+_COMMENT = re.compile(r"(^|\s+)#.*")
+_SECTION = re.compile(r"\s*\[\w*\]\s*")
+_BARS = re.compile(r"[|!+\u2500-\u257f]")
+# a line of a frame has no cells; if it has a run of dashes, dots and the like can be its corners
+_RULE = re.compile(r"[-=+|!\s\u2500-\u257f]*|(?=.*[-=─━═]{2})[-=+|!:.*'`,\s\u2500-\u257f]*")
+_PUZZLE = "[puzzle]"
+_LEAST = 4  # cells of a row of grids of one line, of which N could be a drawing
+_MOST = 36  # cells of a row; longer lines are grids of their own
+_MOST_IN_BOX = 6  # cells of a row of a box
+LONGEST_NUMBER = 3  # digits, because N is at most 255; longer words are rows of characters
+_BLANKS = frozenset(BLANKS)
+_OTHER_BLANKS = "?x"  # which an option has to name
+_DOTS = str.maketrans("·∙⋅•", "....")  # raised ones are blank cells, too
+_MOST_CHARACTERS = 16 << 10  # of a text that can be a grid
+
+# library lines of HoDoKu, such as :0000:x:…:::, with the grid in the fourth field, and + before
+# cells that are solved
+_LIBRARY = re.compile(r":[^:\n]*:[^:\n]*:([^:\n]*):[^:\n]*:[^:\n]*:[^\n]*")
+# of lists: nulls, empty texts, keys, whole numbers with a point, and what is around values
+_NULL = re.compile(r"null|None|nan|NaN")
+_EMPTY = re.compile(r"([\[,:]\s*)(?:\"\s*\"|'\s*')|\"\"|''")
+_KEY = re.compile(r"\"\w*\"\s*:|'\w*'\s*:")
+_WHOLE = re.compile(r"(?<=\d)\.0?(?=[\s,\]}])")
+_AROUND = str.maketrans("[]{}\"',", "       ")
+
+
+class NoGridError(InputError):
+    """The text has no grid, or several."""
+
+
+class DrawnForm(NamedTuple):
+    """The form of the drawings of a text, as the first of them has it.
+
+    Attributes
+    ----------
+    n : int
+        The cells of a row, and the rows of a grid.
+    has_dashes : bool
+        True if dashes are blank cells, and not frames alone.
+    has_gaps : bool
+        True if blank lines stand below each row of boxes of a grid; otherwise they end one.
+    """
+
+    n: int
+    has_dashes: bool
+    has_gaps: bool
+
+
+@dataclass
+class DrawnGrid:
+    """One grid of a text: its title, empty if it has none, and its rows."""
+
+    title: str = ""
+    rows: list[Row] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The cells, as text in one line."""
+        return joined(*cells_of(self.rows)[:2])
+
+
+def in_one_line(text: str) -> str:
+    r"""Return a grid as N² characters, or N² numbers with blanks between them.
+
+    A text without a grid is returned unchanged, unless it has several lines of cells.
+
+    Examples
+    --------
+    >>> in_one_line("+--+--+\n|12|..|\n|3.|..|\n+--+--+\n|..|..|\n|..|.4|\n+--+--+")
+    '12..3.........4'
+    >>> in_one_line("[[1, 2, null, 0], [3, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 4]]")
+    '12.0300000000004'
+    """
+    if len(text) > _MOST_CHARACTERS:
+        return text
+    if "#" in text and drawing_of(text):
+        return "".join(text.split())
+    plain = bare(text).strip()
+    if cells := _cells_between_blanks(plain.split()):
+        return cells
+    try:
+        rows = rows_of(plain)
+    except NoGridError:
+        return text
+    lines, are_words, n = cells_of(rows)
+    return joined(lines, are_words) if n or len(rows) > 1 else plain
+
+
+def rows_of(text: str, size: int | None = None, name: str = "FILE") -> list[Row]:
+    """Return the rows of the one grid of a text; all lines with cells if it is not a drawing.
+
+    Parameters
+    ----------
+    text : str
+    size : int, optional
+        N, if it is known.
+    name : str
+        The name of the text in messages.
+
+    Raises
+    ------
+    NoGridError
+        If several grids are drawn.
+    """
+    rows = _rows(text := bare(text))
+    # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
+    if any("-" in word for _, words in rows for word in words):
+        rows = _rows(text, dashes_are_cells=True)
+    form = form_of_drawing(text) if len(rows) > 1 and cells_of(rows, size)[2] is None else None
+    if form is None or size not in (None, form.n):
+        return rows
+    grids = list(drawn_grids(text, form))
+    if len(grids) > 1:
+        raise NoGridError(f"{len(grids):,} grids; name one by its row, as in {name}#1")
+    return grids[0].rows
+
+
+def bare(text: str) -> str:
+    """Return a grid without what can be around its rows: brackets, fields, marks between rows."""
+    text = text.translate(_DOTS)
+    plain = text.strip()
+    if plain[:1] == "[" and plain[-1:] == "]" and not _SECTION.match(plain):
+        return _of_list(plain)
+    if "\n" in plain:
+        return text
+    if library := _LIBRARY.fullmatch(plain):
+        return library[1].replace("+", "")
+    if rows := rows_of_line(plain):
+        return " ".join(rows)
+    if cells := cells_of_line(text)[1]:
+        return " ".join(cell or "." for cell in cells)
+    return text
+
+
+def _of_list(text: str) -> str:
+    """Return the values of a list of JSON, Python or NumPy in one line."""
+    text = _NULL.sub(".", text)
+    if '"' in text or "'" in text:
+        text = _KEY.sub("", _EMPTY.sub(r"\1.", text))
+    if "." in text and '"' not in text and "'" not in text:  # rows of characters are quoted
+        text = _WHOLE.sub("", text)
+    return " ".join(text.translate(_AROUND).split())
+
+
+def _cells_between_blanks(words: Sequence[str]) -> str:
+    """Return N words of N characters, or N² numbers, in one line; of others, an empty text."""
+    if _are_rows(words):
+        return "".join(words)
+    n = isqrt(len(words))
+    is_square = n * n == len(words) and default_box(n) is not None
+    return joined([words], True) if is_square and max(map(len, words)) <= LONGEST_NUMBER else ""
+
+
+def rows_of_line(line: str) -> list[str]:
+    """Return the rows of a grid in a line, between any of the usual marks; none of another line."""
+    for mark in ("/", ".", "|", None):
+        rows = [row.strip() for row in line.split(mark)]
+        if _are_rows(rows):
+            return rows
+    return []
+
+
+def cells_of_line(line: str) -> tuple[str, list[str]]:
+    """Return the mark between the cells of a grid in a line, and the cells; empty ones are blank.
+
+    Another line has none.
+    """
+    for mark in "|,;\t":
+        cells = [cell.strip(' "') for cell in line.split(mark)]
+        n = isqrt(len(cells))
+        is_square = n * n == len(cells) and default_box(n) is not None
+        if is_square and all(map(_CELL.fullmatch, filter(None, cells))):
+            return mark, [] if all(map(str.isalpha, cells)) else cells
+    return "", []
+
+
+def cells_of(
+    rows: Sequence[Row], size: int | None = None, any_size: bool = False
+) -> tuple[list[tuple[str, ...]], bool, int | None]:
+    """Return the cells of the rows of a grid.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    size : int, optional
+        N, if it is known.
+    any_size : bool
+        Characters can be those of a grid of more digits than alphabets have.
+
+    Returns
+    -------
+    lines : list of tuple of str
+        The cells of each row.
+    are_words : bool
+        True if the words of the rows are cells, False if the characters are.
+    n : int or None
+        N, or None if the rows are no grid.
+    """
+    words = [words for _, words in rows]
+    characters = [tuple("".join(line)) for line in words]
+    is_short = all(len(word) <= LONGEST_NUMBER for line in words for word in line)
+    for lines in (words, characters) if is_short else (characters,):
+        n = size_of(lines)
+        if n is None or not (n == size if size else default_box(n)):
+            continue
+        if lines is words or any_size or usual_notation(n).symbols:
+            return lines, lines is words, n
+    n_words, n_characters = (sum(map(len, lines)) for lines in (words, characters))
+    are_words = n_characters < 2 * n_words
+    return (words if are_words else characters), are_words, None
+
+
+def size_of(lines: Sequence[Sequence[str]]) -> int | None:
+    """Return N for N lines of N cells or one line of N², otherwise None."""
+    width = len(lines[0]) if lines else 0
+    if any(len(line) != width for line in lines):
+        return None
+    if len(lines) == width:
+        return width or None
+    return isqrt(width) if len(lines) == 1 and isqrt(width) ** 2 == width else None
+
+
+def joined(lines: Sequence[Sequence[str]], are_words: bool) -> str:
+    """Return the cells of rows as text, with blanks between numbers."""
+    cells = list(chain.from_iterable(lines))
+    return (" " if are_words and are_numbers(cells) else "").join(cells)
+
+
+def are_numbers(words: Sequence[str]) -> bool:
+    """Return True if cells that are words are numbers, and not characters of an alphabet."""
+    kinds = Counter(words)
+    n_letters = sum(n for word, n in kinds.items() if word.isalpha())
+    n_long = sum(n for word, n in kinds.items() if len(word) > 1)
+    # characters have blanks of one kind
+    are_plain = len(words) <= MOST_PLAIN**2 and len(kinds.keys() & _BLANKS) < 2
+    return n_long > n_letters or (n_letters == 0 and not are_plain)
+
+
+def form_of_drawing(text: str) -> DrawnForm | None:
+    r"""Return the form of the grids of a text that begins with a drawn one, else None.
+
+    Examples
+    --------
+    >>> form_of_drawing("Grid 01\n12..\n3...\n....\n...4\n").n
+    4
+    >>> form_of_drawing("1.....2..3.....4\n" * 16)  # grids of one line each
+    """
+    if len(lines := text.splitlines()) < 2:
+        return None
+    has_dashes = any("-" in word for line in lines for word in row_of_cells(line) or ())
+    n, gaps = 0, set[int]()  # the rows above blank lines
+    rows: list[tuple[str, ...]] = []
+    for line in lines:
+        if _SECTION.fullmatch(line):
+            continue
+        if (words := row_of_cells(line, has_dashes)) is None:
+            gaps |= {len(rows)} if not line.strip() else set()
+            continue
+        before, n = n, len(_cells_below(words, n) if rows else _cells(words))
+        if rows and n != before:
+            if len(rows) > 1:
+                return None
+            rows.clear()  # a title may look like a row
+            gaps.clear()
+            n = len(_cells(words))
+        if n:
+            rows.append(words)
+            if len(rows) == n:
+                if are_grids("".join(words) for words in rows):
+                    return None
+                height, _ = default_box(n) or (1, n)
+                return DrawnForm(n, has_dashes, gaps.issuperset(range(height, n, height)))
+    return None
+
+
+def drawn_grids(text: str, form: DrawnForm) -> Iterator[DrawnGrid]:
+    r"""Yield the grids that are drawn in a text, in their order.
+
+    Nothing is left out: a row with other than N cells, or a grid with too few rows, is in a
+    malformed grid. A row with a wrong cell stays a row, so that the next grid begins where it does.
+
+    Examples
+    --------
+    >>> text = "Grid 01\n+--+--+\n|12|..|\n|3.|..|\n+--+--+\n|..|..|\n|..|.4|\n"
+    >>> [grid] = drawn_grids(text, form_of_drawing(text))
+    >>> grid.title, grid.text
+    ('Grid 01', '12..3.........4')
+    """
+    here, is_puzzle = DrawnGrid(), True
+    for number, line in enumerate(text.splitlines(), 1):
+        if _SECTION.fullmatch(line):
+            is_puzzle = line.strip().lower() == _PUZZLE
+            continue
+        words = row_of_cells(line, form.has_dashes) if is_puzzle else None
+        cells: tuple[str, ...] = ()
+        if words:
+            cells = _cells_below(words, form.n) if here.rows else _cells(words)
+        is_row = bool(here.rows and cells) or len(cells) == form.n
+        is_title = words is not None and not is_row
+        is_gap = not form.has_gaps and not line.strip()
+        if here.rows and (is_title or is_gap):
+            yield here
+            here = DrawnGrid()
+        if is_title:
+            here = DrawnGrid(line.strip())
+        elif words and is_row:
+            here.rows.append((number, words))
+            if len(here.rows) == form.n:
+                yield here
+                here = DrawnGrid()
+    if here.rows:
+        yield here
+
+
+def are_grids(rows: Iterable[str]) -> bool:
+    """Return True if each of N rows of N cells has only digits of a smaller grid, or blanks.
+
+    Then it is such a grid, in one line.
+
+    Examples
+    --------
+    >>> are_grids(["1.....2..3.....4"] * 16), are_grids(["53..7...."] * 9)
+    (True, False)
+    """
+    lines = list(rows)
+    n = isqrt(len(lines))
+    if n * n != len(lines) or n < _LEAST:
+        return False
+    return set("".join(lines)) <= {*_BLANKS, *_OTHER_BLANKS, *usual_notation(n).symbols}
+
+
+def _cells(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the cells of a row of any usual length; none of another line."""
+    for cells in _ways_to_read(words):
+        if len(cells) <= _MOST and default_box(len(cells)) and all(map(_CELL.fullmatch, cells)):
+            return cells
+    return ()
+
+
+def _cells_below(words: tuple[str, ...], n: int) -> tuple[str, ...]:
+    """Return the cells of a row below others, which may have wrong ones or another length."""
+    for cells in _ways_to_read(words):
+        if len(cells) == n or all(map(_CELL.fullmatch, cells)):
+            return cells
+    return ()
+
+
+def _ways_to_read(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the words of a line, and its characters if it is one word or the rows of boxes."""
+    yield words
+    # rows of boxes are short and equally long; others are fields of a table
+    are_of_boxes = len({len(word) for word in words}) == 1 and len(words[0]) <= _MOST_IN_BOX
+    if len(words) == 1 or are_of_boxes:
+        yield tuple("".join(words))
+
+
+def _are_rows(words: Sequence[str]) -> bool:
+    """Return True for N words of N characters."""
+    n = len(words)
+    return default_box(n) is not None and all(len(word) == n for word in words)
+
+
+def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
+    """Return the lines with cells, without comments and frames.
+
+    If a dash is a blank cell, a line of dashes and bars without corners is a row of blank cells.
+    """
+    rows: list[Row] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if _SECTION.fullmatch(_COMMENT.sub("", line)):
+            if rows:
+                break  # sections after the puzzle, such as [State], do not belong to it
+            continue
+        if (words := row_of_cells(line, dashes_are_cells)) is not None:
+            rows.append((number, words))
+    return rows
+
+
+def row_of_cells(line: str, dashes_are_cells: bool = False) -> tuple[str, ...] | None:
+    """Return the texts of a line between blanks, commas and bars; None for a frame or a comment."""
+    line = _COMMENT.sub("", line)
+    is_blank = dashes_are_cells and "-" in line and not set(line) - set("-|! \t,;")
+    if not is_blank and _RULE.fullmatch(line):
+        return None
+    fields = re.split("[,;]", _BARS.sub(" ", line))
+    # a spreadsheet leaves blank cells empty
+    return tuple(chain.from_iterable(field.split() or ["."] for field in fields))

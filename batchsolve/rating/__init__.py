@@ -1,1 +1,0 @@
-"""Ratings of puzzles: the techniques that solve them, guesses, and backdoors."""

@@ -1,0 +1,264 @@
+"""The audit of a training and a test table: faults of rows, and leaks between the two.
+
+A leak is a test row with the puzzle of a training row, or with its solution and other clues; each
+as it is written, and up to symmetry.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Unpack
+
+import numpy as np
+
+from batchsolve.arrays import Bools, Ints
+from batchsolve.engines.choice import Choice
+from batchsolve.pictures.svg import html_table, text_table
+from batchsolve.runs.dedupe import check_same_rules
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, facts_of, rows_on, shown
+from batchsolve.runs.specs import blocks_for, followed, searching
+from batchsolve.settings import (
+    AUTO,
+    PROVES_UNIQUENESS,
+    AuditFields,
+    FileSettings,
+    SearchSettings,
+    settings_of,
+)
+from batchsolve.tables.blocks import Block
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import files_and_tables
+from batchsolve.tables.places import is_address
+from batchsolve.tables.repeats import UNSEEN, Compared, SeenKeys, compared
+from batchsolve.workers.pool import Pool
+
+LINES = {
+    "rows": "rows",
+    "invalid": "malformed, or with clues that clash",
+    "unsolvable": "without a solution",
+    "multiple": "with several solutions",
+    "disagree": "given solution wrong",
+    "undecided": "without a canonical form, compared as written",
+    "repeated": "puzzle of an earlier row",
+    "repeated_up_to_symmetry": "puzzle of an earlier row, up to symmetry",
+    "puzzle": "puzzle of a training row",
+    "puzzle_up_to_symmetry": "puzzle of a training row, up to symmetry",
+    "solution": "solution of a training row, other clues",
+    "solution_up_to_symmetry": "solution of a training row, up to symmetry",
+}
+LEAKS = 4  # lines of the test table alone
+
+
+@dataclass
+class AuditedTable(Summary):
+    """The sums of one table of an `Audit`; see `Summary`.
+
+    Attributes
+    ----------
+    undecided : int
+        Rows whose canonical form was not found; they are compared as they are written.
+    repeated, repeated_up_to_symmetry : int
+        Rows whose puzzle an earlier row of this table has, and no training row.
+    puzzle, puzzle_up_to_symmetry : int
+        Test rows whose puzzle a training row has.
+    solution, solution_up_to_symmetry : int
+        Test rows whose solution a training row has, with other clues.
+    """
+
+    undecided: int = 0
+    repeated: int = 0
+    repeated_up_to_symmetry: int = 0
+    puzzle: int = 0
+    puzzle_up_to_symmetry: int = 0
+    solution: int = 0
+    solution_up_to_symmetry: int = 0
+
+    @property
+    def leaks(self) -> int:
+        """Test rows with the puzzle or the solution of a training row, up to symmetry."""
+        return self.puzzle_up_to_symmetry + self.solution_up_to_symmetry
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The result of `audit`; ``str`` of it is a table.
+
+    Attributes
+    ----------
+    train, test : AuditedTable
+    checksums : dict of str to str
+        The SHA-256 of each file.
+    seconds : float
+    """
+
+    train: AuditedTable
+    test: AuditedTable
+    checksums: dict[str, str]
+    seconds: float
+
+    @property
+    def complete(self) -> bool:
+        """True if every row was compared, and no test row leaks."""
+        each = self.train, self.test
+        return not (self.test.leaks or any(one.invalid or one.undecided for one in each))
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that were read of each table, in words."""
+        return [f"train: {self.train.columns}", f"test: {self.test.columns}"]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The counts of both tables, in JSON types."""
+        pairs = (("train", self.train), ("test", self.test))
+        tables = {name: {key: facts_of(one)[key] for key in LINES} for name, one in pairs}
+        return {**tables, "leaks": self.test.leaks, "checksums": self.checksums}
+
+    def _lines(self) -> list[list[str]]:
+        """Return the cells of the table, the heads first."""
+        lines = [["", "train", "test"]]
+        for k, (name, words) in enumerate(LINES.items()):
+            numbers = [f"{getattr(one, name):,}" for one in (self.train, self.test)]
+            if k >= len(LINES) - LEAKS:
+                numbers[0] = ""
+            lines.append([words, *numbers])
+        return lines
+
+    def __str__(self) -> str:
+        files = [f"{digest}  {name}" for name, digest in self.checksums.items()]
+        return "\n".join([*files, *([""] if files else []), text_table(self._lines())])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._lines())
+
+
+def audit(
+    train: Any,
+    test: Any,
+    *,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[AuditFields],
+) -> Audit:
+    """Count the faults of a training and a test table, and the leaks between them.
+
+    Every puzzle is solved. A test row leaks if a training row has its puzzle, or its solution with
+    other clues; both are counted as they are written, and up to symmetry.
+
+    Parameters
+    ----------
+    train, test : table, or str or path, or a sequence of them
+        Tables as of `solve_table`, or files as of `solve_file`.
+    on_progress : callable or True, optional
+        Called with a `Progress` after every block; True draws a progress bar.
+    **settings
+        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
+        as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,
+        ``box``, ``rules``, ``regions``, ``rule_columns``, ``chunk``.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    InputError
+        If a table cannot be read, or the two have different columns of rules.
+
+    Notes
+    -----
+    The solution of a row is the one that solving finds, if there is one only; otherwise the given
+    one, if it is right. Grids with other rules have no canonical form, and are compared as written.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> train = pa.table({"puzzle": ["1.....2..3.....4"]})
+    >>> test = pa.table({"puzzle": ["4.....3..2.....1", "12....2..3.....4", "12.............."]})
+    >>> found = audit(train, test).test
+    >>> found.puzzle_up_to_symmetry, found.solution, found.multiple, found.leaks
+    (1, 1, 1, 2)
+    """
+    begin = time.perf_counter()
+    workers, files = settings_of(audit, settings, FileSettings)
+    inputs = [
+        files_and_tables(f"the {n} table", t, n) for n, t in (("train", train), ("test", test))
+    ]
+    corpora = [Corpus(each, files) for each in inputs]
+    check_same_rules(*corpora)
+    sums, seen = [AuditedTable(), AuditedTable()], _Seen()
+    with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
+        for corpus, totals in zip(corpora, sums, strict=True):
+            totals.column, totals.solution_column = corpus.given_column, corpus.solution_column
+            totals.rule_columns = list(corpus.rule_columns)
+            totals.unread_columns = corpus.unread_columns
+            seen.n_train = seen.n_rows  # in the end, the rows of the first table
+            for _, rows in compared_rows(corpus, seen.secret, pool, files.chunk, totals, tell):
+                totals.add(rows.sums)
+                seen.count(rows, totals)
+    paths = [path for each in inputs for path in each if isinstance(path, str)]
+    digests = {path: _digest(path) for path in paths if path != "-" and not is_address(path)}
+    return Audit(sums[0], sums[1], digests, time.perf_counter() - begin)
+
+
+@dataclass
+class _Seen:
+    """The keys of all rows so far; those of training rows come first."""
+
+    secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))
+    tables: dict[str, SeenKeys] = field(default_factory=dict)
+    n_rows: int = 0
+    n_train: int = 0
+
+    def first_rows(self, rows: Compared) -> dict[str, Ints]:
+        """Add the keys of the next rows; return the first row with each, or `UNSEEN`."""
+        found = {
+            name: self.tables.setdefault(name, SeenKeys()).add(keys, has, self.n_rows)
+            for name, (keys, has) in rows.keys.items()
+        }
+        self.n_rows += rows.n_rows
+        return found
+
+    def count(self, rows: Compared, totals: AuditedTable) -> None:
+        """Add the leaks and the repeated puzzles among the next rows."""
+        first = self.first_rows(rows)
+        for suffix in ("", "_up_to_symmetry"):
+            puzzle, solution = (first[f"{name}{suffix}"] for name in ("puzzle", "solution"))
+            same = self._is_known(puzzle)
+            found = {
+                "repeated": (puzzle != UNSEEN) & ~same,
+                "puzzle": same,
+                "solution": self._is_known(solution) & ~same,
+            }
+            for name, those in found.items():
+                n = getattr(totals, f"{name}{suffix}") + int(np.count_nonzero(those))
+                setattr(totals, f"{name}{suffix}", n)
+
+    def _is_known(self, first: Ints) -> Bools:
+        known: Bools = (first != UNSEEN) & (first < self.n_train)
+        return known
+
+
+def compared_rows(
+    corpus: Corpus,
+    secret: bytes,
+    pool: Pool,
+    chunk: int | None,
+    totals: Any,
+    tell: Callable[[Progress], None],
+) -> Iterator[tuple[Block, Compared]]:
+    """Solve the rows of a corpus; yield each block with the keys by which rows are compared."""
+    choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
+    work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
+    write = partial(compared, secret, corpus.solution_column is not None)
+    blocks = blocks_for(pool, corpus, most_rows=chunk)
+    return followed(work(blocks, pool, corpus.reader.read, write, 1), corpus, totals, tell)
+
+
+def _digest(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,110 @@
+"""The audit of a training and a test table finds what was put into them."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+import pytest
+from invoking import invoke
+
+import batchsolve as bs
+
+DATASETS = Path(__file__).parent.parent.parent / "datasets"
+
+
+def with_one_clue_more(table):
+    rows = zip(table["puzzle"].to_pylist(), table["solution"].to_pylist(), strict=True)
+    more = [p[: p.index(".")] + s[p.index(".")] + p[p.index(".") + 1 :] for p, s in rows]
+    return table.set_column(0, "puzzle", [more])
+
+
+def made_up(n, n_leaks, n_wrong, n_more):
+    """Return a training and a test table.
+
+    Some rows of the test table are images of rows of the other, two are copies, some have their
+    solution and a clue more (half of them moved), and some have a wrong solution.
+    """
+    text = pacsv.ConvertOptions(column_types={"puzzle": pa.string(), "solution": pa.string()})
+    table = pacsv.read_csv(DATASETS / "sudoku9.csv", convert_options=text).slice(10_000 - n)
+    table = table.select(["puzzle", "solution"])
+    train, test = table.slice(n // 5), table.slice(0, n // 5)
+    leaks = bs.augment(train.slice(0, n_leaks), seed=1).drop_columns("source_row")
+    more = with_one_clue_more(train.slice(n_leaks + 2, n_more))
+    moved = bs.augment(more.slice(n_more // 2), seed=2).drop_columns("source_row")
+    solutions = pc.replace_substring(test["solution"].slice(0, n_wrong), "1", "2")
+    wrong = test.slice(0, n_wrong).set_column(1, "solution", solutions)
+    rows = [leaks, train.slice(n_leaks, 2), more.slice(0, n_more // 2), moved, wrong]
+    return train, pa.concat_tables([*rows, test.slice(n_wrong)])
+
+
+TRAIN, TEST = made_up(200, 7, 3, 10)
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audit")
+    paths = [str(folder / name) for name in ("train.csv", "test.csv")]
+    for path, table in zip(paths, (TRAIN, TEST), strict=True):
+        pacsv.write_csv(table, path)
+    return paths
+
+
+NONE = dict.fromkeys(("invalid", "unsolvable", "multiple", "disagree", "undecided"), 0)
+REPEATED = {"repeated": 0, "repeated_up_to_symmetry": 0}
+PUZZLES = {"puzzle": 2, "puzzle_up_to_symmetry": 9}
+SOLUTIONS = {"solution": 5, "solution_up_to_symmetry": 10}
+
+
+@pytest.mark.parametrize("how", [{}, {"jobs": 2, "chunk": 7}])
+@pytest.mark.parametrize("tables", ["files", "tables", "frames"])
+def test_faults_and_leaks_of_both_kinds_are_counted(paths, tables, how):
+    given = {"files": paths, "tables": [TRAIN, TEST]}.get(tables)
+    given = given or [pytest.importorskip("pandas").read_csv(path, dtype=str) for path in paths]
+    found = bs.audit(*given, **how)
+    facts = found.facts
+    no_leaks = dict.fromkeys([*PUZZLES, *SOLUTIONS], 0)
+    assert facts["train"] == {"rows": 160, **NONE, **REPEATED, **no_leaks}
+    leaks = PUZZLES | SOLUTIONS
+    assert facts["test"] == {"rows": 59, **NONE, **REPEATED, **leaks, "disagree": 3}
+    assert facts["leaks"] == found.test.leaks == 19
+    assert not found.complete
+    assert bs.audit(TRAIN, TEST.slice(22)).complete
+
+
+def test_solutions_are_compared_without_a_column_of_them():
+    found = bs.audit(TRAIN.select(["puzzle"]), TEST.select(["puzzle"])).test
+    assert {name: getattr(found, name) for name in SOLUTIONS} == SOLUTIONS
+
+
+def test_rows_that_cannot_be_compared_are_counted():
+    rows = ["1.....2..3.....4", "11..............", "12", "." * 16, "." * 16]
+    found = bs.audit(pa.table({"puzzle": rows[:1]}), pa.table({"puzzle": rows}))
+    test = found.test
+    assert (test.invalid, test.multiple, test.repeated, test.puzzle) == (2, 2, 1, 1)
+    ruled = pa.table({"puzzle": rows[:1], "rules": ["x"]})
+    found = bs.audit(ruled, ruled)
+    assert (found.test.undecided, found.test.puzzle_up_to_symmetry) == (1, 1)
+    assert "without a canonical form, compared as written      1     1" in str(found)
+    with pytest.raises(bs.InputError, match="test: has none of the columns of rules, and the inp"):
+        bs.audit(ruled, pa.table({"puzzle": rows}))
+
+
+def test_the_command_prints_every_number(paths):
+    done = invoke("audit", *paths)
+    assert done.exit_code == 1
+    first, _, *lines = done.stdout.splitlines()
+    digest = hashlib.sha256(Path(paths[0]).read_bytes()).hexdigest()
+    assert first == f"{digest}  {paths[0]}"
+    shown = {" ".join(line.split()) for line in lines}
+    assert "puzzle of a training row, up to symmetry 9" in shown
+    assert "solution of a training row, up to symmetry 10" in shown
+    assert "rows 160 59" in shown
+    facts = json.loads(invoke("audit", *paths, "--json").stdout)
+    assert facts.pop("seconds") > 0
+    assert facts == bs.audit(*paths).facts
+    assert invoke("audit", paths[0], "gone.csv").exit_code == 2
+    page = bs.audit(TRAIN, TEST)._repr_html_()
+    assert "<td>given solution wrong</td><td>0</td><td>3</td>" in page
