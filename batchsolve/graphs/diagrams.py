@@ -62,7 +62,7 @@ def reordered(nodes: Nodes, order: UInts, megabytes: int, steps: int = STEPS) ->
         If it takes more memory.
     """
     *old, root = nodes
-    again = native.Redrawing(native.Nodes(*old), order, FIRST_NODES, megabytes * MEGABYTE)
+    again = native.Redrawing(tuple(old), order, FIRST_NODES, megabytes * MEGABYTE)
     while not again.is_done:
         check_interrupt()
         again.run(steps)

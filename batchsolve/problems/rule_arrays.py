@@ -313,14 +313,14 @@ def row_rules(shared: Rules, given: Given) -> RowRules:
         wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
     ranges, sets = _set_table(n, wanted)
     houses = shared.houses if (given.totals != NO_SUM).any() else ()
-    cages_of, cells_of, cage_cells, sets_of = native.complete_cages(
+    cages_of, (cells_of, cage_cells), sets_of = native.complete_cages(
         given.regions,
         given.cages_of,
         given.totals,
         given.cells_of,
         given.cage_cells,
         np.array(houses, np.uint16).reshape(-1),
-        ranges,
+        ranges.reshape(len(ranges), -1),
         shared.n_cells,
     )
     return RowRules(

@@ -243,9 +243,8 @@ class Variant(GridProblem):
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
         self.check_width(grids)
-        shared, own = core_rules(self.rules), native.RowRules(*self.row_rules)
-        rows = self.rows_of(np.arange(len(grids)))
-        clashes: Ints = native.first_clashes(shared, own, rows, grids)
+        own, rows = self.row_rules, self.rows_of(np.arange(len(grids)))
+        clashes: Ints = native.first_clashes(core_rules(self.rules), own, rows, grids)
         return clashes
 
     def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:

@@ -264,7 +264,7 @@ def _simple_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[
     is_wanted = np.zeros(len(cages), np.uint8)
     is_wanted[rows] = 1
     found = native.read_cages(*buffers(cages), *buffers(sums), n, is_wanted, NO_SUM)
-    cages_of, totals, cells_of, cells, is_read = found
+    cages_of, totals, (cells_of, cells), is_read = found
     given = Given.blank(len(cages))._replace(
         cages_of=cages_of, totals=totals, cells_of=cells_of, cage_cells=cells
     )
