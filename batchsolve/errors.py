@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
 
@@ -226,6 +228,12 @@ def counted(n: int, thing: str) -> str:
     ('1 solution', '1,200 solutions')
     """
     return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
+
+
+@lru_cache(1000)
+def warn_once(message: str) -> None:
+    """Log a warning, but not the same one again, as for each call of a loop."""
+    logging.getLogger("batchsolve").warning("%s", message)
 
 
 def first_line(error: BaseException) -> str:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from numbers import Real
-from typing import Any, TypedDict, TypeVar, get_args, get_type_hints, overload
+from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints, overload
 
 from batchsolve.errors import InputError, argument_errors, is_table, listed, not_but, quoted
 
@@ -479,7 +479,8 @@ class SearchSettings:
     time_limit : float, optional
         Seconds after which the search of a problem stops.
     split_depth : int, optional
-        Expand the tree to this depth first; by default deep enough for all workers, and 0 for rows.
+        Expand the tree to this depth first; by default, or with auto, deep enough for all workers,
+        and 0 for rows.
     budget : int, optional
         Nodes a task may visit before it hands back its frontier; by default set from the time that
         tasks take.
@@ -510,6 +511,8 @@ class SearchSettings:
     branch: str = setting(MRV, metavar="mrv|first|sharp[:ITEMS]")
 
     def __post_init__(self) -> None:
+        if self.split_depth == AUTO:
+            object.__setattr__(self, "split_depth", None)
         check_bounds(self)
         if checked_branch(self.branch) != MRV:
             base, colon, _ = str(self.engine).partition(":")
@@ -732,7 +735,7 @@ _WHOLE = {SearchSettings: "search", FileSettings: "files", PuzzleSettings: "want
 
 
 class WorkerFields(TypedDict, total=False):
-    """The workers of a function: the arguments of `batchsolve.workers.pool.Pool`."""
+    """The workers of a function: the arguments of `batchsolve.workers.Pool`."""
 
     jobs: int | None
     backend: str
@@ -745,7 +748,7 @@ class RowFields(WorkerFields, total=False):
     search: SearchSettings | None
     limit: int | None
     node_limit: int | None
-    split_depth: int | None
+    split_depth: int | Literal["auto"] | None
     budget: int | None
     engine: str
     branch: str

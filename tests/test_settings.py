@@ -22,10 +22,10 @@ import pytest
 from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.cli.commands import all_commands
+from batchsolve import workers as pools
+from batchsolve.cli import all_commands
 from batchsolve.cli.options import Printing
 from batchsolve.scaling import plots
-from batchsolve.workers import pool as pools
 
 FOUR = ["1.....2..3.....4", "1...............", "1....1..........", "1" * 16]
 OTHER = [text[::-1] for text in FOUR]
@@ -515,7 +515,7 @@ LINES = {
         },
         {"--memo-size": "--memo", "--resume": "--run run", "--graph": "--memo"},
     ),
-    "enumerate": Line(ONE + " -o run", {"--best": "1"}),
+    "enumerate": Line(ONE + " -o run", {"--best": "1", "--stacks": "{home}/parts/0000.jsonl"}),
     "export": Line("{home}/run -o out.csv", {"--output": "out.jsonl"}),
     "runs": Line("{home}/run"),
     "graph": Line(

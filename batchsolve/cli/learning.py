@@ -6,7 +6,7 @@ from typing import Annotated
 
 import click
 
-from batchsolve.cli.commands import EXIT_INCOMPLETE, answered, command
+from batchsolve.cli import EXIT_INCOMPLETE, answered, command
 from batchsolve.cli.options import (
     Inputs,
     JsonSummary,

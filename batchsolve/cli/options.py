@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import partial
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
 from click import BadParameter
@@ -43,10 +43,13 @@ from batchsolve.settings import (
 )
 from batchsolve.whole_files import text_of
 
+if TYPE_CHECKING:
+    from batchsolve.runs.progress import Bar
+
 Note = Callable[[str, Any, Any], click.Parameter]
 """The declaration of a parameter: it makes click's of a name, a type and a default."""
 
-HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output")
+HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output", "Notation of grids")
 """The headings of a help text, in order."""
 
 
@@ -204,24 +207,17 @@ class Printing:
                 print(printable(str(line)), file=sys.stderr)
 
     @contextmanager
-    def progress(
-        self, how: Mapping[str, Any], follow: Callable[[Any], Callable[..., None]]
-    ) -> Iterator[Callable[..., None]]:
-        """Yield a callback that draws a bar on a terminal, unless quiet, and checks for Ctrl-C.
-
-        Parameters
-        ----------
-        how, follow
-            As for `batchsolve.runs.progress.shown`.
-        """
+    def progress(self, bar: Bar) -> Iterator[Callable[..., None]]:
+        """Yield a callback that draws a bar on a terminal, unless quiet, and checks for Ctrl-C."""
         if self.quiet or not sys.stderr.isatty():
             with interrupts():
                 yield lambda *state: check_interrupt()
             return
         from tqdm import tqdm
 
-        with interrupts(), tqdm(file=sys.stderr, **how) as bar:
-            draw = follow(bar)
+        follow, how = bar
+        with interrupts(), tqdm(file=sys.stderr, **how) as drawn:
+            draw = follow(drawn)
 
             def update(*state: Any) -> None:
                 check_interrupt()
@@ -233,9 +229,9 @@ class Printing:
         self, run: Callable[..., Any], workers: WorkerOptions, *arguments: Any, **how: Any
     ) -> Any:
         """Return the summary of a function of files, with a bar of its rows."""
-        from batchsolve.runs.progress import ROW_BAR, rows_on
+        from batchsolve.runs.progress import ROW_BAR
 
-        with self.progress(ROW_BAR, rows_on) as on_progress:
+        with self.progress(ROW_BAR) as on_progress:
             return run(*arguments, on_progress=on_progress, **asdict(workers), **how)
 
 
@@ -391,7 +387,10 @@ TableOutput = Annotated[
         "CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
     ),
 ]
-Puzzles = Annotated[FileSettings, NotationFields]
+NOTATION_LAST = {name: {"heading": HEADINGS[-1]} for name in NotationFields.__annotations__}
+"""A note of a command of one problem, which may be no grid."""
+
+Puzzles = Annotated[FileSettings, NotationFields, NOTATION_LAST]
 Engine = Annotated[SearchSettings, only("engine", "branch"), meaning("engine", default="dlx")]
 Json = Annotated[Printing, only("as_json")]
 Quiet = Annotated[Printing, only("quiet")]

@@ -20,7 +20,7 @@ from batchsolve.arrays import Bools, Ints
 from batchsolve.engines.choice import Choice
 from batchsolve.pictures.svg import html_table, text_table
 from batchsolve.runs.dedupe import check_same_rules
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, facts_of, rows_on, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, facts_of, shown
 from batchsolve.runs.specs import blocks_for, followed, searching
 from batchsolve.search.answers import Answers
 from batchsolve.settings import (
@@ -37,7 +37,7 @@ from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, Compared, SeenKeys, compared
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 LINES = {
     "rows": "rows",
@@ -204,7 +204,7 @@ def audit(
     corpora = [Corpus(each, files) for each in inputs]
     check_same_rules(*corpora)
     sums, seen = [AuditedTable(), AuditedTable()], Seen()
-    with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
+    with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
         for corpus, totals in zip(corpora, sums, strict=True):
             totals.column, totals.solution_column = corpus.given_column, corpus.solution_column
             totals.rule_columns = list(corpus.rule_columns)

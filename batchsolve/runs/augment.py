@@ -17,10 +17,9 @@ import pyarrow as pa
 
 from batchsolve.arrays import Bools
 from batchsolve.errors import counted
-from batchsolve.runs.files import corpus_of, run_files
 from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import Progress, Sums, columns_taken, summary_of
-from batchsolve.runs.specs import Spec, table_of, with_numbers_of_rows
+from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of, with_numbers_of_rows
 from batchsolve.settings import (
     AugmentFields,
     AugmentFileFields,
@@ -38,8 +37,8 @@ from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids
 from batchsolve.tables.sources import TableSource, open_all
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 MOST_IMAGES = 100_000
 """The upper bound of the images of a row."""

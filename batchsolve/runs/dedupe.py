@@ -22,14 +22,15 @@ import pyarrow as pa
 
 from batchsolve.arrays import Bools, Ints, Words
 from batchsolve.errors import InputError
-from batchsolve.runs.files import FileRun, corpus_of
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import ROW_BAR, Progress, Sums, rows_on, shown, summary_of
+from batchsolve.runs.progress import ROW_BAR, Progress, Sums, shown, summary_of
 from batchsolve.runs.specs import (
+    FileRun,
     Outputs,
     Read,
     Spec,
     blocks_for,
+    corpus_of,
     followed,
     refuse_own_output,
     table_of,
@@ -53,8 +54,8 @@ from batchsolve.tables.frames import Frame, files_and_tables, rows_like
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.repeats import UNSEEN, RowKeys, SeenKeys, row_keys
 from batchsolve.tables.sources import open_all
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 FIRST = "first"
 """The column of the first row with the same puzzle."""
@@ -242,7 +243,7 @@ def dedupe(
     workers, files = settings_of(dedupe, settings, FileSettings)
     others, what = each_of(against), "a file to compare with"
     known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
+    with shown(on_progress, ROW_BAR) as tell:
         search = _Repeats(known, bool(up_to_symmetry), bool(mark), files, tell)
         if output is None:
             return _kept_rows(search, inputs, Pool(**workers))
@@ -358,7 +359,7 @@ class _Repeats:
     ) -> Outputs:
         """Do the pass in which the answer to a block is a decision, once all other files are known.
 
-        Its arguments are those of any `Work`.
+        Its arguments are those of any `Pass`.
         """
         learned = [found for theirs in self.known for found in self._learn(theirs, pool)]
         self.solutions = np.unique(np.concatenate([self.solutions, *learned]))

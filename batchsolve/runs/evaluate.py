@@ -27,8 +27,8 @@ from batchsolve.pictures.svg import (
     text_table,
 )
 from batchsolve.runs.draw import write_whole
-from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, rows_on, shown
-from batchsolve.runs.specs import Work, blocks_for, followed, in_one_look, searching
+from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, shown
+from batchsolve.runs.specs import Pass, blocks_for, followed, in_one_look, searching
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
@@ -52,7 +52,7 @@ from batchsolve.tables.judged import (
 )
 from batchsolve.tables.sources import Source, TableSource, open_all
 from batchsolve.tables.texts import check_holds_texts
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
 NO_TRUTH = "none"
@@ -340,12 +340,12 @@ def evaluate(
     named: dict[str, list[str]] = {"malformed": [], "unjudged": []}
     taken = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
     evaluation = Evaluation(Stratum(), {}, *taken, named, [], 0.0)
-    work: Work = in_one_look
+    work: Pass = in_one_look
     tables: list[Any] = []
     if known is None:
         choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
         work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
-    with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
+    with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
         blocks = blocks_for(pool, corpus, most_rows=how.chunk)
         judged = work(blocks, pool, reader.read, partial(judge, column, strata, edges, rows), 1)
         tell(Progress(0, evaluation.all))

@@ -19,7 +19,6 @@ import pyarrow as pa
 from batchsolve.errors import InputError, counted, quoted, twice
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
-from batchsolve.runs.files import run_files
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
@@ -30,6 +29,7 @@ from batchsolve.runs.specs import (
     blocks_for,
     identity_of,
     in_one_look,
+    run_files,
     table_of,
     tables_of,
 )
@@ -49,7 +49,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
 from batchsolve.tables.shapes import BOX
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 PART_BLOCKS = 16  # of a part of a folder
 FEW_ROWS = 256  # of a block of an iterator, which hands out the first puzzles early

@@ -23,9 +23,8 @@ from batchsolve.errors import InputError, counted, quoted
 from batchsolve.runs.audit import Seen, solved_rows
 from batchsolve.runs.dedupe import Decision, kept_table
 from batchsolve.runs.evaluate import columns_of, edges_of, in_order, shown_key
-from batchsolve.runs.files import FileRun
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown, summary_of
-from batchsolve.runs.specs import Outputs, Read, Spec, table_of, written
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, shown, summary_of
+from batchsolve.runs.specs import FileRun, Outputs, Read, Spec, table_of, written
 from batchsolve.search.answers import Answers
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.search.rows import Write
@@ -45,8 +44,8 @@ from batchsolve.tables.judged import ranges, strata_of
 from batchsolve.tables.places import split_suffixes
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.repeats import FORM, UNSEEN, Compared, compared
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 PARTS = "train=0.8,test=0.2"
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
@@ -175,7 +174,7 @@ def partition(
     corpus, totals = Corpus(sources, files), PartitionSummary()
     for name in columns_of(by):
         corpus.check_column(name)
-    with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
+    with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
         groups = _Groups(corpus, columns_of(by), edges, totals)
         part_of = groups.drawn(shares, seed, pool, files.chunk, tell)
     made = {}

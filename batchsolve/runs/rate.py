@@ -14,10 +14,9 @@ import pyarrow as pa
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import ProblemError
 from batchsolve.rating import NAMES, has_ratings, ratings_of, steps_text
-from batchsolve.runs.files import corpus_of, run_files
 from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import Progress, Summary
-from batchsolve.runs.specs import Spec, table_of
+from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import (
     AUTO,
@@ -35,7 +34,7 @@ from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Shape
 from batchsolve.tables.sources import TableSource, open_all
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
 RATED_DIGITS = 9

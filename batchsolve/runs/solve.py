@@ -46,7 +46,7 @@ from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.rule_columns import Part, RuleColumns
 from batchsolve.tables.shapes import Grids, Shape
 from batchsolve.tables.sources import TableSource
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 SHOWN_ROWS = 10
 BLOCK_CELLS = 1_000_000  # 12,000 9×9 grids

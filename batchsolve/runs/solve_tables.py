@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, is_unordered, not_but, quoted
-from batchsolve.runs.files import corpus_of, run_files
 from batchsolve.runs.instances import (
     BLOCKS,
     PARTS,
@@ -28,7 +27,7 @@ from batchsolve.runs.instances import (
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.reading import TABLE_SUFFIXES
-from batchsolve.runs.specs import Spec, table_of
+from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of
 from batchsolve.settings import (
     UNLIMITED,
     CountFileFields,
@@ -43,8 +42,8 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.sources import Source, Tables, TableSource, open_all
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
 

@@ -317,6 +317,9 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
         array = np.array(values, dtype=object)
         if np.ma.is_masked(values):
             array[np.ma.getmaskarray(values)] = None
+    if all(isinstance(value, list | tuple) for value in array):
+        are_rows = [value and all(isinstance(row, str) for row in value) for value in array]
+        array = ["\n".join(value) for value in array] if any(are_rows) else array
     has_text = any(isinstance(value, str) for value in array)
     if has_text or all(value is None or isinstance(value, float) for value in array):
         return pa.chunked_array([_texts(array)])

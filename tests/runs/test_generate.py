@@ -19,7 +19,7 @@ from oracles import canonical_form, grids_by_rules
 import batchsolve as bs
 from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
-from batchsolve.runs import files, puzzles
+from batchsolve.runs import puzzles, specs
 from batchsolve.runs.outputs import OneFile
 from batchsolve.tables.drawn_rules import random_lines, random_regions
 from batchsolve.tables.rule_columns import OWN, own_rules
@@ -208,7 +208,7 @@ def test_regions_and_cages_of_their_own_depend_on_no_block_and_are_solved(tmp_pa
     bs.generate_file(tmp_path / "whole.csv", 60, **how)
     with monkeypatch.context() as patch:
         takes, take = iter([1, 1, 1, 0]), OneFile.take
-        patch.setattr(files, "JOURNAL_SECONDS", 0)
+        patch.setattr(specs, "JOURNAL_SECONDS", 0)
         patch.setattr(OneFile, "take", lambda *a: (1 / next(takes), take(*a))[1])
         with pytest.raises(ZeroDivisionError):
             bs.generate_file(tmp_path / "out.csv", 60, **how, chunk=7, jobs=1)
@@ -282,10 +282,11 @@ def test_the_same_bytes_for_all_workers_and_blocks(tmp_path, suffix):
 
 SLOW = """
 import time
-import batchsolve.cli, batchsolve.runs.files as files
+import batchsolve.cli
+from batchsolve.runs import specs
 from batchsolve.runs.journal import Journal
 from batchsolve.runs.outputs import OneFile
-files.JOURNAL_SECONDS = 0
+specs.JOURNAL_SECONDS = 0
 record, take = Journal.record, OneFile.take
 Journal.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded"))
 OneFile.take = lambda self, *a: (time.sleep(0.005), take(self, *a))

@@ -129,8 +129,8 @@ def test_arrays_in_an_archive_are_to_be_saved_apart(tmp_path):
 
 
 def test_a_row_of_an_array_of_numpy_is_to_be_named(tmp_path):
-    np.save(tmp_path / "in.npy", np.zeros((1, 16), int))
-    with pytest.raises(bs.InputError, match=r"an array of NumPy; name a row of it, such as FILE"):
+    np.save(tmp_path / "in.npy", np.zeros((2, 16), int))
+    with pytest.raises(bs.InputError, match=r"a table of 2 grids; name a row, as in .*in.npy#1 "):
         bs.read_problem(tmp_path / "in.npy")
     assert bs.read_problem(f"{tmp_path / 'in.npy'}#1").stack.size == 0
 
@@ -163,8 +163,6 @@ def test_names_of_strata_are_escaped(tmp_path):
 def test_a_row_of_a_file_of_arrow_is_to_be_named(write, tmp_path):
     with write(str(tmp_path / "in.arrow"), TABLE.schema) as out:
         out.write_table(TABLE)
-    with pytest.raises(
-        bs.InputError, match=r"not UTF-8 text, but a (table in|stream of) Arrow IPC"
-    ):
+    with pytest.raises(bs.InputError, match=r"a table of 50 grids; name a row, as in .*arrow#1 "):
         bs.read_problem(tmp_path / "in.arrow")
     assert bs.read_problem(f"{tmp_path}/in.arrow#1").problem.n_digits == 4

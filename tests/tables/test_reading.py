@@ -17,7 +17,7 @@ from invoking import invoke
 from oracles import bounded_covers, covers
 from scipy import sparse
 
-from batchsolve import ExactCover, InputError, Sudoku, solve_file, whole_files
+from batchsolve import ExactCover, InputError, Sudoku, count, solve_file, whole_files
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import (
     read_dlx,
@@ -132,6 +132,7 @@ def test_every_way_to_write_a_grid_is_read(text, suffix, save):
     assert describe(reading) == {
         **{"kind": "sudoku 3x3", "items": 324, "primary": 324, "secondary": 0, "options": 729},
         **{
+            "without_primary": 0,
             "colors": 0,
             "bounded": 0,
             "costs": False,
@@ -351,7 +352,7 @@ def test_a_table_without_a_row_is_refused(corpus, save):
     with pytest.raises(InputError, match=r"name a row, as in .*corpus\.csv#1"):
         read_problem(corpus)
     with pytest.raises(InputError, match=r"name a row, as in .*\.jsonl#1"):
-        read_problem(save("corpus.jsonl", json.dumps({"puzzle": LINE}) + "\n"))
+        read_problem(save("corpus.jsonl", 2 * (json.dumps({"puzzle": LINE}) + "\n")))
 
 
 def test_rows_of_other_tables(save):
@@ -556,6 +557,7 @@ def test_json_takes_names_and_options_in_order(save):
     assert describe(reading) | {"kind": ""} == {
         **{"kind": "", "items": 0, "primary": 0, "secondary": 0, "options": 0},
         **{"colors": 0, "bounded": 0, "costs": False, "entries": 0, "density": 0.0, "clues": 0},
+        "without_primary": 0,
     }
 
 
@@ -683,7 +685,7 @@ BAD_FILES = [
     ("a.sets", "2 1\nx 1\n", "line 2: 'x' is not a whole number"),
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
-    ("a.txt", b"PK\3\4 broken", "not UTF-8 text, but a zip archive"),
+    ("a.txt", b"PK\3\4 broken", "cannot be read as a zip archive"),
 ]
 
 
@@ -910,3 +912,9 @@ def test_whatever_a_file_holds_is_read_or_refused(file, suffix):
             stream.write(content)
         with suppress(InputError):
             assert read_problem(path + row).problem.n_items >= 0
+
+
+def test_options_without_primary_items_are_in_no_cover_and_counted_by_show(save):
+    path = save("a.dlx", "a | x y\nx\na x\na\ny x\n")
+    assert describe(read_problem(path))["without_primary"] == 2
+    assert count(path).count == 2
