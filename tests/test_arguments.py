@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import batchsolve as bs
-from batchsolve.cli.commands import as_options
+from batchsolve.cli import as_options
 from batchsolve.settings import FileSettings, GenerateFileFields, SearchFields, SolveFileFields
 
 pd = pytest.importorskip("pandas")
@@ -149,8 +149,8 @@ WRONG = {
     "whole numbers; those of an array of float64 are not all .*astype": lambda: bs.solve_batch(
         np.full((1, 16), 0.5)
     ),
-    "box is a pair, such as \\(2, 3\\), not 2": lambda: bs.solve(GRID, box=2),
-    "box is a pair, such as \\(2, 3\\), not '2x2'": lambda: bs.solve_file("a", "b", box="2x2"),
+    "box is a pair, such as \\(2, 3\\) or 2x3, not 2": lambda: bs.solve(GRID, box=2),
+    "box is a pair, such as \\(2, 3\\) or 2x3, not '2y'": lambda: bs.solve_file("a", "b", box="2y"),
     "a box has 1 row and column or more, not \\(0, 2\\)": lambda: bs.solve(GRID, box=(0, 2)),
     "alphabet is text, not 5": lambda: bs.solve(GRID, alphabet=5),
     "blank is text, not 5": lambda: bs.solve_batch([GRID], blank=5),
@@ -188,8 +188,6 @@ WRONG = {
     "on_progress is a function or True, not 5": lambda: bs.count("queens:6", on_progress=5),
     "on_progress is a function or True, not 6": lambda: bs.solve_file("a", "b", on_progress=6),
     "number of jobs is 1 to 10,000, not 10,000,000": lambda: bs.count("queens:6", jobs=10**7),
-    "^1.*4: is a grid, not the name of a file; .*solve takes the grid": lambda: bs.count(GRID),
-    "^problem 1 of the list: 1.*4: is a grid, not the": lambda: bs.count(["queens:4", GRID]),
     "a problem is text, .*, not a list: solve_batch takes arrays and lists": lambda: bs.estimate(
         [GRID]
     ),
@@ -318,7 +316,17 @@ def test_type_checkers_know_the_fields_of_settings(taken, kinds):
     for name in ("jobs", "backend", "address", "search", "files", "wanted"):
         hints.pop(name, None)
     known = {name: hint for kind in kinds for name, hint in get_type_hints(kind).items()}
-    assert hints == {name: known[name] for name in hints}
+    wide = {
+        "box",
+        "clues",
+        "rating",
+        "cages",
+        "line_cells",
+        "columns",
+        "seed",
+    }
+    assert hints.keys() <= known.keys()
+    assert all(hints[name] == known[name] for name in hints.keys() - wide)
 
 
 @pytest.mark.parametrize(

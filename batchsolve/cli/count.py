@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from click import BadParameter, Choice
 
-from batchsolve.cli.commands import answered, command
+from batchsolve.cli import answered, command
 from batchsolve.cli.graphs import Asked, draw_to_file, print_distribution
 from batchsolve.cli.options import (
     NOTATION_LAST,
@@ -207,7 +207,7 @@ def _count_one(
 ) -> int:
     """Count the solutions of a problem, of a part of it, or in a run."""
     from batchsolve.runs import count as counting
-    from batchsolve.runs.progress import TREE_BAR, tree_on
+    from batchsolve.runs.progress import TREE_BAR
 
     printing = asked.printing
     with nothing_as_json(printing, workers), time_limited(asked.search) as rest:
@@ -215,7 +215,7 @@ def _count_one(
         begin, header = part_of(reading, stacks)
         group = group_of(reading, *symmetries)
         search = rest()
-    with printing.progress(TREE_BAR, tree_on) as on_progress:
+    with printing.progress(TREE_BAR) as on_progress:
         how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
         if run is None:
             result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)

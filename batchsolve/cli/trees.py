@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from click import BadParameter
 
-from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import (
     Engine,
     Json,
@@ -113,7 +113,7 @@ def enumerate_(
 ) -> int:
     """Write every solution of one problem."""
     from batchsolve.runs.count import write_cheapest, write_covers
-    from batchsolve.runs.progress import TREE_BAR, tree_on
+    from batchsolve.runs.progress import TREE_BAR
     from batchsolve.runs.run import Run
     from batchsolve.runs.split import check_list
 
@@ -132,7 +132,7 @@ def enumerate_(
     if stacks is not None:
         check_list(stacks, header)
     task = reading.problem, begin
-    with printing.progress(TREE_BAR, tree_on) as on_progress:
+    with printing.progress(TREE_BAR) as on_progress:
         how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
         if streams and best is not None:
             result = write_cheapest(*task, best, sys.stdout.buffer, **how)

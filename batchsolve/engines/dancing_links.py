@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from batchsolve.engines.contract import Outcome, Task
+from batchsolve.engines import Outcome, Task
 from batchsolve.engines.walk import PartialCover, walk
 from batchsolve.problems.exact_cover import ExactCover
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:
-    """Search a task by dancing links; see `batchsolve.engines.contract`."""
+    """Search a task by dancing links; see `batchsolve.engines`."""
     return walk(problem, task, Links)
 
 

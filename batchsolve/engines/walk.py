@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.engines.contract import (
+from batchsolve.engines import (
     Outcome,
     Task,
     check_support,
@@ -216,7 +216,7 @@ def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
 
 
 def search_algorithm_x(problem: ExactCover, task: Task, rule: str = "") -> Outcome:
-    """Search a task by Algorithm X on Python's own dict and set; see `batchsolve.engines.contract`.
+    """Search a task by Algorithm X on Python's own dict and set; see `batchsolve.engines`.
 
     It is short, and the same idea as dancing links; it walks the same tree, under every rule.
     """

@@ -20,8 +20,10 @@ from batchsolve.formats.grid_texts import (
     LONGEST_NUMBER,
     NoGridError,
     Row,
+    SeveralGridsError,
     are_grids,
     are_numbers,
+    candidates_of,
     cells_of,
     rows_of,
     size_of,
@@ -34,15 +36,15 @@ from batchsolve.problems.notation import (
     numbers,
 )
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
-from batchsolve.problems.rules import n_regions
+from batchsolve.problems.rules import Rules, n_regions
 from batchsolve.problems.survey import MOST_PLAIN, Signs, Survey
-from batchsolve.problems.variant import grid_problem
-from batchsolve.settings import checked_box, text_of
+from batchsolve.problems.variant import Variant, grid_problem
+from batchsolve.settings import Box, checked_box, text_of
 
 
 def read_grid(
     text: str,
-    box: tuple[int, int] | None = None,
+    box: Box | None = None,
     alphabet: str | None = None,
     name: str = "FILE",
     blank: str | None = None,
@@ -100,6 +102,8 @@ def read_grid(
         return problem, notation, grid
     size = box[0] * box[1] if box else n_regions(regions) if regions else None
     rows = rows_of(text, size, name)
+    if groups := candidates_of(rows):
+        rows = [(1, tuple(group if len(group) == 1 else "." for group in groups))]
     cells, are_words = _find_cells(rows, size, alphabet, name)
     n = isqrt(len(cells))
     notation, written = _notation(cells, are_words, n, alphabet, blank)
@@ -116,7 +120,13 @@ def read_grid(
     if fault != FINE:
         where = _line(rows, n, fault) if fault >= 0 else ""
         raise InputError(where + notation.explain(written, fault))
-    return grid_problem(n, box, rules, regions), notation, grid
+    problem = grid_problem(n, box, rules, regions)
+    if groups:
+        digits = [sum(1 << int(digit) - 1 for digit in group) for group in groups]
+        marks = tuple((cell, mask) for cell, mask in enumerate(digits) if not grid[cell])
+        given = Rules(n, problem.rules.places, (), marks=marks)
+        problem = Variant(problem.rules + given)
+    return problem, notation, grid
 
 
 def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> str:
@@ -194,10 +204,10 @@ def _find_cells(
     lines, are_words, n = cells_of(rows, size, any_size=alphabet is not None)
     if n is None:
         _check_widths(rows, lines, size)
-        raise NoGridError(_why_no_grid(lines, size, name))
+        raise _why_no_grid(lines, size, name)
     are_single = all(len(words) == 1 for _, words in rows)
     if size is None and are_single and are_grids(words[0] for _, words in rows):
-        raise NoGridError(
+        raise SeveralGridsError(
             f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "
             f"or name one by its row, as in {name}#1"
         )
@@ -217,21 +227,23 @@ def _usual_width(lines: Sequence[Sequence[str]]) -> int:
     return Counter(map(len, lines)).most_common(1)[0][0]
 
 
-def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) -> str:
-    """Return the reason why lines of cells do not form a grid of N × N cells."""
+def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) -> NoGridError:
+    """Return the error that lines of cells do not form a grid of N × N cells."""
     n_lines = len(lines)
     width = _usual_width(lines)
     root = isqrt(width)
     if n_lines > 1 and root**2 == width and (root == size if size else default_box(root)):
-        return f"{n_lines:,} grids, one a line; name one by its row, as in {name}#1"
+        return SeveralGridsError(
+            f"{n_lines:,} grids, one a line; name one by its row, as in {name}#1"
+        )
     n = size_of(lines)
     if n is not None and size is not None:
-        return f"a grid of {n}×{n} cells; boxes of {size} cells make {size}×{size}"
+        return NoGridError(f"a grid of {n}×{n} cells; boxes of {size} cells make {size}×{size}")
     if n is not None:
-        return f"a grid of {n}×{n} cells has no usual boxes; name its `box`"
+        return NoGridError(f"a grid of {n}×{n} cells has no usual boxes; name its `box`")
     shape = f"a line of {width} cells" if n_lines == 1 else f"{n_lines} lines of {width} cells"
     cells = f"N = {size}" if size else "such as 9 or 16"
-    return f"no grid: {shape}; expected N lines of N cells, or a line of N², {cells}"
+    return NoGridError(f"no grid: {shape}; expected N lines of N cells, or a line of N², {cells}")
 
 
 def _notation(

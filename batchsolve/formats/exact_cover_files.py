@@ -141,6 +141,17 @@ def read_sets(text: str) -> ExactCover:
     return _of_numbers(indptr, indices, n_items)
 
 
+def read_rows(text: str) -> ExactCover:
+    r"""Read the names, or the numbers, of the items of an option on each line; all are primary.
+
+    Examples
+    --------
+    >>> read_rows("1 3\n2 4\n1 2\n")
+    ExactCover(n_items=4, n_primary=4, n_options=3)
+    """
+    return ExactCover.from_options([words for _, words in _lines(text.replace(",", " "))])
+
+
 def read_json(text: str) -> ExactCover:
     """Read an object with ``options``, and perhaps ``items``, ``secondary`` and further fields.
 

@@ -224,14 +224,16 @@ def whole_number(value: object) -> int:
 
 
 def read_cages(labels: str, sums: str, rules: GridRules) -> None:
-    """Read cages: a label a cell, a dot for none; and the sum of each label.
+    """Read cages: a label a cell, a dot for none; and the sum of each label. Or lists of cells.
 
     Parameters
     ----------
     labels : str
-        As for `batchsolve.problems.rules.layout`.
+        As for `batchsolve.problems.rules.layout`. Or JSON, ``[{"sum": 3, "cells": [[0, 0]]}]``, or
+        lines ``3;0,0;0,1``, both with row and column of each cell, from 0 or 1.
     sums : str
-        ``A=10 B=7``, with ``?`` for a cage without a sum; or a JSON object.
+        ``A=10 B=7``, with ``?`` for a cage without a sum; or the sums in the order of the labels,
+        ``10 7``; or a JSON object. Empty for lists of cells.
 
     Examples
     --------
@@ -239,12 +241,18 @@ def read_cages(labels: str, sums: str, rules: GridRules) -> None:
     >>> read_cages("AA.B", "A=3 B=?", rules)
     >>> rules.cages, rules.groups
     ([Cage(cells=(0, 1), total=3)], [(3,)])
+    >>> read_cages("3;0,0;1,0", "", rules)
+    >>> rules.cages[1]
+    Cage(cells=(0, 2), total=3)
     """
-    each, totals = rules.labels(labels), _sums(sums)
+    if labels.startswith("[") or _CAGE_LINES.fullmatch(labels):
+        _read_listed_cages(labels, sums, rules)
+        return
     cells: dict[str, list[int]] = {}
-    for cell, label in enumerate(each):
+    for cell, label in enumerate(rules.labels(labels)):
         if label != ".":
             cells.setdefault(label, []).append(cell)
+    totals = _sums(sums, list(cells))
     for label in [*cells, *totals]:
         if label not in totals:
             raise ProblemError(f"cage {quoted(label)} has no sum; write {label}=10, or {label}=?")
@@ -255,14 +263,53 @@ def read_cages(labels: str, sums: str, rules: GridRules) -> None:
             rules.cage(tuple(members), totals[label])
 
 
-def _sums(text: str) -> dict[str, int | None]:
-    """Return the sum of each label."""
+_CAGE_LINES = re.compile(r"(?:\s*[0-9]+(?:;[0-9]+,[0-9]+)+)+\s*")
+
+
+def _read_listed_cages(text: str, sums: str, rules: GridRules) -> None:
+    """Read cages that have a sum and a list of their cells."""
+    if sums:
+        raise ProblemError("lists of cells have their sums; leave out the column 'sums'")
+    rules.check_is_square()
+    if text.startswith("["):
+        with prefixed("is not JSON", ProblemError, ValueError):
+            listed = loads(text)
+    else:
+        lines = (line.split(";") for line in text.split())
+        listed = [{"sum": line[0], "cells": [c.split(",") for c in line[1:]]} for line in lines]
+    cages = []
+    for k, cage in enumerate(listed, 1):
+        try:
+            places = [(int(row), int(column)) for row, column in cage["cells"]]
+            total = None if cage.get("sum") is None else whole_number(cage["sum"])
+        except (TypeError, ValueError, KeyError, AttributeError) as error:
+            raise ProblemError(
+                f'cage {k} is not an object such as {{"sum": 10, "cells": [[0, 0], [1, 0]]}}'
+            ) from error
+        cages.append((places, total))
+    numbers = {number for places, _ in cages for place in places for number in place}
+    if not {0, rules.n} & numbers:
+        raise ProblemError(f"rows and columns may begin at 0 or 1; none is 0 or {rules.n}")
+    first = 0 if 0 in numbers else 1
+    for k, (places, total) in enumerate(cages, 1):
+        with prefixed(f"cage {k}", ProblemError):
+            names = [f"R{row - first + 1}C{column - first + 1}" for row, column in places]
+            rules.cage(rules.cells(names, least=1), total)
+
+
+def _sums(text: str, labels: Sequence[str]) -> dict[str, int | None]:
+    """Return the sum of each label; sums alone are in the order of the labels."""
     if text.strip().startswith("{"):
         with prefixed("sums are not a JSON object", ProblemError, ValueError):
             fields = loads(text)
         pairs = [(label, "?" if value is None else str(value)) for label, value in fields.items()]
     else:
-        pairs = [word.partition("=")[::2] for word in re.split(r"[\s,;]+", text.strip()) if word]
+        words = [word for word in re.split(r"[\s,;]+", text.strip("[] \t\n")) if word]
+        if "=" not in text and words:
+            if len(words) != len(labels):
+                raise ProblemError(f"{len(words)} sums for {len(labels)} cages; write A=10 B=7")
+            words = list(map("{}={}".format, labels, words))
+        pairs = [word.partition("=")[::2] for word in words]
     found: dict[str, int | None] = {}
     for label, value in pairs:
         if not label or not re.fullmatch(r"\?|[0-9]{1,9}", value):

@@ -9,6 +9,7 @@ other lines are titles. Of a text in sections, as SadMan's, ``[Puzzle]`` has the
 from __future__ import annotations
 
 import re
+import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +39,7 @@ _MOST_IN_BOX = 6  # cells of a row of a box
 LONGEST_NUMBER = 3  # digits, because N is at most 255; longer words are rows of characters
 _BLANKS = frozenset(BLANKS)
 _OTHER_BLANKS = "?x"  # which an option has to name
+_MARKS = frozenset("/|,;: \t")  # between fields, rows or cells
 _DOTS = str.maketrans("·∙⋅•", "....")  # raised ones are blank cells, too
 _MOST_CHARACTERS = 16 << 10  # of a text that can be a grid
 
@@ -56,22 +58,16 @@ class NoGridError(InputError):
     """The text has no grid, or several."""
 
 
-class DrawnForm(NamedTuple):
-    """The form of the drawings of a text, as the first of them has it.
+class SeveralGridsError(NoGridError):
+    """The text has several grids, or may have."""
 
-    Attributes
-    ----------
-    n : int
-        The cells of a row, and the rows of a grid.
-    has_dashes : bool
-        True if dashes are blank cells, and not frames alone.
-    has_gaps : bool
-        True if blank lines stand below each row of boxes of a grid; otherwise they end one.
-    """
+
+class DrawnForm(NamedTuple):
+    """The form of the drawings of a text, as the first of them has it."""
 
     n: int
-    has_dashes: bool
-    has_gaps: bool
+    has_dashes: bool  # dashes are blank cells, and not frames alone
+    has_gaps: bool  # blank lines stand below each row of boxes; otherwise they end a grid
 
 
 @dataclass
@@ -110,6 +106,8 @@ def in_one_line(text: str) -> str:
         rows = rows_of(plain)
     except NoGridError:
         return text
+    if groups := candidates_of(rows):
+        return " ".join(groups)
     lines, are_words, n = cells_of(rows)
     return joined(lines, are_words) if n or len(rows) > 1 else plain
 
@@ -117,18 +115,7 @@ def in_one_line(text: str) -> str:
 def rows_of(text: str, size: int | None = None, name: str = "FILE") -> list[Row]:
     """Return the rows of the one grid of a text; all lines with cells if it is not a drawing.
 
-    Parameters
-    ----------
-    text : str
-    size : int, optional
-        N, if it is known.
-    name : str
-        The name of the text in messages.
-
-    Raises
-    ------
-    NoGridError
-        If several grids are drawn.
+    If several grids are drawn, raise `SeveralGridsError`. `size` is N, if it is known.
     """
     rows = _rows(text := bare(text))
     # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
@@ -139,7 +126,7 @@ def rows_of(text: str, size: int | None = None, name: str = "FILE") -> list[Row]
         return rows
     grids = list(drawn_grids(text, form))
     if len(grids) > 1:
-        raise NoGridError(f"{len(grids):,} grids; name one by its row, as in {name}#1")
+        raise SeveralGridsError(f"{len(grids):,} grids; name one by its row, as in {name}#1")
     return grids[0].rows
 
 
@@ -149,20 +136,26 @@ def bare(text: str) -> str:
     plain = text.strip()
     if plain[:1] == "[" and plain[-1:] == "]" and not _SECTION.match(plain):
         return _of_list(plain)
+    if "#" in plain:
+        bare_lines = (_COMMENT.sub("", line).strip() for line in plain.splitlines())
+        plain = "\n".join(filter(None, bare_lines))
     if "\n" in plain:
-        return text
+        return text  # of which messages name a line
+    if isqrt(len(plain)) ** 2 == len(plain) and _MARKS.isdisjoint(plain):
+        return text  # most texts are characters, which nothing parts
     if library := _LIBRARY.fullmatch(plain):
         return library[1].replace("+", "")
     if rows := rows_of_line(plain):
         return " ".join(rows)
-    if cells := cells_of_line(text)[1]:
+    if cells := cells_of_line(text.strip(" \r\n"))[1]:
         return " ".join(cell or "." for cell in cells)
     return text
 
 
 def _of_list(text: str) -> str:
     """Return the values of a list of JSON, Python or NumPy in one line."""
-    text = _NULL.sub(".", text)
+    if "n" in text or "N" in text:
+        text = _NULL.sub(".", text)
     if '"' in text or "'" in text:
         text = _KEY.sub("", _EMPTY.sub(r"\1.", text))
     if "." in text and '"' not in text and "'" not in text:  # rows of characters are quoted
@@ -174,9 +167,8 @@ def _cells_between_blanks(words: Sequence[str]) -> str:
     """Return N words of N characters, or N² numbers, in one line; of others, an empty text."""
     if _are_rows(words):
         return "".join(words)
-    n = isqrt(len(words))
-    is_square = n * n == len(words) and default_box(n) is not None
-    return joined([words], True) if is_square and max(map(len, words)) <= LONGEST_NUMBER else ""
+    are_cells = _root(len(words)) and max(map(len, words)) <= LONGEST_NUMBER
+    return joined([words], True) if are_cells else ""
 
 
 def rows_of_line(line: str) -> list[str]:
@@ -195,9 +187,7 @@ def cells_of_line(line: str) -> tuple[str, list[str]]:
     """
     for mark in "|,;\t":
         cells = [cell.strip(' "') for cell in line.split(mark)]
-        n = isqrt(len(cells))
-        is_square = n * n == len(cells) and default_box(n) is not None
-        if is_square and all(map(_CELL.fullmatch, filter(None, cells))):
+        if _root(len(cells)) and all(map(_CELL.fullmatch, filter(None, cells))):
             return mark, [] if all(map(str.isalpha, cells)) else cells
     return "", []
 
@@ -205,29 +195,17 @@ def cells_of_line(line: str) -> tuple[str, list[str]]:
 def cells_of(
     rows: Sequence[Row], size: int | None = None, any_size: bool = False
 ) -> tuple[list[tuple[str, ...]], bool, int | None]:
-    """Return the cells of the rows of a grid.
+    """Return the cells of each row of a grid; True if they are words, not characters; and N.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-    size : int, optional
-        N, if it is known.
-    any_size : bool
-        Characters can be those of a grid of more digits than alphabets have.
-
-    Returns
-    -------
-    lines : list of tuple of str
-        The cells of each row.
-    are_words : bool
-        True if the words of the rows are cells, False if the characters are.
-    n : int or None
-        N, or None if the rows are no grid.
+    N is None if the rows are no grid, and `size` if that is known. With `any_size`, characters can
+    be those of a grid of more digits than the usual alphabets have.
     """
     words = [words for _, words in rows]
     characters = [tuple("".join(line)) for line in words]
     is_short = all(len(word) <= LONGEST_NUMBER for line in words for word in line)
-    for lines in (words, characters) if is_short else (characters,):
+    first = words[0] if len(rows) == 1 else ()  # long words of one line are grids of their own
+    is_one = len(first) < 2 or _are_rows(first) or max(map(len, first)) <= _MOST_IN_BOX
+    for lines in [words] * is_short + [characters] * is_one:
         n = size_of(lines)
         if n is None or not (n == size if size else default_box(n)):
             continue
@@ -236,6 +214,36 @@ def cells_of(
     n_words, n_characters = (sum(map(len, lines)) for lines in (words, characters))
     are_words = n_characters < 2 * n_words
     return (words if are_words else characters), are_words, None
+
+
+def candidates_of(rows: Sequence[Row]) -> list[str]:
+    r"""Return the candidates of each cell of a grid of pencil marks; of other rows, none.
+
+    Such a grid has no blank cells, and several digits in N cells or more.
+
+    Examples
+    --------
+    >>> candidates_of([(1, ("1", "23", "23", "4") * 4)])[:4]
+    ['1', '23', '23', '4']
+    """
+    groups = [word for _, words in rows for word in words]
+    n = _root(len(groups))
+    if len(rows) not in (1, n) or not 0 < n <= MOST_PLAIN:
+        return []
+    is_candidates = re.compile("".join(f"{digit}?" for digit in usual_notation(n).symbols))
+    n_open = sum(len(group) > 1 for group in groups)
+    return groups if n_open >= n and all(map(is_candidates.fullmatch, groups)) else []
+
+
+def pencil_marks(text: str) -> dict[str, list[str]]:
+    """Return a grid of pencil marks as columns ``puzzle`` and ``marks``; none of other texts."""
+    groups = candidates_of(_rows(bare(text)))
+    if not groups:
+        return {}
+    symbols = usual_notation(isqrt(len(groups))).symbols
+    puzzle = "".join(group if len(group) == 1 else "." for group in groups)
+    marks = (digit if digit in group else "." for group in groups for digit in symbols)
+    return {"puzzle": [puzzle], "marks": ["".join(marks)]}
 
 
 def size_of(lines: Sequence[Sequence[str]]) -> int | None:
@@ -251,7 +259,9 @@ def size_of(lines: Sequence[Sequence[str]]) -> int | None:
 def joined(lines: Sequence[Sequence[str]], are_words: bool) -> str:
     """Return the cells of rows as text, with blanks between numbers."""
     cells = list(chain.from_iterable(lines))
-    return (" " if are_words and are_numbers(cells) else "").join(cells)
+    text = "".join(cells)
+    are_digits = len(text) == len(cells) <= MOST_PLAIN**2 and text.isdigit()  # the most usual ones
+    return text if are_digits or not (are_words and are_numbers(cells)) else " ".join(cells)
 
 
 def are_numbers(words: Sequence[str]) -> bool:
@@ -279,6 +289,8 @@ def form_of_drawing(text: str) -> DrawnForm | None:
     n, gaps = 0, set[int]()  # the rows above blank lines
     rows: list[tuple[str, ...]] = []
     for line in lines:
+        if line.count('"') % 2:
+            return None  # the grid is a field of a table
         if _SECTION.fullmatch(line):
             continue
         if (words := row_of_cells(line, has_dashes)) is None:
@@ -360,7 +372,9 @@ def are_grids(rows: Iterable[str]) -> bool:
 def _cells(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the cells of a row of any usual length; none of another line."""
     for cells in _ways_to_read(words):
-        if len(cells) <= _MOST and default_box(len(cells)) and all(map(_CELL.fullmatch, cells)):
+        n = len(cells)
+        is_header = "".join(cells) == string.ascii_uppercase[:n]  # of a table
+        if n <= _MOST and default_box(n) and all(map(_CELL.fullmatch, cells)) and not is_header:
             return cells
     return ()
 
@@ -380,6 +394,12 @@ def _ways_to_read(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     are_of_boxes = len({len(word) for word in words}) == 1 and len(words[0]) <= _MOST_IN_BOX
     if len(words) == 1 or are_of_boxes:
         yield tuple("".join(words))
+
+
+def _root(n_cells: int) -> int:
+    """Return N for N² cells of a grid with usual boxes, otherwise 0."""
+    n = isqrt(n_cells)
+    return n if n * n == n_cells and default_box(n) else 0
 
 
 def _are_rows(words: Sequence[str]) -> bool:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
+from math import isqrt
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.errors import InputError, quoted
+from batchsolve.errors import InputError, prefixed, quoted
 from batchsolve.formats.exact_cover_files import check_number_of_items
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.notation import default_box
 from batchsolve.whole_files import check_size, content_of
 
+NUMPY = b"\x93NUMPY"  # begins a file of one array
 _OPTIONAL = ("colors", "bounds", "costs")  # arrays
 
 
@@ -66,7 +70,8 @@ def read_npz(data: bytes) -> ExactCover:
     for name in ("indptr", "indices", "data", "shape"):
         if name not in arrays:
             raise InputError(
-                f"no array is called {quoted(name)}; write it with scipy.sparse.save_npz"
+                f"no array is called {quoted(name)}; write it with scipy.sparse.save_npz, and "
+                f"grids with numpy.save, as .npy"
             )
     indptr, indices, values = (arrays[name] for name in ("indptr", "indices", "data"))
     n_options, n_items = _integers(arrays["shape"], "shape", 2)
@@ -84,6 +89,43 @@ def read_npz(data: bytes) -> ExactCover:
         )
     optional: dict[str, Any] = {name: arrays[name] for name in _OPTIONAL if name in arrays}
     return ExactCover(indptr, indices, n_items, n_primary, **optional)
+
+
+def read_matrix(data: bytes) -> ExactCover:
+    r"""Read a matrix of 0 and 1: a row for each option, a column for each item.
+
+    It is an array of NumPy, or text: a line for each row, with or without blanks and commas.
+
+    Examples
+    --------
+    >>> read_matrix(b"1 0\n0 1\n1 1\n")
+    ExactCover(n_items=2, n_primary=2, n_options=3)
+    """
+    if data.startswith(NUMPY):
+        return ExactCover.from_matrix(_array_of(data))
+    rows: list[str] = []
+    for number, line in enumerate(data.decode("utf-8-sig").splitlines(), 1):
+        row = re.sub(r"[\s,;]", "", line)
+        if set(row) - {"0", "1"} or (row and rows and len(row) != len(rows[0])):
+            raise InputError(f"line {number}: not a row of 0 and 1, as long as the first")
+        rows += [row] if row else []
+    return ExactCover.from_matrix([list(map(int, row)) for row in rows])
+
+
+def is_matrix(data: bytes) -> bool:
+    """Return True for an array of NumPy that is such a matrix, unless it can be one of grids."""
+    array = _array_of(data) if data.startswith(NUMPY) else np.empty(0)
+    if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
+        return False
+    n_rows, n_columns = array.shape
+    is_grid = n_rows == n_columns and default_box(n_rows) is not None
+    root = isqrt(n_columns)
+    return not is_grid and (root**2 != n_columns or default_box(root) is None)
+
+
+def _array_of(data: bytes) -> npt.NDArray[Any]:
+    with prefixed("cannot be read as an array of NumPy", InputError, Exception):
+        return np.asarray(np.load(io.BytesIO(data), allow_pickle=False))
 
 
 def write_npz(problem: ExactCover) -> bytes:

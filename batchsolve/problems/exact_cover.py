@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Ints, UInts
+from batchsolve.arrays import Bools, Ints, UInts, begins_of, lists_at
 from batchsolve.errors import ProblemError, argument_errors, counted, quoted, warn_once
 from batchsolve.problems.attributes import (
     MOST_COLORS,
@@ -229,7 +229,7 @@ class ExactCover:
                     f"option {o} names the unknown item {quoted(item)}; "
                     f"declare it among the primary or the secondary items"
                 )
-        indptr = np.cumsum([0, *map(len, rows)])
+        indptr = begins_of(list(map(len, rows)))
         indices = np.array([number[item] for row in rows for item in row], np.int64)
         names = list(map(str, items))
         entries, color_names = (None, None) if colors is None else number_colors(rows, colors)
@@ -277,7 +277,7 @@ class ExactCover:
             n_columns = dense.shape[1]
             rows, columns = np.nonzero(dense)
             values = dense[rows, columns]
-            indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(dense)))])
+            indptr = begins_of(np.bincount(rows, minlength=len(dense)))
         if np.any(values != 1):
             raise ProblemError("a matrix of an exact cover problem holds 0 and 1 only")
         last = sorted(set(whole_numbers(list(secondary), "secondary").tolist()))
@@ -428,10 +428,8 @@ class ExactCover:
     def entries_of(
         self, options: npt.NDArray[np.integer]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the numbers of entries of some options, and the places of these in `indices`."""
-        ends = self.indptr[1:][options]
-        sizes = ends - self.indptr[:-1][options]
-        return sizes, np.arange(sizes.sum()) + np.repeat(ends - np.cumsum(sizes), sizes)
+        """Return the `indptr` of some options alone, and where in `indices` their entries are."""
+        return lists_at(self.indptr, options)
 
     def _share_no_item(self, entries: list[int]) -> bool:
         """Return True if many options exist and share no item; faster than `_first_clash`."""

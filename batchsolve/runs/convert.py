@@ -69,10 +69,10 @@ def converted(problem: Puzzle, form: str) -> bytes:
 def _rest(problem: ExactCover, stack: list[int]) -> ExactCover:
     """Return a problem without the options that clash with a stack."""
     kept = sorted([*stack, *left_of(problem, stack).options.tolist()])
-    sizes, entries = problem.entries_of(np.array(kept, np.int64))
+    indptr, entries = problem.entries_of(np.array(kept, np.int64))
     colors, names = problem.colors, problem.option_names
     return ExactCover(
-        np.concatenate([[0], np.cumsum(sizes)]),
+        indptr,
         problem.indices[entries],
         problem.n_items,
         problem.n_primary,

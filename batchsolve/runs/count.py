@@ -21,7 +21,7 @@ from batchsolve.errors import InputError, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, rows_on, shown, tree_on
+from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
@@ -30,8 +30,8 @@ from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
 from batchsolve.search.tree_goal import Cheapest, CheapestGoal, Totals, TreeGoal, cheapest_of
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 if TYPE_CHECKING:
     from batchsolve.runs.instances import Instances
@@ -208,11 +208,11 @@ def count(
                 "problems of a list are counted whole: leave out the stack and up_to_symmetry, or "
                 "count them one by one"
             )
-        with Pool(**workers) as pool, shown(on_progress, rows_on, ROW_BAR) as tell:
+        with Pool(**workers) as pool, shown(on_progress, ROW_BAR) as tell:
             return _counts_of_each(problem, pool, chosen, tell)
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
-    with Pool(**workers) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
+    with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
         tree = search_tree(problem, Piece.whole(begin), pool, chosen, group=group)
         return searched(tree, pool, tell)
 
@@ -516,7 +516,7 @@ def cheapest(
     workers, chosen = settings_of(cheapest, settings, SearchSettings)
     problem, begin = problem_and_stack(problem, stack)
     best = Cheapest.of(problem, wanted)
-    with Pool(**workers) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
+    with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
         tree = search_for_cheapest(best, pool, chosen, Piece.whole(begin))
         result = searched(tree, pool, tell)
         return CheapestCovers(covers_of(best), result)

@@ -34,7 +34,7 @@ from batchsolve.tables.encoders import Encode, encoder_for
 from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import open_source
 from batchsolve.whole_files import check_is_no_link
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
 CHEAPEST, COVERS = "cheapest", "covers"  # the kind of a run, and its key in the journal

@@ -43,7 +43,7 @@ from batchsolve.tables.sources import FILENAME, Files, Source, Tables, TextSourc
 from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"
-PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling")
+PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling", ".matrix", ".rows")
 # some ten problems of .dlx in text, more if there are thousands, or hundreds of names of families
 BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
 PARTS = BlockSize(256 << 10, 256 << 10, 4096)
@@ -188,8 +188,7 @@ class InstanceReader:
         InputError
             If the block cannot be read.
         """
-        records = block.records()
-        rows = replace(block, data=records).rows()
+        rows = block.rows()
         table, faults = rows.table, rows.faults
         read: Callable[[Any], Reading]
         given: Sequence[Any]
@@ -206,7 +205,7 @@ class InstanceReader:
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         table = table.select(self.schema.names)
-        return Instances(given, read, self.choice, table, dict(faults), block.number, records)
+        return Instances(given, read, self.choice, table, dict(faults), block.number, rows.records)
 
 
 def _of_file(given: tuple[str, bytes | None]) -> Reading:

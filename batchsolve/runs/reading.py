@@ -9,10 +9,11 @@ command was to import it.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from html import escape
@@ -34,9 +35,11 @@ from batchsolve.errors import (
     quoted,
     shortened,
 )
-from batchsolve.formats.drawings import NoGridError, draw_grid, read_grid
-from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_sets
-from batchsolve.formats.packed import read_npz, unpacked
+from batchsolve.formats.drawings import draw_grid, read_grid
+from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_rows, read_sets
+from batchsolve.formats.grid_documents import is_grid_document
+from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
+from batchsolve.formats.packed import NUMPY, is_matrix, read_matrix, read_npz, unpacked
 from batchsolve.formats.tiling_files import BEGINNING, SUFFIX, read_tiling
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn
@@ -47,17 +50,21 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import grid_problem
-from batchsolve.settings import FileSettings
+from batchsolve.settings import Box, FileSettings
 from batchsolve.whole_files import content_of, opened
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from batchsolve.tables.corpus import Corpus
+    from batchsolve.tables.reader import Batch
+
 _ZIP = b"PK\x03\x04"
+_BINARY_TABLES = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", NUMPY
 _HEAD_BYTES = 4096  # that tell the kind of a file
 MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
 
-FORMS = ("dlx", "ec", "sets", "json", "npz", "tiling")
+FORMS = ("dlx", "ec", "sets", "json", "npz", "tiling", "matrix", "rows")
 """The forms of exact cover problems: each is a suffix of files, and a prefix of other names."""
 
 WRITTEN_ONLY = ("cnf", "opb")
@@ -118,7 +125,7 @@ class Reading:
 def read_problem(
     text: str | os.PathLike[str],
     *,
-    box: tuple[int, int] | None = None,
+    box: Box | None = None,
     alphabet: str | None = None,
     column: str | None = None,
     blank: str | None = None,
@@ -131,15 +138,15 @@ def read_problem(
     Parameters
     ----------
     text : str or path
-        * a file with one grid: a line of N² characters or numbers, N lines of N each, or a drawing;
+        * a file with one grid, in any form that `solve_file` reads;
         * a row of a corpus: ``corpus.csv#17``, counted from 1, or ``corpus.csv#id=basic0003``;
         * an exact cover problem: ``.dlx``, ``.ec``, ``.sets``, ``.json``, or ``.npz`` with a CSR
-          matrix;
+          matrix; ``.matrix`` with 0 and 1, ``.rows`` with the items of an option on each line;
         * a board and pieces to tile it with: ``.tiling``, see `batchsolve.formats.tiling_files`;
         * ``-``: a grid, ``.ec`` with a header ``p ec``, sets, a tiling, JSON or a matrix from
           standard input;
         * a form, a colon, and a file of any name, or ``-``: ``dlx:problem.txt``;
-        * if no such file exists, a family: ``queens:12``.
+        * if no such file exists, a family, ``queens:12``, or the text of a grid, as for `solve`.
 
         Files can be compressed, such as ``grid.txt.gz``.
     box : (int, int), optional
@@ -188,14 +195,14 @@ def read_problem(
     if form in FORMS and (path == "-" or os.path.exists(path)):
         return _read_file(path, written, form)
     path, row = _split_row(text)
+    is_family = text.partition(":")[0] in FAMILIES
+    is_row = row is not None and os.path.exists(path)
+    is_name = is_family or is_row or column is not None or rule_columns is not None
+    if not is_name and (reading := _read_text(text, written)) is not None:
+        return reading
     if row is not None:
         return _read_row(path, row, column, {**written, "rule_columns": rule_columns})
-    if text.partition(":")[0] not in FAMILIES:
-        if _is_grid(text):
-            raise InputError(
-                f"{shortened(text)}: is a grid, not the name of a file; name a file that holds it, "
-                f"or - for standard input (in Python, solve takes the grid itself)"
-            )
+    if not is_family:
         raise InputError(f"{text}: no such file, nor one of the families {known_families()}")
     if any(each is not None for each in (column, rule_columns, box, alphabet, blank)):
         raise InputError(
@@ -217,10 +224,16 @@ def _is_matrix(value: object) -> bool:
     return hasattr(value, "dtype") or hasattr(value, "tocsr")
 
 
-def _is_grid(text: str) -> bool:
-    with suppress(InputError):
-        return bool(read_grid(text))
-    return False
+def _read_text(text: str, written: Mapping[str, Any]) -> Reading | None:
+    """Read the one grid of a text; return None for the name of a file."""
+    try:
+        problem, notation, grid = read_grid(text, **written)
+    except BatchsolveError as error:
+        is_name = isinstance(error, NoGridError) or re.search("[a-z]{2}", text)
+        if is_name and "\n" not in text.strip():
+            return None
+        raise
+    return Reading(problem, problem.stack(grid), shortened(in_one_line(text)), notation)
 
 
 Puzzle = ExactCover | Reading | str | os.PathLike[str]
@@ -410,9 +423,13 @@ def read_content(
         suffix, compression = split_suffixes(path)
         if compression:
             data = unpacked(data, COMPRESSIONS[compression])
+        if data.startswith(_ZIP) and suffix != ".npz" and b"indptr" not in data:
+            from batchsolve.tables.sources import member_of
+
+            data = content_of(member_of(io.BytesIO(data)), "unpacks to")
         if not data.strip():
             raise InputError("is empty; expected a grid or an exact cover problem")
-        problem = _read_cover(data, f".{form}" if form else suffix)
+        problem = _read_cover(data, f".{form}" if form else suffix, form)
         if problem is None:
             return _read_grid(data, path, name, written)
         if any(each is not None for each in written.values()):
@@ -427,12 +444,16 @@ def _written_only(form: str) -> InputError:
     )
 
 
-def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
+def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     """Return the exact cover problem in a file, or None if the file must be a grid."""
     if suffix == ".npz" or (data.startswith(_ZIP) and b"indptr" in data):
         return read_npz(data)
     if suffix.removeprefix(".") in WRITTEN_ONLY:
         raise _written_only(suffix.removeprefix("."))
+    if suffix == ".matrix" or is_matrix(data):
+        return read_matrix(data)
+    if data.startswith(_BINARY_TABLES):
+        return None
     text = _text(data)
     if suffix == ".dlx":
         return read_dlx(text)
@@ -442,7 +463,10 @@ def _read_cover(data: bytes, suffix: str) -> ExactCover | None:
         return read_tiling(text)
     if suffix == ".sets":
         return read_sets(text)
-    if suffix == ".json" or (text.lstrip().startswith("{") and suffix not in TABLE_SUFFIXES):
+    if suffix == ".rows":
+        return read_rows(text)
+    is_object = text.lstrip().startswith("{") and not is_grid_document(data)
+    if form == "json" or (is_object and suffix not in TABLE_SUFFIXES):
         return read_json(text)
     return None
 
@@ -465,30 +489,74 @@ def _text(data: bytes) -> str:
 
 
 def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) -> Reading:
+    """Read the one grid of a file, which is a drawing or the only row of a table."""
     from batchsolve.tables.places import suffix_of
 
+    if data.startswith(_BINARY_TABLES):
+        return _only_row(_corpus_of(data, path, written), path, name)
     try:
         problem, notation, grid = read_grid(_text(data), name=name, **written)
+        return Reading(problem, problem.stack(grid), name, notation)
+    except SeveralGridsError:
+        raise
     except NoGridError as error:
-        if suffix_of(path) in TABLE_SUFFIXES:
-            raise InputError(
-                f"no single grid; if it is a table, name a row, as in {path}#1 or "
-                f"{path}#COLUMN=VALUE; the problems of a table are counted by count -o OUT"
-            ) from error
         if not any(each is not None for each in written.values()):
             with suppress(InputError):  # sets say how many and how long they are
                 return _reading(read_sets(_text(data)), name)
+        corpus = None
+        with suppress(BatchsolveError):
+            corpus = _corpus_of(data, path, written)
+        if corpus is not None:
+            return _only_row(corpus, path, name)
+        if suffix_of(path) in TABLE_SUFFIXES:
+            raise InputError(f"no single grid; if it is a table, {_name_a_row(path)}") from error
+        if suffix_of(path) == ".json":
+            return _reading(read_json(_text(data)), name)
         is_numbers = not re.search(rb"[A-Za-z|]", data)  # a grid that lacks a line reads as .dlx
-        for form, read in () if is_numbers else (("dlx", read_dlx), ("ec", read_ec)):
+        for form, read in _OF_NUMBERS if is_numbers else _OF_NAMES:
             try:
-                read(_text(data))
+                read(data)
             except BatchsolveError:
                 continue
             raise InputError(
                 f"{error}; if it is a .{form} problem, name it {form}:{path}"
             ) from error
         raise
-    return Reading(problem, problem.stack(grid), name, notation)
+
+
+_OF_NUMBERS: list[tuple[str, Callable[[bytes], ExactCover]]] = [("matrix", read_matrix)]
+_OF_NAMES = [("dlx", lambda data: read_dlx(_text(data))), ("ec", lambda data: read_ec(_text(data)))]
+
+
+def _corpus_of(data: bytes, path: str, written: Mapping[str, Any]) -> Corpus:
+    """Return the content of a file as a table of grids."""
+    from batchsolve.tables.corpus import Corpus
+    from batchsolve.tables.sources import source_of
+
+    return Corpus([source_of(path, data)], FileSettings(**written))
+
+
+def _only_row(corpus: Corpus, path: str, name: str) -> Reading:
+    """Read the only row of a table."""
+    batches = [batch for batch in corpus.batches() if len(batch)]
+    if (n_rows := sum(map(len, batches))) != 1:
+        raise InputError(f"a table of {n_rows:,} grids; {_name_a_row(path)}")
+    return _of_row(batches[0], 0, name)
+
+
+def _name_a_row(path: str) -> str:
+    return (
+        f"name a row, as in {path}#1 or {path}#COLUMN=VALUE; the problems of a table are counted "
+        f"by count -o OUT"
+    )
+
+
+def _of_row(batch: Batch, row: int, name: str) -> Reading:
+    """Return the grid of a row, which may be malformed."""
+    if row in batch.faults:
+        raise InputError(batch.faults[row])
+    problem, puzzle, notation = batch.row(row)
+    return Reading(problem, problem.stack(puzzle), name, notation)
 
 
 def _split_row(text: str) -> tuple[str, str | None]:
@@ -516,10 +584,8 @@ def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any
         told, name = str(error), name_of(path)
         raise InputError(told if told.startswith(f"{name}: ") else f"{name}: {told}") from error
     name = f"{name_of(path)}#{row}"
-    if place in batch.faults:
-        raise InputError(f"{name}: {batch.faults[place]}")
-    problem, puzzle, notation = batch.row(place)
-    return Reading(problem, problem.stack(puzzle), name, notation)
+    with named_errors(name):
+        return _of_row(batch, place, name)
 
 
 def _find_row(path: str, row: str) -> int:

@@ -35,7 +35,7 @@ from batchsolve.runs.count import (
 )
 from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.runs.progress import TREE_BAR, shown, tree_on
+from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import TreeSearch
@@ -44,8 +44,8 @@ from batchsolve.settings import AUTO, MRV, SearchFields, SearchSettings, path_of
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.places import sync_directory
 from batchsolve.whole_files import check_is_no_link
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 _PART_NAME = re.compile(r"[0-9]{8,}\.parquet")  # no other files are ever removed
 SHARES = ("finished_share", "finished_between")  # of a `TreeSearch`, in the journal of a run
@@ -204,7 +204,7 @@ class Run:
         begin, self._totals = self._begin or self._load()
         if self._totals.nodes:
             LOG.info("%s goes on after %s", self._directory, counted(self._totals.nodes, "node"))
-        with workers as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
+        with workers as pool, shown(on_progress, TREE_BAR) as tell:
             self._tree = tree = self._tree_of(pool, chosen, begin)
             try:
                 result = searched(tree, pool, tell)

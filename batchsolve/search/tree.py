@@ -35,7 +35,7 @@ from batchsolve.search.scheduler import (
 from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import AUTO, UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries
-from batchsolve.workers.pool import Done, Pool, attempt
+from batchsolve.workers import Done, Pool, attempt
 
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes

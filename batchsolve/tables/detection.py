@@ -28,11 +28,14 @@ from batchsolve.formats.grid_texts import (
     cells_of_line,
     drawn_grids,
     form_of_drawing,
+    in_one_line,
+    pencil_marks,
     rows_of_line,
 )
 from batchsolve.json_records import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
 from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
+from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.tables.blocks import never_closed, record_end
 from batchsolve.tables.layouts import (
     BOM,
@@ -82,6 +85,8 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     if is_grid_document(head):
         return pa.table(read_grid_document(content()))
     first_lines = head[:DRAWN_BYTES].decode(errors="replace")
+    if len(head) < DRAWN_BYTES and (columns := pencil_marks(first_lines)):
+        return pa.table(columns)
     if form := form_of_drawing(first_lines):
         return _drawn_table(content().removeprefix(BOM).decode(), form)
     return None
@@ -107,6 +112,11 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     array = as_whole(array)
     if array.ndim == 4 and len(set(array.shape[1:])) == 1 and set(np.unique(array)) <= {0, 1}:
         array = np.where(array.any(axis=3), array.argmax(axis=3) + 1, 0)  # a bit for each digit
+    n = len(array) if array.ndim == 2 and array.shape[0] == array.shape[1] else 0
+    root = isqrt(n)
+    are_rows = root * root == n and default_box(root) and array.max(initial=0) <= root
+    if default_box(n) and not are_rows:
+        array = array[None]  # one grid
     n_rows = len(array) if array.ndim else 0
     n_cells = int(np.prod(array.shape[1:]))
     n = round(n_cells**0.5)
@@ -143,6 +153,9 @@ def _json_table(data: bytes) -> pa.Table:
     try:
         values = loads(data.decode("utf-8-sig"))
     except Exception as error:
+        grid = pa.array([in_one_line(data.decode("utf-8-sig", errors="replace"))])
+        if forms(grid)[0] != NO_FORM:  # as Python and NumPy print it
+            return pa.table({"puzzle": grid})
         raise InputError(
             f"is not JSON ({error}); expected an array, or an object a line"
         ) from error

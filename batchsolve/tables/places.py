@@ -376,9 +376,11 @@ def child(folder: str, name: str) -> str:
 
 
 def _is_hidden(path: str) -> bool:
-    return any(name.startswith((".", "_")) for name in path.split("/"))
+    *_, name = names = path.split("/")
+    return any(each.startswith((".", "_")) for each in names) or name in _FACTS_OF_DATASETS
 
 
+_FACTS_OF_DATASETS = "dataset_info.json", "state.json", "dataset_dict.json"  # of save_to_disk
 UNFINISHED = ".unfinished-"  # prefix of the names of incomplete files
 _OBJECT_STORES = ("s3", "gcs", "abfs")  # objects in them appear when they are complete
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -157,7 +157,11 @@ class BlankGrids:
                 drawings = {row: drawn for row, one in each if (drawn := drawing_of(one or ""))}
                 found = forms(in_one_line(text))
             else:
-                found = _said(text) if name == CONSTRAINTS else forms(in_one_line(text))
+                found = _said(text)
+                if name != CONSTRAINTS:
+                    are_labels = pc.invert(pc.match_substring_regex(text, r"^\s*(\[|[0-9]+;)"))
+                    are_labels = np.asarray(pc.fill_null(are_labels, False))
+                    found = np.where(are_labels, forms(in_one_line(text)), found)
                 found = _codes(found // 2)
             codes = np.where(codes == NO_FORM, found, codes)
         if self.usual is not None:
@@ -247,8 +251,7 @@ class Reader:
             If the block is not UTF-8 text; a `RowsError` if its JSON objects have other fields than
             the first ones of the file.
         """
-        records = block.records()
-        rows = replace(block, data=records).rows()
+        rows = block.rows()
         table, faults = rows.table, dict(rows.faults)
         if self.blank:
             table = table.append_column(self.column, self.blank.texts(table))
@@ -263,7 +266,7 @@ class Reader:
             table = with_numbers(table, self.numbers)
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
-        return Batch(table, grids, faults, block.number, records)
+        return Batch(table, grids, faults, block.number, rows.records)
 
 
 # A column gets the first kind that holds all its values; empty columns get null, and stay text.

@@ -12,6 +12,7 @@ import select
 import sys
 import threading
 import time
+import zipfile
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -29,6 +30,7 @@ from batchsolve.errors import (
     listed,
     named_errors,
     not_text,
+    prefixed,
     quoted,
     shortened,
     twice,
@@ -64,6 +66,7 @@ OPENED_AT_ONCE = 8
 BLOCKS_AT_LEAST = 32  # of a table, so that workers share it, unless the blocks would be small
 # a complete line, but not a comment, and not JSON, whose types need more lines
 _TELLING = re.compile(rb"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*[^\s#{\[][^\n]*\n")
+ZIP = b"PK\x03\x04"
 _MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
@@ -90,7 +93,8 @@ def open_source(path: str) -> Source:
         if not text or text.isspace():
             raise InputError("is empty; expected puzzles, one a line, or a table with a header")
         if head.startswith(b"PAR1"):
-            return ParquetSource.of(path, head + stream.read() if path == "-" else b"")
+            is_read = path == "-" or isinstance(stream, zipfile.ZipExtFile)
+            return ParquetSource.of(path, head + stream.read() if is_read else b"")
         table = detection.read_document(suffix_of(path), text, lambda: head + stream.read())
         if table is not None:
             return TableSource(table, path)
@@ -98,6 +102,21 @@ def open_source(path: str) -> Source:
             what = not_text(head, ", but a binary file")
             raise InputError(f"{what}; expected CSV, TSV, Parquet, JSON lines or text")
         return TextSource.of(path, _with_first_line(head, stream), stream)
+
+
+def source_of(path: str, data: bytes) -> Source:
+    """Return the source of the content of a file, as `open_source` that of the file."""
+    if data.startswith(b"PAR1"):
+        return ParquetSource.of(path, data)
+    text = data.removeprefix(BOM)
+    table = detection.read_document(suffix_of(path), text, lambda: data)
+    if table is None:
+        layout, header = detection.text_layout_of(path, text)
+        rows = layout.rows(text[header:])
+        if rows.faults:
+            raise InputError(next(iter(rows.faults.values())))
+        table = rows.table
+    return TableSource(table, path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +158,7 @@ class TextSource:
             text = text.replace(b"\r", b"\n")
         layout, header = detection.text_layout_of(path, text)
         standard_input = _StandardInput(head, stream) if path == "-" else None
-        is_packed = isinstance(stream, pa.CompressedInputStream)
+        is_packed = isinstance(stream, pa.CompressedInputStream | zipfile.ZipExtFile)
         length = None if path == "-" or is_packed else facts_of(path).size
         if length is not None:
             check_announced(path, length)
@@ -414,9 +433,24 @@ def _open_stream(path: str) -> Any:
     if os.path.exists(path) and not os.path.isfile(path):
         raise InputError(f"is not a file that can be read twice; read it by: - < {path}")
     file = open_to_read(path)
-    compression = _compression(file.read(4))
+    magic = file.read(4)
     file.seek(0)
+    if magic == ZIP:
+        return member_of(file)
+    compression = _compression(magic)
     return pa.CompressedInputStream(file, compression) if compression else file
+
+
+def member_of(file: Any) -> Any:
+    """Return the only file in a zip archive as a stream; an archive of several as it is."""
+    with prefixed("cannot be read as a zip archive", InputError, zipfile.BadZipFile):
+        archive = zipfile.ZipFile(file)
+    members = [one for one in archive.infolist() if not one.is_dir()]
+    members = [one for one in members if not one.filename.startswith("__MACOSX/")]
+    if len(members) == 1:
+        return archive.open(members[0])
+    file.seek(0)
+    return file
 
 
 def _with_first_line(head: bytes, stream: Any) -> bytes:

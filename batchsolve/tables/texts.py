@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +11,6 @@ import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.formats import grid_texts
-from batchsolve.problems.notation import buffers
 from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.tables.blocks import is_list, is_number, is_text, one_chunk, storage_of
 
@@ -45,6 +45,8 @@ def check_holds_texts(kind: pa.DataType, what: str, name: str | None = None) -> 
     leaf = leaf.value_type if types.is_dictionary(leaf) else leaf
     if is_text(leaf) or types.is_null(leaf) or (is_in_list and _is_number(leaf)):
         return
+    if is_in_list and types.is_struct(leaf) and leaf.num_fields == 1:
+        return check_holds_texts(pa.list_(leaf.field(0).type), what, name)
     values = f"values of {shortened(str(leaf))}"
     if types.is_struct(leaf):
         values = f"{'lists of ' if is_in_list else ''}objects ({', '.join(leaf.names)})"
@@ -58,14 +60,20 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return objects as JSON, without their null values; other columns as they are."""
-    if not pa.types.is_struct(column.type):
+    """Return objects, or lists of them, as JSON without null values; other columns as they are."""
+    kind = column.type.value_type if is_list(column.type) else column.type
+    if not pa.types.is_struct(kind):
         return column
     texts = [
-        None if each is None else json.dumps({k: v for k, v in each.items() if v is not None})
-        for each in column.to_pylist()
+        None if each is None else json.dumps(_without_nulls(each)) for each in column.to_pylist()
     ]
     return pa.chunked_array([pa.array(texts, pa.string())])
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value]
+    return {k: v for k, v in value.items() if v is not None} if isinstance(value, dict) else value
 
 
 def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
@@ -90,12 +98,14 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     return one_chunk(column)
 
 
+# what characters and numbers in one line do not have: lines, brackets, fields, empty cells
+_OTHER_FORMS = r"[\n\[:]|[,;\t][ \t]*[,;\t]|^[,;]|[,;]$"
+
+
 def in_one_line(text: pa.Array) -> pa.Array:
     """Write every grid in one line; see `batchsolve.formats.grid_texts`."""
-    is_other, data = forms(text) == NO_FORM, buffers(text)[0]
-    for sign in "\n[":
-        if np.any(data == ord(sign)):
-            is_other |= np.asarray(pc.fill_null(pc.match_substring(text, sign), False))
+    is_other = np.asarray(pc.fill_null(pc.match_substring_regex(text, _OTHER_FORMS), False))
+    is_other |= forms(text) == NO_FORM
     if text.null_count:
         is_other &= np.asarray(text.is_valid())
     if not is_other.any():
@@ -119,6 +129,8 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     while is_list(values.type):
         rows = rows[pc.list_parent_indices(values)]
         values = pc.list_flatten(values)
+    if pa.types.is_struct(values.type):
+        values = pc.struct_field(values, 0)
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
         texts = _of_fractions(values.cast(pa.float64()))
     elif pa.types.is_integer(values.type):

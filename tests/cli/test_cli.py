@@ -15,10 +15,9 @@ from dataclasses import fields
 import pytest
 from invoking import invoke
 
-from batchsolve.cli import app
-from batchsolve.cli.commands import all_commands
+from batchsolve.cli import all_commands, app
 from batchsolve.cli.options import HEADINGS, Printing, WorkerOptions
-from batchsolve.engines.contract import engine_names
+from batchsolve.engines import engine_names
 from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings, meanings_of
 
 COMMANDS = all_commands()
@@ -229,7 +228,7 @@ def test_values_out_of_bounds_are_refused(command, name, value, bound):
     [
         ("--split-depth", "-1", "write a number, or auto"),
         ("--split-depth", "deep", "write a number, or auto"),
-        ("--box", "6", "write rows x columns, such as 3x3"),
+        ("--box", "6", "box is a pair, such as (2, 3) or 2x3, not '6'"),
         ("--limit", "few", "'few' is not a valid integer."),
     ],
 )

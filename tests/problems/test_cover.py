@@ -10,7 +10,7 @@ from scipy import sparse
 
 import batchsolve as bs
 from batchsolve import ExactCover, ProblemError, Sudoku
-from batchsolve.engines.contract import registered
+from batchsolve.engines import registered
 from batchsolve.formats.exact_cover_files import (
     read_ec,
     read_json,

@@ -4,9 +4,11 @@ import csv
 import io
 import json
 import re
+import zipfile
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from invoking import invoke
 
@@ -59,8 +61,85 @@ ONE = {
     "nulls.json": json.dumps([[c or None for c in row] for row in CELLS]),
     "texts.json": json.dumps(ROWS),
     "empties.json": json.dumps(EMPTY),
+    "python.txt": repr([[c or None for c in row] for row in CELLS]),
+    "numpy.txt": str(np.array(CELLS)),
     "objects.json": json.dumps([{"val": c} for row in CELLS for c in row]),
 }
+
+
+LINES_WITH_MORE = ("more.txt", "commas.txt", "bar.txt")
+TEXTS = {
+    **{name: text for name, text in ONE.items() if name not in LINES_WITH_MORE},
+    "a title": f"Grid 01\n{FRAMED}",
+    "stops between rows": ".".join(row.replace(".", "0") for row in ROWS),
+    "blanks between rows": " ".join(ROWS),
+    "raised dots": LINES.replace(".", "·"),
+    "underscores": PUZZLE.replace(".", "_"),
+    "fractions": json.dumps([[float(c) for c in row] for row in CELLS]),
+}
+
+
+def in_csv(text, folder):
+    with open(folder / "in.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["id", "puzzle"], [1, PUZZLE], [2, text], [3, PUZZLE]])
+    bs.solve_file(folder / "in.csv", folder / "out.csv")
+    with open(folder / "out.csv", newline="") as file:
+        return list(csv.DictReader(file))[1]["solution"]
+
+
+def of_cover(cover):
+    digits = np.zeros(81, int)
+    digits[cover // 9] = cover % 9 + 1
+    return "".join(map(str, digits))
+
+
+WAYS = {
+    "solve": lambda text, _: bs.solve(text).solution,
+    "solve_batch": lambda text, _: bs.solve_batch([PUZZLE, text]).text()[1],
+    "solve_table": lambda text, _: bs.solve_table(pa.table({"puzzle": [text]}))["solution"][0],
+    "a cell of a file": in_csv,
+    "solutions": lambda text, _: of_cover(*bs.solutions(text)),
+    "read_problem": lambda text, _: of_cover(*bs.solutions(bs.read_problem(text))),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("form", TEXTS)
+def test_a_text_is_a_grid_by_every_way_in(form, way, tmp_path):
+    assert re.sub(r"\D", "", str(WAYS[way](TEXTS[form], tmp_path))) == SOLUTION
+
+
+@pytest.mark.parametrize("form", TEXTS)
+def test_canonical_forms_take_every_text(form):
+    text = TEXTS[form].replace("+4", ".")
+    assert (bs.canonical_forms([text]).grids == bs.canonical_forms([PUZZLE]).grids).all()
+    assert re.sub("[0_-]", ".", re.sub(r"\s", "", bs.canonical(text))) == bs.canonical(PUZZLE)
+
+
+@pytest.mark.parametrize("name", [name for name in ONE if name not in ("bar.txt", "commas.txt")])
+def test_a_file_of_one_grid_is_a_problem(tmp_path, name):
+    (tmp_path / name).write_bytes(ONE[name].encode())
+    assert of_cover(*bs.solutions(tmp_path / name)) == SOLUTION
+
+
+WRONG = {
+    "characters": PUZZLE.replace("34..8", "34..a"),
+    "lines": LINES.replace("4..8", "4.a8"),
+    "a frame": FRAMED.replace("| 4 . . | 8", "| 4 . a | 8"),
+    "slashes": "/".join(ROWS).replace("4..8", "4.a8"),
+    "texts": json.dumps(ROWS).replace("4..8", "4.a8"),
+}
+
+
+@pytest.mark.parametrize("form", WRONG)
+def test_a_wrong_cell_is_named_alike_and_moves_no_row(form):
+    text = WRONG[form]
+    with pytest.raises(bs.InputError) as error:
+        bs.solve(text)
+    rows = bs.solve_table(pa.table({"puzzle": [PUZZLE, text, PUZZLE]})).to_pylist()
+    assert [row["status"] for row in rows] == ["unique", "invalid", "unique"]
+    assert re.sub(r"^line \d+: ", "", str(error.value)) == rows[1]["message"]
+    assert re.match(r"row 5, column [34]: 'a' is not in the alphabet 1-9", rows[1]["message"])
 
 
 def answers(path, *options):
@@ -225,3 +304,242 @@ def test_other_blanks_are_named_with_the_option_that_accepts_them(tmp_path, sign
     done = invoke("solve", tmp_path / "a.txt", "-o", "-")
     assert "--blank" in done.stderr
     assert answers(tmp_path / "a.txt", "--blank", sign) == [True]
+
+
+def counted(path):
+    summary = bs.solve_file(path, path.with_name("out.csv"))
+    return summary.rows, summary.unique
+
+
+SEVERAL = {
+    "lists.json": json.dumps([ROWS] * 3),
+    "drawings.txt": f"{FRAMED}\n\n{LINES}\n\n{BARS}",
+    "lines.jsonl": f"{json.dumps({'puzzle': LINES})}\n" * 3,
+    "objects.jsonl": f"{json.dumps({'puzzle': [{'val': c} for row in CELLS for c in row]})}\n" * 3,
+    "library.txt": f":0000:x:{PUZZLE}:::\n" * 3,
+    "lines.txt": f"{PUZZLE}\n" * 3,
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_of_several_grids_in_a_file_a_problem_is_one_row(tmp_path, name):
+    path = tmp_path / name
+    path.write_text(SEVERAL[name])
+    assert counted(path) == (3, 3)
+    with pytest.raises(bs.InputError, match=f"3 grids.* name .*row, as in {path}#1"):
+        bs.count(path)
+    assert bs.count(f"{path}#2").count == 1
+
+
+def test_cells_of_a_table_with_line_ends_are_no_drawing(tmp_path):
+    rows = [["id", "puzzle"], ["1", FRAMED], ["2", "\n".join(ROWS[:8])], ["3", LINES]]
+    with open(tmp_path / "a.csv", "w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    assert counted(tmp_path / "a.csv") == (3, 2)
+
+
+@pytest.mark.parametrize("header", ["abcdefghi", "ABCDEFGHI"])
+def test_a_grid_in_a_csv_may_have_a_header(tmp_path, header):
+    rows = [header, *ROWS]
+    (tmp_path / "a.csv").write_text("\n".join(",".join(row) for row in rows))
+    assert counted(tmp_path / "a.csv") == (1, 1)
+    assert bs.count(tmp_path / "a.csv").count == 1
+
+
+def test_cells_in_quotes_and_empty_ones_at_the_ends_are_read(tmp_path):
+    turned = PUZZLE[::-1].replace("9", ".", 1)  # begins with empty cells, and ends with one
+    cells = [c.strip(".") for c in f"..{turned[2:]}"]
+    (tmp_path / "a.tsv").write_text("\t".join(cells) + "\n")
+    (tmp_path / "b.csv").write_text(",".join(f'"{cell}"' for cell in cells) + "\n")
+    for name in ("a.tsv", "b.csv"):
+        bs.solve_file(tmp_path / name, tmp_path / f"{name}.jsonl", limit=1)
+        row = json.loads((tmp_path / f"{name}.jsonl").read_text())
+        assert row["puzzle"] == "".join(cell or "." for cell in cells)
+
+
+def test_a_list_of_25_clues_and_empty_cells_is_no_grid_of_5():
+    cells = [cell if k < 25 else "" for k, cell in enumerate(SOLUTION)]
+    table = pa.table({"puzzle": [",".join(cells)] * 2})
+    assert bs.solve_table(table, limit=1)["status"].to_pylist() == ["solved", "solved"]
+
+
+def test_rows_of_a_grid_may_be_a_list_of_texts():
+    assert bs.solve_batch([ROWS, tuple(ROWS)]).status.tolist() == ["unique"] * 2
+    table = pa.table({"puzzle": [ROWS, ROWS[:8]]})
+    assert bs.solve_table(table)["status"].to_pylist() == ["unique", "invalid"]
+
+
+def test_blanks_with_digits_of_few_kinds_are_a_drawing(tmp_path):
+    rows = ["1........", ".2.......", "..3......", *["........."] * 6]
+    (tmp_path / "a.txt").write_text("\n".join(rows))
+    assert bs.solve_file(tmp_path / "a.txt", tmp_path / "out.csv").rows == 1
+
+
+@pytest.mark.parametrize("text", ["queens:", "puzzles-0001.txt", "data/sudoku.csv#3", "no 1 name"])
+def test_names_of_missing_files_are_no_grids(text):
+    with pytest.raises(bs.InputError, match=r"no such file|No such file|queens"):
+        bs.count(text)
+
+
+def packed(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_the_only_file_of_a_zip_archive_is_read(tmp_path):
+    table = pa.table({"puzzle": [PUZZLE] * 3})
+    pq.write_table(table, parquet := io.BytesIO())
+    contents = ["puzzle,n\n" + f"{PUZZLE},1\n" * 3, json.dumps([PUZZLE] * 3), parquet.getvalue()]
+    for content in contents:
+        path = packed(tmp_path / "a.zip", **{"in/": "", "in/a": content, "__MACOSX/in/._a": "x"})
+        assert counted(path) == (3, 3)
+        assert bs.count(f"{path}#2").count == 1
+    assert bs.count(packed(tmp_path / "b.zip", a=FRAMED)).count == 1
+    assert bs.count(packed(tmp_path / "c.zip", a="c a tiny one\np ec 1\ns 1\n")).count == 1
+
+
+def test_blocks_of_a_table_in_a_zip_archive_do_not_change_the_output(tmp_path):
+    path = packed(tmp_path / "a.zip", a="puzzle,n\n" + f"{PUZZLE},1\n" * 300)
+    outputs = [tmp_path / f"{chunk}.csv" for chunk in (1, 7, 300)]
+    for output in outputs:
+        bs.solve_file(path, output, chunk=int(output.stem), jobs=2)
+    assert len({output.read_bytes() for output in outputs}) == 1
+
+
+def test_zip_archives_of_several_files_and_damaged_ones_are_refused(tmp_path):
+    path = packed(tmp_path / "a.zip", a=PUZZLE, b=PUZZLE)
+    for read in (counted, bs.count):
+        with pytest.raises(bs.InputError, match=r"a\.zip: not UTF-8 text, but a zip archive, .*;"):
+            read(path)
+    path.write_bytes(b"PK\x03\x04 and no more")
+    for read in (counted, bs.count):
+        with pytest.raises(bs.InputError, match=r"a\.zip: cannot be read as a zip archive"):
+            read(path)
+
+
+def test_the_folder_of_a_dataset_saved_to_disk_is_read(tmp_path):
+    table = pa.table({"question": [PUZZLE] * 2})
+    for name in ("dataset_info.json", "state.json"):
+        (tmp_path / name).write_text('{"_split": "train"}')
+    for k in range(2):
+        with pa.ipc.new_stream(str(tmp_path / f"data-0000{k}-of-00002.arrow"), table.schema) as out:
+            out.write_table(table)
+    summary = bs.solve_file(tmp_path, tmp_path.with_name("out.csv"))
+    assert (summary.rows, summary.unique, summary.column) == (4, 4, "question")
+
+
+def pencilled(puzzle):
+    """Return the digits that each cell may have, beside the clues in its houses."""
+    peers = [
+        {p for p in range(81) if p // 9 == c // 9 or p % 9 == c % 9 or box(p) == box(c)}
+        for c in range(81)
+    ]
+    seen = [{puzzle[p] for p in each} for each in peers]
+    return [
+        cell if cell != "." else "".join(d for d in "123456789" if d not in seen[k])
+        for k, cell in enumerate(puzzle)
+    ]
+
+
+def box(cell):
+    return cell // 27, cell % 9 // 3
+
+
+CANDIDATES = pencilled(PUZZLE)
+LINES_OF_MARKS = [CANDIDATES[k : k + 9] for k in range(0, 81, 9)]
+PENCILLED = {
+    "one line": " ".join(CANDIDATES),
+    "lines": "\n".join(" ".join(line) for line in LINES_OF_MARKS),
+    "a frame": "\n".join(
+        [".-----.-----.-----."]
+        + [
+            "| " + " | ".join(" ".join(c[k : k + 3]) for k in (0, 3, 6)) + " |"
+            for c in LINES_OF_MARKS
+        ]
+        + ["'-----'-----'-----'"]
+    ),
+}
+
+
+@pytest.mark.parametrize("form", PENCILLED)
+def test_pencil_marks_are_marks(tmp_path, form):
+    (tmp_path / "a.txt").write_text(PENCILLED[form])
+    reading = bs.read_problem(PENCILLED[form])
+    assert (reading.stack.size, len(reading.problem.rules.marks)) == (34, 47)
+    assert bs.solve(PENCILLED[form]).solution == SOLUTION
+    assert bs.count(tmp_path / "a.txt").count == 1
+    assert answers(tmp_path / "a.txt") == [True]
+
+
+def test_pencil_marks_exclude_digits(tmp_path):
+    open_cell = CANDIDATES.index("124")
+    few = [*CANDIDATES[:open_cell], "12", *CANDIDATES[open_cell + 1 :]]
+    assert SOLUTION[open_cell] == "4"
+    assert bs.solve(" ".join(few)).status == "unsolvable"
+    (tmp_path / "a.txt").write_text(" ".join(few))
+    assert bs.solve_file(tmp_path / "a.txt", tmp_path / "out.csv").unsolvable == 1
+
+
+@pytest.mark.parametrize("cell", ["12", "10", "21"])
+def test_a_wrong_number_is_no_pencil_mark(cell):
+    numbers = [cell, *PUZZLE.replace(".", "0")[1:]]
+    with pytest.raises(bs.InputError, match=f"row 1, column 1: '{cell}' is not a number from 1 to"):
+        bs.solve(" ".join(numbers))
+    table = pa.table({"puzzle": [" ".join(numbers), PUZZLE]})
+    assert bs.solve_table(table)["status"].to_pylist() == ["invalid", "unique"]
+
+
+SIX = [[0, 0, 1, 0, 1, 1, 0], [1, 0, 0, 1, 0, 0, 1], [0, 1, 1, 0, 0, 1, 0]]
+SIX += [[1, 0, 0, 1, 0, 0, 0], [0, 1, 0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 0, 1]]
+
+
+def test_matrices_of_0_and_1_are_problems(tmp_path):
+    lines = ["".join(map(str, row)) for row in SIX]
+    (tmp_path / "a.matrix").write_text("\n".join(lines) + "\n\n")
+    (tmp_path / "b.txt").write_text("\n".join(map(" ".join, lines)))
+    (tmp_path / "c.txt").write_text("\n".join(map(",".join, lines)))
+    np.save(tmp_path / "d.npy", np.array(SIX, bool))
+    for name in ("a.matrix", "matrix:b.txt", "matrix:c.txt", "d.npy", "matrix:d.npy"):
+        form, _, path = name.rpartition(":")
+        reading = bs.read_problem(f"{form}{form and ':'}{tmp_path / path}")
+        assert (reading.problem.n_items, reading.problem.n_options) == (7, 6)
+        assert bs.count(reading).count == 1
+    with pytest.raises(bs.InputError, match=r"name it matrix:.*b\.txt"):
+        bs.count(tmp_path / "b.txt")
+    summary = bs.count_file(tmp_path / "a.matrix", tmp_path / "out.csv")
+    assert (summary.rows, summary.invalid) == (1, 0)
+
+
+@pytest.mark.parametrize("shape", [(5, 16), (1, 81), (9, 9), (16, 16)])
+def test_arrays_that_can_be_grids_are_grids_unless_named(tmp_path, shape):
+    array = np.zeros(shape, int)
+    array[0, 0] = 1
+    np.save(tmp_path / "a.npy", array)
+    if len(array) in (1, 9):
+        assert bs.read_problem(tmp_path / "a.npy").stack.size == 1
+    else:
+        with pytest.raises(bs.InputError, match=f"a table of {len(array)} grids"):
+            bs.read_problem(tmp_path / "a.npy")
+    assert bs.read_problem(f"matrix:{tmp_path}/a.npy").problem.n_items >= shape[1]
+
+
+def test_one_grid_may_be_an_array(tmp_path):
+    np.save(tmp_path / "a.npy", np.array(CELLS))
+    assert counted(tmp_path / "a.npy") == (1, 1)
+    assert bs.count(tmp_path / "a.npy").count == 1
+
+
+@pytest.mark.parametrize("text", ["01\n10\n1\n", "01\n12\n"])
+def test_a_wrong_row_of_a_matrix_is_named(tmp_path, text):
+    (tmp_path / "a.matrix").write_text(text)
+    with pytest.raises(bs.InputError, match=r"a\.matrix: line \d: not a row of 0 and 1"):
+        bs.count(tmp_path / "a.matrix")
+
+
+def test_rows_have_the_items_of_options(tmp_path):
+    (tmp_path / "a.rows").write_text("1 3\n2, 4\n1 2\n3 4\n")
+    assert bs.count(tmp_path / "a.rows").count == 2
+    (tmp_path / "b.txt").write_text("1 3\n2 4\n")
+    assert bs.count(f"rows:{tmp_path}/b.txt").count == 1

@@ -22,7 +22,7 @@ from batchsolve.formats.grid_rules import STRICT
 from batchsolve.problems.notation import buffers
 from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
-from batchsolve.runs import files
+from batchsolve.runs import specs
 from batchsolve.tables.rule_columns import COLUMNS
 
 BLANK = "." * 16
@@ -312,7 +312,7 @@ def test_parallel_and_resumed_runs_give_the_same_bytes(killers, tmp_path, backen
         if len(seen) > 3:
             raise Stop
 
-    with small_blocks(3000), patch.object(files, "JOURNAL_SECONDS", 0):
+    with small_blocks(3000), patch.object(specs, "JOURNAL_SECONDS", 0):
         bs.solve_file(str(killers), str(whole), jobs=1)
         with pytest.raises(Stop):
             bs.solve_file(str(killers), str(out), jobs=1, on_progress=stop)
@@ -419,6 +419,14 @@ def test_named_rules_of_other_formats():
     agree(other, PLAIN + named("x+antiking+disjoint", 2, 2))
 
 
+def test_a_wrong_rule_beside_regions_is_named_once():
+    regions = ["AABBAABBCCDDCCDD", "AAAABBBBCCCCDDDD"]
+    messages = [row["message"] for row in solved(table(regions=regions, rules=["foo"] * 2))]
+    assert [message.partition(";")[0] for message in messages] == [
+        "column 'rules': unknown rule 'foo'"
+    ] * 2
+
+
 def test_regions_with_cages():
     regions, rules = "AAABACBBCCBDCDDD", Rules.square(4, regions_of("AAABACBBCCBDCDDD", 4))
     given = table(regions=[regions, ""], cages=["AA" + "." * 14] * 2, sums=["A=5"] * 2)
@@ -489,3 +497,59 @@ def test_regions_are_numbered_by_their_first_cells(texts):
         right = numbered(text)
         assert is_wrong == (right is None and text != "")
         assert is_wrong or found == (right or [255] * 16)
+
+
+def listed(first, shape=list):
+    """Return the cages of `KILLER` as sums and lists of cells, which count from `first`."""
+    totals = dict(word.split("=") for word in KILLER["sums"].split())
+    cells = {}
+    for k, label in enumerate(KILLER["cages"]):
+        cells.setdefault(label, []).append(shape((k // 9 + first, k % 9 + first)))
+    return [{"sum": int(totals[label]), "cells": cells[label]} for label in totals]
+
+
+def lines_of_cages(first):
+    cages = listed(first)
+    cells = [";".join(f"{r},{c}" for r, c in cage["cells"]) for cage in cages]
+    return "\n".join(f"{cage['sum']};{those}" for cage, those in zip(cages, cells, strict=True))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_cages_may_be_lists_of_cells(first, tmp_path):
+    texts = [json.dumps(listed(first)), lines_of_cages(first), json.dumps(listed(first, tuple))]
+    rows = solved(pa.table({"puzzle": [KILLER["puzzle"]] * 3, "cages": texts}))
+    assert [row["solution"] for row in rows] == [KILLED] * 3
+    record = {"puzzle": KILLER["puzzle"], "cages": listed(first)}
+    (tmp_path / "a.jsonl").write_text(f"{json.dumps(record)}\n")
+    bs.solve_file(tmp_path / "a.jsonl", tmp_path / "out.csv")
+    assert rows_of_csv(tmp_path / "out.csv")[0]["solution"] == KILLED
+    assert solved(pa.table({"cages": texts[:2]}))[1]["solution"] == KILLED  # blank grids
+
+
+def test_sums_may_be_in_the_order_of_cages():
+    numbers = [int(word.partition("=")[2]) for word in KILLER["sums"].split()]
+    texts = [" ".join(map(str, numbers)), json.dumps(numbers), ",".join(map(str, numbers))]
+    each = {name: [KILLER[name]] * 3 for name in ("puzzle", "cages")}
+    assert [row["solution"] for row in solved(pa.table({**each, "sums": texts}))] == [KILLED] * 3
+    as_lists = pa.table({**each, "sums": [numbers] * 3})
+    assert [row["solution"] for row in solved(as_lists)] == [KILLED] * 3
+
+
+@pytest.mark.parametrize(
+    ("cages", "sums", "why"),
+    [
+        ('[{"sum": 5, "cells": [[0, 0], [0]]}]', "", "cage 1 is not an object such as"),
+        ('[{"sum": 5, "cells": [[0, 0]]}, 7]', "", "cage 2 is not an object such as"),
+        ("[1, 2", "", "is not JSON"),
+        ("5;0,0;0,1", "A=5", "leave out the column 'sums'"),
+        ("5;2,2;2,3", "", "rows and columns may begin at 0 or 1; none is 0 or 4"),
+        ("5;0,0;0,4", "", "cage 1: unknown cell 'R1C5'"),
+        ("5;0,0;0,0", "", "cage 1: a cell is named twice"),
+        ("AABB............", "5", "1 sums for 2 cages"),
+    ],
+)
+def test_wrong_lists_of_cages_say_why(cages, sums, why):
+    row = solved(table(cages=[cages], sums=[sums]))[0]
+    assert row["status"] == "invalid"
+    assert why in row["message"]
+    assert row["message"].startswith("column 'cages': ")
