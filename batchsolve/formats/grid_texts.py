@@ -41,7 +41,7 @@ _BLANKS = frozenset(BLANKS)
 _OTHER_BLANKS = "?x"  # which an option has to name
 _MARKS = frozenset("/|,;: \t")  # between fields, rows or cells
 _DOTS = str.maketrans("·∙⋅•", "....")  # raised ones are blank cells, too
-_MOST_CHARACTERS = 16 << 10  # of a text that can be a grid
+_SENTENCE = re.compile(r"(?:\b[A-Za-z][a-z]{0,14}[,.]? +){8}")  # of no grid, nor title
 
 # library lines of HoDoKu, such as :0000:x:…:::, with the grid in the fourth field, and + before
 # cells that are solved
@@ -95,7 +95,7 @@ def in_one_line(text: str) -> str:
     >>> in_one_line("[[1, 2, null, 0], [3, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 4]]")
     '12.0300000000004'
     """
-    if len(text) > _MOST_CHARACTERS:
+    if _SENTENCE.search(text):
         return text
     if "#" in text and drawing_of(text):
         return "".join(text.split())
