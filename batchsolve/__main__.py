@@ -108,7 +108,7 @@ def _share_memory() -> None:
     Arrow's own allocator hides what one thread has freed from all others: exports take 140 MB more
     with it. Only GNU's C library is used, which is told to keep memory; others are slow.
     """
-    from batchsolve.memory import keep_memory
+    from batchsolve.workers.base import keep_memory
 
     keep_memory()
     names = getattr(os, "confstr_names", {})

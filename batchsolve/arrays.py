@@ -1,4 +1,9 @@
-"""Short names for the types of arrays."""
+"""Short names for the types of arrays, and lists that are joined in one array.
+
+*Joined lists* are one array of the entries of all, and their *begins*: list k has the entries from
+``begins[k]`` to ``begins[k + 1] - 1``. So the begins are one more than the lists. Stacks, options
+and the rules of rows are joined lists.
+"""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,3 +15,35 @@ UInts = npt.NDArray[np.uint32]
 Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+
+def begins_of(lengths: npt.ArrayLike) -> Ints:
+    """Return the begins of joined lists of these lengths.
+
+    Examples
+    --------
+    >>> begins_of([2, 0, 1]).tolist()
+    [0, 2, 2, 3]
+    """
+    return np.append(0, np.cumsum(lengths, dtype=np.int64))
+
+
+def lists_at(begins: Ints, which: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
+    """Return the begins of some joined lists, joined anew, and the places of their entries.
+
+    Examples
+    --------
+    >>> begins, places = lists_at(np.array([0, 2, 2, 3]), np.array([2, 0]))
+    >>> begins.tolist(), places.tolist()
+    ([0, 1, 3], [2, 0, 1])
+    """
+    firsts = begins[which]
+    lengths = begins[1:][which] - firsts
+    new = begins_of(lengths)
+    return new, np.arange(new[-1]) + np.repeat(firsts - new[:-1], lengths)
+
+
+def places_of(begins: Ints, lengths: Ints) -> Ints:
+    """Return the places of the entries of lists, given the first and the number of each."""
+    new = np.cumsum(lengths) - lengths
+    return np.repeat(begins - new, lengths) + np.arange(lengths.sum())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
 
@@ -228,6 +230,12 @@ def counted(n: int, thing: str) -> str:
     return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
 
 
+@lru_cache(1000)
+def warn_once(message: str) -> None:
+    """Log a warning, but not the same one again, as for each call of a loop."""
+    logging.getLogger("batchsolve").warning("%s", message)
+
+
 def first_line(error: BaseException) -> str:
     r"""Return the first line of the message of an error, or its class if the message is empty.
 
@@ -301,6 +309,10 @@ def not_but(value: object) -> str:
         (hasattr(value, "collect"), "give its collect() to solve_table"),
         (hasattr(value, "with_format"), "give its with_format('arrow')[:] to solve_table"),
         (hasattr(value, "read"), "solve_file takes names of files, solve_table what is in memory"),
+        (
+            isinstance(value, Mapping) and not isinstance(value, dict),  # a batch of a dataset
+            "map over data.with_format('arrow')",
+        ),
         (isinstance(value, dict), "make a table of it with pyarrow.table, for solve_table"),
         (
             is_table(value),
@@ -413,6 +425,8 @@ def kind_of(data: bytes) -> str | None:
     >>> kind_of("id,puzzle".encode("utf-16-le"))
     'UTF-16 text; convert it: iconv -f utf-16 -t utf-8'
     """
+    if data.startswith(b"PK\x03\x04") and b".npy" in data[:256]:
+        return "arrays of NumPy (.npz); save the array of grids with numpy.save, as .npy"
     for start, (what, advice) in _KINDS.items():
         if data.startswith(start):
             return f"{what}; {advice}"

@@ -9,14 +9,16 @@ This module imports nothing heavy, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import inspect
+import logging
 import operator
 import os
 import re
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from numbers import Real
-from typing import Any, TypedDict, TypeVar, get_args, get_type_hints, overload
+from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints, overload
 
 from batchsolve.errors import InputError, argument_errors, listed, not_but, quoted
 
@@ -34,6 +36,12 @@ MOST_SEED = 2**128 - 1
 
 PROVES_UNIQUENESS = 2
 """The limit of solutions that tells unique ones from others."""
+
+Box = tuple[int, int] | str
+"""The rows and columns of a box, such as ``(2, 3)`` or ``"2x3"``."""
+
+Range = tuple[float | None, float | None] | float | str
+"""Bounds, such as ``(22, 26)``, ``(4.0, None)``, ``"22..26"`` or ``"4.0.."``; or one number."""
 
 GRAPH_MEGABYTES = 1024
 """The default memory of a graph of covers, in megabytes."""
@@ -160,6 +168,20 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     return number
 
 
+def seed_of(seed: Any) -> int:
+    """Return a seed, checked; for None draw one, and log it.
+
+    Examples
+    --------
+    >>> seed_of(7), seed_of(None) != seed_of(None)
+    (7, True)
+    """
+    if seed is None:
+        seed = secrets.randbits(64)
+        logging.getLogger("batchsolve").info("drew the seed %d", seed)
+    return whole_number("a seed", seed, most=MOST_SEED)
+
+
 def text_of(what: str, value: Any) -> str:
     """Return an argument that must be text; raise `InputError` if it is not.
 
@@ -271,7 +293,7 @@ def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
 
     Parameters
     ----------
-    box : (int, int) or None
+    box : (int, int) or str or None
     **texts : str or None
         Other settings, by name.
 
@@ -283,20 +305,61 @@ def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
     Examples
     --------
     >>> checked_box("2x3")
-    Traceback (most recent call last):
-        ...
-    batchsolve.errors.InputError: box is a pair, such as (2, 3), not '2x3' (...
+    (2, 3)
     """
     for name, text in texts.items():
         if text is not None:
             text_of(name, text)
     if box is None:
         return None
-    with argument_errors("box is a pair, such as (2, 3)", box):
-        rows, columns = map(operator.index, box)
+    with argument_errors("box is a pair, such as (2, 3) or 2x3", box):
+        sides = map(int, box.lower().split("x")) if isinstance(box, str) else box
+        rows, columns = map(operator.index, sides)
     if min(rows, columns) < 1:
         raise InputError(f"a box has 1 row and column or more, not {box}")
     return rows, columns
+
+
+def bounds_of(kind: str, given: Any, number: Callable[[Any], Any], least: Any, most: Any) -> Any:
+    """Return the two bounds of a `Range`.
+
+    Parameters
+    ----------
+    kind : str
+        The meaning of the range, for messages.
+    given : Range
+    number : callable
+        Converts a bound.
+    least, most : int or float
+        The bounds where the range has none.
+
+    Raises
+    ------
+    InputError
+        If it is none, or the lower bound is the larger one.
+
+    Examples
+    --------
+    >>> bounds_of("clues are a range", "22..26", int, 0, 81)
+    (22, 26)
+    """
+    with argument_errors(kind, given):
+        pair = given
+        if isinstance(given, str):
+            first, dots, last = given.partition("..")
+            pair = (first or None, last or None) if dots else (first, first)
+        elif isinstance(given, Real):
+            pair = given, given
+        low, high = pair
+        low = least if low is None else number(low)
+        high = most if high is None else number(high)
+    if not least <= low <= high:
+        raise InputError(f"{kind}, not {quoted(given) if isinstance(given, str) else given}")
+    return low, high
+
+
+def _whole(value: Any) -> int:
+    return int(value) if isinstance(value, str) else operator.index(value)
 
 
 _One = TypeVar("_One")
@@ -416,7 +479,8 @@ class SearchSettings:
     time_limit : float, optional
         Seconds after which the search of a problem stops.
     split_depth : int, optional
-        Expand the tree to this depth first; by default deep enough for all workers, and 0 for rows.
+        Expand the tree to this depth first; by default, or with auto, deep enough for all workers,
+        and 0 for rows.
     budget : int, optional
         Nodes a task may visit before it hands back its frontier; by default set from the time that
         tasks take.
@@ -447,6 +511,8 @@ class SearchSettings:
     branch: str = setting(MRV, metavar="mrv|first|sharp[:ITEMS]")
 
     def __post_init__(self) -> None:
+        if self.split_depth == AUTO:
+            object.__setattr__(self, "split_depth", None)
         check_bounds(self)
         if checked_branch(self.branch) != MRV:
             base, colon, _ = str(self.engine).partition(":")
@@ -481,7 +547,7 @@ class FileSettings:
         By default they are found from the column, for each size of grids.
     blank : str, optional
         Characters of blank cells, such as ?x; by default those of .0*_- that are not digits.
-    box : (int, int), optional
+    box : (int, int) or str, optional
         Rows and columns of a box, such as 2x3, of all grids; by default from the size of each grid,
         or from a column box.
     rules : str, optional
@@ -574,6 +640,8 @@ class PuzzleSettings:
         are.
     unlike : sequence of str
         Files; no puzzle is equal up to symmetry to one in them.
+    columns : (str, str)
+        The names of the columns of puzzles and solutions, such as quizzes,solutions.
     node_limit : int
         Nodes after which a row has failed, and with it the run.
 
@@ -582,7 +650,7 @@ class PuzzleSettings:
     >>> PuzzleSettings(clues=(30, 24))
     Traceback (most recent call last):
         ...
-    batchsolve.errors.InputError: clues are a pair such as (22, 26), fewest first, not (30, 24)
+    batchsolve.errors.InputError: clues are a range such as 22..26 or (22, 26), fewest ...
     """
 
     seed: int = setting(0)
@@ -600,11 +668,12 @@ class PuzzleSettings:
     symmetry: str = setting("none", metavar="|".join(SYMMETRIES))
     weights: bool = setting(False)
     unlike: Sequence[Any] = setting((), metavar="FILE")
+    columns: tuple[str, str] = setting(("puzzle", "solution"), metavar="NAMES")
     node_limit: int = setting(1_000_000, least=1)
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        object.__setattr__(self, "seed", whole_number("seed", self.seed, 0, MOST_SEED))
+        object.__setattr__(self, "seed", seed_of(self.seed))
         for name, text in (
             ("a pattern", self.pattern),
             ("a layout of cages", self.cage_layout),
@@ -628,22 +697,25 @@ class PuzzleSettings:
             raise InputError("`line_cells` are of `lines`; name their kinds, such as thermo")
         if self.lines is not None and self.constraints is not None:
             raise InputError("`lines` are drawn, and `constraints` gives them; leave out one")
+        given: Any = self.columns
+        what = "columns are two names, such as quizzes,solutions"
+        with argument_errors(what, given):
+            names = tuple(given.split(",") if isinstance(given, str) else given)
+        if len(set(names)) != 2 or not all(isinstance(name, str) and name for name in names):
+            raise InputError(f"{what}, not {quoted(given)}")
+        object.__setattr__(self, "columns", names)
         what = "a file to compare with"
         known = (one if is_table(one) else path_of(what, one) for one in each_of(self.unlike))
         object.__setattr__(self, "unlike", tuple(known))
-        whole, every = (operator.index, 0), (float, float("-inf"))
-        for name, kind, (number, least) in (
-            ("clues", "clues are a pair such as (22, 26), fewest first", whole),
-            ("cages", "sizes of cages are a pair such as (2, 5), smallest first", whole),
-            ("line_cells", "sizes of lines are a pair such as (3, 5), smallest first", whole),
-            ("rating", "a rating is a pair such as (2.6, 4.4), the lower bound first", every),
+        whole, every = (_whole, 0, UNLIMITED), (float, float("-inf"), float("inf"))
+        for name, kind, how in (
+            ("clues", "clues are a range such as 22..26 or (22, 26), fewest first", whole),
+            ("cages", "sizes of cages are a range such as 2..5 or (2, 5), smallest first", whole),
+            ("line_cells", "sizes of lines are a range such as 3..5, smallest first", whole),
+            ("rating", "a rating is a range such as 2.6..4.4 or (5.0, None)", every),
         ):
             if (given := getattr(self, name)) is not None:
-                with argument_errors(kind, given):
-                    low, high = map(number, given)
-                if not least <= low <= high:
-                    raise InputError(f"{kind}, not {given}")
-                object.__setattr__(self, name, (low, high))
+                object.__setattr__(self, name, bounds_of(kind, given, *how))
 
     @property
     def has_values(self) -> bool:
@@ -663,7 +735,7 @@ _WHOLE = {SearchSettings: "search", FileSettings: "files", PuzzleSettings: "want
 
 
 class WorkerFields(TypedDict, total=False):
-    """The workers of a function: the arguments of `batchsolve.workers.pool.Pool`."""
+    """The workers of a function: the arguments of `batchsolve.workers.Pool`."""
 
     jobs: int | None
     backend: str
@@ -676,7 +748,7 @@ class RowFields(WorkerFields, total=False):
     search: SearchSettings | None
     limit: int | None
     node_limit: int | None
-    split_depth: int | None
+    split_depth: int | Literal["auto"] | None
     budget: int | None
     engine: str
     branch: str
@@ -703,7 +775,7 @@ class NotationFields(TypedDict, total=False):
     column: str | None
     alphabet: str | None
     blank: str | None
-    box: tuple[int, int] | None
+    box: Box | None
     rules: str | None
     regions: str | None
     rule_columns: str | None
@@ -716,7 +788,7 @@ class GridFields(WorkerFields, total=False):
     column: str | None
     alphabet: str | None
     blank: str | None
-    box: tuple[int, int] | None
+    box: Box | None
     rule_columns: str | None
 
 
@@ -747,7 +819,7 @@ class AugmentFileFields(AugmentFields, RunFields, total=False):
 
 
 class AuditFields(AugmentFields, total=False):
-    """The keywords of `audit`."""
+    """The keywords of `audit` and `partition`."""
 
     chunk: int | None
 
@@ -782,17 +854,17 @@ class CountFileFields(SearchFields, total=False):
 
 
 class GenerateFields(WorkerFields, total=False):
-    """The keywords of `generate` and `generate_table`: workers, `PuzzleSettings`, and grids."""
+    """The keywords of `generate`: workers, `PuzzleSettings`, and grids."""
 
     wanted: PuzzleSettings | None
-    seed: int
-    clues: tuple[int, int] | None
-    rating: tuple[float, float] | None
-    cages: tuple[int, int] | None
+    seed: int | None
+    clues: Range | None
+    rating: Range | None
+    cages: Range | None
     cage_layout: str | None
     marks: str | None
     lines: str | None
-    line_cells: tuple[int, int] | None
+    line_cells: Range | None
     jigsaw: bool
     constraints: str | None
     minimal: bool
@@ -802,7 +874,7 @@ class GenerateFields(WorkerFields, total=False):
     unlike: Sequence[Any]
     node_limit: int
     files: FileSettings | None
-    box: tuple[int, int] | None
+    box: Box | None
     rules: str | None
     regions: str | None
     alphabet: str | None
@@ -810,7 +882,13 @@ class GenerateFields(WorkerFields, total=False):
     chunk: int | None
 
 
-class GenerateFileFields(GenerateFields, total=False):
+class GenerateTableFields(GenerateFields, total=False):
+    """The keywords of `generate_table`."""
+
+    columns: tuple[str, str] | str
+
+
+class GenerateFileFields(GenerateTableFields, total=False):
     """The keywords of `generate_file`."""
 
     resume: bool

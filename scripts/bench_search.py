@@ -28,7 +28,7 @@ from batchsolve.search.scheduler import Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Totals, TreeGoal
 from batchsolve.settings import SearchSettings
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 
 def residual(problem: ExactCover, stack: np.ndarray) -> ExactCover:

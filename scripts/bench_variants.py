@@ -32,11 +32,11 @@ import pyarrow as pa
 from measuring import Grids
 
 import batchsolve
-from batchsolve.memory import keep_memory
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.rules import RELATIONS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import TableSource
+from batchsolve.workers.base import keep_memory
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 LAYOUT = "CCCCAAABBCCCCAAABBDEECAAABBDEEEFFBBBDDEEFFFFFDDDEEFIFGHDDIIIIGGHHHHIIIGGHHHHIGGGG"

@@ -28,10 +28,11 @@ WAYS = {
 }
 RIDERS = ("check", "as_json", "quiet", "jobs", "backend", "address", "on_progress", "box", "blank")
 # Runs in a process of its own: a profile of all threads, with the calls of each function counted.
+# Those before the first task, such as of the detection of a format, are none for every task.
 TRACER = """
 import sys, threading
 from collections import Counter
-calls, most = Counter(), Counter()
+calls, most, attempt = Counter(), Counter(), ("batchsolve.workers", "_attempt")
 def is_import(frame):
     while frame is not None:
         name = frame.f_globals.get("__name__", "")
@@ -41,7 +42,8 @@ def is_import(frame):
 def note(frame, event, argument):
     module = frame.f_globals.get("__name__", "")
     if event == "call" and module.startswith("batchsolve") and not is_import(frame):
-        calls[module, frame.f_code.co_qualname] += 1
+        function = module, frame.f_code.co_qualname
+        calls[function] += calls[attempt] > 0 or function == attempt
 threading.setprofile(note)
 sys.setprofile(note)
 from batchsolve.__main__ import main
@@ -53,7 +55,7 @@ except SystemExit:
 sys.setprofile(None)
 for (module, _), n in calls.items():
     most[module] = max(most[module], n)
-tasks = calls["batchsolve.workers.pool", "_attempt"]
+tasks = calls[attempt] * 9 // 10  # the first ones are drawn before any is done
 for module, n in most.items():
     print("way" if n >= tasks else "once", module, file=sys.stderr)
 """

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from batchsolve.cli.commands import all_commands
+from batchsolve.cli import all_commands
 from batchsolve.cli.options import by_heading
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "commands.md"

@@ -25,7 +25,7 @@ from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.scaling.measure import Plan, read_workloads, run_plan
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 QUEENS, N_QUEENS, N_NODES = family("queens:9"), 352, 3827
 CLUES, N_GRIDS = [1, 2, 3, 4], 78_336  # the first cells of a 6×6 grid

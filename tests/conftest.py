@@ -20,6 +20,7 @@ from hypothesis import settings, strategies as st
 
 from batchsolve import ExactCover, Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
+from batchsolve.errors import warn_once
 
 # the same few examples in every run; HYPOTHESIS_PROFILE=thorough tries many others
 settings.register_profile("fixed", deadline=None, derandomize=True, max_examples=25)
@@ -35,6 +36,11 @@ os.environ.update(RAY_worker_niceness="0")
 
 # otherwise processes with hypothesis and Ray spend a tenth of the time on garbage
 gc.set_threshold(100_000, 50, 100)
+
+
+@pytest.fixture(autouse=True)
+def _warnings_are_given_again():
+    warn_once.cache_clear()
 
 
 def pytest_configure(config):

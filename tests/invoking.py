@@ -2,7 +2,7 @@
 
 from click.testing import CliRunner
 
-from batchsolve.cli.commands import app
+from batchsolve.cli import app
 
 
 def invoke(*arguments, **how):

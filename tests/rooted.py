@@ -4,7 +4,7 @@ from batchsolve import Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
 from batchsolve.search.scheduler import Goal, Piece, Scheduler, run_round
 from batchsolve.search.tree import TreeWork
-from batchsolve.workers.pool import Done
+from batchsolve.workers import Done
 
 PROBLEM = Sudoku(2, 2)
 N_ROOTS = 20

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import batchsolve as bs
+from batchsolve.engines import dancing_links, walk
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -58,6 +59,29 @@ def test_no_page_shows_a_backslash():
 def test_tables_have_heads():
     """Otherwise the first cell of each would be an empty box."""
     assert [page for page in PAGES if re.search(r"^\| *\|", page.read_text(), re.M)] == []
+
+
+def test_the_reference_engine_has_the_names_and_steps_of_the_pseudocode():
+    page = (DOCS / "algorithm.md").read_text()
+    code = "".join(inspect.getsource(module) for module in (dancing_links, walk))
+    blocks = "".join(re.findall(r"^```text$(.*?)^```$", page, re.M | re.S))
+    functions = re.findall(r"(?:^| {4})(\w+)\([^()]*\):", blocks, re.M)
+    assert len(functions) >= 9
+    assert [name for name in functions if not re.search(rf"def _?{name}\(", code)] == []
+    for k in range(1, 9):
+        [told] = set(re.findall(rf"X{k}\. \[[^]]+\]", page))
+        assert told in code
+    arrays = re.findall(r"`(\w+)\[[pi]\]`", page)
+    assert [name for name in arrays if f"self.{name}" not in code] == []
+
+
+def test_the_numbers_of_the_pseudocode_are_those_of_the_reference_engine():
+    page = (DOCS / "algorithm.md").read_text()
+    rows = re.findall(r"^\| `(\w+:\w+)` \| ([\d,]+) \| ([\d,]+) \|$", page, re.M)
+    assert len(rows) == 3
+    for name, nodes, covers in rows:
+        done = bs.count(name, engine="dancing-links" if name == "queens:8" else "dlx", budget=1000)
+        assert (f"{done.nodes:,}", f"{done.count:,}") == (nodes, covers)
 
 
 def public_functions():

@@ -20,7 +20,7 @@ from fuzzing.commands import Process, run_commands
 
 from batchsolve.engines import native
 from batchsolve.problems.notation import Notation
-from batchsolve.runs import files, journal, split as job_array
+from batchsolve.runs import journal, specs, split as job_array
 from batchsolve.tables.layouts import Layout, Rows
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "fuzz.py"
@@ -129,7 +129,7 @@ def test_a_wrong_total_is_found():
 @pytest.fixture
 def unsealed(monkeypatch):
     """Make the seals of all journals equal, and let runs resume with another input."""
-    monkeypatch.setattr(files.FileRun, "check_read", lambda run: None)
+    monkeypatch.setattr(specs.FileRun, "check_read", lambda run: None)
     monkeypatch.setattr(journal, "_checksum", lambda row: 0)
     monkeypatch.setattr(journal, "_stack_checksum", lambda *row: 0)
     for begun in (script.kept.search, script.kept.corpus):
@@ -147,11 +147,11 @@ def test_damage_that_is_not_noticed_is_found(kind):
 
 def misbehave():
     """Make some commands hang, crash, or take more memory than there is."""
-    from batchsolve.engines import contract
+    from batchsolve import engines
     from batchsolve.runs import reading, run
 
     reading.describe = lambda problem: time.sleep(1000)
-    contract.engine_names = lambda: os.kill(os.getpid(), signal.SIGSEGV)
+    engines.engine_names = lambda: os.kill(os.getpid(), signal.SIGSEGV)
     run.describe_run = lambda directory: bytearray(1 << 40)
 
 

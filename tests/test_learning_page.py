@@ -3,12 +3,14 @@
 import doctest
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+from invoking import invoke
 
 import batchsolve as bs
 
@@ -16,6 +18,36 @@ ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "guides" / "machine-learning.md").read_text(encoding="utf-8")
 PLAIN, *WITH_TORCH = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)
 WITH_DATASETS = "".join(re.findall(r"^```pycon\n(.*?)^```$", PAGE, re.M | re.S))
+
+
+FROM_TO = PAGE.partition("## From generate to evaluate")[2].partition("\n## ")[0]
+[COMMANDS], [GUESS, IN_PYTHON], [PRINTED] = (
+    re.findall(rf"^```{kind}\n(.*?)^```$", FROM_TO, re.M | re.S) for kind in ("sh", "py", "text")
+)
+
+
+def test_ten_commands_go_from_generate_to_evaluate(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("guess.py").write_text(GUESS)
+    lines = COMMANDS.splitlines()
+    assert len(lines) == 10
+    for line in lines:
+        program, *words = line.split()
+        if program == "python":
+            monkeypatch.setattr("sys.argv", words)
+            exec(compile(GUESS, words[0], "exec"), {"__name__": "__main__"})
+        else:
+            done = invoke(*words)
+            assert done.exit_code == 0, line
+    assert done.stdout == PRINTED
+    assert "naked single" in Path("report.html").read_text()
+    page = {}
+    exec(IN_PYTHON, page)
+    assert capsys.readouterr().out == PRINTED
+    assert page["predictions"].equals(pq.read_table("predictions.parquet"))
+    assert page["checked"].equals(pq.read_table("checked.parquet"))
+    assert page["by_technique"].all.rows == 200
 
 
 @pytest.fixture
@@ -51,6 +83,27 @@ def test_the_model_is_trained_and_evaluated(tables, capsys):
     assert pq.read_table("predictions.parquet").column_names[-1] == "prediction"
     assert capsys.readouterr().out.splitlines()[-1].startswith("all")
     assert tuple(page["puzzles"].shape) == tuple(page["solutions"].shape) == (40, 16)
+
+
+def test_a_stream_repeats_no_row_and_no_image(tables, monkeypatch):
+    """A stand-in for PyTorch plays the workers; the real one runs above, where it is installed."""
+    [block] = [each for each in WITH_TORCH if "IterableDataset" in each]
+    worker = SimpleNamespace(id=0, num_workers=2)
+    data = SimpleNamespace(IterableDataset=object, get_worker_info=lambda: worker)
+    page = {"torch": SimpleNamespace(utils=SimpleNamespace(data=data)), "DataLoader": None}
+    exec(PLAIN + block.partition("\n\n\nstream")[0], page)
+    stream, seen = page["Images"]("clean.parquet", rows=7), []
+    for stream.epoch in range(2):
+        for worker.id in range(2):
+            seen.append([(tuple(p.tolist()), tuple(s.tolist())) for p, s in stream])
+    forms = [bs.canonical_forms(np.array([p for p, _ in each]), box="2x2").grids for each in seen]
+    given = bs.canonical_forms(tables["puzzle"].to_pylist()[10:]).grids
+    for epoch in (0, 2):  # every row once, by one of the workers
+        both = [*map(bytes, forms[epoch]), *map(bytes, forms[epoch + 1])]
+        assert sorted(both) == sorted(map(bytes, given))
+    assert [len(each) for each in seen] == [21, 19, 21, 19]
+    same = sum(one == other for one, other in zip(seen[0], seen[2], strict=True))
+    assert same < 3
 
 
 def test_the_examples_print_what_the_page_says(tables, tmp_path, monkeypatch):

@@ -22,10 +22,10 @@ import pytest
 from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.cli.commands import all_commands
+from batchsolve import workers as pools
+from batchsolve.cli import all_commands
 from batchsolve.cli.options import Printing
 from batchsolve.scaling import plots
-from batchsolve.workers import pool as pools
 
 FOUR = ["1.....2..3.....4", "1...............", "1....1..........", "1" * 16]
 OTHER = [text[::-1] for text in FOUR]
@@ -83,6 +83,7 @@ VALUES = {
     "check": tell,
     "chunk": 1,
     "column": "other",
+    "columns": ("quizzes", "answers"),
     "engine": "dlx",
     "filename": True,
     "jobs": 2,
@@ -132,6 +133,12 @@ def deduped(folder, output="out.csv", **how):
     return given, output and (folder / output).read_text()
 
 
+def partitioned(folder, output="parts", **how):
+    pacsv.write_csv(REPEATED, folder / "in.csv")
+    given = bs.partition(folder / "in.csv", output, **how)
+    return given, output and {path.name: path.read_text() for path in folder.glob("parts/*")}
+
+
 def of_problem(function, *arguments, problem="queens:6"):
     return lambda folder, **how: function(problem, *arguments, **how)
 
@@ -177,7 +184,7 @@ TREE = {"limit": 2, "split_depth": 3, "stack": [1], "up_to_symmetry": True, "wan
 BOARD = {"stack": [1], "title": "a board", "memory": "1", "cover": [1]}
 IMAGES = (
     {"n": 2, "seed": 3, "original": True, "rule_columns": "cages,sums"},
-    {"rule_columns": "none"},
+    {"rule_columns": "none", "seed": 1},
     {"stop_on_invalid": {"blank": "x"}},
 )
 RATING = {"backdoor": True, "steps": True, "uniqueness": True, "box": (1, 9)}
@@ -212,7 +219,7 @@ CASES = {
     ),
     "evaluate": Case(
         of_table(bs.evaluate, PREDICTED),
-        {"prediction": "guess", "truth": "third", "by": "other", "bins": [1, 2]},
+        {"prediction": "guess", "truth": "third", "by": "other", "bins": [1, 2], "rows": True},
         {},
         {"bins": {"by": "other"}},
     ),
@@ -222,6 +229,12 @@ CASES = {
     "generate_table": Case(lambda folder, **how: bs.generate_table(3, **how), *MAKING),
     "grid_problem": Case(lambda folder, **how: bs.grid_problem(4, **how), {"drawing": "x"}),
     "heat_map": Case(lambda folder, **how: bs.heat_map("queens:6", **how).svg, BOARD),
+    "partition": Case(
+        partitioned,
+        {"output": None, "parts": "a=0.5,b=0.5", "by": "other", "bins": [5], "seed": 3},
+        {"parts": "a=0.4,b=0.6"},
+        {"bins": {"by": "rules"}},
+    ),
     "rate": Case(of_table(bs.rate, RATED), RATING),
     "rate_file": Case(of_file(bs.rate_file, RATED), RATING),
     "read_problem": Case(of_a_row),
@@ -348,7 +361,7 @@ def outcome(caplog, tmp_path, monkeypatch):
 
     def do(call, after_interrupt, **how):
         for old in tmp_path.iterdir():
-            old.unlink()
+            rmtree(old) if old.is_dir() else old.unlink()
         if after_interrupt:
             with suppress(Interrupted, TypeError):
                 call(tmp_path, on_progress=interrupt)
@@ -428,6 +441,7 @@ MADE_WORDS = {
     "--cage-layout": "{home}/regions.txt",
     "--cages": "2..3",
     "--clues": "6",
+    "--columns": "quizzes,solutions",
     "--constraints": "{home}/constraints.txt",
     "--line-cells": "2",
     "--lines": "thermo",
@@ -456,6 +470,11 @@ LINES = {
         dict.fromkeys(["--engine", "--branch"], "--json"),
     ),
     "audit": Line("{home}/in.csv {home}/in.csv"),
+    "partition": Line(
+        "{home}/repeated.csv -o parts",
+        {"--parts": "a=0.5,b=0.5", "--by": "other", "--bins": "5", "--output": "others"},
+        {"--bins": "--by rules --json"},
+    ),
     "dedupe": Line("{home}/repeated.csv -o out.csv", {"--against": "{home}/in.csv"}),
     "generate": Line(
         "-n 3 --seed 7 --box 2x2 -o out.csv",
@@ -496,7 +515,7 @@ LINES = {
         },
         {"--memo-size": "--memo", "--resume": "--run run", "--graph": "--memo"},
     ),
-    "enumerate": Line(ONE + " -o run", {"--best": "1"}),
+    "enumerate": Line(ONE + " -o run", {"--best": "1", "--stacks": "{home}/parts/0000.jsonl"}),
     "export": Line("{home}/run -o out.csv", {"--output": "out.jsonl"}),
     "runs": Line("{home}/run"),
     "graph": Line(

@@ -18,8 +18,7 @@ import pytest
 
 import batchsolve as bs
 from batchsolve.core import native
-from batchsolve.engines import get_engine
-from batchsolve.engines.contract import Task
+from batchsolve.engines import Task, get_engine
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.rules import Cage, Rules
@@ -158,8 +157,8 @@ def _draw(puzzle, n_digits, move):
     puzzles, turns = np.array([puzzle], np.uint8), np.empty((0, len(puzzle)), np.uint16)
     keys, moves = np.zeros(2, np.uint64), np.array([move], np.uint16)
     labels = np.zeros((1, n_digits + 1), np.uint8)
-    how = 3, False, n_digits, 1, n_digits, 2, turns, moves, labels
-    native.draw_images(puzzles, puzzles, np.zeros(1, np.int64), keys, *how)
+    group = n_digits, 1, n_digits, 2, turns, moves, labels
+    native.draw_images(puzzles, puzzles, np.zeros(1, np.int64), keys, 3, False, group)
 
 
 @pytest.mark.parametrize(
@@ -315,9 +314,7 @@ def work_guarded():
             setattr(native, name, guarded(name, function, at_end))
         return work()
 
-    # `Made` holds arrays in which later calls write
-    names_of_all = [name for name in dir(native) if name[0] != "_" and name != "Made"]
-    functions = {name: getattr(native, name) for name in names_of_all}
+    functions = {name: getattr(native, name) for name in dir(native) if name[0] != "_"}
     functions = {name: each for name, each in functions.items() if callable(each)}
     repeats._FIRST_SLOTS = 4  # so that they must grow
     done = [work_in_guarded_memory(at_end) for at_end in (True, False)]
@@ -328,8 +325,8 @@ def work_guarded():
 
 
 _FUNCTIONS = """
-    Problem Task count_by_memo links search_links search_bits search_sparse leaves_more
-    search_boxes search_houses read_symbols read_numbers write_symbols write_numbers
+    Problem count_by_memo links search_links search_bits search_sparse
+    search_boxes search_houses read_symbols read_numbers write_symbols join
     survey
 """
 

@@ -57,3 +57,14 @@ class Frame:
 def solve_a_table(frame: Frame) -> Frame:
     bs.solve_table(frame, colum="puzzle")  # type: ignore[call-overload]
     return bs.solve_table(frame, column="puzzle", limit=1)
+
+
+def learn_from_tables(frame: Frame) -> Frame:
+    for each in bs.solve_stream(frame):
+        frame = each
+    for each in bs.solve_stream([frame, frame]):
+        frame = each
+    kept: Frame = bs.dedupe(bs.rate(frame), against=[frame, "test.csv"])
+    summary: bs.DedupeSummary = bs.dedupe("train.csv", "kept.csv", against="test.csv")
+    bs.generate_table(summary.kept, clues=25, rating=(4.0, None), box="3x3", unlike=[kept])
+    return bs.augment(kept, 8, seed=None, on_progress=True)

@@ -1,8 +1,291 @@
-"""The command line: arguments in, exit codes out.
+"""The command line: commands made of functions, their exit codes, one message for an error.
 
 Commands and heavy modules are imported when a command runs, so that ``--help`` answers at once.
 """
 
-from batchsolve.cli.commands import app
+from __future__ import annotations
 
-__all__ = ["app"]
+import errno
+import inspect
+import logging
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import click
+from click.exceptions import Exit
+
+import batchsolve
+from batchsolve.cli.options import Printing, by_heading, parameters_of
+from batchsolve.cli.terminal import Terminated, TimeIsUp
+from batchsolve.errors import BatchsolveError, disk_errors, printable
+
+EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
+COLUMN = 24  # characters, of the flags in a help text
+LINE = 80  # characters, of a line in the list of commands
+MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a tenth of a second then
+
+# Heading of the list of commands -> the commands, each with its module.
+_GROUPS = {
+    "Tables of puzzles": {"solve": "rows", "dedupe": "rows", "generate": "rows"},
+    "Learning": {
+        "partition": "learning",
+        "rate": "learning",
+        "augment": "learning",
+        "audit": "learning",
+        "evaluate": "learning",
+    },
+    "One problem": {
+        "count": "count",
+        "enumerate": "trees",
+        "export": "trees",
+        "runs": "trees",
+        "graph": "graphs",
+        "sample": "graphs",
+        "show": "problems",
+        "draw": "problems",
+        "convert": "problems",
+        "estimate": "problems",
+        "engines": "problems",
+    },
+    "Trees in parts": {"split": "trees", "merge": "trees"},
+    "Scaling": {"scale": "scale", "report": "scale"},
+}
+_MODULES = {name: module for group in _GROUPS.values() for name, module in group.items()}
+
+
+class Commands(click.Group):
+    """The commands, the usual ones first; each is imported when it is used."""
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Run the program; print one message if the help or the version cannot be printed."""
+        sys.set_int_max_str_digits(MOST_DIGITS)
+        try:
+            return super().main(*args, **settings)
+        except OSError as error:
+            why = f"standard output: cannot be written: {error.strerror or error}"
+            print(f"batchsolve: {why}", file=sys.stderr)
+            sys.exit(EXIT_ERROR)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; escape its arguments where an error shows them."""
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            error.message = printable(error.message)  # type: ignore[misc]  # final for others
+            raise
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return list(_MODULES)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under the headings of their tasks."""
+        commands, width = all_commands(), max(map(len, _MODULES))
+        for heading, names in _GROUPS.items():
+            with formatter.section(heading):
+                shown = {name: commands[name].get_short_help_str(LINE) for name in names}
+                formatter.write_dl([(f"{name:{width}}", what) for name, what in shown.items()])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a name, or None."""
+        if cmd_name in _MODULES:
+            import_module(f"batchsolve.cli.{_MODULES[cmd_name]}")  # which adds its commands
+        else:
+            all_commands()  # so that click can suggest similar names
+        return super().get_command(ctx, cmd_name)
+
+
+app = Commands(
+    name="batchsolve",
+    help="Solve exact cover problems, Sudoku of every size first among them, in parallel.",
+    epilog="batchsolve COMMAND --help shows the options of a command and examples.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
+click.version_option(
+    batchsolve.__version__, message="batchsolve %(version)s", help="Print the version."
+)(app)
+
+
+def all_commands() -> dict[str, click.Command]:
+    """Import all commands; return them by their names, in the order of their list."""
+    for module in set(_MODULES.values()):
+        import_module(f"batchsolve.cli.{module}")
+    return {name: app.commands[name] for name in _MODULES}
+
+
+class _Command(click.Command):
+    """A command whose help has its arguments and options under headings."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse a second value of an option that takes one; click would ignore the first."""
+        if not ctx.resilient_parsing:  # parsing is resilient while a word is completed
+            _, _, given = self.make_parser(ctx).parse_args(list(args))
+            single = [o for o in given if isinstance(o, click.Option) and takes_one_value(o)]
+            if again := next((o for k, o in enumerate(single) if o in single[:k]), None):
+                raise click.UsageError(f"{again.opts[0]} takes one value; give it once", ctx)
+        return super().parse_args(ctx, args)
+
+    def format_arguments(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write nothing: `format_options` writes them."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the arguments and options, aligned under their headings."""
+        for heading, parameters in by_heading(self.get_params(ctx)).items():
+            records = filter(None, (each.get_help_record(ctx) for each in parameters))
+            with formatter.section(heading):
+                formatter.write_dl([(f"{flags:{COLUMN}}", what) for flags, what in records], COLUMN)
+
+
+def takes_one_value(option: click.Option) -> bool:
+    """Tell whether a second value of an option would replace the first; a flag has none."""
+    return not (option.is_flag or option.multiple or option.count)
+
+
+Function = Callable[..., int]
+
+
+def command(
+    name: str | None = None, *, examples: tuple[str, ...] = (), epilog: str | None = None
+) -> Callable[[Function], Function]:
+    """Make a function a command of the app.
+
+    Parameters
+    ----------
+    name : str, optional
+        The name of the command; by default that of the function.
+    examples : tuple of str
+        Commands to try; the help shows them below the options.
+    epilog : str, optional
+        The end of the help.
+
+    Returns
+    -------
+    callable
+        A decorator that returns the function unchanged. The parameters of the function become
+        arguments and options, a class of settings one for each field; it returns the exit code.
+    """
+
+    def add(function: Function) -> Function:
+        parameters, groups = parameters_of(function)
+
+        def run(**given: Any) -> None:
+            def answer() -> int:
+                rest = dict(given)
+                for name, (settings, offered) in groups.items():
+                    rest[name] = settings(**{field: rest.pop(field) for field in offered})
+                return function(**rest)
+
+            raise Exit(_exit_code(answer, given.get("quiet", False)))
+
+        below = "\n\n".join([_shown(examples), epilog or ""])
+        app.add_command(
+            _Command(
+                name or function.__name__,
+                callback=run,
+                params=parameters,
+                help=inspect.getdoc(function),
+                epilog=below,
+            )
+        )
+        return function
+
+    return add
+
+
+def answered(summary: Any, printing: Printing, *lines: object, output: str) -> int:
+    """Print the summary of a function of files, then lines; return the exit code."""
+    from batchsolve.runs.progress import facts_of
+
+    printing.summary(facts_of(summary), summary, *lines, output=output)
+    return 0 if summary.complete else EXIT_INCOMPLETE
+
+
+def _shown(examples: tuple[str, ...]) -> str:
+    """Return examples as a paragraph that click does not wrap, because of its first character."""
+    return "\n".join(["\b", "Examples:", *(f"  $ {example}" for example in examples)])
+
+
+def _exit_code(run: Callable[[], int], quiet: bool) -> int:
+    """Run a command; turn an exception into one message and an exit code."""
+    # joblib warns of workers that have stopped; the pool repeats their tasks
+    warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
+    # Dask logs lost workers and their results at any time; it raises the errors that matter as well
+    for name in ("asyncio", "tornado.application", "distributed.client"):
+        logging.getLogger(name).disabled = True
+    try:
+        with _warnings_on_stderr():
+            code = run()
+        with disk_errors("standard output"):
+            sys.stdout.flush()
+        return code
+    except KeyboardInterrupt as error:
+        how, code = "interrupted", EXIT_INTERRUPTED
+        if isinstance(error, Terminated):
+            how, code = "terminated", EXIT_TERMINATED
+        print("\n" + printable("; ".join([f"batchsolve: {how}", *_notes(error)])), file=sys.stderr)
+        return code
+    except TimeIsUp:
+        print("batchsolve: the time limit was reached before the search began", file=sys.stderr)
+        return EXIT_INCOMPLETE
+    except BrokenPipeError:
+        return EXIT_ERROR
+    except (BatchsolveError, OSError) as error:
+        for line in [_said(error), *_notes(error)]:
+            print(printable(f"batchsolve: {line}"), file=sys.stderr)
+        return EXIT_ERROR
+    except MemoryError:
+        print("batchsolve: out of memory; give fewer --jobs, or more memory", file=sys.stderr)
+        return EXIT_ERROR
+
+
+def _said(error: BaseException) -> str:
+    """Return the message of an error, in the form of the package's messages."""
+    if isinstance(error, BatchsolveError) or not isinstance(error, OSError) or not error.strerror:
+        return as_options(str(error))
+    if error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    is_printed = error.errno in (errno.EBADF, errno.ENOSPC)  # others come from a fork, for instance
+    return f"{'standard output: cannot be written: ' if is_printed else ''}{error.strerror}"
+
+
+class _BesideBars(logging.Handler):
+    """A handler that prints warnings of the package as messages of a command, above a bar."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from tqdm import tqdm
+
+        if sys.stderr is not None:
+            tqdm.write(printable(f"batchsolve: {record.getMessage()}"), file=sys.stderr)
+
+
+@contextmanager
+def _warnings_on_stderr() -> Iterator[None]:
+    """Print warnings of the package."""
+    log, handler = logging.getLogger("batchsolve"), _BesideBars()
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+
+
+def _notes(error: BaseException) -> list[str]:
+    """Return the notes of an error: commands that go on with an interrupted run."""
+    return list(map(as_options, getattr(error, "__notes__", [])))
+
+
+def as_options(message: str) -> str:
+    """Return a message that names arguments of functions as one that names options.
+
+    Examples
+    --------
+    >>> as_options("say which with `up_to_symmetry`")
+    'say which with --up-to-symmetry'
+    """
+    return re.sub("`([a-z_]+)`", lambda match: f"--{match[1].replace('_', '-')}", message)

@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 from click import BadParameter, Choice
 
-from batchsolve.cli.commands import answered, command
+from batchsolve.cli import answered, command
 from batchsolve.cli.graphs import Asked, draw_to_file, print_distribution
 from batchsolve.cli.options import (
+    NOTATION_LAST,
     PROBLEM,
     Printing,
     WorkerOptions,
     argument,
-    input_option,
     meaning,
     option,
     output_to,
@@ -24,7 +24,16 @@ from batchsolve.cli.options import (
 )
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import time_limited
-from batchsolve.cli.trees import EPILOG, Generators, UpToSymmetry, group_of, nothing_as_json, report
+from batchsolve.cli.trees import (
+    EPILOG,
+    Generators,
+    Part,
+    UpToSymmetry,
+    group_of,
+    nothing_as_json,
+    part_of,
+    report,
+)
 from batchsolve.errors import InputError, counted, listed
 from batchsolve.settings import (
     AUTO,
@@ -49,6 +58,7 @@ CountedFiles = Annotated[
     meaning(
         "chunk", help="The upper bound of rows that a task reads; by default 16 to 128 kB of text."
     ),
+    NOTATION_LAST,
 ]
 
 
@@ -83,10 +93,7 @@ def count(
     run: Annotated[
         str | None, option(metavar="DIR", help="Keep the run in DIR, to resume it.")
     ] = None,
-    stacks: Annotated[
-        str | None,
-        input_option(metavar="FILE", help="Search only the stacks in this file; see split."),
-    ] = None,
+    stacks: Part = None,
     *,
     up_to_symmetry: UpToSymmetry = False,
     symmetries: Generators = None,
@@ -200,20 +207,15 @@ def _count_one(
 ) -> int:
     """Count the solutions of a problem, of a part of it, or in a run."""
     from batchsolve.runs import count as counting
-    from batchsolve.runs.progress import TREE_BAR, tree_on
+    from batchsolve.runs.progress import TREE_BAR
 
-    header: dict[str, Any] = {}
     printing = asked.printing
     with nothing_as_json(printing, workers), time_limited(asked.search) as rest:
         reading = read(asked.problem, asked.puzzles)
-        begin: Any = reading.stack
-        if stacks is not None:
-            from batchsolve.runs.split import read_part
-
-            begin, header = read_part(stacks, reading.problem)
+        begin, header = part_of(reading, stacks)
         group = group_of(reading, *symmetries)
         search = rest()
-    with printing.progress(TREE_BAR, tree_on) as on_progress:
+    with printing.progress(TREE_BAR) as on_progress:
         how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
         if run is None:
             result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)
@@ -226,11 +228,7 @@ def _count_one(
                 result = kept.search(**how)
     if not printing.as_json:
         print(result.count)
-    if not header:
-        return report(result, printing)
-    from batchsolve.runs.split import result_of_part
-
-    return report(result, printing, **result_of_part(header, asdict(result)))
+    return report(result, printing, header=header)
 
 
 def _count_projections(asked: Asked, items: Sequence[str], workers: WorkerOptions) -> int:

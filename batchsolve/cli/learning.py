@@ -1,4 +1,4 @@
-"""The commands for tables that models learn from: augment, rate, audit and evaluate."""
+"""The commands for tables that models learn from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import click
 
-from batchsolve.cli.commands import EXIT_INCOMPLETE, answered, command
+from batchsolve.cli import EXIT_INCOMPLETE, answered, command
 from batchsolve.cli.options import (
     Inputs,
     JsonSummary,
@@ -16,6 +16,8 @@ from batchsolve.cli.options import (
     argument,
     input_option,
     option,
+    output_to,
+    search_option,
     solution_option,
 )
 from batchsolve.settings import (
@@ -25,6 +27,14 @@ from batchsolve.settings import (
     FileSettings,
     RateFileFields,
 )
+
+
+def bounds(text: str) -> tuple[float, ...]:
+    """Return numbers with commas between them."""
+    try:
+        return tuple(map(float, text.split(",")))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not numbers; write 1,10,100") from None
 
 
 @command(
@@ -151,12 +161,64 @@ def audit(
     return 0 if found.complete else EXIT_INCOMPLETE
 
 
-def bounds(text: str) -> tuple[float, ...]:
-    """Return numbers with commas between them."""
-    try:
-        return tuple(map(float, text.split(",")))
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not numbers; write 1,10,100") from None
+@command(
+    examples=(
+        "batchsolve partition puzzles.csv -o parts",
+        "batchsolve partition puzzles.parquet --parts train=0.9,test=0.1 -o parts",
+        "batchsolve partition puzzles.parquet --by rating --bins 2,4 -o parts",
+    ),
+    epilog="Exit codes: 0 every row compared, and no part empty; 1 some row malformed or without a "
+    "canonical form, or a part empty; 2 wrong usage, a file that cannot be read or written, or no "
+    "worker left; 130 interrupted, 143 terminated.",
+)
+def partition(
+    inputs: Inputs,
+    output: Annotated[
+        str,
+        output_to("DIR", help="The folder of a file for each part, in the format of the input."),
+    ],
+    *,
+    parts: Annotated[
+        str, search_option(metavar="SHARES", help="The share of each part; they add up to 1.")
+    ] = "train=0.8,test=0.2",
+    by: Annotated[
+        tuple[str, ...],
+        search_option(
+            metavar="NAME",
+            help="Keep the shares for each value of this column, or combination of the values of "
+            "several.",
+        ),
+    ] = (),
+    bins: Annotated[
+        tuple[float, ...] | None,
+        search_option(
+            metavar="BOUNDS",
+            type=bounds,
+            help="Keep them for ranges of numbers instead of values: 1,10,100 are four of them.",
+        ),
+    ] = None,
+    seed: Annotated[int, search_option(metavar="S", help="Seed of the random numbers.")] = 0,
+    workers: WorkerOptions,
+    files: Annotated[FileSettings, AuditFields],
+    printing: JsonSummary,
+) -> int:
+    """Divide a table into parts without a leak between them.
+
+    Puzzles that are equal up to symmetry, or have the same solution up to symmetry, come into the
+    same part; every puzzle is solved. Malformed rows are compared with none. The parts depend on
+    the seed and the rows alone, and keep the order of the input.
+    """
+    from batchsolve.runs.partition import partition as partition_of
+
+    how = {
+        "parts": parts,
+        "by": by,
+        "bins": bins or (),
+        "seed": seed,
+        "files": files,
+    }
+    summary = printing.rows_of(partition_of, workers, inputs, output, **how)
+    return answered(summary, printing, summary.columns, output=output)
 
 
 @command(
@@ -192,9 +254,13 @@ def evaluate(
         ),
     ] = None,
     by: Annotated[
-        str | None,
-        option(metavar="NAME", help="Count each value of this column, such as rating, apart."),
-    ] = None,
+        tuple[str, ...],
+        option(
+            metavar="NAME",
+            help="Count each value of this column, such as rating, apart, or each combination of "
+            "the values of several.",
+        ),
+    ] = (),
     bins: Annotated[
         tuple[float, ...] | None,
         option(
@@ -223,13 +289,18 @@ def evaluate(
 
     if html is not None:
         whole_target_of(html)  # before the work is done
-    columns = {"prediction": prediction, "truth": truth, "by": by, "bins": bins or ()}
+    columns = {
+        "prediction": prediction,
+        "truth": truth,
+        "by": by,
+        "bins": bins or (),
+    }
     evaluation = printing.rows_of(evaluation_of, workers, inputs, **columns, files=files)
     if html is not None:
         evaluation.save(html)
     if printing.as_json:
         printing.facts({**evaluation.facts, "seconds": round(evaluation.seconds, 3)})
     else:
-        print(evaluation)
+        print(evaluation.table)
         printing.note(evaluation.columns, *evaluation.notes)
     return 0 if evaluation.complete else EXIT_INCOMPLETE

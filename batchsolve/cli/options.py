@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import partial
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
 from click import BadParameter
@@ -43,10 +43,13 @@ from batchsolve.settings import (
 )
 from batchsolve.whole_files import text_of
 
+if TYPE_CHECKING:
+    from batchsolve.runs.progress import Bar
+
 Note = Callable[[str, Any, Any], click.Parameter]
 """The declaration of a parameter: it makes click's of a name, a type and a default."""
 
-HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output")
+HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output", "Notation of grids")
 """The headings of a help text, in order."""
 
 
@@ -204,24 +207,17 @@ class Printing:
                 print(printable(str(line)), file=sys.stderr)
 
     @contextmanager
-    def progress(
-        self, how: Mapping[str, Any], follow: Callable[[Any], Callable[..., None]]
-    ) -> Iterator[Callable[..., None]]:
-        """Yield a callback that draws a bar on a terminal, unless quiet, and checks for Ctrl-C.
-
-        Parameters
-        ----------
-        how, follow
-            As for `batchsolve.runs.progress.shown`.
-        """
+    def progress(self, bar: Bar) -> Iterator[Callable[..., None]]:
+        """Yield a callback that draws a bar on a terminal, unless quiet, and checks for Ctrl-C."""
         if self.quiet or not sys.stderr.isatty():
             with interrupts():
                 yield lambda *state: check_interrupt()
             return
         from tqdm import tqdm
 
-        with interrupts(), tqdm(file=sys.stderr, **how) as bar:
-            draw = follow(bar)
+        follow, how = bar
+        with interrupts(), tqdm(file=sys.stderr, **how) as drawn:
+            draw = follow(drawn)
 
             def update(*state: Any) -> None:
                 check_interrupt()
@@ -233,18 +229,10 @@ class Printing:
         self, run: Callable[..., Any], workers: WorkerOptions, *arguments: Any, **how: Any
     ) -> Any:
         """Return the summary of a function of files, with a bar of its rows."""
-        from batchsolve.runs.progress import ROW_BAR, rows_on
+        from batchsolve.runs.progress import ROW_BAR
 
-        with self.progress(ROW_BAR, rows_on) as on_progress:
+        with self.progress(ROW_BAR) as on_progress:
             return run(*arguments, on_progress=on_progress, **asdict(workers), **how)
-
-
-def box_shape(text: str) -> tuple[int, int]:
-    """Return the rows and columns of a box such as ``2x3``."""
-    rows, _, columns = text.lower().partition("x")
-    if not (rows + columns).isascii() or not (rows.isdecimal() and columns.isdecimal()):
-        raise BadParameter(f"{text!r} is not a box shape; write rows x columns, such as 3x3")
-    return int(rows), int(columns)
 
 
 def text_of_file(what: str) -> dict[str, Any]:
@@ -259,24 +247,6 @@ def text_of_file(what: str) -> dict[str, Any]:
             raise BadParameter(f"{name}: {why}; name a file with {what}") from error
 
     return {"type": read, "metavar": "FILE"}
-
-
-def number_range(text: str) -> tuple[int, int]:
-    """Return the bounds of a range such as ``22..26``, or twice a number."""
-    fewest, dots, most = text.partition("..")
-    most = most if dots else fewest
-    if not text.isascii() or not (fewest.isdecimal() and most.isdecimal()):
-        raise BadParameter(f"{text!r} is not a range; write FEWEST..MOST, such as 22..26")
-    return int(fewest), int(most)
-
-
-def rating_range(text: str) -> tuple[float, float]:
-    """Return the bounds of a range such as ``2.6..4.4``, or ``5.0..`` without an upper bound."""
-    low, dots, high = text.partition("..")
-    try:
-        return float(low), float(high) if high else float("inf" if dots else low)
-    except ValueError:
-        raise BadParameter(f"{text!r} is not a range; write 2.6..4.4, or 5.0..") from None
 
 
 def depth_or_auto(text: str) -> int | None:
@@ -301,15 +271,16 @@ _ADDED: dict[str, dict[str, Any]] = {
     "address": {"flags": ("--scheduler", "--address")},
     "as_json": {"flags": ("--json",)},
     "quiet": {"flags": ("--quiet", "-q")},
-    "box": {"type": box_shape},
+    "box": {"type": str},
     "regions": text_of_file("the region of each cell"),
     "split_depth": {"type": depth_or_auto},
-    "clues": {"type": number_range},
-    "rating": {"type": rating_range},
+    "clues": {"type": str},
+    "rating": {"type": str},
     "pattern": text_of_file("a character for each cell"),
-    "cages": {"type": number_range},
-    "line_cells": {"type": number_range},
+    "cages": {"type": str},
+    "line_cells": {"type": str},
     "cage_layout": text_of_file("the cage of each cell"),
+    "columns": {"type": str, "default": "puzzle,solution", "heading": "Output"},
     "unlike": {"type": str, "multiple": True},
     "constraints": text_of_file("constraints, as of a column of tables"),
     "symmetry": {"type": click.Choice(SYMMETRIES)},
@@ -416,7 +387,10 @@ TableOutput = Annotated[
         "CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
     ),
 ]
-Puzzles = Annotated[FileSettings, NotationFields]
+NOTATION_LAST = {name: {"heading": HEADINGS[-1]} for name in NotationFields.__annotations__}
+"""A note of a command of one problem, which may be no grid."""
+
+Puzzles = Annotated[FileSettings, NotationFields, NOTATION_LAST]
 Engine = Annotated[SearchSettings, only("engine", "branch"), meaning("engine", default="dlx")]
 Json = Annotated[Printing, only("as_json")]
 Quiet = Annotated[Printing, only("quiet")]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import (
     Engine,
     Json,
@@ -142,8 +142,8 @@ def draw(
         reading = read(problem, puzzles)
         board = board_of(reading.problem, limit)
         search = rest()
-    bar = {"total": limit, "unit": " solutions"}
-    with printing.progress(bar, _covers_on) as on_progress:
+    bar = _covers_on, {"total": limit, "unit": " solutions"}
+    with printing.progress(bar) as on_progress:
         if found is not None:
             covers = found_covers(reading, found, limit)
             complete = len(covers) == limit or is_whole(found)
@@ -271,7 +271,7 @@ def estimate(
 @command(examples=("batchsolve engines", "batchsolve engines --json"))
 def engines(printing: Json) -> int:
     """List the search engines and what each can do."""
-    from batchsolve.engines.contract import engine_names, registered
+    from batchsolve.engines import engine_names, registered
 
     if not printing.as_json:
         print(f"{AUTO:14}the engine that suits the problem, which is the default")

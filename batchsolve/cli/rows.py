@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from batchsolve.cli.commands import answered, command
+from batchsolve.cli import answered, command
 from batchsolve.cli.options import (
     Inputs,
     JsonSummary,

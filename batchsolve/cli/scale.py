@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from click import BadParameter
 
-from batchsolve.cli.commands import command
+from batchsolve.cli import command
 from batchsolve.cli.options import (
     Printing,
     Puzzles,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from click import BadParameter
 
-from batchsolve.cli.commands import EXIT_INCOMPLETE, command
+from batchsolve.cli import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import (
     Engine,
     Json,
@@ -19,6 +19,7 @@ from batchsolve.cli.options import (
     Puzzles,
     WorkerOptions,
     argument,
+    input_option,
     only,
     option,
     output_to,
@@ -49,6 +50,9 @@ Generators = Annotated[
         "objects, each of which maps items to items, and colours (:red) to colours; or structure, "
         "for all symmetries that the items and options have, whatever their names.",
     ),
+]
+Part = Annotated[
+    str | None, input_option(metavar="FILE", help="Search only the stacks in this file; see split.")
 ]
 Resume = Annotated[bool, option(help="Go on with the run in DIR, or start it.")]
 
@@ -98,6 +102,7 @@ def enumerate_(
             help="Find only the K cheapest, by the costs of options; K is 100,000 at most.",
         ),
     ] = None,
+    stacks: Part = None,
     *,
     up_to_symmetry: UpToSymmetry = False,
     symmetries: Generators = None,
@@ -108,8 +113,9 @@ def enumerate_(
 ) -> int:
     """Write every solution of one problem."""
     from batchsolve.runs.count import write_cheapest, write_covers
-    from batchsolve.runs.progress import TREE_BAR, tree_on
+    from batchsolve.runs.progress import TREE_BAR
     from batchsolve.runs.run import Run
+    from batchsolve.runs.split import check_list
 
     streams = output == "-"
     if resume and streams:
@@ -120,8 +126,13 @@ def enumerate_(
         search = rest()
     if best is not None and group is not False:
         raise BadParameter("--best does not go with --up-to-symmetry or --symmetries")
-    task = reading.problem, reading.stack
-    with printing.progress(TREE_BAR, tree_on) as on_progress:
+    if best is not None and stacks is not None:
+        raise BadParameter("--best does not go with --stacks: the best of parts are not merged")
+    begin, header = part_of(reading, stacks)
+    if stacks is not None:
+        check_list(stacks, header)
+    task = reading.problem, begin
+    with printing.progress(TREE_BAR) as on_progress:
         how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
         if streams and best is not None:
             result = write_cheapest(*task, best, sys.stdout.buffer, **how)
@@ -135,14 +146,30 @@ def enumerate_(
             said |= {"collect": best is None, "cheapest": best, "notation": reading.notation}
             with Run(output, *task, up_to_symmetry=group, **said) as kept:
                 result = kept.search(**how)
-    return report(result, printing, output)
+    return report(result, printing, output, header=header)
+
+
+def part_of(reading: Reading, path: str | None) -> tuple[Any, dict[str, Any]]:
+    """Return the stacks to begin with, and the header of the part that holds them."""
+    if path is None:
+        return reading.stack, {}
+    from batchsolve.runs.split import read_part
+
+    return read_part(path, reading.problem)
 
 
 def report(
-    result: Count, printing: Printing, output: str = "", said: str = "", **extra: Any
+    result: Count,
+    printing: Printing,
+    output: str = "",
+    said: str = "",
+    header: dict[str, Any] | None = None,
 ) -> int:
-    """Print the result of a search; return the exit code."""
-    facts = {**asdict(result), "seconds": round(result.seconds, 3), **extra}
+    """Print the result of a search, perhaps of a part; return the exit code."""
+    from batchsolve.runs.split import result_of_part
+
+    part = result_of_part(header, asdict(result)) if header else {}
+    facts = {**asdict(result), "seconds": round(result.seconds, 3), **part}
     printing.summary(facts, said or result, output=output)
     for reason in result.failures:
         print(printable(f"batchsolve: a subproblem was left out: {reason}"), file=sys.stderr)
@@ -203,6 +230,7 @@ def runs(
     examples=(
         "batchsolve split queens:14 --depth 3 --files 20 -o parts",
         "batchsolve count queens:14 --stacks parts/0007.jsonl --json > 0007.json",
+        "batchsolve enumerate queens:14 --stacks parts/0007.jsonl -o solutions7",
     )
 )
 def split(
@@ -219,7 +247,7 @@ def split(
     puzzles: Puzzles,
     printing: Printing,
 ) -> int:
-    """Split one problem into files that can be counted anywhere.
+    """Split one problem into files that can be counted or listed anywhere.
 
     merge adds up the counts of the files.
     """
@@ -249,7 +277,9 @@ def split(
 def merge(
     results: Annotated[
         tuple[str, ...],
-        argument(metavar="RESULT...", help="The output of count --stacks PART --json."),
+        argument(
+            metavar="RESULT...", help="The output of count or enumerate with --stacks PART --json."
+        ),
     ],
     *,
     printing: Json,

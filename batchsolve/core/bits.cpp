@@ -6,12 +6,10 @@
 
 namespace batchsolve {
 
-Outcome search_bits(const Problem& problem, const Task& task) {
-    Search search(task);
-    Bits moves(problem);
-    Covers covers{search};
-    search.below(moves, covers, 0, task.stacks.size());
-    return std::move(search.out);
+std::optional<Outcome> search_bits(const Problem& problem, const Task& task,
+                                   std::size_t most_options) {
+    if (leaves_more(problem, task.stacks, most_options)) return {};
+    return search_with(Bits(problem), task);
 }
 
 }  // namespace batchsolve

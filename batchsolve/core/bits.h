@@ -12,8 +12,7 @@
 
 #include <deque>
 
-#include "residual.h"
-#include "vectors.h"
+#include "grouped.h"
 #include "walk.h"
 
 namespace batchsolve {
@@ -40,7 +39,7 @@ public:
         ++n_chosen_;
         const Word key = least_key(level);
         if (key >= covered) return Node::cover;
-        const auto row = here_->row_of(key & item_bits);
+        const auto row = here_->rows[key & item_bits];
         const auto alive = at(alive_, level);
         const auto left = at(left_, level);
         std::size_t size = 0;
@@ -70,11 +69,11 @@ public:
         if (w == left.size()) return false;
         const std::size_t o = 64 * w + static_cast<std::size_t>(std::countr_zero(left[w]));
         left[w] &= left[w] - 1;
-        const auto conflicts = here_->conflicts_of(o);
+        const auto conflicts = here_->conflicts[o];
         const auto alive = at(alive_, level);
         const auto below = std::span(alive_).subspan((level + 1) * stride_, conflicts.size());
         for (std::size_t v = 0; v < conflicts.size(); ++v) below[v] = alive[v] & ~conflicts[v];
-        for (const auto i : here_->covers_of(o)) tag(*here_, i) |= covered;
+        for (const auto i : here_->covers[o]) here_->tag(i) |= covered;
         levels_[level].taken = static_cast<std::uint32_t>(o);
         levels_[level].option = here_->options[o];
         return true;
@@ -82,7 +81,7 @@ public:
 
     void take_back(std::size_t level) {
         if (here_->base > level) pop_residual();
-        for (const auto i : here_->covers_of(levels_[level].taken)) tag(*here_, i) &= ~covered;
+        for (const auto i : here_->covers[levels_[level].taken]) here_->tag(i) &= ~covered;
     }
 
     void abandon(std::size_t) {}  // the next stack has a residual of its own
@@ -105,16 +104,12 @@ public:
 private:
     static constexpr Word covered = Word{1} << 63;  // in the tag of an item
     static constexpr Word item_bits = 0xffffffff;   // of a key; the number of options is above
-    static constexpr std::size_t width = n_lanes<Word>;
     static constexpr std::int64_t worth = 24;  // nodes × items per option that pay for a residual
 
-    /// A residual, the same rows side by side in vectors, and a tag for each item: its number, and
-    /// the bit `covered`.
-    struct Nested : Residual {
-        std::size_t base = 0;       // the level of its topmost node
-        std::int64_t begun = 0;     // nodes chosen before
-        std::vector<Words> groups;  // word w of `width` items, one behind the other
-        std::vector<Words> tags;
+    /// A residual; the tag of an item is its number, and the bit `covered`.
+    struct Nested : Grouped {
+        std::size_t base = 0;    // the level of its topmost node
+        std::int64_t begun = 0;  // nodes chosen before
     };
     struct Level {
         std::uint32_t taken = 0;  // the option taken, as the residual numbers it
@@ -126,24 +121,12 @@ private:
         return std::span(sets).subspan(level * stride_, here_->words);
     }
 
-    // the language lets words of a vector be read as words
-    static Word& tag(Nested& r, std::size_t i) {
-        return std::span(reinterpret_cast<Word*>(r.tags.data()), r.tags.size() * width)[i];
-    }
-
     /// The key of an item is the number of its options, but at least 1, and behind it the item.
     Word least_key(std::size_t level) {
-        const auto alive = at(alive_, level);
-        const Words* group = here_->groups.data();  // as many as `fill_groups` wrote
-        Words best = ~Words{};
-        for (const Words& tags : here_->tags) {
-            Words met{};
-            for (const Word w : alive) met += popcount(*group++ & w);
+        return here_->least_key(at(alive_, level), [](Words tags, Words met) {
             met = met > 1 ? met : Words{} + 1;
-            const Words key = met << 32 | tags;
-            best = lesser(best, key);
-        }
-        return least<Word>(best);
+            return met << 32 | tags;
+        });
     }
 
     void list_alive(std::size_t level) {
@@ -152,7 +135,7 @@ private:
         for_each_bit(at(alive_, level),
                      [&](std::size_t o) { options_.push_back(here_->options[o]); });
         for (std::size_t i = 0; i < here_->items.size(); ++i) {
-            if (tag(*here_, i) < covered) items_.push_back(here_->items[i]);
+            if (here_->tag(i) < covered) items_.push_back(here_->items[i]);
         }
     }
 
@@ -163,7 +146,8 @@ private:
         builder_.build(options_, items_, *here_);
         here_->base = level;
         here_->begun = n_chosen_;
-        fill_groups(*here_);
+        here_->lay_out(covered);
+        for (std::size_t i = 0; i < items_.size(); ++i) here_->tag(i) = i;
         fill_first(at(alive_, level), options_.size());
     }
 
@@ -173,19 +157,6 @@ private:
         const auto gain = (n_chosen_ - done.begun) * static_cast<std::int64_t>(here_->items.size());
         const std::size_t n = done.options.size();
         if (gain < worth * static_cast<std::int64_t>(n)) least_ = std::max(least_, n + 1);
-    }
-
-    static void fill_groups(Nested& r) {
-        const std::size_t n_groups = (r.items.size() + width - 1) / width;
-        r.groups.assign(n_groups * r.words, Words{});
-        r.tags.assign(n_groups, Words{} + covered);
-        for (std::size_t i = 0; i < r.items.size(); ++i) {
-            tag(r, i) = i;
-            const auto row = r.row_of(i);
-            for (std::size_t w = 0; w < r.words; ++w) {
-                r.groups[i / width * r.words + w][i % width] = row[w];
-            }
-        }
     }
 
     Held held_;

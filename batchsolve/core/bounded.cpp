@@ -6,21 +6,13 @@
 
 namespace batchsolve {
 
-Outcome search_bounded(const Problem& problem, Handicaps handicaps, const Task& task) {
-    check(problem, handicaps);
-    Search search(task);
-    const auto search_with = [&]<bool colored, bool ruled>() {
-        BoundedLinks<colored, ruled, false, NoPrices> moves(problem, std::move(handicaps), {});
-        Covers covers{search};
-        search.below(moves, covers, 0, task.stacks.size());
+Outcome search_bounded(const Problem& problem, std::span<const std::uint32_t> handicaps,
+                       const Task& task) {
+    const auto search = [&]<bool colored, bool ruled>() {
+        using Moves = BoundedLinks<colored, ruled, false, NoPrices>;
+        return search_with(Moves(problem, Handicaps(problem, handicaps)), task);
     };
-    const bool ruled = !handicaps.of_item.empty();
-    if (problem.colors.empty()) {
-        ruled ? search_with.operator()<false, true>() : search_with.operator()<false, false>();
-    } else {
-        ruled ? search_with.operator()<true, true>() : search_with.operator()<true, false>();
-    }
-    return std::move(search.out);
+    return with_facts(!problem.colors.empty(), !handicaps.empty(), search);
 }
 
 }  // namespace batchsolve

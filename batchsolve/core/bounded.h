@@ -36,20 +36,18 @@ public:
     explicit BoundedLinks(const Problem& problem, Handicaps handicaps = {}, Price prices = {})
         : Base(problem, std::move(handicaps)),
           n_options_(problem.n_options()),
-          bounds_(problem.n_items + 1, Bounds{0, 1}),
+          bounds_(problem.n_items + 1),
           used_(problem.n_items + 1),
           decided_(problem.n_options()),
           gain_(problem.n_options()),
           levels_(problem.n_options() + 2),
           prices_(std::move(prices)) {
-        for (Item i = 0; i < problem.n_primary; ++i) {
-            bounds_[i + 1] = problem.bounds.empty() ? Bounds{1, 1} : problem.bounds[i];
+        for (Item i = 0; i < problem.n_items; ++i) {
+            bounds_[i + 1] = problem.bounds_of(i);
             if (bounds_[i + 1].most > 1) counted_.push_back(i + 1);
-            const bool all_have_it = this->size_[i + 1] == n_options_;
-            if (all_have_it && (total_ == 0 || bounds_[i + 1].most < bounds_[total_].most)) {
-                total_ = i + 1;
-            }
         }
+        const Item total = item_of_all_options(problem);
+        total_ = total < problem.n_items ? total + 1 : 0;
         for (Option o = 0; o < n_options_; ++o) {
             if (prices_.is_useless(o)) tweak(o);
         }

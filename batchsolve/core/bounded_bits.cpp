@@ -6,18 +6,11 @@
 
 namespace batchsolve {
 
-Outcome search_bounded_bits(const Problem& problem, const Task& task) {
-    const bool fits = std::ranges::all_of(
-        problem.bounds, [](Bounds bounds) { return bounds.most <= most_bounded_items; });
-    if (problem.bounds.empty() || problem.n_primary > most_bounded_items || !fits ||
-        leaves_more(problem, task.stacks, most_bounded_options)) {
-        throw std::invalid_argument("the problem has no bounds, or is too large for 16 bits");
-    }
-    Search search(task);
+std::optional<Outcome> search_bounded_bits(const Problem& problem, const Task& task) {
+    require(!problem.bounds.empty(), "the problem has no bounds");
     BoundedBits moves(problem);
-    Covers covers{search};
-    search.below(moves, covers, 0, task.stacks.size());
-    return std::move(search.out);
+    if (!moves.can_take(task.stacks)) return {};
+    return search_with(std::move(moves), task);
 }
 
 }  // namespace batchsolve

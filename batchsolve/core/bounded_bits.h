@@ -13,8 +13,7 @@
 // The tree is that of bounded.h, node by node.
 #pragma once
 
-#include "residual.h"
-#include "vectors.h"
+#include "grouped.h"
 #include "walk.h"
 
 namespace batchsolve {
@@ -27,16 +26,25 @@ public:
           builder_(problem),
           used_(problem.n_items),
           decided_(problem.n_options()),
-          total_of_problem_(find_total(problem)),
+          total_of_problem_(item_of_all_options(problem)),
           levels_(problem.n_options() + 2) {}
+
+    /// Tell whether the numbers of items, of their options and their bounds have 16 bits.
+    bool can_take(const Stacks& stacks) {
+        constexpr std::size_t most_options = 16'000;
+        const auto is_small = [](Bounds bounds) { return bounds.most <= field; };
+        const auto left = [&](std::span<const Option> stack) {
+            return hold(stack) < 0 ? list_left() : std::span<const Option>();
+        };
+        return problem_->n_primary <= field && std::ranges::all_of(problem_->bounds, is_small) &&
+               !leaves_more(*problem_, stacks, most_options, left);
+    }
 
     std::int32_t select(std::span<const Option> stack) {
         const std::int32_t clash = hold(stack);
         if (clash >= 0) return clash;
-        held_.list_left(options_, items_);
-        std::erase_if(options_, [&](Option o) { return decided_[o]; });
+        list_left();
         builder_.build(options_, items_, r_, [&](Item i) { return used_[i] + 1 >= most(i); });
-        fill_groups();
         fill_tags();
         fill_members();
         alive_.resize(std::max(alive_.size(), r_.words));
@@ -58,7 +66,7 @@ public:
         if (alive_.size() < (level + 2) * r_.words) alive_.resize(2 * (level + 2) * r_.words);
         Level& here = levels_[level];
         // the last option that the item needs, and the last that it may have
-        here.tries_each = tag(item_) >> slack_at == full - (Word{1} << (need_at - slack_at));
+        here.tries_each = r_.tag(item_) >> slack_at == full - (Word{1} << (need_at - slack_at));
         here.item = static_cast<std::uint32_t>(item_);
         here.state = State::opened;
         here.option = 0;
@@ -109,7 +117,7 @@ private:
     static constexpr Word enough = Word{1} << 63;     // the least tag of an item that needs no more
     static constexpr Word full = enough >> slack_at;  // the upper half of one that may have no more
     static constexpr Word no_branch = enough | enough >> 1;  // of one that has and needs no options
-    static constexpr std::size_t none = ~std::size_t{0}, width = n_lanes<Word>;
+    static constexpr std::size_t none = ~std::size_t{0};
 
     enum class State : std::uint8_t { opened, taken, excluded };
     struct Level {
@@ -120,9 +128,7 @@ private:
         std::uint64_t needs = 0;  // options that items need, together, without `total_`
     };
 
-    std::uint32_t most(Item i) const {
-        return i < problem_->n_primary ? problem_->bounds[i].most : 1;
-    }
+    std::uint32_t most(Item i) const { return problem_->bounds_of(i).most; }
 
     /// Record what a stack takes and excludes; return -1, or the position of one that clashes.
     std::int32_t hold(std::span<const Option> stack) {
@@ -142,17 +148,19 @@ private:
         return -1;
     }
 
+    /// List the options and items that a stack leaves; return the options.
+    std::span<const Option> list_left() {
+        held_.list_left(options_, items_);
+        std::erase_if(options_, [&](Option o) { return decided_[o]; });
+        return options_;
+    }
+
     std::span<Word> alive(std::size_t level) {
         return std::span(alive_).subspan(level * r_.words, r_.words);
     }
     std::span<const Word> alive(std::size_t level) const {
         return std::span(alive_).subspan(level * r_.words, r_.words);
     }
-    // the language lets words of a vector be read as words
-    Word& tag(std::size_t i) {
-        return std::span(reinterpret_cast<Word*>(tags_.data()), tags_.size() * width)[i];
-    }
-
     Choice taken(const Level& here, std::size_t o) const {
         return {r_.options[o], static_cast<double>(here.n_branches)};
     }
@@ -162,20 +170,10 @@ private:
         return {r_.options[here.option] + problem_->n_options(), n / (n - 1)};
     }
 
-    void fill_groups() {
-        groups_.assign((r_.items.size() + width - 1) / width * r_.words, Words{});
-        for (std::size_t i = 0; i < r_.items.size(); ++i) {
-            const auto row = r_.row_of(i);
-            for (std::size_t w = 0; w < r_.words; ++w) {
-                groups_[i / width * r_.words + w][i % width] = row[w];
-            }
-        }
-    }
-
     /// Write the tags, and which items need more options, and how many.
     void fill_tags() {
         const std::size_t n = r_.items.size();
-        tags_.assign((n + width - 1) / width, Words{} + ~Word{0});
+        r_.lay_out(~Word{0});
         slack_.resize(n);
         is_wide_.resize(n);
         needy_.assign(words_for(n), 0);
@@ -186,7 +184,7 @@ private:
             const std::uint32_t used = used_[r_.items[i]], need = least - std::min(used, least);
             slack_[i] = most - used - need;
             is_wide_[i] = most - used > 1;
-            tag(i) =
+            r_.tag(i) =
                 enough - (Word{need} << need_at) + (slack_[i] << slack_at) + (field << size_at) + i;
             if (need > 0) set_bit(needy_, i);
             if (i != total_) levels_[0].needs += need;
@@ -198,48 +196,28 @@ private:
         const auto at = std::ranges::find(r_.items, total_of_problem_);
         return at == r_.items.end() ? none : static_cast<std::size_t>(at - r_.items.begin());
     }
-    /// Return the item that all options have, the one of the least upper bound; n_items if none.
-    static Item find_total(const Problem& problem) {
-        std::vector<Option> sizes(problem.n_items);
-        for (Option o = 0; o < problem.n_options(); ++o) {
-            for (const Item i : problem.items_of(o)) ++sizes[i];
-        }
-        Item total = problem.n_items;
-        for (Item i = 0; i < problem.n_primary; ++i) {
-            const bool is_better =
-                total == problem.n_items || problem.bounds[i].most < problem.bounds[total].most;
-            if (sizes[i] == problem.n_options() && is_better) total = i;
-        }
-        return total;
-    }
-
     /// Write the items of each option, without `total_`, as sets.
     void fill_members() {
         const std::size_t words = needy_.size();
         members_.assign(total_ == none ? 0 : r_.options.size() * words, 0);
         gain_.assign(total_ == none ? 0 : r_.options.size(), 0);
         for (std::size_t o = 0; o < gain_.size(); ++o) {
-            for (const auto i : r_.covers_of(o)) {
+            for (const auto i : r_.covers[o]) {
                 if (i != total_) set_bit(std::span(members_).subspan(o * words, words), i);
             }
         }
     }
 
     Word least_key(std::span<const Word> alive) const {
-        const Words* group = groups_.data();  // as many as `fill_groups` wrote
-        Words best = ~Words{};
-        for (const Words& tags : tags_) {
-            Words met{};
-            for (const Word w : alive) met += popcount(*group++ & w);
+        return r_.least_key(alive, [](Words tags, Words met) {
             const Words none_left = met == 0 ? Words{} + (Word{1} << 62) : Words{};
-            best = lesser(best, (tags + (met << need_at) - (met << size_at)) | none_left);
-        }
-        return least<Word>(best);
+            return (tags + (met << need_at) - (met << size_at)) | none_left;
+        });
     }
 
     /// Drop options as bounded.h does; tell whether the others can meet all needs.
     bool drop_small(std::size_t level) {
-        const Word needs = levels_[level].needs, of_total = tag(total_);
+        const Word needs = levels_[level].needs, of_total = r_.tag(total_);
         const Word more =
             (of_total >> slack_at & field) + (enough >> need_at) - (of_total >> need_at);
         if (needs == 0 || more == 0) return needs == 0;
@@ -268,11 +246,11 @@ private:
     /// Write the set of the next level, in which an option of this one is taken.
     void take(std::size_t o, std::size_t level) {
         const auto here = alive(level), below = alive(level + 1);
-        const auto conflicts = r_.conflicts_of(o);
+        const auto conflicts = r_.conflicts[o];
         for (std::size_t w = 0; w < below.size(); ++w) below[w] = here[w] & ~conflicts[w];
         levels_[level + 1].needs = levels_[level].needs;
-        for (const auto i : r_.covers_of(o)) {
-            Word& t = tag(i);
+        for (const auto i : r_.covers[o]) {
+            Word& t = r_.tag(i);
             if (t < enough) {
                 t += Word{1} << need_at;
                 levels_[level + 1].needs -= i != total_;
@@ -281,15 +259,15 @@ private:
                 t -= Word{1} << slack_at;
             }
             if (t >> slack_at == full && is_wide_[i]) {
-                const auto row = r_.row_of(i);
+                const auto row = r_.rows[i];
                 for (std::size_t w = 0; w < below.size(); ++w) below[w] &= ~row[w];
             }
         }
     }
 
     void untake(std::size_t o) {
-        for (const auto i : r_.covers_of(o)) {
-            Word& t = tag(i);
+        for (const auto i : r_.covers[o]) {
+            Word& t = r_.tag(i);
             if ((t >> slack_at & field) < slack_[i]) {
                 t += Word{1} << slack_at;
             } else {
@@ -308,7 +286,7 @@ private:
 
     /// Return the first option of a level's item that is left, from one on; n_options if none is.
     std::size_t first_from(std::size_t o, std::size_t level) const {
-        const auto here = alive(level), row = r_.row_of(levels_[level].item);
+        const auto here = alive(level), row = r_.rows[levels_[level].item];
         Word mask = ~Word{0} << o % 64;
         for (std::size_t w = o / 64; w < here.size(); ++w, mask = ~Word{0}) {
             if (const Word rest = here[w] & row[w] & mask) {
@@ -321,13 +299,11 @@ private:
     const Problem* problem_;
     Held held_;  // items that may be in no more options
     ResidualBuilder builder_;
-    Residual r_;
+    Grouped r_;
     std::vector<std::uint32_t> used_;  // item of the problem -> options of the stack that have it
     std::vector<bool> decided_;        // options that the stack takes or excludes
     std::vector<Option> options_;      // of the residual to be built
     std::vector<Item> items_;          // its primary items
-    std::vector<Words> groups_;        // word w of `width` items, one behind the other
-    std::vector<Words> tags_;
     std::vector<Word> slack_;    // item -> options it may have beyond those it needs, at the top
     std::vector<bool> is_wide_;  // item -> whether it may have several options, at the top
     std::vector<Word> needy_;    // the items that need more options

@@ -10,34 +10,26 @@
 namespace batchsolve {
 
 Outcome search_cheapest(const Problem& problem, const Pricing& pricing, const Task& task) {
-    if (pricing.ceilings.size() != task.stacks.size() || pricing.n_wanted == 0) {
-        throw std::invalid_argument("each stack has an upper bound, and covers are wanted");
+    require(pricing.ceilings.size() == task.stacks.size() && pricing.n_wanted > 0,
+            "each stack has an upper bound, and covers are wanted");
+    const Prices prices(pricing, problem.n_options());
+    if (problem.colors.empty()) {
+        return search_with(BoundedLinks<false, false, false, Prices>(problem, {}, prices), task);
     }
-    Search search(task);
-    const auto search_with = [&]<bool colored>() {
-        BoundedLinks<colored, false, false, Prices> moves(problem, {},
-                                                          {pricing, problem.n_options()});
-        Covers covers{search};
-        search.below(moves, covers, 0, task.stacks.size());
-    };
-    problem.colors.empty() ? search_with.operator()<false>() : search_with.operator()<true>();
-    return std::move(search.out);
+    return search_with(BoundedLinks<true, false, false, Prices>(problem, {}, prices), task);
 }
 
-std::int64_t take_taxes(std::span<const std::int64_t> options, std::span<const std::int64_t> ends,
-                        std::span<const std::int64_t> fixed, std::span<std::int64_t> net,
+std::int64_t take_taxes(Ints options, Ints ends, Ints fixed, std::span<std::int64_t> net,
                         std::int64_t highest, int n_sweeps) {
-    bool fit = ends.size() > fixed.size() && ends[0] >= 0;
-    for (std::size_t i = 0; fit && i < fixed.size(); ++i) fit = ends[i] <= ends[i + 1];
-    fit = fit && ends[fixed.size()] <= std::ssize(options);
-    for (const std::int64_t o : options) fit = fit && 0 <= o && o < std::ssize(net);
-    if (!fit) throw std::invalid_argument("the options of the items do not fit together");
+    const Lists<std::int64_t> options_of(ends, options);
+    const auto exists = [&](std::int64_t o) { return 0 <= o && o < std::ssize(net); };
+    require(options_of.size() >= fixed.size() && std::ranges::all_of(options, exists),
+            "the options of the items do not fit together");
     std::int64_t base = 0;
     std::vector<std::int64_t> taxes(fixed.size());
     for (int sweep = 0; sweep < n_sweeps + 2; ++sweep) {
         for (std::size_t i = 0; i < fixed.size(); ++i) {
-            const auto own = options.subspan(static_cast<std::size_t>(ends[i]),
-                                             static_cast<std::size_t>(ends[i + 1] - ends[i]));
+            const auto own = options_of[i];
             if (own.empty() || fixed[i] == 0) continue;
             std::int64_t first = std::numeric_limits<std::int64_t>::max(), second = first;
             for (const std::int64_t o : own) {

@@ -6,24 +6,18 @@
 // order are wanted.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <span>
-#include <stdexcept>
-#include <vector>
-
 #include "problem.h"
 
 namespace batchsolve {
 
 /// What a search needs to know of costs; its arrays have a number for each option.
 struct Pricing {
-    std::int64_t scale = 1;                  // of all costs here
-    std::span<const std::int64_t> net;       // costs without taxes
-    std::span<const std::int64_t> share;     // net costs divided by the numbers of primary items
-    std::span<const bool> is_useless;        // options in no cover
-    std::span<const std::int64_t> ceilings;  // stack -> upper bound of the cost of a cover below it
-    std::size_t n_wanted = 1;                // covers
+    std::int64_t scale = 1;            // of all costs here
+    Ints net;                          // costs without taxes
+    Ints share;                        // net costs divided by the numbers of primary items
+    std::span<const bool> is_useless;  // options in no cover
+    Ints ceilings;                     // stack -> upper bound of the cost of a cover below it
+    std::size_t n_wanted = 1;          // covers
 };
 
 class Prices {
@@ -33,10 +27,9 @@ public:
     Prices() = default;
     Prices(const Pricing& pricing, Option n_options)
         : pricing_(pricing), spent_(n_options + 2), due_(n_options + 2) {
-        if (pricing.net.size() != n_options || pricing.share.size() != n_options ||
-            pricing.is_useless.size() != n_options) {
-            throw std::invalid_argument("each option has its costs");
-        }
+        require(pricing.net.size() == n_options && pricing.share.size() == n_options &&
+                    pricing.is_useless.size() == n_options,
+                "each option has its costs");
     }
 
     std::int64_t net(Option o) const { return pricing_.net[o]; }
@@ -93,8 +86,7 @@ private:
 /// below 0. A sweep moves the tax on each item to where the bound grows most if the others stay as
 /// they are: between the two least net costs. That is coordinate ascent in the dual of the linear
 /// program. The last two sweeps end with net costs of 0 or more, one of them 0 for each item.
-std::int64_t take_taxes(std::span<const std::int64_t> options, std::span<const std::int64_t> ends,
-                        std::span<const std::int64_t> fixed, std::span<std::int64_t> net,
+std::int64_t take_taxes(Ints options, Ints ends, Ints fixed, std::span<std::int64_t> net,
                         std::int64_t highest, int n_sweeps);
 
 /// Costs do not matter.

@@ -9,13 +9,8 @@
 // Who makes a node passes children that exist; see `GraphView` for nodes that come from elsewhere.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <stdexcept>
-#include <vector>
-
-#include "large_pages.h"
 #include "problem.h"
+#include "slots.h"
 
 namespace batchsolve {
 
@@ -41,9 +36,9 @@ public:
     GraphView(std::span<const Option> options, std::span<const NodeNumber> lows,
               std::span<const NodeNumber> highs)
         : options_(options), lows_(lows), highs_(highs) {
-        if (options.size() < 2 || lows.size() != options.size() || highs.size() != options.size()) {
-            throw std::invalid_argument("each node has an option and two children");
-        }
+        require(
+            options.size() >= 2 && lows.size() == options.size() && highs.size() == options.size(),
+            "each node has an option and two children");
     }
 
     NodeNumber size() const { return static_cast<NodeNumber>(options_.size()); }
@@ -51,44 +46,16 @@ public:
     NodeNumber low(NodeNumber x) const { return child(lows_[x], x); }
     NodeNumber high(NodeNumber x) const { return child(highs_[x], x); }
 
-    void check_root(NodeNumber root) const {
-        if (root >= size()) throw std::invalid_argument("there is no such root");
-    }
+    void check_root(NodeNumber root) const { require(root < size(), "there is no such root"); }
 
 private:
     static NodeNumber child(NodeNumber y, NodeNumber x) {
-        if (y >= x) throw std::invalid_argument("children have smaller numbers than their parents");
+        require(y < x, "children have smaller numbers than their parents");
         return y;
     }
 
     std::span<const Option> options_;
     std::span<const NodeNumber> lows_, highs_;
-};
-
-/// A hash table of the numbers of entries, which are positive, with linear probing.
-class Slots {
-public:
-    static constexpr std::size_t bytes_of_each = 2 * sizeof(std::uint32_t);  // entry
-
-    /// Forget all, and have room for n entries.
-    void clear(std::size_t n) {
-        slots_ = {};  // so that the new ones may take their memory
-        slots_.resize(2 * n + 1);
-    }
-
-    /// Return the slot of the entry that is equal, or the empty one that it may have.
-    std::uint32_t& find(std::uint64_t hash, auto is_equal) {
-        using Wide = unsigned __int128;
-        auto s = static_cast<std::size_t>(Wide{hash} * slots_.size() >> 64);
-        while (slots_[s] != 0 && !is_equal(slots_[s])) s = s + 1 == slots_.size() ? 0 : s + 1;
-        return slots_[s];
-    }
-    std::uint32_t& find_empty(std::uint64_t hash) {
-        return find(hash, [](std::uint32_t) { return false; });
-    }
-
-private:
-    LargeVector<std::uint32_t> slots_;
 };
 
 /// The table of all nodes.

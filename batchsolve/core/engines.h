@@ -4,7 +4,7 @@
 #pragma once
 
 #include <memory>
-#include <span>
+#include <optional>
 
 #include "task.h"
 
@@ -13,12 +13,26 @@ namespace batchsolve {
 /// The handicaps of items under a branching rule: what is added to their numbers of options, if
 /// they have two or more. The choice ends at an item with `enough` options or fewer.
 struct Handicaps {
+    Handicaps() = default;
+    /// Without any, the rule is that of the fewest options. The first is `enough`.
+    Handicaps(const Problem& problem, std::span<const std::uint32_t> given)
+        : of_item(given.begin(), given.end()), enough(given.empty() ? 1 : given[0]) {
+        require(given.empty() || given.size() == problem.n_items + 1, "each item has a handicap");
+    }
+
     std::vector<std::uint32_t> of_item;  // item, counted from 1 -> its handicap
     std::uint32_t enough = 1;
 };
 
-/// Check that handicaps, if there are any, are those of the items of a problem.
-void check(const Problem& problem, const Handicaps& handicaps);
+/// Call a function template with two facts as its arguments.
+auto with_facts(bool one, bool other, auto function) {
+    if (one) {
+        return other ? function.template operator()<true, true>()
+                     : function.template operator()<true, false>();
+    }
+    return other ? function.template operator()<false, true>()
+                 : function.template operator()<false, false>();
+}
 
 /// Check that an order has each primary item of a problem once.
 void check_order(const Problem& problem, std::span<const Item> order);
@@ -31,29 +45,30 @@ public:
     /// Search the stacks begin .. end - 1 of a task that are of this problem.
     virtual void search(class Search& search, std::size_t begin, std::size_t end) const = 0;
 
-    /// Without handicaps, the rule is that of the fewest options.
-    static std::unique_ptr<PreparedLinks> of(const Problem& problem, Handicaps handicaps);
+    static std::unique_ptr<PreparedLinks> of(const Problem& problem,
+                                             std::span<const std::uint32_t> handicaps);
 };
 
 /// Search a task whose stack k is of problem places[k].
-Outcome search_links(std::span<const PreparedLinks* const> problems,
-                     std::span<const std::int64_t> places, const Task& task);
+Outcome search_links(const std::vector<const PreparedLinks*>& problems, Ints places,
+                     const Task& task);
 
-/// See bits.h. Its matrix of conflicts has a bit for each two options that a stack leaves.
-Outcome search_bits(const Problem& problem, const Task& task);
+// Engines that take residuals (residual.h) have no outcome if one is too large for them.
 
-/// See sparse.h. No stack may leave `most_sparse_options` options or more, and no problem may have
-/// `most_sparse_items` primary items or more.
-Outcome search_sparse(const Problem& problem, const Task& task);
-constexpr std::size_t most_sparse_options = 1 << 15, most_sparse_items = (1 << 16) - 128;
+/// See bits.h. Its matrix of conflicts has a bit for each two options that a stack leaves, which
+/// are `most_options` at most.
+std::optional<Outcome> search_bits(const Problem& problem, const Task& task,
+                                   std::size_t most_options);
+
+/// See sparse.h.
+std::optional<Outcome> search_sparse(const Problem& problem, const Task& task);
 
 /// See bounded.h.
-Outcome search_bounded(const Problem& problem, Handicaps handicaps, const Task& task);
+Outcome search_bounded(const Problem& problem, std::span<const std::uint32_t> handicaps,
+                       const Task& task);
 
-/// See bounded_bits.h. No stack may leave more than `most_bounded_options` options, and no problem
-/// may have more than `most_bounded_items` primary items or upper bounds above that.
-Outcome search_bounded_bits(const Problem& problem, const Task& task);
-constexpr std::size_t most_bounded_options = 16'000, most_bounded_items = (1 << 16) - 1;
+/// See bounded_bits.h.
+std::optional<Outcome> search_bounded_bits(const Problem& problem, const Task& task);
 
 /// See cheapest.h.
 struct Pricing;
@@ -68,7 +83,7 @@ struct Counted {
 /// See memo.h. The table has rows of `table_width` words, which are 0 at first; other threads and
 /// processes may use it at the same time.
 Counted count_by_memo(const Problem& problem, std::span<const Item> order,
-                      std::span<std::uint64_t> table, const Task& task);
+                      Rows<std::uint64_t> table, const Task& task);
 std::size_t table_width(const Problem& problem);
 
 }  // namespace batchsolve

@@ -1,55 +1,39 @@
 // Counts, numbers and restrictions of covers in a graph.
 #include "graph_queries.h"
 
-#include <optional>
-
 namespace batchsolve {
 
-namespace {
-
-/// Return the counts of all nodes in so many words, or none if they do not fit.
-std::optional<std::vector<Word>> counts_in(const GraphView& graph, std::size_t n_words) {
-    std::vector<Word> counts(graph.size() * n_words);
-    const auto of = [&](NodeNumber x) { return std::span(counts).subspan(x * n_words, n_words); };
-    of(1)[0] = 1;
-    for (NodeNumber x = 2; x < graph.size(); ++x) {
-        if (add(of(graph.low(x)), of(graph.high(x)), of(x))) return {};
-    }
-    return counts;
-}
-
-}  // namespace
-
-CoverCounts count_covers(const GraphView& graph) {
+Matrix<Word> count_covers(const GraphView& graph) {
     for (std::size_t n_words = 1;; n_words *= 2) {
-        if (auto counts = counts_in(graph, n_words)) return {n_words, std::move(*counts)};
+        Matrix<Word> counts(graph.size(), n_words);
+        counts[1][0] = 1;
+        NodeNumber x = 2;
+        while (x < graph.size() && !add(counts[graph.low(x)], counts[graph.high(x)], counts[x]))
+            ++x;
+        if (x == graph.size()) return counts;
     }
 }
 
-GrowingStacks covers_at(const GraphView& graph, std::span<const Word> counts, std::size_t n_words,
-                        NodeNumber root, std::span<const Word> numbers) {
+GrowingLists<Option> covers_at(const GraphView& graph, Rows<const Word> counts, NodeNumber root,
+                               Rows<const Word> numbers) {
     graph.check_root(root);
-    if (n_words == 0 || counts.size() != graph.size() * n_words || numbers.size() % n_words != 0) {
-        throw std::invalid_argument(
+    require(counts.size() == graph.size() && counts.width > 0 && numbers.width == counts.width,
             "counts of nodes and numbers of covers have equally many words");
-    }
-    GrowingStacks covers;
+    GrowingLists<Option> covers;
     std::vector<Word> rest;
-    for (std::size_t k = 0; k < numbers.size() / n_words; ++k) {
-        const auto number = numbers.subspan(k * n_words, n_words);
-        rest.assign(number.begin(), number.end());
+    for (std::size_t k = 0; k < numbers.size(); ++k) {
+        rest.assign(numbers[k].begin(), numbers[k].end());
         for (NodeNumber x = root; x > 1;) {
             const NodeNumber high = graph.high(x);
-            const auto below_high = counts.subspan(high * n_words, n_words);
-            if (is_less(rest, below_high)) {
-                covers.options.push_back(graph.option(x));
+            if (is_less(rest, counts[high])) {
+                covers.values.push_back(graph.option(x));
                 x = high;
             } else {
-                subtract(rest, below_high, rest);
+                subtract(rest, counts[high], rest);
                 x = graph.low(x);
             }
         }
-        covers.end_stack(k);
+        covers.end_list();
     }
     return covers;
 }

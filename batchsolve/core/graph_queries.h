@@ -8,24 +8,17 @@
 #pragma once
 
 #include "diagram.h"
-#include "task.h"
 #include "whole_numbers.h"
 
 namespace batchsolve {
 
-/// Counts of covers, each of `n_words` words.
-struct CoverCounts {
-    std::size_t n_words;
-    std::vector<Word> words;  // of all nodes
-};
-
 /// Count the covers below every node, in as many words as the largest count needs.
-CoverCounts count_covers(const GraphView& graph);
+Matrix<Word> count_covers(const GraphView& graph);
 
 /// Return covers by their numbers, which are less than the count of the root: the words of one
 /// behind those of the other.
-GrowingStacks covers_at(const GraphView& graph, std::span<const Word> counts, std::size_t n_words,
-                        NodeNumber root, std::span<const Word> numbers);
+GrowingLists<Option> covers_at(const GraphView& graph, Rows<const Word> counts, NodeNumber root,
+                               Rows<const Word> numbers);
 
 /// Return the covers with an option, or without it, in a graph that still has the other nodes.
 Graph restricted(const GraphView& graph, NodeNumber root, Option option, bool is_wanted);

@@ -1,15 +1,15 @@
 // The walk that draws a decision diagram, over dancing links with keys.
 #include "graph_search.h"
 
+#include "engines.h"
+
 namespace batchsolve {
 
 GraphSearch::AnyLinks GraphSearch::links_of(const Problem& problem, bool is_ordered) {
-    if (problem.colors.empty()) {
-        if (is_ordered) return KeyedLinks<false, true>(problem);
-        return KeyedLinks<false, false>(problem);
-    }
-    if (is_ordered) return KeyedLinks<true, true>(problem);
-    return KeyedLinks<true, false>(problem);
+    const auto make = [&]<bool colored, bool ordered>() -> AnyLinks {
+        return KeyedLinks<colored, ordered>(problem);
+    };
+    return with_facts(!problem.colors.empty(), is_ordered, make);
 }
 
 GraphSearch::GraphSearch(const Problem& problem, bool is_ordered, std::size_t room,

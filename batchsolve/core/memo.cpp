@@ -8,19 +8,14 @@ namespace batchsolve {
 
 namespace {
 
-template <bool colored>
-using Keyed = KeyedLinks<colored>;
-template <bool colored>
-using KeyedBounded = BoundedLinks<colored, false, true, NoPrices>;
-
 /// Call a function template with the kind of moves that a problem needs.
 auto with_moves_for(const Problem& problem, auto function) {
-    if (problem.bounds.empty()) {
-        return problem.colors.empty() ? function.template operator()<Keyed<false>>()
-                                      : function.template operator()<Keyed<true>>();
-    }
-    return problem.colors.empty() ? function.template operator()<KeyedBounded<false>>()
-                                  : function.template operator()<KeyedBounded<true>>();
+    const auto with_moves = [&]<bool bounded, bool colored>() {
+        using Moves = std::conditional_t<bounded, BoundedLinks<colored, false, true, NoPrices>,
+                                         KeyedLinks<colored>>;
+        return function.template operator()<Moves>();
+    };
+    return with_facts(!problem.bounds.empty(), !problem.colors.empty(), with_moves);
 }
 
 }  // namespace
@@ -30,7 +25,7 @@ std::size_t table_width(const Problem& problem) {
            words_of_counts(problem) + Table::n_others;
 }
 
-Counted count_by_memo(const Problem& problem, std::span<const Item> order, std::span<Word> words,
+Counted count_by_memo(const Problem& problem, std::span<const Item> order, Rows<Word> table,
                       const Task& task) {
     check_order(problem, order);
     Search search(task);
@@ -39,7 +34,7 @@ Counted count_by_memo(const Problem& problem, std::span<const Item> order, std::
         const std::size_t n_key = M::words_of_key(problem), n_count = words_of_counts(problem);
         M moves(problem);
         moves.reorder(order);
-        Memo memo(search, Table(words, n_key, n_count), n_key, n_count, n_levels);
+        Memo memo(search, Table(table, n_key, n_count), n_key, n_count, n_levels);
         search.below(moves, memo, 0, task.stacks.size());
         return {std::move(search.out), std::move(memo.totals), std::move(memo.tree_nodes)};
     });

@@ -1,11 +1,7 @@
 // An exact cover problem, as engines take it.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <span>
-#include <stdexcept>
-#include <vector>
+#include "arrays.h"
 
 namespace batchsolve {
 
@@ -24,44 +20,44 @@ struct Bounds {
 /// The constructor checks every offset and item, so that engines follow them without checks.
 class Problem {
 public:
-    Problem(std::span<const std::int64_t> indptr, std::span<const Item> indices,
-            std::span<const Color> colors, std::span<const std::int64_t> bounds, Item n_items,
-            Item n_primary)
-        : n_items(n_items), n_primary(n_primary), colors(colors.begin(), colors.end()) {
-        check(n_primary <= n_items, "there are more primary items than items");
-        check(!indptr.empty() && indptr.front() == 0, "offsets of options begin with 0");
-        check(indptr.back() == static_cast<std::int64_t>(indices.size()),
-              "the last offset is the number of entries");
-        check(indices.size() + indptr.size() + n_items < 0xffffffff, "the problem is too large");
-        check(colors.empty() || colors.size() == indices.size(), "each entry has a colour");
-        check(bounds.empty() || bounds.size() == 2 * std::size_t{n_primary},
-              "each primary item has two bounds");
-        for (std::size_t o = 1; o < indptr.size(); ++o) {
-            check(indptr[o - 1] <= indptr[o], "offsets of options ascend");
-        }
-        begins_.assign(indptr.begin(), indptr.end());
+    Problem(Ints indptr, std::span<const Item> indices, std::span<const Color> colors, Ints bounds,
+            Item n_items, Item n_primary)
+        : n_items(n_items),
+          n_primary(n_primary),
+          colors(colors.begin(), colors.end()),
+          items_{{indptr.begin(), indptr.end()}, {indices.begin(), indices.end()}} {
+        require(n_primary <= n_items, "there are more primary items than items");
+        check_bounds(indptr, indices.size());
+        require(indptr.front() == 0 && indptr.back() == std::ssize(indices),
+                "the options have all entries");
+        require(indices.size() + indptr.size() + n_items < 0xffffffff, "the problem is too large");
+        require(colors.empty() || colors.size() == indices.size(), "each entry has a colour");
+        require(bounds.empty() || bounds.size() == 2 * std::size_t{n_primary},
+                "each primary item has two bounds");
         for (const Item i : indices)
-            check(i < n_items, "an option has an item that does not exist");
-        items_.assign(indices.begin(), indices.end());
+            require(i < n_items, "an option has an item that does not exist");
         for (std::size_t i = 0; i < bounds.size(); i += 2) {
-            check(0 <= bounds[i] && bounds[i] <= bounds[i + 1] && 0 < bounds[i + 1],
-                  "bounds are 0 or more, the upper one is positive and not below the lower one");
+            require(0 <= bounds[i] && bounds[i] <= bounds[i + 1] && 0 < bounds[i + 1],
+                    "bounds are 0 or more, the upper one is positive and not below the lower one");
             constexpr std::int64_t most = 0xffffffff;
             this->bounds.push_back({static_cast<std::uint32_t>(std::min(bounds[i], most)),
                                     static_cast<std::uint32_t>(std::min(bounds[i + 1], most))});
         }
     }
 
-    Option n_options() const { return static_cast<Option>(begins_.size() - 1); }
-    std::size_t n_entries() const { return items_.size(); }
+    Option n_options() const { return static_cast<Option>(items_.size()); }
+    std::size_t n_entries() const { return items_.values.size(); }
 
-    std::span<const Item> items_of(Option o) const {
-        return std::span(items_).subspan(begins_[o], begins_[o + 1] - begins_[o]);
+    std::span<const Item> items_of(Option o) const { return items_[o]; }
+    /// The bounds of an item; a secondary one has 0 and 1.
+    Bounds bounds_of(Item i) const {
+        return i >= n_primary ? Bounds{0, 1} : bounds.empty() ? Bounds{1, 1} : bounds[i];
     }
     /// The colours of the same items; 0 is none. Empty if the problem has no colours.
     std::span<const Color> colors_of(Option o) const {
         if (colors.empty()) return {};
-        return std::span(colors).subspan(begins_[o], begins_[o + 1] - begins_[o]);
+        return std::span(colors).subspan(static_cast<std::size_t>(items_.bounds[o]),
+                                         items_[o].size());
     }
 
     const Item n_items, n_primary;
@@ -69,12 +65,25 @@ public:
     std::vector<Bounds> bounds;  // of the primary items; empty if all are 1
 
 private:
-    static void check(bool is_right, const char* what) {
-        if (!is_right) throw std::invalid_argument(what);
-    }
-
-    std::vector<std::size_t> begins_;
-    std::vector<Item> items_;
+    GrowingLists<Item> items_;  // of each option
 };
+
+/// Return the primary item that all options have, the first of those with the least upper bound;
+/// n_items if there is none.
+inline Item item_of_all_options(const Problem& problem) {
+    std::vector<Option> sizes(problem.n_items);
+    for (Option o = 0; o < problem.n_options(); ++o) {
+        for (const Item i : problem.items_of(o)) ++sizes[i];
+    }
+    Item found = problem.n_items;
+    std::uint32_t least = ~0u;
+    for (Item i = 0; i < problem.n_primary; ++i) {
+        const std::uint32_t most = problem.bounds_of(i).most;
+        if (sizes[i] != problem.n_options() || (found < problem.n_items && most >= least)) continue;
+        found = i;
+        least = most;
+    }
+    return found;
+}
 
 }  // namespace batchsolve

@@ -5,9 +5,9 @@
 // in Python is `batchsolve.symmetry.structure`.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <utility>
+
+#include "arrays.h"
 
 namespace batchsolve {
 
@@ -25,10 +25,6 @@ constexpr std::uint64_t mixed(std::uint64_t x) {
 class Random {
 public:
     explicit constexpr Random(std::uint64_t state) : state_(state) {}
-
-    /// The stream of an attempt at a row: the two keys are those of a run.
-    constexpr Random(const std::uint64_t (&keys)[2], std::uint64_t row, std::uint64_t attempt)
-        : state_(mixed(mixed(keys[0] + row * golden) ^ (keys[1] + attempt * golden))) {}
 
     constexpr std::uint64_t next() { return mixed(state_ += golden); }
 
@@ -56,6 +52,23 @@ public:
 
 private:
     std::uint64_t state_;
+};
+
+/// The streams of a run: each attempt at a row has one of its own.
+class Streams {
+public:
+    explicit Streams(std::span<const std::uint64_t> keys) {
+        require(keys.size() == 2, "a run has two keys");
+        std::ranges::copy(keys, keys_);
+    }
+
+    Random of(std::int64_t row, std::int64_t attempt) const {
+        const auto r = static_cast<std::uint64_t>(row), a = static_cast<std::uint64_t>(attempt);
+        return Random(mixed(mixed(keys_[0] + r * golden) ^ (keys_[1] + a * golden)));
+    }
+
+private:
+    std::uint64_t keys_[2];
 };
 
 }  // namespace batchsolve

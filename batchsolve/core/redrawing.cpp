@@ -3,7 +3,7 @@
 
 namespace batchsolve {
 
-Redrawing::Redrawing(GraphView old, std::span<const Option> order, std::size_t room,
+Redrawing::Redrawing(const GraphView& old, std::span<const Option> order, std::size_t room,
                      std::size_t most_bytes)
     : old_(old),
       most_bytes_(most_bytes),
@@ -14,13 +14,12 @@ Redrawing::Redrawing(GraphView old, std::span<const Option> order, std::size_t r
       keys_(n_remembered),
       results_(n_remembered) {
     for (Option p = 0; p < order.size(); ++p) {
-        if (order[p] >= order.size() || place_[order[p]] != insertion) {
-            throw std::invalid_argument("an order has each option once");
-        }
+        require(order[p] < order.size() && place_[order[p]] == insertion,
+                "an order has each option once");
         place_[order[p]] = p;
     }
     for (NodeNumber x = 2; x < old.size(); ++x) {
-        if (old.option(x) >= order.size()) throw std::invalid_argument("there is no such option");
+        require(old.option(x) < order.size(), "there is no such option");
     }
     drawn_[1] = 1;
 }

@@ -21,7 +21,7 @@ public:
     /// order : the options in their new order
     /// room : of new nodes, at first
     /// most_bytes : that both diagrams and all tables may take
-    Redrawing(GraphView old, std::span<const Option> order, std::size_t room,
+    Redrawing(const GraphView& old, std::span<const Option> order, std::size_t room,
               std::size_t most_bytes);
 
     /// Go on for so many steps, or fewer if all is drawn or the memory does not suffice.

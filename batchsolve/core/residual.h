@@ -8,11 +8,7 @@
 // Items and options come from a checked `Problem`; `Held::select` checks the options of stacks.
 #pragma once
 
-#include <algorithm>
 #include <bit>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "task.h"
 
@@ -114,39 +110,35 @@ private:
     std::vector<std::int64_t> color_;  // item -> 0 if it is covered, its colour, or `open`
 };
 
-/// Tell whether any of the stacks leaves more than `most` options of a problem.
-inline bool leaves_more(const Problem& problem, const Stacks& stacks, std::size_t most) {
+/// Tell whether any of the stacks leaves more than `most` options of a problem, of which
+/// `list_left(stack)` returns a list.
+bool leaves_more(const Problem& problem, const Stacks& stacks, std::size_t most, auto list_left) {
     if (problem.n_options() <= most) return false;
+    for (std::size_t k = 0; k < stacks.size(); ++k) {
+        if (list_left(stacks[k]).size() > most) return true;
+    }
+    return false;
+}
+
+inline bool leaves_more(const Problem& problem, const Stacks& stacks, std::size_t most) {
     Held held(problem);
     std::vector<Option> options;
     std::vector<Item> items;
-    for (std::size_t k = 0; k < stacks.size(); ++k) {
-        if (held.select(stacks[k]) >= 0) continue;
-        held.list_left(options, items);
-        if (options.size() > most) return true;
-    }
-    return false;
+    return leaves_more(problem, stacks, most, [&](std::span<const Option> stack) {
+        options.clear();
+        if (held.select(stack) < 0) held.list_left(options, items);
+        return std::span(options);
+    });
 }
 
 /// What is left of a problem: sets of options have `words` words.
 struct Residual {
     std::size_t words = 0;
-    std::vector<Option> options;        // as the problem numbers them
-    std::vector<Item> items;            // the primary items that are left
-    std::vector<Word> conflicts;        // option -> those that cannot be taken with it, and itself
-    std::vector<Word> rows;             // item -> its options; behind these, those of other items
-    std::vector<std::uint32_t> begins;  // option -> its first entry in `covers`
-    std::vector<std::uint32_t> covers;  // its primary items
-
-    std::span<const Word> conflicts_of(std::size_t o) const {
-        return std::span(conflicts).subspan(o * words, words);
-    }
-    std::span<const Word> row_of(std::size_t i) const {
-        return std::span(rows).subspan(i * words, words);
-    }
-    std::span<const std::uint32_t> covers_of(std::size_t o) const {
-        return std::span(covers).subspan(begins[o], begins[o + 1] - begins[o]);
-    }
+    std::vector<Option> options;         // as the problem numbers them
+    std::vector<Item> items;             // the primary items that are left
+    Matrix<Word> conflicts;              // option -> those that cannot be taken with it, and itself
+    Matrix<Word> rows;                   // item -> its options; behind these, those of other items
+    GrowingLists<std::uint32_t> covers;  // option -> its primary items
 };
 
 /// Builds residuals of one problem.
@@ -164,7 +156,7 @@ public:
         r.items.assign(items.begin(), items.end());
         number_items(r);
         fill_rows(r);
-        r.conflicts.assign(options.size() * r.words, 0);
+        r.conflicts.clear(options.size(), r.words);
         for (std::size_t o = 0; o < options.size(); ++o) fill_conflicts(r, o, excludes);
         for (const Item i : seen_) number_[i] = unnumbered;
     }
@@ -192,27 +184,26 @@ private:
     }
 
     void fill_rows(Residual& r) const {
-        r.rows.assign(seen_.size() * r.words, 0);
-        r.begins.assign(1, 0);
+        r.rows.clear(seen_.size(), r.words);
         r.covers.clear();
         for (std::size_t o = 0; o < r.options.size(); ++o) {
             for (const Item item : problem_->items_of(r.options[o])) {
                 const std::uint32_t i = number_[item];
-                set_bit(std::span(r.rows).subspan(i * r.words, r.words), o);
-                if (i < r.items.size()) r.covers.push_back(i);
+                set_bit(r.rows[i], o);
+                if (i < r.items.size()) r.covers.values.push_back(i);
             }
-            r.begins.push_back(static_cast<std::uint32_t>(r.covers.size()));
+            r.covers.end_list();
         }
     }
 
     void fill_conflicts(Residual& r, std::size_t o, auto excludes) const {
-        const auto conflicts = std::span(r.conflicts).subspan(o * r.words, r.words);
+        const auto conflicts = r.conflicts[o];
         const auto items = problem_->items_of(r.options[o]);
         const auto colors = problem_->colors_of(r.options[o]);
         set_bit(conflicts, o);
         for (std::size_t x = 0; x < items.size(); ++x) {
             if (!excludes(items[x])) continue;
-            const auto row = r.row_of(number_[items[x]]);
+            const auto row = r.rows[number_[items[x]]];
             if (colors.empty() || colors[x] == 0) {
                 for (std::size_t w = 0; w < r.words; ++w) conflicts[w] |= row[w];
             } else {

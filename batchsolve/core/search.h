@@ -83,8 +83,8 @@ private:
         while (level-- > 0) {
             moves.for_each_untried(level, [&](Choice choice) {
                 hand_back(moves, level);
-                out.frontier.options.push_back(choice.option);
-                ++out.frontier.offsets.back();
+                out.frontier.values.push_back(choice.option);
+                ++out.frontier.bounds.back();
                 out.weights.back() /= choice.n_branches;
             });
         }
@@ -93,7 +93,7 @@ private:
     template <Moves M>
     void append(GrowingStacks& grown, const M& moves, std::size_t level, auto is_shown) {
         const auto add = [&](Option o) {
-            if (is_shown(o)) grown.options.push_back(o);
+            if (is_shown(o)) grown.values.push_back(o);
         };
         for (const Option o : task_.stacks[k_]) add(o);
         for (std::size_t l = 0; l < level; ++l) add(moves.choice(l).option);
@@ -146,5 +146,13 @@ struct Covers {
     template <Moves M>
     void climb(const M&, std::size_t) {}
 };
+
+/// Search all stacks of a task, which are of the problem of `moves`.
+Outcome search_with(Moves auto moves, const Task& task) {
+    Search search(task);
+    Covers covers{search};
+    search.below(moves, covers, 0, task.stacks.size());
+    return std::move(search.out);
+}
 
 }  // namespace batchsolve

@@ -23,16 +23,18 @@ void search_below(Search& search, const Problem& problem, Beginning beginning, s
 
 }  // namespace
 
-Outcome search_sparse(const Problem& problem, const Task& task) {
-    const std::size_t n = task.stacks.size();
+std::optional<Outcome> search_sparse(const Problem& problem, const Task& task) {
+    constexpr std::size_t most_options = (1 << 15) - 1, most_items = (1 << 16) - 129;
+    const auto& stacks = task.stacks;
+    if (problem.n_primary > most_items || leaves_more(problem, stacks, most_options)) return {};
     Search search(task);
-    const auto common = common_beginning(task.stacks);
+    const auto common = common_beginning(stacks);
     const std::int64_t whole[] = {0, std::ssize(common)}, root[] = {0};
-    if (n > 0 && !leaves_more(problem, Stacks(whole, common, root), most_sparse_options - 1)) {
-        search_below(search, problem, {problem, common}, 0, n);
+    if (!leaves_more(problem, Stacks(whole, common, root), most_options)) {
+        search_below(search, problem, {problem, common}, 0, stacks.size());
     } else {  // what each stack leaves is less
-        for (std::size_t k = 0; k < n; ++k) {
-            search_below(search, problem, {problem, task.stacks[k]}, k, k + 1);
+        for (std::size_t k = 0; k < stacks.size(); ++k) {
+            search_below(search, problem, {problem, stacks[k]}, k, k + 1);
         }
     }
     return std::move(search.out);

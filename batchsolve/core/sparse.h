@@ -17,7 +17,6 @@
 
 #include <cstring>
 #include <limits>
-#include <stdexcept>
 #include <utility>
 
 #include "residual.h"
@@ -44,7 +43,7 @@ struct Beginning {
             number[options[o]] = static_cast<std::uint32_t>(o);
         }
         std::vector<std::size_t> sizes(items.size());
-        for (const auto i : residual.covers)
+        for (const auto i : residual.covers.values)
             most_of_an_item = std::max(most_of_an_item, ++sizes[i]);
     }
 
@@ -70,9 +69,8 @@ public:
           levels_(problem.n_primary + 1) {
         n_cells_ = (residual_.items.size() + width - 1) / width * width;
         stride_ = n_cells_ + width;
-        if (beginning.most_of_an_item >= most_options || n_cells_ > 0xffff) {
-            throw std::invalid_argument("the cells are too small for the problem");
-        }
+        require(beginning.most_of_an_item < most_options && n_cells_ <= 0xffff,
+                "the cells are too small for the problem");
         lay_out_items();
         add_rows(16);
     }
@@ -97,7 +95,7 @@ public:
         Cell size = covered;
         for (std::size_t i = 0; i < n_cells_; i += width) {
             const Vector<Cell> group = load(here, i);
-            if (const auto low = at_most(group, 1)) {
+            if (const auto low = bits(group <= 1)) {
                 item_ = i + static_cast<std::size_t>(std::countr_zero(low));
                 size = here[item_];
                 break;
@@ -108,7 +106,7 @@ public:
             size = least<Cell>(fewest);
             if (size == covered) return Node::cover;
             for (std::size_t i = 0; item_ == n_cells_; i += width) {
-                if (const auto low = at_most(load(here, i), size)) {
+                if (const auto low = bits(load(here, i) <= size)) {
                     item_ = i + static_cast<std::size_t>(std::countr_zero(low));
                 }
             }
@@ -120,7 +118,7 @@ public:
     void open(std::size_t level) {
         levels_[level].row = row_;
         levels_[level].is_exhausted = false;
-        const auto options = residual_.row_of(item_);
+        const auto options = residual_.rows[item_];
         const auto here = alive(row_), left = untried(row_);
         for (std::size_t w = 0; w < options.size(); ++w) left[w] = here[w] & options[w];
     }
@@ -189,11 +187,11 @@ private:
         const std::size_t n = residual_.options.size();
         full_.assign(stride_, std::numeric_limits<Cell>::max());
         std::fill_n(full_.begin(), residual_.items.size(), Cell{0});
-        for (std::size_t o = 0; o < n; ++o) per_ = std::max(per_, residual_.covers_of(o).size());
+        for (std::size_t o = 0; o < n; ++o) per_ = std::max(per_, residual_.covers[o].size());
         items_.assign(n * per_, static_cast<std::uint16_t>(n_cells_));
         for (std::size_t o = 0; o < n; ++o) {
             std::size_t x = o * per_;
-            for (const auto i : residual_.covers_of(o)) {
+            for (const auto i : residual_.covers[o]) {
                 items_[x++] = static_cast<std::uint16_t>(i);
                 ++full_[i];
             }
@@ -220,7 +218,7 @@ private:
         // a cell may be a char, which may alias anything: what the loop needs stays in registers
         const auto here = cells(row_);
         const auto left = alive(row_);
-        const auto conflicts = residual_.conflicts_of(o);
+        const auto conflicts = residual_.conflicts[o];
         const auto items_of = [items = std::span(items_), n = per_](std::size_t option) {
             return items.subspan(option * n, n);
         };

@@ -14,8 +14,6 @@
 #pragma once
 
 #include <atomic>
-#include <span>
-#include <stdexcept>
 
 #include "keyed.h"
 
@@ -26,15 +24,14 @@ public:
     /// Words of a row beside those of its key and its count.
     static constexpr std::size_t n_others = 2;
 
-    Table(std::span<Word> words, std::size_t n_key_words, std::size_t n_count_words)
-        : words_(words),
+    Table(Rows<Word> rows, std::size_t n_key_words, std::size_t n_count_words)
+        : words_(rows.values),
           n_key_(n_key_words),
           n_count_(n_count_words),
           width_(n_key_words + n_count_words + n_others),
-          n_rows_(words.size() / width_) {
-        if (n_rows_ == 0 || words.size() % width_ != 0) {
-            throw std::invalid_argument("a table has one or more rows of the width of the problem");
-        }
+          n_rows_(rows.size()) {
+        require(n_rows_ > 0 && rows.width == width_,
+                "a table has one or more rows of the width of the problem");
     }
 
     /// Look a key up. Return the size of its subtree and write the count, or return 0.

@@ -1,43 +1,25 @@
 // The contract of engines: a task, and the outcome of its search; see
-// `batchsolve.engines.contract`.
+// `batchsolve.engines`.
 #pragma once
-
-#include <algorithm>
-#include <cstdint>
-#include <span>
-#include <stdexcept>
-#include <vector>
 
 #include "problem.h"
 
 namespace batchsolve {
 
-/// Partial covers, one behind the other; each descends from a root. Adjacent stacks of one root
-/// share its limit and its allowance. The constructor checks the offsets; engines check the
-/// options.
-class Stacks {
+/// Partial covers; each descends from a root. Adjacent stacks of one root share its limit and its
+/// allowance. Engines check the options.
+class Stacks : public Lists<Option> {
 public:
-    Stacks(std::span<const std::int64_t> offsets, std::span<const Option> options,
-           std::span<const std::int64_t> roots)
-        : offsets_(offsets), options_(options), roots_(roots) {
-        bool fit = offsets.size() == roots.size() + 1 && offsets.front() >= 0 &&
-                   offsets.back() <= static_cast<std::int64_t>(options.size());
-        for (std::size_t k = 0; fit && k < roots.size(); ++k) fit = offsets[k] <= offsets[k + 1];
-        if (!fit) throw std::invalid_argument("the arrays of the stacks do not fit together");
+    Stacks(Ints offsets, std::span<const Option> options, Ints roots)
+        : Lists(offsets, options), roots_(roots) {
+        require(size() == roots.size(), "each stack has a root");
     }
 
-    std::size_t size() const { return roots_.size(); }
-    std::span<const Option> operator[](std::size_t k) const {
-        return options_.subspan(static_cast<std::size_t>(offsets_[k]),
-                                static_cast<std::size_t>(offsets_[k + 1] - offsets_[k]));
-    }
     std::int64_t root(std::size_t k) const { return roots_[k]; }
     bool begins_root(std::size_t k) const { return k == 0 || roots_[k] != roots_[k - 1]; }
 
 private:
-    std::span<const std::int64_t> offsets_;
-    std::span<const Option> options_;
-    std::span<const std::int64_t> roots_;
+    Ints roots_;
 };
 
 /// Return the options with which all stacks begin.
@@ -52,24 +34,40 @@ inline std::span<const Option> common_beginning(const Stacks& stacks) {
 }
 
 struct Task {
+    Task(Ints offsets, std::span<const Option> options, Ints roots, Ints limits, Ints allowances,
+         std::int64_t budget, std::int64_t depth, std::int64_t keep, std::int64_t room,
+         bool is_any_order, bool is_unordered)
+        : stacks(offsets, options, roots),
+          limits(limits),
+          allowances(allowances),
+          budget(budget),
+          depth(depth),
+          keep(keep),
+          room(room),
+          is_any_order(is_any_order),
+          is_unordered(is_unordered) {
+        require(limits.size() == stacks.size() && allowances.size() == stacks.size(),
+                "each stack has a limit and an allowance");
+    }
+
     Stacks stacks;
-    std::span<const std::int64_t> limits;      // covers of the stack's root that are wanted
-    std::span<const std::int64_t> allowances;  // nodes that the search of its root may visit
-    std::int64_t budget;                       // nodes that the task may visit
-    std::int64_t depth;                        // the level at which nodes are handed back
-    std::int64_t keep;                         // covers of each root to hand back
-    std::int64_t room;                         // covers that the task may find
+    Ints limits;          // covers of the stack's root that are wanted
+    Ints allowances;      // nodes that the search of its root may visit
+    std::int64_t budget;  // nodes that the task may visit
+    std::int64_t depth;   // the level at which nodes are handed back
+    std::int64_t keep;    // covers of each root to hand back
+    std::int64_t room;    // covers that the task may find
+    // of grids: whether the stacks of a root may be searched in any order, and whether the options
+    // of a cover may stand in any, so that it is written as digits
+    bool is_any_order, is_unordered;
 };
 
 /// Stacks or covers that a search writes, each below a stack of its task.
-struct GrowingStacks {
-    std::vector<std::int64_t> offsets{0};
-    std::vector<Option> options;
+struct GrowingStacks : GrowingLists<Option> {
     std::vector<std::int64_t> parents;  // the place in the task of the stack above
 
-    std::size_t size() const { return parents.size(); }
     void end_stack(std::size_t parent) {
-        offsets.push_back(static_cast<std::int64_t>(options.size()));
+        end_list();
         parents.push_back(static_cast<std::int64_t>(parent));
     }
 };

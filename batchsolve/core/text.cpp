@@ -1,8 +1,5 @@
 #include "text.h"
 
-#include <algorithm>
-#include <array>
-#include <stdexcept>
 #include <tuple>
 
 namespace batchsolve::text {
@@ -79,14 +76,6 @@ std::int32_t read_numbers(Bytes value, Table table, int first_digit, int n_digit
 
 }  // namespace
 
-Texts::Texts(Bytes bytes, std::span<const std::int32_t> offsets)
-    : bytes_(bytes), offsets_(offsets) {
-    if (offsets.empty() || offsets.front() < 0 || !std::ranges::is_sorted(offsets) ||
-        static_cast<std::size_t>(offsets.back()) > bytes.size()) {
-        throw std::invalid_argument("the offsets of texts ascend, within the number of bytes");
-    }
-}
-
 Bytes trimmed(Bytes value) {
     const auto is_space = [](Byte c) { return 0 < c && c <= ' '; };
     while (!value.empty() && is_space(value.front())) value = value.subspan(1);
@@ -97,7 +86,7 @@ Bytes trimmed(Bytes value) {
 void read_symbols(const Texts& texts, Table table, const Grids& grids) {
     for (std::size_t k = 0; k < texts.size(); ++k) {
         const Bytes value = trimmed(texts[k]);
-        const auto grid = grids[k];
+        const auto grid = grids.digits[k];
         grids.faults[k] = value.size() == grid.size() ? fine : wrong_length;
         if (value.size() != grid.size()) continue;
         Byte most = 0;
@@ -113,17 +102,11 @@ void read_symbols(const Texts& texts, Table table, const Grids& grids) {
 
 void read_numbers(const Texts& texts, Table table, int first_digit, int n_digits,
                   const Grids& grids) {
-    if (first_digit < 0 || first_digit > 1 || n_digits < 0 || n_digits > 255) {
-        throw std::invalid_argument("digits begin at 0 or 1, and there are 255 at most");
-    }
+    require(0 <= first_digit && first_digit <= 1 && 0 <= n_digits && n_digits <= 255,
+            "digits begin at 0 or 1, and there are 255 at most");
     for (std::size_t k = 0; k < texts.size(); ++k) {
-        grids.faults[k] = read_numbers(trimmed(texts[k]), table, first_digit, n_digits, grids[k]);
-    }
-}
-
-Symbols::Symbols(Bytes begins, Bytes steps) : begins_(begins), steps_(steps) {
-    if (begins.empty() || begins[0] != 0 || begins.size() != steps.size()) {
-        throw std::invalid_argument("each step begins at a digit, the first one at 0");
+        grids.faults[k] =
+            read_numbers(trimmed(texts[k]), table, first_digit, n_digits, grids.digits[k]);
     }
 }
 
@@ -131,38 +114,6 @@ std::vector<Byte> write_symbols(Bytes digits, const Symbols& symbols) {
     std::vector<Byte> text(digits.size());
     symbols.write(digits, text);
     return text;
-}
-
-Written write_numbers(Bytes digits, std::size_t n_cells, int first_digit, Byte separator,
-                      Byte blank) {
-    if (first_digit < 0 || first_digit > 1) throw std::invalid_argument("digits begin at 0 or 1");
-    struct Number {
-        std::array<Byte, 4> text;  // with the separator behind it
-        std::size_t size;
-    };
-    std::array<Number, 256> numbers{};
-    for (std::size_t digit = 0; digit < 256; ++digit) {
-        auto& [text, size] = numbers[digit];
-        const std::size_t number = digit + static_cast<std::size_t>(first_digit) - (digit > 0);
-        for (const std::size_t power : {100u, 10u, 1u}) {
-            const bool is_shown = number >= power || power == 1;
-            if (digit > 0 && is_shown) text[size++] = static_cast<Byte>('0' + number / power % 10);
-        }
-        if (digit == 0) text[size++] = blank;
-        text[size++] = separator;
-    }
-    Written written{std::vector<Byte>(digits.size() * 4), {0}};
-    std::size_t end = 0;
-    for (; !digits.empty(); digits = digits.subspan(n_cells)) {
-        for (const Byte digit : digits.first(n_cells)) {
-            const auto& [text, size] = numbers[digit];
-            std::ranges::copy(text, std::span(written.bytes).subspan(end, 4).begin());
-            end += size;
-        }
-        written.offsets.push_back(static_cast<std::int32_t>(--end));  // without the last separator
-    }
-    written.bytes.resize(end);
-    return written;
 }
 
 Survey survey(const Texts& texts) {

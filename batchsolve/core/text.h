@@ -1,39 +1,20 @@
 // Grids as text: columns of Arrow to digits and back, and what a survey of them counts.
 //
-// `Texts` checks the offsets of a column; tables of symbols have an entry for any byte. A grid has
+// `Lists` checks the offsets of a column; tables of symbols have an entry for any byte. A grid has
 // digits 0 .. 255, 0 for blank cells. `batchsolve.problems.notation` says how grids are written.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <span>
-#include <vector>
 
+#include "arrays.h"
 #include "vectors.h"
 
 namespace batchsolve::text {
 
 using Byte = std::uint8_t;
-using Bytes = std::span<const Byte>;
 
 /// The values of a column of text.
-class Texts {
-public:
-    /// Value k has the bytes from offsets[k] to offsets[k + 1].
-    Texts(Bytes bytes, std::span<const std::int32_t> offsets);
-
-    std::size_t size() const { return offsets_.size() - 1; }
-
-    Bytes operator[](std::size_t k) const {
-        const auto begin = static_cast<std::size_t>(offsets_[k]);
-        return bytes_.subspan(begin, static_cast<std::size_t>(offsets_[k + 1]) - begin);
-    }
-
-private:
-    Bytes bytes_;
-    std::span<const std::int32_t> offsets_;
-};
+using Texts = Lists<Byte, std::int32_t>;
 
 /// Return a value without the white space around it.
 Bytes trimmed(Bytes value);
@@ -47,16 +28,28 @@ constexpr bool is_separator(Byte c) { return c < 64 && (separators >> c & 1); }
 enum Fault : std::int32_t { fine = -1, wrong_length = -2, two_blanks = -3 };
 
 /// A digit for each byte, 0 for blanks, `bad` for bytes that are neither.
-using Table = std::span<const Byte, 256>;
+class Table {
+public:
+    explicit Table(Bytes digits) : digits_(digits) {
+        require(digits.size() == 256, "a table of symbols has 256 entries");
+    }
+    Byte operator[](Byte symbol) const { return digits_[symbol]; }
+
+private:
+    Bytes digits_;
+};
 constexpr Byte bad = 255;
 
-/// Room for the grids of a column, each n_cells digits, and for the fault of each.
+/// Room for the grids of a column, and for the fault of each.
 struct Grids {
-    std::span<Byte> digits;
-    std::span<std::int32_t> faults;
-    std::size_t n_cells;
+    Grids(std::size_t n_texts, Rows<Byte> digits, std::span<std::int32_t> faults)
+        : digits(digits), faults(faults) {
+        require(digits.size() == n_texts && faults.size() == n_texts,
+                "each text is a grid, and has a fault");
+    }
 
-    std::span<Byte> operator[](std::size_t k) const { return digits.subspan(k * n_cells, n_cells); }
+    Rows<Byte> digits;
+    std::span<std::int32_t> faults;
 };
 
 /// Read grids of a byte a cell; the digits of wrong ones mean nothing.
@@ -71,7 +64,10 @@ void read_numbers(const Texts& texts, Table table, int first_digit, int n_digits
 /// it or before it. So a vector of them is written at once.
 class Symbols {
 public:
-    Symbols(Bytes begins, Bytes steps);
+    Symbols(Bytes begins, Bytes steps) : begins_(begins), steps_(steps) {
+        require(!begins.empty() && begins[0] == 0 && begins.size() == steps.size(),
+                "each step begins at a digit, the first one at 0");
+    }
 
     void write(Bytes digits, std::span<Byte> text) const {
         constexpr std::size_t width = vector_bytes;
@@ -104,16 +100,6 @@ private:
 
 /// Write digits as symbols.
 std::vector<Byte> write_symbols(Bytes digits, const Symbols& symbols);
-
-/// Values of a column that were written: their bytes, and where each ends.
-struct Written {
-    std::vector<Byte> bytes;
-    std::vector<std::int32_t> offsets;
-};
-
-/// Write grids as numbers from the first digit on, with a separator between them.
-Written write_numbers(Bytes digits, std::size_t n_cells, int first_digit, Byte separator,
-                      Byte blank);
 
 /// Facts about values, without the white space around them.
 struct Survey {

@@ -38,106 +38,64 @@ constexpr int n_lanes = vector_bytes / static_cast<int>(sizeof(T));
 
 using Words = Vector<std::uint64_t>;
 
-/// Return the number of bits that are set in each word.
-inline Words popcount(Words x) {
-#if defined(__AVX512VPOPCNTDQ__)
-    return reinterpret_cast<Words>(_mm512_popcnt_epi64(reinterpret_cast<__m512i>(x)));
-#else
-    for (int k = 0; k < n_lanes<std::uint64_t>; ++k) {
-        x[k] = static_cast<std::uint64_t>(std::popcount(x[k]));
-    }
-    return x;
-#endif
-}
+/// The type of the lanes of a vector.
+template <class V>
+using LaneOf = std::remove_cvref_t<decltype(V{}[0])>;
 
 /// Return the number of bits that are set in each lane.
-inline Vector<std::uint16_t> popcount(Vector<std::uint16_t> x) {
-#if defined(__AVX512BITALG__)
-    return reinterpret_cast<Vector<std::uint16_t>>(
-        _mm512_popcnt_epi16(reinterpret_cast<__m512i>(x)));
+template <class V>
+V popcount(V x) {
+    using Lane = LaneOf<V>;
+#if defined(__AVX512VPOPCNTDQ__) && defined(__AVX512BITALG__)
+    const auto y = reinterpret_cast<__m512i>(x);
+    if constexpr (sizeof(Lane) == 2) return reinterpret_cast<V>(_mm512_popcnt_epi16(y));
+    if constexpr (sizeof(Lane) == 4) return reinterpret_cast<V>(_mm512_popcnt_epi32(y));
+    if constexpr (sizeof(Lane) == 8) return reinterpret_cast<V>(_mm512_popcnt_epi64(y));
 #else
-    x = x - (x >> 1 & 0x5555);
-    x = (x & 0x3333) + (x >> 2 & 0x3333);
-    x = (x + (x >> 4)) & 0x0f0f;
-    return (x + (x >> 8)) & 0x1f;
-#endif
-}
-
-inline Vector<std::uint32_t> popcount(Vector<std::uint32_t> x) {
-#if defined(__AVX512VPOPCNTDQ__)
-    return reinterpret_cast<Vector<std::uint32_t>>(
-        _mm512_popcnt_epi32(reinterpret_cast<__m512i>(x)));
-#else
-    x = x - (x >> 1 & 0x55555555);
-    x = (x & 0x33333333) + (x >> 2 & 0x33333333);
-    x = (x + (x >> 4)) & 0x0f0f0f0f;
-    x = x + (x >> 8);
-    return (x + (x >> 16)) & 0x3f;
+    if constexpr (sizeof(Lane) == 8) {
+        for (int k = 0; k < n_lanes<Lane>; ++k) x[k] = static_cast<Lane>(std::popcount(x[k]));
+        return x;
+    } else {
+        constexpr Lane all = static_cast<Lane>(~Lane{}), pairs = all / 3, fours = all / 5;
+        x = x - (x >> 1 & pairs);
+        x = (x & fours) + (x >> 2 & fours);
+        x = (x + (x >> 4)) & Lane{all / 17};
+        for (int shift = 8; shift < 8 * int{sizeof(Lane)}; shift *= 2) x = x + (x >> shift);
+        return x & 0x3f;
+    }
 #endif
 }
 
 /// Return a bit for each lane of a mask, such as a comparison returns; lane 0 is the lowest.
-inline std::uint64_t bits(Vector<std::int8_t> mask) {
+template <class V>
+std::uint64_t bits(V mask) {
+    using Lane = LaneOf<V>;
 #if defined(__AVX512BW__)
-    return _mm512_movepi8_mask(reinterpret_cast<__m512i>(mask));
-#elif defined(__AVX2__)
-    return static_cast<std::uint32_t>(_mm256_movemask_epi8(reinterpret_cast<__m256i>(mask)));
-#elif defined(__SSE2__)
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(reinterpret_cast<__m128i>(mask)));
-#else
-    std::uint64_t found = 0;
-    for (int k = 0; k < n_lanes<std::int8_t>; ++k) found |= std::uint64_t(mask[k] & 1) << k;
-    return found;
-#endif
-}
-
-inline std::uint64_t bits(Vector<std::int16_t> mask) {
-#if defined(__AVX512BW__)
-    return _mm512_movepi16_mask(reinterpret_cast<__m512i>(mask));
+    const auto m = reinterpret_cast<__m512i>(mask);
+    if constexpr (sizeof(Lane) == 1) return _mm512_movepi8_mask(m);
+    if constexpr (sizeof(Lane) == 2) return _mm512_movepi16_mask(m);
+    if constexpr (sizeof(Lane) == 4) return _mm512_movepi32_mask(m);
 #elif defined(__AVX2__)
     const auto m = reinterpret_cast<__m256i>(mask);
-    const auto half = _mm_packs_epi16(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(half));
+    if constexpr (sizeof(Lane) == 4) {
+        return static_cast<std::uint32_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(mask)));
+    } else if constexpr (sizeof(Lane) == 2) {
+        const auto low = _mm256_castsi256_si128(m), high = _mm256_extracti128_si256(m, 1);
+        return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
+    } else {
+        return static_cast<std::uint32_t>(_mm256_movemask_epi8(m));
+    }
 #elif defined(__SSE2__)
-    const auto m = reinterpret_cast<__m128i>(mask);
-    return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(m, _mm_setzero_si128())));
+    auto m = reinterpret_cast<__m128i>(mask);
+    if constexpr (sizeof(Lane) == 4) {
+        return static_cast<std::uint32_t>(_mm_movemask_ps(reinterpret_cast<__m128>(mask)));
+    }
+    if constexpr (sizeof(Lane) == 2) m = _mm_packs_epi16(m, _mm_setzero_si128());
+    return static_cast<std::uint32_t>(_mm_movemask_epi8(m));
 #else
     std::uint64_t found = 0;
-    for (int k = 0; k < n_lanes<std::int16_t>; ++k) found |= std::uint64_t(mask[k] & 1) << k;
+    for (int k = 0; k < n_lanes<Lane>; ++k) found |= std::uint64_t(mask[k] & 1) << k;
     return found;
-#endif
-}
-
-inline std::uint64_t bits(Vector<std::int32_t> mask) {
-#if defined(__AVX512DQ__)
-    return _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask));
-#elif defined(__AVX2__)
-    return static_cast<std::uint32_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(mask)));
-#elif defined(__SSE2__)
-    return static_cast<std::uint32_t>(_mm_movemask_ps(reinterpret_cast<__m128>(mask)));
-#else
-    std::uint64_t found = 0;
-    for (int k = 0; k < n_lanes<std::int32_t>; ++k) found |= std::uint64_t(mask[k] & 1) << k;
-    return found;
-#endif
-}
-
-/// Return a bit for each lane: 1 if it is no larger than a bound.
-inline std::uint64_t at_most(Vector<std::uint8_t> x, std::uint8_t bound) {
-#if defined(__AVX512BW__)
-    return _mm512_cmple_epu8_mask(reinterpret_cast<__m512i>(x),
-                                  _mm512_set1_epi8(static_cast<char>(bound)));
-#else
-    return bits(reinterpret_cast<Vector<std::int8_t>>(x <= bound));  // of char, says clang
-#endif
-}
-
-inline std::uint64_t at_most(Vector<std::uint16_t> x, std::uint16_t bound) {
-#if defined(__AVX512BW__)
-    return _mm512_cmple_epu16_mask(reinterpret_cast<__m512i>(x),
-                                   _mm512_set1_epi16(static_cast<short>(bound)));
-#else
-    return bits(x <= bound);
 #endif
 }
 

@@ -1,14 +1,558 @@
-"""Search engines with one contract, looked up by name."""
+"""The one contract that every engine keeps, and the registry of engines.
 
-from batchsolve.engines.contract import (
+Given a problem, a batch of stacks, solution limits, a node budget and room for covers, an engine
+searches and returns counts, nodes, the covers found, and the frontier. It returns early when the
+budget is spent or the room for covers is full; the frontier then says exactly what is left. A
+search that is continued from its frontier, however often and in whichever process, finds the same
+covers, each once, and visits the same nodes as one that was never interrupted.
+
+Code that chooses an engine looks in the registry. An engine's module is imported when the engine is
+asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.engines.item_order import is_sharp
+from batchsolve.errors import InputError, check_installed
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import Sudoku
+from batchsolve.settings import (
+    AUTO,
+    FIRST,
+    MRV,
+    SHARP,
     UNLIMITED as UNLIMITED,
-    Capabilities as Capabilities,
-    Engine as Engine,
-    Outcome as Outcome,
-    Sharing as Sharing,
-    Task as Task,
-    check_support as check_support,
-    engine_names as engine_names,
-    get_engine as get_engine,
-    registered as registered,
+    checked_branch,
 )
+
+MRV_TREE = "mrv"
+"""The tree that dancing links walk: first item with the fewest options, options ascending."""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """The capabilities of an engine; callers ask for one of these, never for a name.
+
+    Attributes
+    ----------
+    description : str
+        The engine in a few words.
+    secondary_items : bool
+        True if it takes problems with secondary items.
+    colors : bool
+        True if it takes problems whose secondary items have colours.
+    bounds : bool
+        True if it takes problems whose primary items have bounds.
+    costs : bool
+        True if it can look for the cheapest covers.
+    sudoku_only : bool
+        True if it takes no problem but a `Sudoku` or, with `rules`, any grid.
+    rules : bool
+        True if an engine for Sudoku takes grids with other rules, too, by their `rules`.
+    least_box : int
+        The fewest rows, and columns, that the boxes of a `Sudoku` may have.
+    most_digits : int or None
+        The largest number of digits of a `Sudoku` that it takes; None if any.
+    tree : str
+        The name of its search tree, if other engines share it; else empty.
+    branch : str
+        The branching rule that its name ends with: ``dlx:first``; empty for ``mrv``.
+    counts_only : bool
+        True if it only counts covers, and all of them: it takes no `keep`, no limits and no `room`.
+    reproducible_nodes : bool
+        True if the sum of nodes below a stack is the same in every search, however it is cut up.
+    whole_stacks : bool
+        True if it takes tasks whose stacks are searched whole; then it searches rows this way.
+    module : str
+        A module that must be installed for it; empty if it needs none.
+    extra : str
+        The extra of this package that installs `module`.
+    has_table : bool
+        True if it has a table that the tasks of a run share: it is `Sharing`.
+    """
+
+    description: str
+    secondary_items: bool = True
+    colors: bool = False
+    bounds: bool = False
+    costs: bool = False
+    sudoku_only: bool = False
+    rules: bool = False
+    least_box: int = 1
+    most_digits: int | None = None
+    tree: str = ""
+    branch: str = ""
+    counts_only: bool = False
+    reproducible_nodes: bool = True
+    whole_stacks: bool = False
+    module: str = ""
+    extra: str = ""
+    has_table: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A search that one worker is asked for.
+
+    Adjacent stacks of one root share its limit and its allowance and are searched in order.
+
+    Attributes
+    ----------
+    stacks : Stacks
+        The n stacks to search below.
+    limits : ndarray of int64, shape (n,)
+        Covers of the stack's root that are still wanted.
+    allowances : ndarray of int64, shape (n,)
+        Nodes that the search of the stack's root may still visit.
+    budget : int
+        Nodes that the whole task may visit.
+    depth : int
+        The level at which nodes are handed back as frontier instead of being expanded.
+    keep : int
+        Covers of each root to hand back; the others are only counted.
+    room : int
+        Covers that the whole task may find, 1 or more.
+    any_order : bool
+        True if the stacks of a root, and the branches below them, may be searched in any order
+        although its limit may be reached. The covers found for a root with several stacks then need
+        not be the first, and the frontier holds the parts before the last of them that were not
+        searched.
+    whole : bool
+        True if the search of a stack must not be cut: it begins only while some of the budget is
+        left, and then goes on to its limit, its allowance or its end, without a depth or a room.
+        Its result then depends only on the stack, its limit and its allowance; but the covers are
+        not always the first in tree order. Only for engines that can do that
+        (`Capabilities.whole_stacks`), and for stacks that each have a root of their own.
+    cheapest : int
+        The number of cheapest covers wanted, of all stacks together, which have one root; 0 if
+        costs do not matter. Other covers need not be found, but are counted if they are.
+    ceilings : ndarray of int64, shape (n,), or None
+        The upper bound of the cost of a cover below each stack; None unless the cheapest are
+        wanted. Only for engines that look at costs (`Capabilities.costs`).
+    unordered : bool
+        True if the options of a cover may stand in any order. Otherwise they stand in the order in
+        which they were chosen, by which covers can be put in tree order.
+    """
+
+    stacks: Stacks
+    limits: npt.NDArray[np.int64]
+    allowances: npt.NDArray[np.int64]
+    budget: int = UNLIMITED
+    depth: int = UNLIMITED
+    keep: int = 0
+    room: int = UNLIMITED
+    any_order: bool = False
+    whole: bool = False
+    cheapest: int = 0
+    ceilings: npt.NDArray[np.int64] | None = None
+    unordered: bool = False
+
+    @classmethod
+    def of(
+        cls, stacks: Stacks, limit: int = UNLIMITED, allowance: int = UNLIMITED, **others: Any
+    ) -> Task:
+        """Build a task with the same limit and allowance for every root, and other attributes."""
+        limits = np.full(len(stacks), limit, np.int64)
+        allowances = np.full(len(stacks), allowance, np.int64)
+        return cls(stacks, limits, allowances, **others)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The result of a search.
+
+    Attributes
+    ----------
+    counts : ndarray of int64 or of Python integers, shape (n,)
+        Covers found below each stack of the task; Python integers if one does not fit into int64.
+    nodes : ndarray of int64, shape (n,)
+        Nodes visited below each stack, its own node included.
+    clash : ndarray of int32, shape (n,)
+        -1, or the position in the stack of an option that clashes with one before it, or that
+        does not exist. Such a stack was not searched.
+    solutions : Stacks
+        The covers handed back, in tree order below each stack; their options in order of choice,
+        unless the task leaves it open.
+    frontier : Stacks
+        The stacks left to search, in tree order for each root.
+    weights : ndarray of float64, shape (len(frontier),)
+        The share that each stack of the frontier has in the tree of the stack it descends from: the
+        product of 1 / (number of children) over the nodes between them (Knuth's measure of
+        progress).
+    parents : ndarray of int64, shape (len(frontier),)
+        For each stack of the frontier, the place in the task of the stack it descends from.
+    tree_nodes : ndarray of float64, shape (n,), or None
+        The nodes of the tree that was searched below each stack, also of subtrees whose counts were
+        looked up instead; None if the engine visits them all.
+    """
+
+    counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
+    nodes: npt.NDArray[np.int64]
+    clash: npt.NDArray[np.int32]
+    solutions: Stacks
+    frontier: Stacks
+    weights: npt.NDArray[np.float64]
+    parents: npt.NDArray[np.int64]
+    tree_nodes: npt.NDArray[np.float64] | None = None
+
+
+def exact_counts(
+    counts: Sequence[int],
+) -> npt.NDArray[np.int64] | npt.NDArray[np.object_]:
+    """Return counts as an array of int64, or of Python integers if one does not fit."""
+    return np.array(counts, np.int64 if max(counts, default=0) < 2**63 else object)
+
+
+class Engine(Protocol):
+    """A search engine. Engines hold nothing but their settings and can be pickled.
+
+    Each engine defines its own nodes. But a stack that was searched has at least one, and unless
+    the capabilities say otherwise, the sum below a stack does not depend on budgets, depths and
+    room.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of the engine."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The capabilities of the engine."""
+        ...
+
+    def search(self, problem: ExactCover, task: Task) -> Outcome:
+        """Search a task; several threads may call it at once.
+
+        Raises
+        ------
+        InputError
+            If `check_support` does, or the engine only counts and is asked for more.
+        """
+        ...
+
+
+class Sharing(Protocol):
+    """An engine with a table, which the tasks of a run share."""
+
+    def for_run(self, run: str, folder: str, problem: ExactCover) -> Engine:
+        """Return a copy of the engine with an empty table, for all tasks of a run.
+
+        Parameters
+        ----------
+        run : str
+            A name that no other run has; see `new_run`.
+        folder : str
+            A folder in which processes of this machine can share the table; empty if there is none.
+            If it has no room, each process has a table of its own.
+        problem : ExactCover
+        """
+        ...
+
+
+def new_run() -> str:
+    """Return a name that no other run has, on any machine."""
+    return os.urandom(8).hex()
+
+
+@dataclass(frozen=True)
+class Registered:
+    """An engine as the registry has it; its module is not imported before it searches.
+
+    Attributes
+    ----------
+    name : str
+    capabilities : Capabilities
+    module, kind : str
+        A module and a name in it: the function that searches a task, or the class of an engine that
+        has settings.
+    number : str
+        What a number is that may follow its name, as in ``memo:64``: ``megabytes``, a keyword of
+        its class. Empty if it takes none.
+    branches : bool
+        True if a branching rule may follow its name: ``dlx:first``. Then `module` has a function,
+        with the keyword ``rule``.
+    """
+
+    name: str
+    capabilities: Capabilities
+    module: str
+    kind: str = "search"
+    number: str = ""
+    branches: bool = False
+
+    def search(self, problem: ExactCover, task: Task) -> Outcome:
+        """Search a task; see `Engine`."""
+        search: Callable[..., Outcome] = getattr(import_module(self.module), self.kind)
+        rule = self.capabilities.branch
+        return search(problem, task, rule=rule) if rule else search(problem, task)
+
+    def under(self, rule: str) -> Registered:
+        """Return this engine under a branching rule: with a tree of its own, and blind to costs."""
+        can = replace(self.capabilities, branch=rule, tree="", costs=False)
+        return replace(self, name=f"{self.name}:{rule}", capabilities=can)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return get_engine, (self.name,)
+
+
+_ENGINES = {
+    engine.name: engine
+    for engine in (
+        Registered(
+            "dlx",
+            Capabilities(
+                "dancing links over arrays (Knuth's Algorithms X, C, M and C$)",
+                colors=True,
+                bounds=True,
+                costs=True,
+                tree=MRV_TREE,
+            ),
+            "batchsolve.engines.native",
+            "search_links",
+            branches=True,
+        ),
+        Registered(
+            "lanes",
+            Capabilities(
+                "Sudoku, many grids at once in SIMD lanes",
+                secondary_items=False,
+                sudoku_only=True,
+                rules=True,
+                least_box=2,
+                most_digits=32,  # a set of digits is a word of 32 bits
+            ),
+            "batchsolve.engines.lanes",
+        ),
+        Registered(
+            "bits",
+            Capabilities(
+                "bit-parallel search of residual problems",
+                colors=True,
+                bounds=True,
+                tree=MRV_TREE,
+            ),
+            "batchsolve.engines.native",
+            "search_bits",
+        ),
+        Registered(
+            "cells",
+            Capabilities(
+                "options counted down in cells of a byte",
+                colors=True,
+                tree=MRV_TREE,
+            ),
+            "batchsolve.engines.native",
+            "search_cells",
+        ),
+        Registered(
+            "memo",
+            Capabilities(
+                "dancing links that count like subtrees once; memo:64 has a table of 64 MB",
+                colors=True,
+                bounds=True,
+                counts_only=True,
+                reproducible_nodes=False,
+                has_table=True,
+            ),
+            "batchsolve.engines.memo",
+            "MemoisedCounting",
+            number="megabytes",
+        ),
+        Registered(
+            "algorithm-x",
+            Capabilities("Knuth's Algorithm X on a dict of sets, in Python", colors=True),
+            "batchsolve.engines.walk",
+            "search_algorithm_x",
+            branches=True,
+        ),
+        Registered(
+            "dancing-links",
+            Capabilities("dancing links over NumPy arrays, in Python"),
+            "batchsolve.engines.dancing_links",
+        ),
+        Registered(
+            "backtracking",
+            Capabilities("Sudoku cell by cell, in Python", sudoku_only=True),
+            "batchsolve.engines.walk",
+            "search_backtracking",
+        ),
+        Registered(
+            "sat",
+            Capabilities(
+                "reduction to SAT, with the solvers of python-sat",
+                colors=True,
+                whole_stacks=True,
+                module="pysat",
+                extra="sat",
+            ),
+            "batchsolve.engines.sat",
+        ),
+    )
+}
+
+
+def engine_names() -> list[str]:
+    """Return the names of all engines, also of those that need a module not installed here."""
+    return list(_ENGINES)
+
+
+def registered(name: str) -> Registered:
+    """Return the description of the engine of that name, without importing it.
+
+    Parameters
+    ----------
+    name : str
+        As `get_engine` takes it.
+
+    Raises
+    ------
+    InputError
+        If no engine has that name, or it does not take the branching rule.
+
+    Examples
+    --------
+    >>> registered("lanes").capabilities.sudoku_only
+    True
+    """
+    if name in _ENGINES:
+        return _ENGINES[name]
+    base, *settings = str(name).split(":")
+    known = _ENGINES.get(base)
+    if known and not known.branches and {FIRST, SHARP} & {*settings}:
+        those = ", ".join(each for each in _ENGINES if _ENGINES[each].branches)
+        raise InputError(f"the engine {base!r} takes no branching rule; these engines do: {those}")
+    if known is None or (settings and not (known.number or known.branches)):
+        raise InputError(f"unknown engine {name!r}; choose from {', '.join([AUTO, *_ENGINES])}")
+    rule = checked_branch(":".join(settings)) if settings and known.branches else MRV
+    return known if rule == MRV else known.under(rule)
+
+
+def get_engine(name: str) -> Engine:
+    """Return the engine of that name; no other is imported.
+
+    Parameters
+    ----------
+    name : str
+        One of `engine_names`; some may be followed by a number: ``memo:64`` has tables of 64
+        megabytes, and others by a branching rule: ``dlx:first``.
+
+    Raises
+    ------
+    InputError
+        If no engine has that name, or the number is not valid.
+
+    Examples
+    --------
+    >>> get_engine("memo:64")
+    MemoisedCounting(megabytes=64)
+    """
+    known = registered(name)
+    if not known.number:
+        return known
+    kind = getattr(import_module(known.module), known.kind)
+    base, colon, number = name.partition(":")
+    if not colon:
+        return kind()
+    if not (number.isascii() and number.isdecimal() and len(number) < 20):
+        raise InputError(
+            f"{name!r}: {number!r} is not a whole number ({known.number}); write {base}:64"
+        )
+    return kind(**{known.number: int(number)})
+
+
+def check_support(engine: Engine, problem: ExactCover) -> None:
+    """Check that an engine can search a problem, here and now.
+
+    Raises
+    ------
+    InputError
+        If the engine does not take such problems, or a module that it needs is not installed.
+    """
+    can = engine.capabilities
+    if can.sudoku_only and not isinstance(problem, Sudoku):
+        _check_grid(engine, problem)
+        return
+    if isinstance(problem, Sudoku):
+        most = can.most_digits or problem.n_digits
+        if min(problem.box_rows, problem.box_columns) < can.least_box or problem.n_digits > most:
+            raise InputError(
+                f"the engine {engine.name!r} solves Sudoku with boxes of {can.least_box} rows and "
+                f"columns or more, up to {most}×{most}, not {problem!r}"
+            )
+    if problem.n_primary < problem.n_items and not can.secondary_items:
+        raise InputError(f"the engine {engine.name!r} takes no secondary items: {problem!r}")
+    for attribute, what in (("colors", "colours"), ("bounds", "bounds of items")):
+        if getattr(problem, attribute) is not None and not getattr(can, attribute):
+            those = [n for n in engine_names() if getattr(registered(n).capabilities, attribute)]
+            raise InputError(
+                f"the engine {engine.name!r} takes no {what}: {problem!r}; these engines do: "
+                f"{', '.join(those)}"
+            )
+    if can.branch not in ("", FIRST) and not is_sharp(problem, can.branch).any():
+        raise InputError(
+            f"no primary item is one that the branching rule {can.branch!r} prefers; {SHARP!r} "
+            f"prefers items whose names begin with #, and '{SHARP}:r1c*' those like r1c*"
+        )
+    if can.module:
+        check_installed(f"the engine {engine.name!r}", can.module, can.extra)
+
+
+def _check_grid(engine: Engine, problem: ExactCover) -> None:
+    """Check that an engine for Sudoku can search a grid with other rules."""
+    can = engine.capabilities
+    if not isinstance(problem, GridProblem):
+        raise InputError(f"the engine {engine.name!r} solves grids of digits only, not {problem!r}")
+    if not can.rules:
+        raise InputError(f"the engine {engine.name!r} knows rows, columns and boxes only")
+    most = can.most_digits or problem.n_digits
+    if problem.n_digits > most:
+        raise InputError(
+            f"the engine {engine.name!r} solves grids of up to {most} digits, not {problem!r}"
+        )
+
+
+# ---- data prepared from a problem -----------------------------------------------------------
+
+MOST_PROBLEMS = 8  # whose data are kept
+
+Data = TypeVar("Data")
+
+
+def prepared(make: Callable[[ExactCover], Data]) -> Callable[[ExactCover], Data]:
+    """Return a function that keeps the data prepared from the last problems, in each process.
+
+    Threads that ask for one problem wait until it is prepared; those that ask for others do not.
+    """
+    # the data of each problem, once a thread has made them under the lock
+    kept: OrderedDict[str, tuple[threading.Lock, list[Data]]] = OrderedDict()
+    lock = threading.Lock()
+
+    def of(problem: ExactCover) -> Data:
+        name = problem.token
+        with lock:
+            if name in kept:
+                kept.move_to_end(name)
+            elif len(kept) >= MOST_PROBLEMS:
+                idle = (each for each, (other, _) in kept.items() if not other.locked())
+                kept.pop(next(idle, ""), None)
+            own, data = kept.setdefault(name, (threading.Lock(), []))
+        with own:
+            if not data:
+                data.append(make(problem))
+            return data[0]
+
+    return of

@@ -17,7 +17,7 @@ from typing import cast
 
 import numpy as np
 
-from batchsolve.engines.contract import (
+from batchsolve.engines import (
     MRV_TREE,
     Capabilities,
     Engine,

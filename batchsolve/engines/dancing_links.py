@@ -1,23 +1,23 @@
-"""Dancing links over NumPy arrays, in plain Python: the text to read before `batchsolve/core`.
+"""Dancing links over NumPy arrays, in plain Python: ``docs/algorithm.md`` in executable form.
 
 The data structure is the one of *The Art of Computer Programming* 7.2.2.1, Algorithm X, under the
-names of `batchsolve/core/links.h`. Nodes ``0 .. n_items`` are the root and the headers of the
-items' lists; behind them stand the nodes of the options, each option between two spacers. Every
-node has an item (TOP) and its neighbours in the item's list (ULINK, DLINK); headers also have LLINK
-and RLINK.
+names of `batchsolve/core/links.h`; `walk` searches from stack to stack. Nodes ``0 .. n_items`` are
+the root and the headers of the items' lists; behind them stand the nodes of the options, each
+option between two spacers. Every node has an item (TOP) and its neighbours in the item's list
+(ULINK, DLINK); headers also have LLINK and RLINK.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from batchsolve.engines.contract import Outcome, Task
+from batchsolve.engines import Outcome, Task
 from batchsolve.engines.walk import PartialCover, walk
 from batchsolve.problems.exact_cover import ExactCover
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:
-    """Search a task by dancing links; see `batchsolve.engines.contract`."""
+    """Search a task by dancing links; see `batchsolve.engines`."""
     return walk(problem, task, Links)
 
 
@@ -42,6 +42,7 @@ class Links(PartialCover):
     def __init__(self, problem: ExactCover) -> None:
         super().__init__()
         n_items, n_options = problem.n_items, problem.n_options
+        # X1. [Initialize.]
         n_nodes = n_items + 1 + problem.n_entries + n_options + 1
         headers = np.arange(n_items + 1)
         self.top = np.zeros(n_nodes, np.int64)
@@ -85,12 +86,12 @@ class Links(PartialCover):
         return options
 
     def select(self, o: int) -> None:
-        """Cover the items of an option. (X4 and X5)."""
+        """X4. [Cover i.] X5. [Try.]: cover the items of an option."""
         for i in self._items(o):
             self._cover(i)
 
     def deselect(self, o: int) -> None:
-        """Uncover them, the last first. (X6 and X7)."""
+        """X6. [Try again.] X7. [Backtrack.]: uncover them, the last first."""
         for i in reversed(self._items(o)):
             self._uncover(i)
 

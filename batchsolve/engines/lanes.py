@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.engines.contract import Outcome, Task, check_support, registered
+from batchsolve.engines import Outcome, Task, check_support, registered
 from batchsolve.engines.native import core_task, outcome_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
@@ -26,7 +26,7 @@ from batchsolve.problems.variant import Variant
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:
-    """Search the stacks of a task; see `batchsolve.engines.contract`."""
+    """Search the stacks of a task; see `batchsolve.engines`."""
     check_support(registered("lanes"), problem)
     grids = cast(GridProblem, problem)
     outcome = _search(grids, task)
@@ -34,11 +34,11 @@ def search(problem: ExactCover, task: Task) -> Outcome:
 
 
 def _search(grids: GridProblem, task: Task) -> Outcome:
-    given = core_task(task), task.any_order, task.unordered
+    given = core_task(task)
     if isinstance(grids, Sudoku):
-        found, digits = native.search_boxes(grids.box_rows, grids.box_columns, *given)
+        found, digits = native.search_boxes(grids.box_rows, grids.box_columns, given)
     else:
-        found, digits = native.search_houses(*rules_of(grids, task.stacks.roots), *given)
+        found, digits = native.search_houses(*rules_of(grids, task.stacks.roots), given)
     outcome = outcome_of(found, task)
     if task.unordered:
         digits = digits.reshape(-1, grids.n_cells)
@@ -88,8 +88,7 @@ def rules_of(problem: GridProblem, roots: npt.NDArray[np.int64]) -> tuple[Any, A
         The row of `own` for each root.
     """
     assert isinstance(problem, Variant)
-    own = native.RowRules(*problem.row_rules)
-    return core_rules(problem.rules), own, problem.rows_of(roots)
+    return core_rules(problem.rules), problem.row_rules, problem.rows_of(roots)
 
 
 def _covers(problem: GridProblem, covers: Stacks) -> Stacks:
@@ -221,7 +220,7 @@ def dig_rows(
     int
         The place of the first row for which no puzzle was found, or n.
     """
-    given = native.Wish(*wish), native.Made(*made), keys, rows
+    given = wish, made, keys, rows
     if isinstance(problem, Sudoku):
         return int(native.dig_boxes(problem.box_rows, problem.box_columns, *given))
     return int(native.dig_houses(*rules_of(problem, np.arange(len(rows))), *given))

@@ -27,10 +27,9 @@ import numpy as np
 
 from batchsolve.arrays import UInts, Words
 from batchsolve.core import native
-from batchsolve.engines.contract import UNLIMITED, Outcome, Task, exact_counts, registered
+from batchsolve.engines import UNLIMITED, Outcome, Task, exact_counts, prepared, registered
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.engines.native import core_problem, core_task, outcome_of
-from batchsolve.engines.prepared import prepared
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 
@@ -92,7 +91,7 @@ class MemoisedCounting:
         return replace(own, file=file)
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
-        """Search the stacks of a task; see `batchsolve.engines.contract`."""
+        """Search the stacks of a task; see `batchsolve.engines`."""
         assert isinstance(problem, ExactCover)
         least = min(task.room, int(task.limits.min(initial=UNLIMITED)))
         if task.keep or least < UNLIMITED:

@@ -13,9 +13,8 @@ import numpy as np
 
 from batchsolve.arrays import UInts
 from batchsolve.core import native
-from batchsolve.engines.contract import Outcome, Task
+from batchsolve.engines import Outcome, Task, prepared
 from batchsolve.engines.item_order import handicaps_of
-from batchsolve.engines.prepared import prepared
 from batchsolve.engines.priced import ranked, renumbered, scaled_ceilings
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -41,20 +40,12 @@ core_problem = prepared(_core_problem)
 """`_core_problem`, which keeps the last few."""
 
 
-def core_task(task: Task) -> Any:
+def core_task(task: Task) -> tuple[Any, ...]:
     """Return a task as the core takes it."""
     stacks = task.stacks
-    return native.Task(
-        stacks.offsets,
-        stacks.options,
-        stacks.roots,
-        task.limits,
-        task.allowances,
-        task.budget,
-        task.depth,
-        task.keep,
-        task.room,
-    )
+    bounds = task.budget, task.depth, task.keep, task.room
+    arrays = stacks.offsets, stacks.options, stacks.roots, task.limits, task.allowances
+    return *arrays, *bounds, task.any_order, task.unordered
 
 
 def outcome_of(found: Any, task: Task) -> Outcome:
@@ -79,7 +70,7 @@ _prepared_links = prepared(lambda problem: _links(problem, ""))
 
 
 def search_links(problem: ExactCover, task: Task, rule: str = "") -> Outcome:
-    """Search a task by dancing links under a branching rule; see `batchsolve.engines.contract`."""
+    """Search a task by dancing links under a branching rule; see `batchsolve.engines`."""
     in_core = core_task(task)
     if task.cheapest:
         return _search_cheapest(problem, task)
@@ -95,14 +86,10 @@ def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:
     """Search for the cheapest covers, with options numbered by cost."""
     by_cost, pricing = ranked(problem)
     again = replace(task, stacks=renumbered(task.stacks, pricing.rank))
+    costs = pricing.scale, pricing.net, pricing.share, pricing.is_useless
     found = native.search_cheapest(
         core_problem(by_cost),
-        pricing.scale,
-        pricing.net,
-        pricing.share,
-        pricing.is_useless,
-        scaled_ceilings(problem, pricing, task),
-        task.cheapest,
+        (*costs, scaled_ceilings(problem, pricing, task), task.cheapest),
         core_task(again),
     )
     outcome = outcome_of(found, task)
@@ -114,33 +101,22 @@ def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:
 
 
 def search_bits(problem: ExactCover, task: Task) -> Outcome:
-    """Search a task bit-parallel; see `batchsolve.engines.contract`.
+    """Search a task bit-parallel; see `batchsolve.engines`.
 
-    A problem that is too large for the sets of bits is left to dancing links, which search the same
-    tree.
+    What is too large for the sets of bits is left to dancing links, which search the same tree.
     """
+    in_core, task_in_core = core_problem(problem), core_task(task)
     if problem.bounds is None:
-        return _search_residuals(native.search_bits, problem, task, MOST_OPTIONS)
-    most = native.MOST_BOUNDED_ITEMS
-    if problem.n_primary > most or problem.bounds.max() > most:
-        return search_links(problem, task)
-    search, most = native.search_bounded_bits, native.MOST_BOUNDED_OPTIONS
-    return _search_residuals(search, problem, task, most)
+        found = native.search_bits(in_core, task_in_core, MOST_OPTIONS)
+    else:
+        found = native.search_bounded_bits(in_core, task_in_core)
+    return search_links(problem, task) if found is None else outcome_of(found, task)
 
 
 def search_cells(problem: ExactCover, task: Task) -> Outcome:
-    """Search a task with a cell for each item; see `batchsolve.engines.contract`.
+    """Search a task with a cell for each item; see `batchsolve.engines`.
 
-    A problem that is too large for the cells is left to dancing links, which search the same tree.
+    What is too large for the cells is left to dancing links, which search the same tree.
     """
-    if problem.n_primary >= native.MOST_SPARSE_ITEMS:
-        return search_links(problem, task)
-    return _search_residuals(native.search_sparse, problem, task, native.MOST_SPARSE_OPTIONS - 1)
-
-
-def _search_residuals(search: Any, problem: ExactCover, task: Task, most_options: int) -> Outcome:
-    """Search a task, or leave it to dancing links if a stack leaves more than so many options."""
-    in_core, task_in_core = core_problem(problem), core_task(task)
-    if native.leaves_more(in_core, task_in_core, most_options):
-        return search_links(problem, task)
-    return outcome_of(search(in_core, task_in_core), task)
+    found = native.search_sparse(core_problem(problem), core_task(task))
+    return search_links(problem, task) if found is None else outcome_of(found, task)

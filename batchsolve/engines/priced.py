@@ -13,9 +13,9 @@ from math import lcm
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import begins_of
 from batchsolve.core import native
-from batchsolve.engines.contract import Task
-from batchsolve.engines.prepared import prepared
+from batchsolve.engines import Task, prepared
 from batchsolve.problems.exact_cover import ExactCover, owners_of
 from batchsolve.problems.stacks import Stacks
 
@@ -85,8 +85,7 @@ class Pricing:
         is_useless = useless_options(problem)
         is_used = ~is_useless[owner]
         by_item = owner[is_used][np.argsort(problem.indices[is_used], kind="stable")]
-        sizes = np.bincount(problem.indices[is_used], minlength=problem.n_items)
-        ends = np.concatenate([[0], np.cumsum(sizes)])
+        ends = begins_of(np.bincount(problem.indices[is_used], minlength=problem.n_items))
         base = native.take_taxes(by_item, ends, fixed, net, highest * scale, n_sweeps)
         share = net // np.maximum(n_primary, 1)
         order = np.lexsort([np.arange(problem.n_options), share]).astype(np.uint32)
@@ -142,9 +141,9 @@ def useless_options(problem: ExactCover) -> npt.NDArray[np.bool_]:
 
 def in_order(problem: ExactCover, options: npt.NDArray[np.integer]) -> ExactCover:
     """Return a problem with all of its options in another order, without names and costs."""
-    sizes, entries = problem.entries_of(options)
+    indptr, entries = problem.entries_of(options)
     return ExactCover(
-        np.concatenate([[0], np.cumsum(sizes)]),
+        indptr,
         problem.indices[entries],
         problem.n_items,
         problem.n_primary,

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines.contract import UNLIMITED, Outcome, Task, check_support, registered
+from batchsolve.engines import UNLIMITED, Outcome, Task, check_support, registered
 from batchsolve.engines.walk import Tally, search_batch
 from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of
 
@@ -41,7 +41,7 @@ MOST_IN_PAIRS = 12  # options of an item up to which a clause for every two of t
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:
-    """Search a task; see `batchsolve.engines.contract`."""
+    """Search a task; see `batchsolve.engines`."""
     check_support(registered("sat"), problem)
     return search_batch(problem, task, _search_below)
 

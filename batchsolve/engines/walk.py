@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.engines.contract import (
+from batchsolve.engines import (
     Outcome,
     Task,
     check_support,
@@ -197,7 +197,7 @@ def walk(problem: ExactCover, task: Task, begin: Callable[[Any], PartialCover]) 
 def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
     waiting = [(stack, 1.0)]  # what is left below the stack, with weights, in reverse tree order
     while waiting and tally.is_open:
-        top, weight = waiting.pop()
+        top, weight = waiting.pop()  # X8. [Leave level l.] if it is shorter than the one before
         here.go(top)
         choices = here.choices()
         if choices is None:
@@ -216,7 +216,7 @@ def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
 
 
 def search_algorithm_x(problem: ExactCover, task: Task, rule: str = "") -> Outcome:
-    """Search a task by Algorithm X on Python's own dict and set; see `batchsolve.engines.contract`.
+    """Search a task by Algorithm X on Python's own dict and set; see `batchsolve.engines`.
 
     It is short, and the same idea as dancing links; it walks the same tree, under every rule.
     """

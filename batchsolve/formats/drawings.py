@@ -39,12 +39,12 @@ from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layou
 from batchsolve.problems.rules import Rules, n_regions
 from batchsolve.problems.survey import MOST_PLAIN, Signs, Survey
 from batchsolve.problems.variant import Variant, grid_problem
-from batchsolve.settings import checked_box, text_of
+from batchsolve.settings import Box, checked_box, text_of
 
 
 def read_grid(
     text: str,
-    box: tuple[int, int] | None = None,
+    box: Box | None = None,
     alphabet: str | None = None,
     name: str = "FILE",
     blank: str | None = None,

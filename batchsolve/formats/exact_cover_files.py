@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from batchsolve.errors import InputError, quoted, shortened, twice
+from batchsolve.errors import InputError, quoted, shortened, twice, warn_once
 from batchsolve.json_records import loads
 from batchsolve.problems.attributes import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
 
+LINES_BELOW = 1000  # that are looked through for the words of a comment
 MOST_ITEMS = 10_000_000  # a header can promise any number of items; each takes memory
 
 JSON_FIELDS = ("options", "items", "secondary", "option_names", "colors", "bounds", "costs")
@@ -48,6 +50,7 @@ def read_dlx(text: str) -> ExactCover:
     >>> read_dlx("a b\na b |$25\na\nb |$2\n").costs.tolist()
     [25, 0, 2]
     """
+    _say_of_first_comment(text)
     lines = (line for line in _lines(text) if not line[1][0].startswith("|"))
     number, words = next(lines, (0, []))
     if not words:
@@ -67,6 +70,20 @@ def read_dlx(text: str) -> ExactCover:
                 f"those before '|', may have them"
             )
     return _problem(names, n_primary, lines, bounds, is_dlx=True)
+
+
+def _say_of_first_comment(text: str) -> None:
+    """Warn that a first line of secondary items alone is a comment."""
+    lines = islice(_lines(text), LINES_BELOW)
+    number, comment = next(lines, (0, [""]))
+    if comment[0].startswith("|"):
+        items = set(" ".join(comment).replace("|", " ").split())
+        below = {word.partition(":")[0] for _, words in lines for word in words}
+        if items and items <= below:
+            warn_once(
+                f"line {number} begins with | and was taken for a comment, although it names items;"
+                f" primary items stand before the |, and a problem without any is written as .ec"
+            )
 
 
 def read_ec(text: str) -> ExactCover:
@@ -477,8 +494,9 @@ def _json_colors(values: Any) -> list[dict[Hashable, Hashable]]:
                 f"{json.dumps(value)[:60]}"
             )
     return [
-        dict(zip(value, _names([*value.values()], f"the colours of option {o}"), strict=True))
+        dict(zip(colored, _names([*colored.values()], f"the colours of option {o}"), strict=True))
         for o, value in enumerate(values)
+        for colored in [{item: color for item, color in value.items() if color is not None}]
     ]
 
 

@@ -70,7 +70,8 @@ def read_npz(data: bytes) -> ExactCover:
     for name in ("indptr", "indices", "data", "shape"):
         if name not in arrays:
             raise InputError(
-                f"no array is called {quoted(name)}; write it with scipy.sparse.save_npz"
+                f"no array is called {quoted(name)}; write it with scipy.sparse.save_npz, and "
+                f"grids with numpy.save, as .npy"
             )
     indptr, indices, values = (arrays[name] for name in ("indptr", "indices", "data"))
     n_options, n_items = _integers(arrays["shape"], "shape", 2)

@@ -25,7 +25,7 @@ from batchsolve.arrays import Bytes, Ints, UInts, Words
 from batchsolve.core import native
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
-from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.notation import Notation, ascii_bytes, pieces_of, usual_notation
 from batchsolve.problems.stacks import Stacks
 
 GRID, OPTIONS = "grid", "options"
@@ -126,7 +126,7 @@ class CoverRenderer:
             lines = _grid_lines(self.problem, covers, self.notation, head, tail, in_order)
             return pa.py_buffer(lines[1])
         bounds, ranks = self._ranked(covers, in_order)
-        frame = _ascii(f'{{"{OPTIONS}": ['), _ascii(", "), _ascii("]}\n")
+        frame = ascii_bytes(f'{{"{OPTIONS}": ['), ascii_bytes(", "), ascii_bytes("]}\n")
         return pa.py_buffer(native.join(bounds, ranks, *self._names.in_json, *frame)[1])
 
     def _coded(self, covers: Stacks) -> pa.Table:
@@ -195,7 +195,7 @@ def _names_of(renderer: CoverRenderer) -> _Names:
     each = sorted(set(names), key=str.encode)
     rank_of = {name: rank for rank, name in enumerate(each)}
     rank = np.array([rank_of[name] for name in names], np.uint32)
-    return _Names(pa.array(each, pa.string()), rank, _pieces([json.dumps(name) for name in each]))
+    return _Names(pa.array(each, pa.string()), rank, pieces_of([json.dumps(name) for name in each]))
 
 
 def _digest_of_names(problem: ExactCover) -> bytes:
@@ -214,15 +214,6 @@ def _digest_of_names(problem: ExactCover) -> bytes:
 
 
 # ---- text -----------------------------------------------------------------------------------
-
-
-def _ascii(text: str) -> Bytes:
-    return np.frombuffer(text.encode("ascii"), np.uint8)
-
-
-def _pieces(texts: Sequence[str]) -> tuple[Ints, Bytes]:
-    """Return ASCII texts as one array of bytes; text k lies at starts[k]:starts[k + 1]."""
-    return np.cumsum([0, *map(len, texts)]), _ascii("".join(texts))
 
 
 def _as_offsets(bounds: Ints) -> npt.NDArray[np.int32]:
@@ -263,12 +254,13 @@ def _grid_lines(
     if in_order:
         order = native.order_of_grids(grids, _ranks(digits, notation.separator))
     grids = notation.placed(grids)
+    before, behind = ascii_bytes(head), ascii_bytes(tail)
     if notation.symbols and all(len(text) == 1 for text in texts):
-        lines = native.write_grids(grids, order, *notation.shifts, _ascii(head), _ascii(tail))
+        lines = native.write_grids(grids, order, *notation.shifts, before, behind)
         return np.arange(n + 1) * lines.shape[1], lines.reshape(-1)
-    frame = _ascii(head), _ascii(notation.separator), _ascii(tail)
+    frame = before, ascii_bytes(notation.separator), behind
     in_turn = np.arange(n + 1) * grids.shape[1], grids[order].reshape(-1)
-    lines, data = native.join(*in_turn, *_pieces(["", *texts, "#"]), *frame)
+    lines, data = native.join(*in_turn, *pieces_of(["", *texts, "#"]), *frame)
     return lines, data
 
 

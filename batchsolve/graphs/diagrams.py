@@ -13,6 +13,8 @@ manipulation in combinatorial problems*, DAC 1993).
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from batchsolve.arrays import Ints, UInts
@@ -26,6 +28,7 @@ from batchsolve.problems.exact_cover import ExactCover
 
 MEGABYTE = 2**20
 FIRST_NODES = 8192  # for which a diagram has room at first
+FIRST_KEYS = 4096  # likewise
 STEPS = 2_000_000  # of a redrawing; some tenths of a second
 
 Nodes = tuple[UInts, UInts, UInts, int]
@@ -59,7 +62,7 @@ def reordered(nodes: Nodes, order: UInts, megabytes: int, steps: int = STEPS) ->
         If it takes more memory.
     """
     *old, root = nodes
-    again = native.Redrawing(native.Nodes(*old), order, FIRST_NODES, megabytes * MEGABYTE)
+    again = native.Redrawing(tuple(old), order, FIRST_NODES, megabytes * MEGABYTE)
     while not again.is_done:
         check_interrupt()
         again.run(steps)
@@ -67,11 +70,6 @@ def reordered(nodes: Nodes, order: UInts, megabytes: int, steps: int = STEPS) ->
             raise out_of_memory(megabytes, again.n_nodes)
     drawn: Nodes = again.take(root)
     return drawn
-
-
-# ---- the search that draws them -------------------------------------------------------------
-
-FIRST_KEYS = 4096  # for which there is room at first
 
 
 def with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, Ints]:
@@ -87,66 +85,42 @@ def with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, I
     return in_order(again, options), options
 
 
-class GraphSearch:
+class GraphSearch(NamedTuple):
     """A search that draws the diagram of all covers, in several runs.
-
-    Parameters
-    ----------
-    problem : ExactCover
-    items : ndarray of int64, shape (n_primary,), optional
-        The primary items in a fixed order: the branch item is always the first uncovered one. By
-        default it is the one with the fewest options.
 
     Attributes
     ----------
+    core : GraphSearch of the core
+        See `batchsolve/core/graph_search.h`.
+    options : ndarray of int64, shape (n_options,)
+        The options in the order in which paths have them, if that is fixed.
     is_ordered : bool
         True if the order of items is fixed; then options come in one order on all paths.
-    options : ndarray of int64, shape (n_options,)
-        The options in that order.
     """
 
-    def __init__(self, problem: ExactCover, items: Ints | None = None) -> None:
-        self.is_ordered = items is not None
-        self.options = np.arange(problem.n_options)
+    core: Any
+    options: Ints
+    is_ordered: bool
+
+    @classmethod
+    def of(cls, problem: ExactCover, items: Ints | None = None) -> GraphSearch:
+        """Return the search of a problem; it has no memory yet.
+
+        Parameters
+        ----------
+        problem : ExactCover
+        items : ndarray of int64, shape (n_primary,), optional
+            The primary items in a fixed order: the branch item is always the first uncovered one.
+            By default it is the one with the fewest options.
+        """
+        is_ordered, options = items is not None, np.arange(problem.n_options)
         if items is not None and problem.n_options:
-            problem, self.options = with_items_in_order(problem, items)
-        in_core = core_problem(problem)
-        self._search = native.GraphSearch(in_core, self.is_ordered, FIRST_NODES, FIRST_KEYS)
-
-    @property
-    def is_done(self) -> bool:
-        """True if the tree is exhausted."""
-        return bool(self._search.is_done)
-
-    @property
-    def is_out_of_memory(self) -> bool:
-        """True if the search has used up its memory."""
-        return bool(self._search.is_out_of_memory)
-
-    @property
-    def n_nodes(self) -> int:
-        """Diagram nodes made so far."""
-        return int(self._search.n_nodes)
-
-    @property
-    def share(self) -> float:
-        """The searched share of the tree, from 0 to 1."""
-        return float(self._search.share)
-
-    def may_take(self, most_bytes: int) -> None:
-        """Set the upper bound of the memory of the diagram and its tables; it is 0 at first."""
-        self._search.may_take(most_bytes)
-
-    def run(self, nodes: int) -> None:
-        """Visit that many more nodes, or fewer if the search ends or uses up its memory."""
-        self._search.run(nodes)
-
-    def give_up(self) -> None:
-        """Free the memory of a search that does not go on."""
-        self._search.end()
+            problem, options = with_items_in_order(problem, items)
+        core = native.GraphSearch(core_problem(problem), is_ordered, FIRST_NODES, FIRST_KEYS)
+        return cls(core, options, is_ordered)
 
     def take(self) -> Nodes:
         """Return the diagram, of all covers if the search is done, and end it."""
-        option, low, high, root = self._search.take()
+        option, low, high, root = self.core.take()
         option[2:] = self.options[option[2:]]
         return option, low, high, root

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -85,7 +84,7 @@ class SolutionGraph:
                 "nodes have an option of the problem, and two children among them that come before"
             )
         self.problem = problem
-        nodes = native.pruned(native.Nodes(option, low, high), root)
+        nodes = native.pruned((option, low, high), root)
         self.option, self.low, self.high, self.root = nodes
         self.order = order
 
@@ -382,9 +381,9 @@ class SolutionGraph:
         return SolutionGraph(self.problem, *nodes, self.order)
 
     @property
-    def _core(self) -> Any:
+    def _core(self) -> tuple[UInts, UInts, UInts]:
         """The nodes as the core takes them."""
-        return native.Nodes(self.option, self.low, self.high)
+        return self.option, self.low, self.high
 
     @cached_property
     def _counts(self) -> Words:

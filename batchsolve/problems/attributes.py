@@ -67,7 +67,7 @@ def whole_numbers(values: npt.ArrayLike, what: str, n_dimensions: int = 1) -> In
 def number_colors(
     rows: Sequence[Sequence[Hashable]], colors: Sequence[Mapping[Hashable, Hashable]]
 ) -> tuple[list[int], list[str]]:
-    """Return the colour of every entry of the options, and the names of the colours."""
+    """Return the colour of every entry of the options, and the names; None is no colour."""
     if len(colors) != len(rows):
         raise ProblemError(f"colours of {len(colors)} options for {len(rows)} options")
     number: dict[Hashable, int] = {}
@@ -82,7 +82,11 @@ def number_colors(
                 f"option {o} gives the item {quoted(absent[0])} a colour, but does not have "
                 f"that item"
             )
-        entries += [number.setdefault(given[i], len(number) + 1) if i in given else 0 for i in row]
+        has_color = [given.get(item) is not None for item in row]
+        entries += [
+            number.setdefault(given[item], len(number) + 1) if colored else 0
+            for item, colored in zip(row, has_color, strict=True)
+        ]
     return entries, list(map(str, number))
 
 

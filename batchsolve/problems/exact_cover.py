@@ -14,7 +14,6 @@ them and all options keep their numbers.
 from __future__ import annotations
 
 import hashlib
-import logging
 import operator
 import os
 from collections import Counter
@@ -26,8 +25,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Ints, UInts
-from batchsolve.errors import ProblemError, argument_errors, counted, quoted
+from batchsolve.arrays import Bools, Ints, UInts, begins_of, lists_at
+from batchsolve.errors import ProblemError, argument_errors, counted, quoted, warn_once
 from batchsolve.problems.attributes import (
     MOST_COLORS,
     array_of,
@@ -44,7 +43,6 @@ MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
 NOTHING = "(none)"
 """The name of the item of options without items."""
 
-_LOG = logging.getLogger("batchsolve")
 _MANY = 8  # options of a stack that NumPy checks faster than Python
 
 
@@ -193,7 +191,7 @@ class ExactCover:
         option_names : sequence of str, optional
             A name for each option.
         colors : sequence of mappings, optional
-            The colours that every option gives to some of its secondary items.
+            The colours that every option gives to some of its secondary items; None is no colour.
         bounds : mapping of hashable to (int, int), optional
             The lower and the upper bound of the number of options of a cover that have an item;
             (1, 1) for items that are not named.
@@ -231,7 +229,7 @@ class ExactCover:
                     f"option {o} names the unknown item {quoted(item)}; "
                     f"declare it among the primary or the secondary items"
                 )
-        indptr = np.cumsum([0, *map(len, rows)])
+        indptr = begins_of(list(map(len, rows)))
         indices = np.array([number[item] for row in rows for item in row], np.int64)
         names = list(map(str, items))
         entries, color_names = (None, None) if colors is None else number_colors(rows, colors)
@@ -279,7 +277,7 @@ class ExactCover:
             n_columns = dense.shape[1]
             rows, columns = np.nonzero(dense)
             values = dense[rows, columns]
-            indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(dense)))])
+            indptr = begins_of(np.bincount(rows, minlength=len(dense)))
         if np.any(values != 1):
             raise ProblemError("a matrix of an exact cover problem holds 0 and 1 only")
         last = sorted(set(whole_numbers(list(secondary), "secondary").tolist()))
@@ -430,10 +428,8 @@ class ExactCover:
     def entries_of(
         self, options: npt.NDArray[np.integer]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the numbers of entries of some options, and the places of these in `indices`."""
-        ends = self.indptr[1:][options]
-        sizes = ends - self.indptr[:-1][options]
-        return sizes, np.arange(sizes.sum()) + np.repeat(ends - np.cumsum(sizes), sizes)
+        """Return the `indptr` of some options alone, and where in `indices` their entries are."""
+        return lists_at(self.indptr, options)
 
     def _share_no_item(self, entries: list[int]) -> bool:
         """Return True if many options exist and share no item; faster than `_first_clash`."""
@@ -535,11 +531,8 @@ class ExactCover:
         gaps = np.flatnonzero(np.diff(self.indptr) == 0)
         if not gaps.size:
             return entries, colors
-        _LOG.warning(
-            "%s without items (the first is option %d): in no cover",
-            counted(gaps.size, "option"),
-            gaps[0],
-        )
+        gapped = counted(gaps.size, "option")
+        warn_once(f"{gapped} without items (the first is option {gaps[0]}): in no cover")
         places = self.indptr[gaps]
         if colors is not None and np.size(colors) == entries.size:
             colors = np.insert(whole_numbers(colors, "colors"), places, 0)

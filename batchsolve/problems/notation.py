@@ -12,6 +12,7 @@ digits that leave this module are 0 .. N.
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import isqrt
@@ -329,10 +330,23 @@ class Notation:
         grids = self.placed(grids)
         if not self.symbols:
             blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
-            data, offsets = native.write_numbers(grids, self.first, ord(self.separator), ord(blank))
-            return data, offsets
+            pieces = pieces_of([blank, *self.names, "#"])
+            bounds = np.arange(len(grids) + 1) * grids.shape[1]
+            frame = ascii_bytes(""), ascii_bytes(self.separator), ascii_bytes("")
+            offsets, data = native.join(bounds, grids.reshape(-1), *pieces, *frame)
+            return data, offsets.astype(np.int32)
         data = native.write_symbols(grids.reshape(-1), *self.shifts)
         return data, np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1])
+
+
+def ascii_bytes(text: str) -> Bytes:
+    """Return the bytes of an ASCII text."""
+    return np.frombuffer(text.encode("ascii"), np.uint8)
+
+
+def pieces_of(texts: Sequence[str]) -> tuple[Ints, Bytes]:
+    """Return ASCII texts as one array of bytes; text k lies at starts[k]:starts[k + 1]."""
+    return np.cumsum([0, *map(len, texts)]), ascii_bytes("".join(texts))
 
 
 def symbols_of(name: str) -> str:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words
+from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at, places_of
 from batchsolve.core import native
 from batchsolve.problems.rules import RELATIONS, Cells, Rules, digit_sets
 
@@ -136,24 +136,18 @@ def follow_sums(rules: RowRules, rows: Ints, grids: Bytes, right: Bools) -> None
         digits = grids[some].astype(np.uint64) - np.uint64(1)
         right[some] = (rules.allowed[rows[some]] >> digits & np.uint64(1)).all(axis=1)
         some = some[right[some]]
-    cages = parts(rules.cages_of[rows[some]], rules.n_said[rows[some]])
+    cages = places_of(rules.cages_of[rows[some]], rules.n_said[rows[some]])
     grid_of = np.repeat(some, rules.n_said[rows[some]])
     begins, ends = rules.sets_of[cages].T
     cages, grid_of = cages[begins >= 0], grid_of[begins >= 0]
     begins, has_sets = begins[begins >= 0], (begins < ends)[begins >= 0]
     sizes = rules.cells_of[cages + 1] - rules.cells_of[cages]
-    cells = rules.cage_cells[parts(rules.cells_of[cages], sizes)]
+    cells = rules.cage_cells[places_of(rules.cells_of[cages], sizes)]
     held = grids[np.repeat(grid_of, sizes), cells]
     sums = np.bincount(np.repeat(np.arange(cages.size), sizes), held, cages.size)
     is_right = has_sets.copy()  # all sets of a cage have one sum
     is_right[has_sets] = sums[has_sets] == _sums_of(rules.digit_sets[begins[has_sets]])
     right[grid_of[~is_right]] = False
-
-
-def parts(begins: Ints, lengths: Ints) -> Ints:
-    """Return the places of some parts of an array, joined."""
-    new = np.cumsum(lengths) - lengths
-    return np.repeat(begins - new, lengths) + np.arange(lengths.sum())
 
 
 def _sums_of(digit_sets: Words) -> Ints:
@@ -196,11 +190,11 @@ class Given(NamedTuple):
         return cls(
             regions,
             allowed,
-            _begins([len(rules.pairs) for rules in rows]),
+            begins_of([len(rules.pairs) for rules in rows]),
             np.array(pairs, np.uint16).reshape(-1, 3),
-            _begins([len(rules.cages) + len(rules.groups) for rules in rows]),
+            begins_of([len(rules.cages) + len(rules.groups) for rules in rows]),
             np.array([total for _, total in cages], np.int64),
-            _begins([len(cells) for cells, _ in cages]),
+            begins_of([len(cells) for cells, _ in cages]),
             np.array([cell for cells, _ in cages for cell in cells], np.uint16),
         )
 
@@ -236,9 +230,9 @@ class Given(NamedTuple):
 
     def take(self, rows: Ints) -> Given:
         """Return the rules of these rows."""
-        pairs_of, which_pairs = _parts(self.pairs_of, rows)
-        cages_of, which_cages = _parts(self.cages_of, rows)
-        cells_of, which_cells = _parts(self.cells_of, which_cages)
+        pairs_of, which_pairs = lists_at(self.pairs_of, rows)
+        cages_of, which_cages = lists_at(self.cages_of, rows)
+        cells_of, which_cells = lists_at(self.cells_of, which_cages)
         return Given(
             self.regions[rows],
             self.allowed[rows],
@@ -255,17 +249,6 @@ def _cages_of(rules: Rules) -> list[Any]:
     """Return the cages, and the groups as cages without a sum: cells and total."""
     groups = [(cells, NO_SUM) for cells in rules.groups]
     return [*((cage.cells, cage.total) for cage in rules.cages), *groups]
-
-
-def _begins(lengths: npt.ArrayLike) -> Ints:
-    """Return the begins of lists that are joined, and the end of the last."""
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
-def _parts(begins_of: Ints, which: Ints) -> tuple[Ints, Ints]:
-    """Return the begins of some of the joined lists, joined anew, and the places of their parts."""
-    lengths = begins_of[which + 1] - begins_of[which]
-    return _begins(lengths), parts(begins_of[which], lengths)
 
 
 class RowRules(NamedTuple):
@@ -330,14 +313,14 @@ def row_rules(shared: Rules, given: Given) -> RowRules:
         wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
     ranges, sets = _set_table(n, wanted)
     houses = shared.houses if (given.totals != NO_SUM).any() else ()
-    cages_of, cells_of, cage_cells, sets_of = native.complete_cages(
+    cages_of, (cells_of, cage_cells), sets_of = native.complete_cages(
         given.regions,
         given.cages_of,
         given.totals,
         given.cells_of,
         given.cage_cells,
         np.array(houses, np.uint16).reshape(-1),
-        ranges,
+        ranges.reshape(len(ranges), -1),
         shared.n_cells,
     )
     return RowRules(

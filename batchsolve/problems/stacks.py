@@ -10,6 +10,7 @@ checks that the options exist, and reports a clash otherwise.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import begins_of, lists_at
 from batchsolve.errors import (
     InputError,
     ProblemError,
@@ -47,16 +49,6 @@ _HEADER_FORM: Form = {
     SEAL: TEXT,
 }
 _STACK_FORM = {"root": whole(-(2**63), 2**63 - 1), "stack": list_of(whole(0, 2**32 - 1))}
-
-
-def gather(
-    offsets: npt.NDArray[np.int64], options: npt.NDArray[np.uint32], places: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
-    """Return the offsets and the options of the stacks at some places, as copies."""
-    begins = offsets[places]
-    sizes = offsets[places + 1] - begins
-    bounds = np.append(0, np.cumsum(sizes))
-    return bounds, options[np.arange(bounds[-1]) + np.repeat(begins - bounds[:-1], sizes)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +117,7 @@ class Stacks:
                 raise ProblemError(f"a stack is a list of option numbers, not {quoted(row)}")
             if row.size and not 0 <= row.min() <= row.max() < 2**32:
                 raise ProblemError(f"option numbers must fit in 32 bits: {row.tolist()}")
-        offsets = np.cumsum([0, *(row.size for row in rows)]).astype(np.int64)
+        offsets = begins_of([row.size for row in rows])
         options = np.concatenate([np.empty(0, np.int64), *rows]).astype(np.uint32)
         numbers = np.arange(len(rows)) if roots is None else whole_numbers(roots, "roots")
         if numbers.shape != (len(rows),):
@@ -145,7 +137,7 @@ class Stacks:
             return batches[0]
         if not batches:
             return Stacks.empty()
-        starts = np.cumsum([0, *(b.options.size for b in batches)])
+        starts = begins_of([b.options.size for b in batches])
         offsets = [b.offsets[:-1] + start for b, start in zip(batches, starts, strict=False)]
         return cls(
             np.concatenate([*offsets, starts[-1:]]),
@@ -189,8 +181,8 @@ class Stacks:
         places = places.astype(np.int64, copy=False)
         if places.size and not 0 <= places.min() <= places.max() < len(self):
             raise IndexError(f"places 0 to {len(self) - 1} hold stacks, not {places.tolist()}")
-        offsets, options = gather(self.offsets, self.options, places)
-        return Stacks(offsets, options, self.roots[places])
+        offsets, entries = lists_at(self.offsets, places)
+        return Stacks(offsets, self.options[entries], self.roots[places])
 
     def between(self, begin: int, end: int) -> Stacks:
         """Return stacks begin .. end - 1, without copying their options."""
@@ -201,6 +193,12 @@ class Stacks:
     def with_roots(self, roots: npt.ArrayLike) -> Stacks:
         """Return the same stacks with other roots."""
         return Stacks(self.offsets, self.options, whole_numbers(roots, "roots"))
+
+    @property
+    def fingerprint(self) -> str:
+        """The identity of the stacks, a hash of their options."""
+        content = self.offsets.astype("<i8").tobytes() + self.options.astype("<u4").tobytes()
+        return hashlib.sha256(content).hexdigest()[:16]
 
     def to_jsonl(self, problem: ExactCover, **about: object) -> str:
         """Return JSON lines: a header with the problem's fingerprint, then one line per stack.

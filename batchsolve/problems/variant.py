@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bytes, Ints, Words
+from batchsolve.arrays import Bytes, Ints, Words, begins_of
 from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
@@ -63,6 +63,7 @@ from batchsolve.problems.rules import (
     regions_of,
 )
 from batchsolve.problems.sudoku import sudoku
+from batchsolve.settings import Box, checked_box
 
 _IN, _OUT = 1, 2
 
@@ -178,7 +179,7 @@ class Variant(GridProblem):
                 n_options += 1
         options, items, colors = (np.concatenate(each) for each in zip(*entries, strict=True))
         order = np.lexsort((items, options))
-        indptr = np.append(0, np.cumsum(np.bincount(options, minlength=n_options)))
+        indptr = begins_of(np.bincount(options, minlength=n_options))
         in_order = colors[order] if rules.cages else None
         return ExactCover(indptr, items[order], n_items, n_primary, colors=in_order)
 
@@ -242,9 +243,8 @@ class Variant(GridProblem):
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
         self.check_width(grids)
-        shared, own = core_rules(self.rules), native.RowRules(*self.row_rules)
-        rows = self.rows_of(np.arange(len(grids)))
-        clashes: Ints = native.first_clashes(shared, own, rows, grids)
+        own, rows = self.row_rules, self.rows_of(np.arange(len(grids)))
+        clashes: Ints = native.first_clashes(core_rules(self.rules), own, rows, grids)
         return clashes
 
     def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
@@ -317,7 +317,7 @@ class Variant(GridProblem):
 
 def grid_problem(
     n_digits: int,
-    box: tuple[int, int] | None = None,
+    box: Box | None = None,
     rules: str | None = None,
     regions: str | None = None,
     drawing: str | None = None,
@@ -356,6 +356,7 @@ def grid_problem(
     >>> grid_problem(9, rules="samurai+x")
     Variant(369 cells, 9 digits, 141 houses)
     """
+    box = checked_box(box)
     shape = box or default_box(n_digits)
     if shape and rules is None and regions is None and drawing is None:
         return sudoku(*shape)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Unpack
@@ -20,8 +20,9 @@ from batchsolve.arrays import Bools, Ints
 from batchsolve.engines.choice import Choice
 from batchsolve.pictures.svg import html_table, text_table
 from batchsolve.runs.dedupe import check_same_rules
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, facts_of, rows_on, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, facts_of, shown
 from batchsolve.runs.specs import blocks_for, followed, searching
+from batchsolve.search.answers import Answers
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
@@ -34,8 +35,9 @@ from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import is_address
-from batchsolve.tables.repeats import UNSEEN, Compared, SeenKeys, compared
-from batchsolve.workers.pool import Pool
+from batchsolve.tables.reader import Batch
+from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, Compared, SeenKeys, compared
+from batchsolve.workers import Pool
 
 LINES = {
     "rows": "rows",
@@ -68,6 +70,11 @@ class AuditedTable(Summary):
         Test rows whose puzzle a training row has.
     solution, solution_up_to_symmetry : int
         Test rows whose solution a training row has, with other clues.
+
+    Examples
+    --------
+    >>> AuditedTable(rows=9, puzzle_up_to_symmetry=2, solution_up_to_symmetry=1).leaks
+    3
     """
 
     undecided: int = 0
@@ -94,6 +101,12 @@ class Audit:
     checksums : dict of str to str
         The SHA-256 of each file.
     seconds : float
+
+    Examples
+    --------
+    >>> train, test = AuditedTable(rows=9), AuditedTable(rows=2, puzzle_up_to_symmetry=1)
+    >>> Audit(train, test, {}, 0.0).complete
+    False
     """
 
     train: AuditedTable
@@ -190,14 +203,15 @@ def audit(
     ]
     corpora = [Corpus(each, files) for each in inputs]
     check_same_rules(*corpora)
-    sums, seen = [AuditedTable(), AuditedTable()], _Seen()
-    with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
+    sums, seen = [AuditedTable(), AuditedTable()], Seen()
+    with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
         for corpus, totals in zip(corpora, sums, strict=True):
             totals.column, totals.solution_column = corpus.given_column, corpus.solution_column
             totals.rule_columns = list(corpus.rule_columns)
             totals.unread_columns = corpus.unread_columns
             seen.n_train = seen.n_rows  # in the end, the rows of the first table
-            for _, rows in compared_rows(corpus, seen.secret, pool, files.chunk, totals, tell):
+            write = partial(compared, seen.secret, corpus.solution_column is not None)
+            for _, rows in solved_rows(corpus, write, pool, files.chunk, totals, tell):
                 totals.add(rows.sums)
                 seen.count(rows, totals)
     paths = [path for each in inputs for path in each if isinstance(path, str)]
@@ -206,7 +220,7 @@ def audit(
 
 
 @dataclass
-class _Seen:
+class Seen:
     """The keys of all rows so far; those of training rows come first."""
 
     secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))
@@ -214,11 +228,11 @@ class _Seen:
     n_rows: int = 0
     n_train: int = 0
 
-    def first_rows(self, rows: Compared) -> dict[str, Ints]:
-        """Add the keys of the next rows; return the first row with each, or `UNSEEN`."""
+    def first_rows(self, rows: Compared, names: Sequence[str] = KEYS) -> dict[str, Ints]:
+        """Add keys of the next rows; return the first row with each, or `UNSEEN`."""
         found = {
-            name: self.tables.setdefault(name, SeenKeys()).add(keys, has, self.n_rows)
-            for name, (keys, has) in rows.keys.items()
+            name: self.tables.setdefault(name, SeenKeys()).add(*rows.keys[name], self.n_rows)
+            for name in names
         }
         self.n_rows += rows.n_rows
         return found
@@ -226,7 +240,7 @@ class _Seen:
     def count(self, rows: Compared, totals: AuditedTable) -> None:
         """Add the leaks and the repeated puzzles among the next rows."""
         first = self.first_rows(rows)
-        for suffix in ("", "_up_to_symmetry"):
+        for suffix in ("", FORM):
             puzzle, solution = (first[f"{name}{suffix}"] for name in ("puzzle", "solution"))
             same = self._is_known(puzzle)
             found = {
@@ -243,18 +257,17 @@ class _Seen:
         return known
 
 
-def compared_rows(
+def solved_rows(
     corpus: Corpus,
-    secret: bytes,
+    write: Callable[[Batch, Answers], Any],
     pool: Pool,
     chunk: int | None,
     totals: Any,
     tell: Callable[[Progress], None],
-) -> Iterator[tuple[Block, Compared]]:
-    """Solve the rows of a corpus; yield each block with the keys by which rows are compared."""
+) -> Iterator[tuple[Block, Any]]:
+    """Solve the rows of a corpus; yield each block with what workers make of the answers."""
     choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
     work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
-    write = partial(compared, secret, corpus.solution_column is not None)
     blocks = blocks_for(pool, corpus, most_rows=chunk)
     return followed(work(blocks, pool, corpus.reader.read, write, 1), corpus, totals, tell)
 

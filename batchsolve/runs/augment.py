@@ -10,22 +10,21 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
 
 from batchsolve.arrays import Bools
 from batchsolve.errors import counted
-from batchsolve.runs.files import corpus_of, run_files
 from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import Progress, Sums, columns_taken, summary_of
-from batchsolve.runs.specs import Spec, table_of, with_numbers_of_rows
+from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of, with_numbers_of_rows
 from batchsolve.settings import (
-    MOST_SEED,
     AugmentFields,
     AugmentFileFields,
     FileSettings,
+    seed_of,
     settings_of,
     whole_number,
 )
@@ -33,13 +32,13 @@ from batchsolve.symmetry.images import Images, check_symmetric, group_of, images
 from batchsolve.tables.answers import Column, RowSums, RowTable, grid_column, grid_type
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import arrow_table, images_like, without_views
+from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
 from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Grids
 from batchsolve.tables.sources import TableSource, open_all
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 MOST_IMAGES = 100_000
 """The upper bound of the images of a row."""
@@ -119,12 +118,37 @@ class AugmentSummary(Sums):
         return summary_of(self, parts)
 
 
+@overload
+def augment(
+    table: Frame,
+    n: int = 1,
+    *,
+    seed: int | None = None,
+    original: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[AugmentFields],
+) -> Frame: ...
+
+
+@overload
 def augment(
     table: Any,
     n: int = 1,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     original: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[AugmentFields],
+) -> pa.Table: ...
+
+
+def augment(
+    table: Any,
+    n: int = 1,
+    *,
+    seed: int | None = None,
+    original: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[AugmentFields],
 ) -> Any:
     """Return a table with random images of each row: the same puzzle, written otherwise.
@@ -139,10 +163,13 @@ def augment(
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
     n : int
         Images of each row. A row with fewer different ones has all of them.
-    seed : int
-        From 0 to 2¹²⁸ - 1. The images of row i depend on the seed, i and the row alone.
+    seed : int, optional
+        From 0 to 2¹²⁸ - 1. The images of row i depend on the seed, i and the row alone. By default
+        each call draws a new seed, and logs it.
     original : bool
         Write each row itself before its images, which then differ from it, too.
+    on_progress : callable or True, optional
+        Called with a `Progress` after every block; True draws a progress bar.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,
@@ -177,7 +204,7 @@ def augment(
     corpus = Corpus(sources, how, size=size)
     spec = _augmenting(corpus, **drawing)
     with Pool(**workers) as pool:
-        made = table_of(spec, pool)
+        made = table_of(spec, pool, on_progress=on_progress)
     if spec.totals.invalid:
         without = counted(spec.totals.invalid, "row")
         LOG.warning("%s without images: %s", without, spec.totals.first_invalid)
@@ -190,7 +217,7 @@ def augment_file(
     output: str | os.PathLike[str],
     n: int = 1,
     *,
-    seed: int = 0,
+    seed: int | None = 0,
     original: bool = False,
     on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[AugmentFileFields],
@@ -207,8 +234,8 @@ def augment_file(
         every number of workers, and after a resume.
     n : int
         As in `augment`.
-    seed : int
-        As in `augment`.
+    seed : int or None
+        As in `augment`; None draws one, and 0 is the default: a file can be made again.
     original : bool
         As in `augment`.
     on_progress : callable or True, optional
@@ -247,11 +274,10 @@ def augment_file(
     return summary
 
 
-def _drawing(n: int, seed: int, original: bool) -> dict[str, Any]:
+def _drawing(n: int, seed: int | None, original: bool) -> dict[str, Any]:
     """Return the arguments of `augment`, checked."""
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
-    seed = whole_number("a seed", seed, most=MOST_SEED)
-    return {"n": n, "seed": seed, "original": bool(original)}
+    return {"n": n, "seed": seed_of(seed), "original": bool(original)}
 
 
 def _augmenting(corpus: Corpus, n: int, seed: int, original: bool) -> Spec:

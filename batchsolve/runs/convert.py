@@ -18,7 +18,7 @@ from batchsolve.errors import InputError, listed, named_errors
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec, write_json
 from batchsolve.formats.packed import write_npz
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.runs.reading import Puzzle, reading_of
+from batchsolve.runs.reading import FORMS as READ_FORMS, Puzzle, reading_of
 
 _COMMENTS = {"cnf": "c", "opb": "*"}
 
@@ -54,7 +54,9 @@ def converted(problem: Puzzle, form: str) -> bytes:
     """
     reading = reading_of(problem)
     if form not in FORMS:
-        raise InputError(f"unknown form {form!r}; choose from {listed(FORMS)}")
+        is_read = form in READ_FORMS
+        what = f"a .{form} file is only read, not written" if is_read else f"unknown form {form!r}"
+        raise InputError(f"{what}; choose from {listed(FORMS)}")
     problem, stack = reading.problem, reading.stack.tolist()
     with named_errors(reading.name):
         if form in _OF_STACKS:
@@ -67,10 +69,10 @@ def converted(problem: Puzzle, form: str) -> bytes:
 def _rest(problem: ExactCover, stack: list[int]) -> ExactCover:
     """Return a problem without the options that clash with a stack."""
     kept = sorted([*stack, *left_of(problem, stack).options.tolist()])
-    sizes, entries = problem.entries_of(np.array(kept, np.int64))
+    indptr, entries = problem.entries_of(np.array(kept, np.int64))
     colors, names = problem.colors, problem.option_names
     return ExactCover(
-        np.concatenate([[0], np.cumsum(sizes)]),
+        indptr,
         problem.indices[entries],
         problem.n_items,
         problem.n_primary,

@@ -17,11 +17,11 @@ import numpy as np
 from batchsolve.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import Choice, engine_for
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import InputError, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, rows_on, shown, tree_on
+from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
@@ -30,8 +30,8 @@ from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
 from batchsolve.search.tree_goal import Cheapest, CheapestGoal, Totals, TreeGoal, cheapest_of
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 if TYPE_CHECKING:
     from batchsolve.runs.instances import Instances
@@ -91,6 +91,12 @@ class Count:
     failures: list[str]
     hint: str = ""
     symmetries: int = 1
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Nodes and solutions a second, as ``nodes`` and ``solutions``."""
+        seconds = max(self.seconds, 1e-9)
+        return {"nodes": self.nodes / seconds, "solutions": self.count / seconds}
 
     def __str__(self) -> str:
         state = "complete" if self.complete else "not complete"
@@ -202,11 +208,11 @@ def count(
                 "problems of a list are counted whole: leave out the stack and up_to_symmetry, or "
                 "count them one by one"
             )
-        with Pool(**workers) as pool, shown(on_progress, rows_on, ROW_BAR) as tell:
+        with Pool(**workers) as pool, shown(on_progress, ROW_BAR) as tell:
             return _counts_of_each(problem, pool, chosen, tell)
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
-    with Pool(**workers) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
+    with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
         tree = search_tree(problem, Piece.whole(begin), pool, chosen, group=group)
         return searched(tree, pool, tell)
 
@@ -303,7 +309,7 @@ def solutions(
 
 def write_covers(
     problem: ExactCover,
-    stack: Stack,
+    stack: Stack | Stacks,
     file: BinaryIO,
     *,
     notation: Notation | None,
@@ -387,13 +393,13 @@ def symmetries_for(
     chosen = begin[0] < problem.n_options  # the others are exclusions
     kept = group.stabiliser(begin[0][chosen]).stabiliser(begin[0][~chosen] % problem.n_options)
     if len(kept) == 1:
-        LOG.warning(
-            "no symmetries are known that leave the problem and its clues as they are: every "
-            "solution counts%s",
+        more = (
             "; structure_symmetries (--symmetries structure) finds those that the board does not "
             "show"
-            if wanted is True
-            else "",
+        )
+        warn_once(
+            f"no symmetries are known that leave the problem and its clues as they are: every "
+            f"solution counts{more if wanted is True else ''}"
         )
     return kept
 
@@ -510,7 +516,7 @@ def cheapest(
     workers, chosen = settings_of(cheapest, settings, SearchSettings)
     problem, begin = problem_and_stack(problem, stack)
     best = Cheapest.of(problem, wanted)
-    with Pool(**workers) as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
+    with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
         tree = search_for_cheapest(best, pool, chosen, Piece.whole(begin))
         result = searched(tree, pool, tell)
         return CheapestCovers(covers_of(best), result)

@@ -22,14 +22,15 @@ import pyarrow as pa
 
 from batchsolve.arrays import Bools, Ints, Words
 from batchsolve.errors import InputError
-from batchsolve.runs.files import FileRun, corpus_of
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import ROW_BAR, Progress, Sums, rows_on, shown, summary_of
+from batchsolve.runs.progress import ROW_BAR, Progress, Sums, shown, summary_of
 from batchsolve.runs.specs import (
+    FileRun,
     Outputs,
     Read,
     Spec,
     blocks_for,
+    corpus_of,
     followed,
     refuse_own_output,
     table_of,
@@ -53,8 +54,8 @@ from batchsolve.tables.frames import Frame, files_and_tables, rows_like
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.repeats import UNSEEN, RowKeys, SeenKeys, row_keys
 from batchsolve.tables.sources import open_all
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 FIRST = "first"
 """The column of the first row with the same puzzle."""
@@ -242,7 +243,7 @@ def dedupe(
     workers, files = settings_of(dedupe, settings, FileSettings)
     others, what = each_of(against), "a file to compare with"
     known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
-    with shown(on_progress, rows_on, ROW_BAR) as tell:
+    with shown(on_progress, ROW_BAR) as tell:
         search = _Repeats(known, bool(up_to_symmetry), bool(mark), files, tell)
         if output is None:
             return _kept_rows(search, inputs, Pool(**workers))
@@ -266,7 +267,7 @@ def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
     )
     spec = search.over(corpus)
     with pool:
-        made = table_of(spec, pool, search.settings.chunk)
+        made = table_of(spec, pool, search.settings.chunk, search.tell)
     totals = search.totals
     totals.seconds = time.perf_counter() - start
     LOG.info("%s", totals)
@@ -285,12 +286,12 @@ def check_same_rules(corpus: Corpus, other: Corpus) -> None:
         )
 
 
-_Decision = tuple[Ints, dict[int, str] | None]
+Decision = tuple[Ints, dict[int, str] | None]
 """For each row of a block, the first row with the same puzzle, or `UNSEEN` if that is the row; and
 the names of these rows, if rows are marked."""
 
 
-def _kept_table(mark: bool, reader: Reader) -> RowTable:
+def kept_table(mark: bool, reader: Reader) -> RowTable:
     """Return the output table: the rows that are kept, or all with a column ``first``.
 
     Raises
@@ -306,7 +307,7 @@ def _kept_table(mark: bool, reader: Reader) -> RowTable:
 class _Kept:
     """The rows of a batch that are kept; all of them if they are marked."""
 
-    def __init__(self, batch: Batch, decision: _Decision) -> None:
+    def __init__(self, batch: Batch, decision: Decision) -> None:
         self._first, self._names = decision
         self.table, self.sums = batch.table, RowSums({"rows": len(batch)})
         is_new = self._first == UNSEEN
@@ -350,7 +351,7 @@ class _Repeats:
         if self.up_to_symmetry:
             corpus.reader.main.check_has_forms()
         self.corpus, self.totals.solution_column = corpus, corpus.solution_column
-        table = partial(_kept_table, self.mark)
+        table = partial(kept_table, self.mark)
         return Spec("dedupe", corpus, corpus.reader, table, self.work, self.totals)
 
     def work(
@@ -358,14 +359,14 @@ class _Repeats:
     ) -> Outputs:
         """Do the pass in which the answer to a block is a decision, once all other files are known.
 
-        Its arguments are those of any `Work`.
+        Its arguments are those of any `Pass`.
         """
         learned = [found for theirs in self.known for found in self._learn(theirs, pool)]
         self.solutions = np.unique(np.concatenate([self.solutions, *learned]))
         self.totals.known_rows = n_known = self.n_rows
         totals = self.totals
 
-        def decide(block: Block, found: RowKeys) -> _Decision:
+        def decide(block: Block, found: RowKeys) -> Decision:
             first = self._look_up(block, found)
             is_new, is_known = first == UNSEEN, (first != UNSEEN) & (first < n_known)
             self.kept.append(is_new)

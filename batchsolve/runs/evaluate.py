@@ -12,9 +12,10 @@ from math import isfinite
 from typing import Any, Unpack
 
 import numpy as np
+import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, argument_errors, counted, listed, quoted
+from batchsolve.errors import InputError, argument_errors, counted, listed, printable, quoted
 from batchsolve.pictures.svg import (
     PAGE_STYLE,
     STYLE,
@@ -26,8 +27,8 @@ from batchsolve.pictures.svg import (
     text_table,
 )
 from batchsolve.runs.draw import write_whole
-from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, rows_on, shown
-from batchsolve.runs.specs import Work, blocks_for, followed, in_one_look, searching
+from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, shown
+from batchsolve.runs.specs import Pass, blocks_for, followed, in_one_look, searching
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
@@ -38,7 +39,7 @@ from batchsolve.settings import (
     text_of,
 )
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import files_and_tables
+from batchsolve.tables.frames import files_and_tables, with_columns_of
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
     MOST_NAMED,
@@ -47,10 +48,11 @@ from batchsolve.tables.judged import (
     JudgedRows,
     Stratum,
     judge,
+    ranges,
 )
-from batchsolve.tables.sources import open_all
+from batchsolve.tables.sources import Source, TableSource, open_all
 from batchsolve.tables.texts import check_holds_texts
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
 NO_TRUTH = "none"
@@ -67,19 +69,22 @@ class Evaluation:
     ----------
     all : Stratum
         The counts of all rows.
-    strata : dict of str to Stratum
-        Those of each value of the column ``by``, numbers in their order; empty without one.
+    strata : dict of str, or of tuple of str, to Stratum
+        Those of each value of the column ``by``, or of each combination of the values of several
+        columns; numbers and categories in their order; empty without such a column.
     column, prediction : str or None
         The columns of puzzles and of predictions.
     truth : str or None
         The column of truths; None if the puzzles were solved.
-    by : str or None
-        The column of strata.
+    by : str or tuple of str or None
+        The column of strata, or the columns.
     named : dict of str to list of str
         The first malformed predictions and the first unjudged rows, and why.
     examples : list of Example
         The first wrong predictions.
     seconds : float
+    rows : table or None
+        The rows with columns ``right`` and ``wrong_cells``, if they were asked for.
 
     Examples
     --------
@@ -89,19 +94,21 @@ class Evaluation:
     >>> print(result)
          rows  right         rows right  cells right  clues kept  houses violated
     all     2      1  50.0 % (9.5–90.5)      50.00 %     50.00 %          50.00 %
+    malformed predictions: 1 (wrong in every cell); the first is row 2: 4 characters; a 4×4 grid ...
     >>> result.named["malformed"]
     ['row 2: 4 characters; a 4×4 grid has 16']
     """
 
     all: Stratum
-    strata: dict[str, Stratum]
+    strata: dict[Any, Stratum]
     column: str | None
     prediction: str
     truth: str | None
-    by: str | None
+    by: str | tuple[str, ...] | None
     named: dict[str, list[str]]
     examples: list[Example] = field(repr=False)
     seconds: float
+    rows: Any = field(default=None, repr=False)
 
     @property
     def complete(self) -> bool:
@@ -112,14 +119,14 @@ class Evaluation:
     def facts(self) -> dict[str, Any]:
         """The counts, with the intervals of shares of rows, in JSON types."""
         taken = {name: getattr(self, name) for name in ("column", "prediction", "truth", "by")}
-        strata = {name: _facts(stratum) for name, stratum in self.strata.items()}
+        strata = {shown_key(name): _facts(stratum) for name, stratum in self.strata.items()}
         return {**taken, ALL: _facts(self.all), "strata": strata, **self.named}
 
     @property
     def columns(self) -> str:
         """The columns of the input that were read, in words."""
         truth = "the solutions found" if self.truth is None else f"column {quoted(self.truth)}"
-        by = "" if self.by is None else f", strata in {quoted(self.by)}"
+        by = f", strata in {listed(columns_of(self.by))}" if self.by else ""
         return (
             f"{puzzles_taken(self.column)}, predictions in {quoted(self.prediction)}, "
             f"truth: {truth}{by}"
@@ -149,15 +156,42 @@ class Evaluation:
         return notes
 
     def __str__(self) -> str:
+        return "\n".join([self.table, *map(printable, self.notes)])
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{escape(note)}</p>\n" for note in [self.columns, *self.notes])
+        return f"{html_table(self._table())}{notes}"
+
+    def to_pandas(self) -> Any:
+        """Return the counts of the strata as a data frame of pandas, a row for each.
+
+        It has the columns ``by``, the counts, and the shares of right rows with their Wilson
+        intervals: ``right_share``, ``right_low``, ``right_high``. Without strata, its row is that
+        of all rows.
+        """
+        columns, rows = columns_of(self.by), []
+        for name, stratum in (self.strata or {(): self.all}).items():
+            low, high = stratum.interval("right")
+            share = stratum.right / stratum.judged if stratum.judged else float("nan")
+            shares = {"right_share": share, "right_low": low, "right_high": high}
+            values = dict(zip(columns, columns_of(name), strict=True))
+            rows.append(values | asdict(stratum) | shares)
+        return pa.Table.from_pylist(rows).to_pandas()
+
+    @property
+    def table(self) -> str:
+        """The table of the strata and of all rows, as text."""
         return text_table(self._table())
 
     def _table(self) -> list[list[str]]:
         """Return the cells of the table, the heads first."""
         heads = ["rows", "right", "rows right", "cells right", "clues kept", "houses violated"]
-        each = {**self.strata, ALL: self.all}
+        by = columns_of(self.by) or ("",)
+        total = (ALL, *[""] * (len(by) - 1))
         return [
-            [self.by or "", *heads],
-            *([name, *_cells(stratum)] for name, stratum in each.items()),
+            [*by, *heads],
+            *([*columns_of(name), *_cells(stratum)] for name, stratum in self.strata.items()),
+            [*total, *_cells(self.all)],
         ]
 
     @property
@@ -182,7 +216,8 @@ class Evaluation:
             predicted != truth if has_truth else (puzzle > 0) & (predicted != puzzle)
         )
         why = counted(len(wrong), "wrong cell") if has_truth else "no solution of the puzzle"
-        stratum = f", {self.by} {example.stratum}" if self.by else ""
+        pairs = zip(columns_of(self.by), example.stratum, strict=True)
+        stratum = "".join(f", {name} {value}" for name, value in pairs)
         about = f"row {example.row:,}{stratum}: {why if is_grid else 'no grid'}"
         digits, marked = (predicted, wrong.tolist()) if is_grid else (puzzle, [])
         drawing = grid_drawing(
@@ -233,8 +268,9 @@ def evaluate(
     *,
     prediction: str | None = None,
     truth: str | None = None,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     bins: Sequence[float] = (),
+    rows: bool = False,
     on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[EvaluateFields],
 ) -> Evaluation:
@@ -254,10 +290,15 @@ def evaluate(
         solutions, found by its name. If there is none, or for ``"none"``, puzzles are solved: then
         a prediction is right if it solves its puzzle, and if that has several solutions, each of
         them is right. Cells are only compared where there is one solution.
-    by : str, optional
-        The column of strata, such as ``rating``.
+    by : str or sequence of str, optional
+        The column of strata, such as ``rating``; several columns give a stratum for each
+        combination of their values. Categories keep their order.
     bins : sequence of float
         Ascending bounds of ranges, which are the strata then: ``[1, 10]`` makes three.
+    rows : bool
+        Keep the rows with two more columns, as a table of the library of `predictions`: ``right``,
+        null in rows that are not judged, and ``wrong_cells``, clues included, which is null for
+        puzzles with several solutions, too.
     on_progress : callable or True, optional
         Called with a `Progress`, whose sums are those of all rows; True draws a progress bar.
     **settings
@@ -285,7 +326,7 @@ def evaluate(
     """
     begin = time.perf_counter()
     workers, how = settings_of(evaluate, settings, FileSettings)
-    edges = _edges(by, bins)
+    strata, edges = columns_of(by), edges_of(by, bins)
     sources = open_all(files_and_tables("the predictions", predictions))
     solved = truth == NO_TRUTH
     predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES
@@ -293,35 +334,49 @@ def evaluate(
         sources, replace(how, solution_column=None if solved else truth), other_columns=predicted
     )
     column = _prediction_column(corpus, prediction)
-    _check_columns(corpus, column, by)
+    _check_columns(corpus, column, strata)
     known = None if solved or corpus.solution_column == column else corpus.solution_column
     reader = replace(corpus.reader, solution_column=known)
     named: dict[str, list[str]] = {"malformed": [], "unjudged": []}
-    taken = corpus.given_column, column, known, by
+    taken = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
     evaluation = Evaluation(Stratum(), {}, *taken, named, [], 0.0)
-    work: Work = in_one_look
+    work: Pass = in_one_look
+    tables: list[Any] = []
     if known is None:
         choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
         work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
-    with shown(on_progress, rows_on, ROW_BAR) as tell, Pool(**workers) as pool:
+    with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
         blocks = blocks_for(pool, corpus, most_rows=how.chunk)
-        judged = work(blocks, pool, reader.read, partial(judge, column, by, edges), 1)
+        judged = work(blocks, pool, reader.read, partial(judge, column, strata, edges, rows), 1)
         tell(Progress(0, evaluation.all))
-        for _, rows in followed(judged, corpus, evaluation.all, tell):
-            _add(evaluation, rows)
+        for _, some in followed(judged, corpus, evaluation.all, tell):
+            _add(evaluation, some)
+            tables.append(some.rows)
+    ranks = [ranges(edges) if edges else _categories(sources[0], name) for name in strata]
     return replace(
         evaluation,
-        strata=_in_order(evaluation.strata, edges) if by else {},
+        strata=in_order(evaluation.strata, ranks) if strata else {},
         seconds=time.perf_counter() - begin,
+        rows=with_columns_of(pa.concat_tables(tables), predictions) if rows and tables else None,
     )
 
 
-def _edges(by: str | None, bins: Sequence[float]) -> tuple[float, ...]:
+def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the columns of strata, or the values of a stratum."""
+    return () if by is None else (by,) if isinstance(by, str) else tuple(by)
+
+
+def shown_key(name: str | tuple[str, ...]) -> str:
+    """Return the name of a stratum as one text."""
+    return ", ".join(columns_of(name))
+
+
+def edges_of(by: str | Sequence[str] | None, bins: Sequence[float]) -> tuple[float, ...]:
     """Return checked bounds of ranges."""
     with argument_errors("bins are numbers", bins):
         edges = tuple(map(float, bins))
-    if edges and by is None:
-        raise InputError("`bins` are of the values of a column; name it with `by`")
+    if edges and len(columns_of(by)) != 1:
+        raise InputError("`bins` are of the values of one column; name it with `by`")
     if not all(map(isfinite, edges)) or any(a >= b for a, b in pairwise(edges)):
         raise InputError(f"bins ascend, such as 1, 10, 100; not {listed(edges)}")
     return edges
@@ -340,10 +395,9 @@ def _prediction_column(corpus: Corpus, named: str | None) -> str:
     return found[0]
 
 
-def _check_columns(corpus: Corpus, prediction: str, by: str | None) -> None:
-    for name in (prediction, by):
-        if name is not None:
-            corpus.check_column(name)
+def _check_columns(corpus: Corpus, prediction: str, by: tuple[str, ...]) -> None:
+    for name in (prediction, *by):
+        corpus.check_column(name)
     kind = corpus.schema.field(prediction).type
     check_holds_texts(kind, f"column {quoted(prediction)}", prediction)
     if prediction == corpus.column:
@@ -356,13 +410,13 @@ def _check_columns(corpus: Corpus, prediction: str, by: str | None) -> None:
 def _add(evaluation: Evaluation, rows: JudgedRows) -> None:
     """Add the counts of a block, whose rows are counted on from those before."""
     n_before = evaluation.all.rows
-    for name, counts in rows.strata.items():
+    for key, counts in rows.strata.items():
         evaluation.all.add(counts)
-        evaluation.strata.setdefault(name, Stratum()).add(counts)
+        evaluation.strata.setdefault(key, Stratum()).add(counts)
     if len(evaluation.strata) > MOST_STRATA:
         raise InputError(
-            f"column {quoted(evaluation.by)} has more than {MOST_STRATA:,} values; give the bounds "
-            f"of ranges with `bins`"
+            f"{listed(columns_of(evaluation.by))} has more than {MOST_STRATA:,} values; give the "
+            f"bounds of ranges with `bins`"
         )
     for name, faults in rows.named.items():
         kept = evaluation.named[name]
@@ -373,17 +427,36 @@ def _add(evaluation: Evaluation, rows: JudgedRows) -> None:
         evaluation.examples.append(example._replace(row=n_before + example.row + 1))
 
 
-def _in_order(strata: dict[str, Stratum], edges: tuple[float, ...]) -> dict[str, Stratum]:
-    """Return strata in the order of their numbers, or else of their names; those without last."""
-    names = [name for name in strata if strata[name].rows]
-    if not edges:
-        names.sort(key=_place)
-    names.sort(key=lambda name: name == NO_VALUE)
-    return {name: strata[name] for name in names}
+def _categories(source: Source, name: str) -> list[str]:
+    """Return the categories of a column of a table in memory, in their order."""
+    column = source.table[name] if isinstance(source, TableSource) else None
+    if column is None or not pa.types.is_dictionary(column.type) or not column.num_chunks:
+        return []
+    known: list[str] = column.unify_dictionaries().chunk(0).dictionary.cast(pa.string()).to_pylist()
+    return known
 
 
-def _place(name: str) -> tuple[bool, float, str]:
+def in_order(strata: dict[Any, Any], ranks: Sequence[Sequence[str]]) -> dict[Any, Any]:
+    """Return strata in the order of ranks, or else of numbers and names; those without last.
+
+    Strata of one column are named by its values.
+
+    Examples
+    --------
+    >>> in_order({("10",): 1, ("9",): 2, ("(none)",): 3}, [[]])
+    {'9': 2, '10': 1, '(none)': 3}
+    """
+
+    def place(key: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        return [_place(name, known) for name, known in zip(key, ranks, strict=True)]
+
+    keys = sorted(strata, key=place)
+    return {key[0] if len(key) == 1 else key: strata[key] for key in keys}
+
+
+def _place(name: str, ranks: Sequence[str]) -> tuple[bool, int, bool, float, str]:
+    rank = ranks.index(name) if name in ranks else len(ranks)
     try:
-        return False, float(name), name
+        return name == NO_VALUE, rank, False, float(name), name
     except ValueError:
-        return True, 0.0, name
+        return name == NO_VALUE, rank, True, 0.0, name

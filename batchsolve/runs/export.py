@@ -31,14 +31,15 @@ from batchsolve.runs.reading import Reading
 from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
 from batchsolve.tables.checksums import checksum_at
 from batchsolve.tables.encoders import Encode, encoder_for
-from batchsolve.tables.places import name_of
+from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import open_source
 from batchsolve.whole_files import check_is_no_link
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
 CHEAPEST, COVERS = "cheapest", "covers"  # the kind of a run, and its key in the journal
 
+EXPORTED = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson")  # suffixes of outputs
 _WRITE_BYTES = 1 << 20  # text formats may take several times as much memory while encoded
 _READ_BYTES, _READ_ROWS = 2 << 20, 8192
 
@@ -75,9 +76,12 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
         If the output cannot be written, for example because the disk is full.
     """
     whole = output_at(output, is_whole=True)
+    if not isinstance(whole, OneFile) or split_suffixes(output)[0] not in EXPORTED:
+        raise InputError(
+            f"{output}: export writes one file, .parquet, or .csv, .tsv or .jsonl (each perhaps "
+            f"with .gz, .bz2 or .zst); name such a file (enumerate -o - prints solutions)"
+        )
     whole.check()
-    if not isinstance(whole, OneFile):
-        raise InputError("name a file to export to; enumerate -o - prints solutions")
     solutions = Solutions.of(directory)
     rows = 0
     encode = partial(_encoded, encoder_for(output))

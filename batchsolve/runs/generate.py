@@ -11,15 +11,14 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import asdict, replace
 from functools import partial
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, counted, quoted
+from batchsolve.errors import InputError, counted, quoted, twice
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
-from batchsolve.runs.files import run_files
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
@@ -30,6 +29,8 @@ from batchsolve.runs.specs import (
     blocks_for,
     identity_of,
     in_one_look,
+    run_files,
+    table_of,
     tables_of,
 )
 from batchsolve.search.in_order import in_one_pass
@@ -38,6 +39,7 @@ from batchsolve.settings import (
     FileSettings,
     GenerateFields,
     GenerateFileFields,
+    GenerateTableFields,
     PuzzleSettings,
     settings_of,
     whole_number,
@@ -47,7 +49,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
 from batchsolve.tables.shapes import BOX
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 PART_BLOCKS = 16  # of a part of a folder
 FEW_ROWS = 256  # of a block of an iterator, which hands out the first puzzles early
@@ -68,7 +70,7 @@ class Puzzle(NamedTuple):
 
     Examples
     --------
-    >>> next(generate(box=(2, 2), clues=(5, 5))).clues
+    >>> next(generate(seed=7, box=(2, 2), clues=(5, 5))).clues
     5
     """
 
@@ -140,11 +142,13 @@ def generate_file(
 
 def generate_table(
     n: int,
-    **settings: Unpack[GenerateFields],
+    *,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[GenerateTableFields],
 ) -> pa.Table:
     """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
 
-    ``unlike`` takes tables beside files.
+    ``unlike`` takes tables beside files. By default each call draws a new ``seed``, and logs it.
 
     Examples
     --------
@@ -152,16 +156,18 @@ def generate_table(
     >>> table.column_names, len(table)
     (['puzzle', 'solution', 'clues'], 3)
     """
+    settings = _seeded(settings)
     workers, wanted, files = settings_of(generate_table, settings, PuzzleSettings, FileSettings)
-    tables = _tables(whole_number("n", n), None, Pool(**workers), wanted, files)
-    return pa.concat_tables(list(tables)).combine_chunks()
+    spec = _generating(whole_number("n", n), wanted, files)
+    with Pool(**workers) as pool:
+        return table_of(spec, pool, on_progress=on_progress).combine_chunks()
 
 
 def generate(
     n: int | None = None,
     **settings: Unpack[GenerateFields],
 ) -> Iterator[Puzzle]:
-    """Make puzzles, each with one solution, one after another; see `generate_file`.
+    """Make puzzles, each with one solution, one after another; see `generate_table`.
 
     Parameters
     ----------
@@ -178,9 +184,9 @@ def generate(
     >>> next(puzzles) == next(generate(1, seed=7, box=(2, 2)))
     True
     """
-    workers, wanted, files = settings_of(generate, settings, PuzzleSettings, FileSettings)
+    workers, wanted, files = settings_of(generate, _seeded(settings), PuzzleSettings, FileSettings)
     n = None if n is None else whole_number("n", n)
-    tables = _tables(n, FEW_ROWS, Pool(**workers), wanted, files)
+    tables = _tables(n, Pool(**workers), wanted, files)
     names = Puzzle._fields[: 4 if wanted.weights else 3]
     return (
         Puzzle(
@@ -192,11 +198,16 @@ def generate(
     )
 
 
+def _seeded(settings: Any) -> Any:
+    """Return settings whose seed is drawn unless it is given."""
+    return settings if settings.get("wanted") else {"seed": None, **settings}
+
+
 def _tables(
-    n: int | None, size: int | None, pool: Pool, wanted: PuzzleSettings, files: FileSettings
+    n: int | None, pool: Pool, wanted: PuzzleSettings, files: FileSettings
 ) -> Generator[pa.Table]:
-    """Yield an empty table, then the puzzles block by block."""
-    spec = _generating(n, wanted, files, size)
+    """Yield an empty table, then the puzzles in small blocks."""
+    spec = _generating(n, wanted, files, FEW_ROWS)
     with pool:
         yield from tables_of(spec, pool)
 
@@ -206,10 +217,11 @@ def _generating(
 ) -> Spec:
     """Return the specification of *generate*: the source of its rows is a range of numbers."""
     maker = Maker.of(files, wanted)
-    source = RowNumbers(n, files.chunk or size or maker.rows_of_block)
+    rows, (puzzle, solution) = files.chunk or size or maker.rows_of_block, wanted.columns
+    source = RowNumbers(n, rows, puzzle, puzzle, solution)
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
-    for name in ("clues", "cages", "line_cells"):
+    for name in ("clues", "cages", "line_cells", "columns"):
         same[name] = list(same[name] or [])
     same["rating"] = list(map(str, wanted.rating or []))  # no JSON has infinity
     work = partial(_making, maker, files)
@@ -269,9 +281,10 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
         said[CONSTRAINTS] = " ".join(maker.wanted.constraints.split())
     if files.box is not None and files.box != default_box(n):
         said[BOX] = "x".join(map(str, files.box))
+    puzzle, solution = maker.wanted.columns
     columns = [
-        Column("puzzle", pa.string(), _Made.puzzles),
-        Column("solution", pa.string(), _Made.solutions),
+        Column(puzzle, pa.string(), _Made.puzzles),
+        Column(solution, pa.string(), _Made.solutions),
         Column("clues", pa.int64(), _Made.clues),
     ]
     columns += [Column("weight", pa.float64(), _Made.weights)] if maker.wanted.weights else []
@@ -279,6 +292,8 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
     columns += [Column(name, pa.string(), partial(_same_text, text)) for name, text in same.items()]
     own = maker.drawn.names if maker.drawn else ()
     columns += [Column(name, pa.string(), partial(_own_text, name)) for name in own]
+    if name := twice([column.name for column in columns]):
+        raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
     return RowTable(maker, columns, partial(_Made, notation), pa.schema([]))
 
 

@@ -188,8 +188,7 @@ class InstanceReader:
         InputError
             If the block cannot be read.
         """
-        records = block.records()
-        rows = replace(block, data=records).rows()
+        rows = block.rows()
         table, faults = rows.table, rows.faults
         read: Callable[[Any], Reading]
         given: Sequence[Any]
@@ -206,7 +205,7 @@ class InstanceReader:
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         table = table.select(self.schema.names)
-        return Instances(given, read, self.choice, table, dict(faults), block.number, records)
+        return Instances(given, read, self.choice, table, dict(faults), block.number, rows.records)
 
 
 def _of_file(given: tuple[str, bytes | None]) -> Reading:

@@ -31,7 +31,7 @@ from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
 from batchsolve.tables.answers import RowTable
 from batchsolve.tables.blocks import PARTS, TASKS
-from batchsolve.tables.checksums import Sums, Written, checksum_at, sums_of, written_to
+from batchsolve.tables.checksums import Checksums, Written, checksum_at, sums_of, written_to
 from batchsolve.tables.encoders import Encode, array_header, encoder_for, header_for
 from batchsolve.tables.places import (
     UNFINISHED,
@@ -51,7 +51,7 @@ from batchsolve.whole_files import (
     partial_path,
     target_of,
 )
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".npy")
 ROW_GROUP = 65_536
@@ -72,7 +72,7 @@ class Encoded:
         Its rows.
     sums : object
         The addition of the rows to the sums of the run.
-    read : Sums
+    read : Checksums
         The checksums of the records that they were made of.
     """
 
@@ -80,7 +80,7 @@ class Encoded:
     written: Written
     n_rows: int = 0
     sums: Any = None
-    read: Sums = ()
+    read: Checksums = ()
 
     @classmethod
     def of(cls, data: pa.Buffer | bytes, **more: Any) -> Encoded:

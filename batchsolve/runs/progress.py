@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from batchsolve.search.tree import TreeSearch
     from batchsolve.tables.answers import RowSums
 
-ROW_BAR: dict[str, Any] = {"unit": " rows", "unit_scale": True}
-TREE_BAR: dict[str, Any] = {
-    "total": 1.0,
-    "bar_format": "{percentage:6.2f}% of the tree|{bar}| [{elapsed}<{remaining}{postfix}]",
-}
+Bar = tuple[Callable[[Any], Callable[..., None]], Mapping[str, Any]]
+"""A kind of bar: a function that returns the callback for a bar of tqdm, and how that is made."""
+
+MOST_APART = 0.05  # two estimates of the finished share, which a bar shows if they differ by more
 
 
 class Sums:
@@ -163,7 +162,7 @@ class Progress:
 
 
 def rows_on(bar: Any) -> Callable[[Progress], None]:
-    """Return a callback of `solve_file` that shows rows on a tqdm bar made with `ROW_BAR`."""
+    """Return a callback of `solve_file` that shows rows on a tqdm bar made as `ROW_BAR` says."""
     begun = False
 
     def update(progress: Progress) -> None:
@@ -181,39 +180,42 @@ def rows_on(bar: Any) -> Callable[[Progress], None]:
 
 
 def tree_on(bar: Any) -> Callable[[TreeSearch], None]:
-    """Return a callback of `count` that shows the finished share on a bar made with `TREE_BAR`."""
+    """Return a callback of `count` that shows the finished share, on a bar as of `TREE_BAR`."""
 
     def update(search: TreeSearch) -> None:
         totals = search.totals
         rate = totals.nodes / max(totals.seconds, 1e-9)
         found = counted(totals.count, "solution")
-        bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s", refresh=False)
+        low, high = search.finished_between
+        doubt = f" ({low:.0%} to {high:.0%})" if high - low > MOST_APART else ""
+        bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s{doubt}", refresh=False)
         bar.update(search.finished_share - bar.n)
 
     return update
 
 
+ROW_BAR: Bar = rows_on, {"unit": " rows", "unit_scale": True}
+TREE_BAR: Bar = (
+    tree_on,
+    {
+        "total": 1.0,
+        "bar_format": "{percentage:6.2f}% of the tree, estimated|{bar}| "
+        "[{elapsed}<{remaining}{postfix}]",
+    },
+)
+
+
 @contextmanager
 def shown(
-    on_progress: Callable[[Any], None] | bool | None,
-    follow: Callable[[Any], Callable[[Any], None]],
-    how: dict[str, Any],
+    on_progress: Callable[[Any], None] | bool | None, bar: Bar
 ) -> Iterator[Callable[[Any], None]]:
-    """Yield the callback itself, one that draws a bar for True, or one that does nothing.
-
-    Parameters
-    ----------
-    on_progress : callable or bool or None
-    follow : callable
-        `rows_on` or `tree_on`.
-    how : dict
-        `ROW_BAR` or `TREE_BAR`.
-    """
+    """Yield the callback itself, one that draws a bar for True, or one that does nothing."""
     if on_progress is True:
         from tqdm.auto import tqdm  # shows a widget in a notebook
 
-        with tqdm(**how) as bar:
-            yield follow(bar)
+        follow, how = bar
+        with tqdm(**how) as drawn:
+            yield follow(drawn)
     else:
         if on_progress and not callable(on_progress):
             raise InputError(f"on_progress is a function or True, not {quoted(on_progress)}")

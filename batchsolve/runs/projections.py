@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from batchsolve.arrays import Ints, UInts
+from batchsolve.arrays import Ints, UInts, begins_of
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.engines.sat import left_of
@@ -26,12 +26,12 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.count import FIRST_BUDGET, Count, Stack
 from batchsolve.runs.instances import check_engine
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, rows_on, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
 from batchsolve.settings import AUTO, UNLIMITED, SearchSettings
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 BLOCK = 4096  # candidates in a task
 
@@ -109,7 +109,7 @@ def count_projections(
     check_engine(choice, settings, keep=0)
     n_found, n_nodes, n_rows, failures = 0, 0, 0, list[str]()
     complete = True
-    with Pool(jobs, backend, address) as pool, shown(on_progress, rows_on, ROW_BAR) as tell:
+    with Pool(jobs, backend, address) as pool, shown(on_progress, ROW_BAR) as tell:
         read = partial(_Rows, problem)
         rows = search_rows(
             source, choice, pool, settings, read, _sums_of, waits=look_at_clock, keep=0
@@ -238,23 +238,24 @@ def _at_items(problem: ExactCover, items: Ints, given: UInts) -> tuple[ExactCove
     wide = np.setdiff1d(np.flatnonzero(bounds[:, 1] > 1), items)
     primary = np.concatenate([items[items < problem.n_primary], wide])
     rest = np.setdiff1d(np.arange(problem.n_items), primary)
-    sizes, kept = problem.entries_of(options)
-    indices, ends = problem.indices[kept], np.cumsum(sizes)
+    begins, kept = problem.entries_of(options)
+    indices, sizes = problem.indices[kept], np.diff(begins)
     lacks = ~np.isin(indices, primary)
-    lone = np.flatnonzero(np.add.reduceat(lacks, ends - sizes) == sizes) if options.size else ends
+    lone = (
+        np.flatnonzero(np.add.reduceat(lacks, begins[:-1]) == sizes) if options.size else begins[1:]
+    )
     number = np.empty(problem.n_items, np.int64)
     number[primary] = np.arange(primary.size)
     number[rest] = primary.size + lone.size + np.arange(rest.size)
     bounds_of = np.concatenate([bounds[primary], np.tile([0, 1], (lone.size, 1))])
     bounds_of[items[items < problem.n_primary].size : primary.size, 0] = 0
-    begins = ends[lone] - sizes[lone]
     sizes[lone] += 1
     small = ExactCover(
-        np.concatenate([[0], np.cumsum(sizes)]),
-        np.insert(number[indices], begins, primary.size + np.arange(lone.size)),
+        begins_of(sizes),
+        np.insert(number[indices], begins[lone], primary.size + np.arange(lone.size)),
         problem.n_items + lone.size,
         primary.size + lone.size,
-        colors=None if problem.colors is None else np.insert(problem.colors[kept], begins, 0),
+        colors=None if problem.colors is None else np.insert(problem.colors[kept], begins[lone], 0),
         bounds=bounds_of,
     )
     return small, options

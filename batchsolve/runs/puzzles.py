@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.arrays import Bools, Bytes, Ints, Words
+from batchsolve.arrays import Bools, Bytes, Ints, Words, begins_of
 from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
@@ -21,7 +21,7 @@ from batchsolve.problems.notation import Notation
 from batchsolve.problems.rule_arrays import Given
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.problems.variant import Variant, Variants, grid_problem, grid_rules
+from batchsolve.problems.variant import Variant, Variants
 from batchsolve.rating import has_ratings, ratings_of
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
@@ -138,19 +138,19 @@ def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
     InputError
         If the regions do not fit the box, or the constraints cannot be read.
     """
-    n = RuleColumns(9, files.box, files.rules, files.regions).known_digits or 9
+    said_by_all = files.box, files.rules, files.regions
+    n = RuleColumns(9, *said_by_all).known_digits or 9
+    given = RuleColumns(n, *said_by_all)
     if wanted.jigsaw and files.regions is not None:
         raise InputError("`jigsaw` draws regions, and `regions` gives them; leave out one")
     if wanted.constraints is None and not wanted.jigsaw:
-        return grid_problem(n, files.box, files.rules, files.regions)
-    plain = grid_rules(n, files.box, files.rules, files.regions, has_boxes=not wanted.jigsaw)
+        return given.problem()
+    plain = given.base(has_regions=wanted.jigsaw)
     if wanted.constraints is None:
         return Variant(plain)
     drawing = plain.drawing if plain.n_cells != n * n else ""
     said = own_rules(n, ("", "", "", "", wanted.constraints), drawing)
-    names = "+".join(filter(None, (files.rules, *said.names))) or None
-    has_boxes = said.has_boxes and not wanted.jigsaw
-    return Variant(said.on(grid_rules(n, files.box, names, files.regions, has_boxes)))
+    return Variant(said.on(given.base("", said, has_regions=wanted.jigsaw)))
 
 
 def _units(rules: Rules, symmetry: str, pattern: str | None) -> list[npt.NDArray[Any]]:
@@ -159,7 +159,7 @@ def _units(rules: Rules, symmetry: str, pattern: str | None) -> list[npt.NDArray
     orbits = [o for o in _orbits(rules, symmetry) if allowed.issuperset(o)]
     inside = [cell for orbit in orbits for cell in orbit]
     outside = sorted({*range(rules.n_cells)}.difference(inside))
-    begins = np.cumsum([0, *map(len, orbits)])
+    begins = begins_of(list(map(len, orbits)))
     return [begins, *(np.array(cells, np.uint16) for cells in (inside, outside, _free(rules)))]
 
 

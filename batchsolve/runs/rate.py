@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +14,9 @@ import pyarrow as pa
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import ProblemError
 from batchsolve.rating import NAMES, has_ratings, ratings_of, steps_text
-from batchsolve.runs.files import corpus_of, run_files
 from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import Progress, Summary
-from batchsolve.runs.specs import Spec, table_of
+from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import (
     AUTO,
@@ -31,11 +30,11 @@ from batchsolve.settings import (
 from batchsolve.tables.answers import Answered, Column, RowSums, RowTable
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import arrow_table, with_columns_of
+from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.shapes import Shape
 from batchsolve.tables.sources import TableSource, open_all
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
 RATED_DIGITS = 9
@@ -75,12 +74,37 @@ class RateSummary(Summary):
         return f"hardest techniques: {counts or 'none'}"
 
 
+@overload
+def rate(
+    table: Frame,
+    *,
+    backdoor: bool = False,
+    steps: bool = False,
+    uniqueness: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[GridFields],
+) -> Frame: ...
+
+
+@overload
 def rate(
     table: Any,
     *,
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[GridFields],
+) -> pa.Table: ...
+
+
+def rate(
+    table: Any,
+    *,
+    backdoor: bool = False,
+    steps: bool = False,
+    uniqueness: bool = False,
+    on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[GridFields],
 ) -> Any:
     """Return a table of 9×9 puzzles with their ratings.
@@ -97,6 +121,8 @@ def rate(
         Add a column ``steps``: the steps that solve the puzzle, as JSON.
     uniqueness : bool
         Use patterns that assume a unique solution, too: unique rectangles and loops, and BUG.
+    on_progress : callable or True, optional
+        Called with a `Progress` after every block; True draws a progress bar.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``alphabet``, ``blank``, ``box``,
@@ -135,7 +161,7 @@ def rate(
     corpus = Corpus([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
     spec = _rating(corpus, backdoor, steps, uniqueness)
     with Pool(**workers) as pool:
-        return with_columns_of(table_of(spec, pool), table)
+        return with_columns_of(table_of(spec, pool, on_progress=on_progress), table)
 
 
 def rate_file(

@@ -50,7 +50,7 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import grid_problem
-from batchsolve.settings import FileSettings
+from batchsolve.settings import Box, FileSettings
 from batchsolve.whole_files import content_of, opened
 
 if TYPE_CHECKING:
@@ -66,6 +66,9 @@ MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on reque
 
 FORMS = ("dlx", "ec", "sets", "json", "npz", "tiling", "matrix", "rows")
 """The forms of exact cover problems: each is a suffix of files, and a prefix of other names."""
+
+WRITTEN_ONLY = ("cnf", "opb")
+"""The forms that `convert` writes and nothing reads."""
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet")
 
@@ -122,7 +125,7 @@ class Reading:
 def read_problem(
     text: str | os.PathLike[str],
     *,
-    box: tuple[int, int] | None = None,
+    box: Box | None = None,
     alphabet: str | None = None,
     column: str | None = None,
     blank: str | None = None,
@@ -187,6 +190,8 @@ def read_problem(
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
         return _read_file(text, written)
     form, _, path = text.partition(":")
+    if form in WRITTEN_ONLY:
+        raise _written_only(form)
     if form in FORMS and (path == "-" or os.path.exists(path)):
         return _read_file(path, written, form)
     path, row = _split_row(text)
@@ -315,6 +320,7 @@ def describe(reading: Reading) -> dict[str, object]:
     primary 64
     secondary 0
     options 64
+    without_primary 0
     colors 0
     bounded 0
     costs False
@@ -330,12 +336,15 @@ def describe(reading: Reading) -> dict[str, object]:
         rows, columns = problem.rules.extent
         kind = f"grid {rows}x{columns}"
     entries, full = problem.n_entries, problem.n_items * problem.n_options
+    owners = np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
+    with_primary = np.unique(owners[problem.indices < problem.n_primary]).size
     return {
         "kind": kind,
         "items": problem.n_items,
         "primary": problem.n_primary,
         "secondary": problem.n_items - problem.n_primary,
         "options": problem.n_options,
+        "without_primary": problem.n_options - with_primary,
         "colors": problem.n_colors,
         "bounded": problem.n_bounded,
         "costs": problem.costs is not None,
@@ -428,10 +437,19 @@ def read_content(
     return _reading(problem, name)
 
 
+def _written_only(form: str) -> InputError:
+    return InputError(
+        f"a .{form} file is only written, by convert, and not read; read the problem that it was "
+        f"made of: {', '.join(f'.{each}' for each in FORMS)}, a grid, or a family"
+    )
+
+
 def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     """Return the exact cover problem in a file, or None if the file must be a grid."""
     if suffix == ".npz" or (data.startswith(_ZIP) and b"indptr" in data):
         return read_npz(data)
+    if suffix.removeprefix(".") in WRITTEN_ONLY:
+        raise _written_only(suffix.removeprefix("."))
     if suffix == ".matrix" or is_matrix(data):
         return read_matrix(data)
     if data.startswith(_BINARY_TABLES):

@@ -35,8 +35,8 @@ from batchsolve.runs.count import (
 )
 from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.runs.progress import TREE_BAR, shown, tree_on
-from batchsolve.runs.reading import Puzzle, problem_and_stack, reading_of
+from batchsolve.runs.progress import TREE_BAR, shown
+from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Cheapest, Totals
@@ -44,10 +44,11 @@ from batchsolve.settings import AUTO, MRV, SearchFields, SearchSettings, path_of
 from batchsolve.tables.checksums import Written
 from batchsolve.tables.places import sync_directory
 from batchsolve.whole_files import check_is_no_link
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 _PART_NAME = re.compile(r"[0-9]{8,}\.parquet")  # no other files are ever removed
+SHARES = ("finished_share", "finished_between")  # of a `TreeSearch`, in the journal of a run
 SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file
 
 
@@ -60,8 +61,8 @@ class Run:
         The directory of the run.
     problem : ExactCover, Reading or str
         As for `count`.
-    stack : sequence of int
-        The options that every cover must contain; by default the clues that were read.
+    stack : sequence of int, or Stacks
+        As for `count`: the options that every cover must contain, or several such stacks.
     collect : bool
         Keep the covers, in ``solutions/*.parquet``, instead of only counting them.
     resume : bool
@@ -105,7 +106,7 @@ class Run:
         self,
         directory: str | os.PathLike[str],
         problem: Puzzle,
-        stack: Stack = (),
+        stack: Stack | Stacks = (),
         *,
         collect: bool = False,
         resume: bool = False,
@@ -117,7 +118,7 @@ class Run:
     ) -> None:
         reading = reading_of(problem)
         notation, name = notation or reading.notation, name or reading.name
-        problem, begin = problem_and_stack(reading, stack)
+        problem, begin = problem_and_stacks(reading, stack)
         if isinstance(problem, GridProblem):
             notation = notation or usual_notation(problem.n_digits)
         else:  # a recorded alphabet would mean that solutions are grids
@@ -127,12 +128,12 @@ class Run:
         self._collect = collect
         self._engine = engine
         self._notation = notation
-        self._stack: list[int] = begin[0].tolist()
+        self._start = begin
         self._best = None if cheapest is None else Cheapest.of(problem, cheapest)
         kind = CHEAPEST if self._best else "enumerate" if collect else "count"
         settings = {
             "problem": problem.fingerprint,
-            "stack": self._stack,
+            "stack": begin[0].tolist() if len(begin) == 1 else begin.fingerprint,
             "engine": engine,
             "alphabet": notation.name if collect and notation else None,
         }
@@ -203,8 +204,8 @@ class Run:
         begin, self._totals = self._begin or self._load()
         if self._totals.nodes:
             LOG.info("%s goes on after %s", self._directory, counted(self._totals.nodes, "node"))
-        with workers as pool, shown(on_progress, tree_on, TREE_BAR) as tell:
-            tree = self._tree(pool, chosen, begin)
+        with workers as pool, shown(on_progress, TREE_BAR) as tell:
+            self._tree = tree = self._tree_of(pool, chosen, begin)
             try:
                 result = searched(tree, pool, tell)
             except BaseException as error:
@@ -222,7 +223,7 @@ class Run:
         """The cheapest covers found so far; empty for other kinds of runs."""
         return covers_of(self._best) if self._best else []
 
-    def _tree(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
+    def _tree_of(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
         """Return the search of the outstanding stacks."""
         if self._best is not None:
             return search_for_cheapest(self._best, pool, settings, begin, self._totals, self.keep)
@@ -261,12 +262,14 @@ class Run:
         self._n_parts = len(parts)
         state = self._journal.state()
         if state is None:
-            begin = Piece.whole(Stacks.from_lists([self._stack]))
+            begin = Piece.whole(self._start)
             self._journal.record(asdict(Totals()), new=_records_of(begin))
             return begin, Totals()
         rows = [(np.frombuffer(b, "<u4").tolist(), k, w) for k, b, w in self._journal.stacks()]
         rows.sort()
         covers = state.pop(COVERS, [])
+        for name in SHARES:
+            state.pop(name, None)
         if self._best is not None:
             pricing = self._best.pricing
             rows.sort(key=lambda row: pricing.path(row[0]))
@@ -299,9 +302,11 @@ class Run:
         self._journal.record(self._state(), done, _records_of(new), parts)
 
     def _state(self) -> dict[str, Any]:
-        """Return the state for the journal: sums, and the cheapest covers."""
+        """Return the state for the journal: sums, the finished share, and the cheapest covers."""
+        shares = {name: getattr(self._tree, name) for name in SHARES}
+        state = {**asdict(self._totals), **shares}
         if self._best is None:
-            return asdict(self._totals)
+            return state
         covers = [
             {
                 "cost": found.cost,
@@ -310,7 +315,7 @@ class Run:
             }
             for found, best in zip(covers_of(self._best), self._best.covers, strict=True)
         ]
-        return {**asdict(self._totals), COVERS: covers}
+        return {**state, COVERS: covers}
 
     def write_parts(self, outputs: list[tuple[pa.Buffer, int]]) -> list[Part]:
         """Write rendered solutions to files; return the parts."""
@@ -353,14 +358,12 @@ def describe_run(directory: str) -> dict[str, Any]:
         state: dict[str, Any] = journal.state() or asdict(Totals())
         state.pop(COVERS, None)
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()
-    left = sum(weight for _, _, weight in stacks)
     return {
         "kind": about["kind"],
         **about.get("notes", {}),
         **about["settings"],
-        **state,
+        **{"finished_share": float(not stacks), "finished_between": None, **state},
         "complete": not stacks,
         "outstanding": len(stacks),
-        "finished_share": min(1.0, max(0.0, 1.0 - left)),
         "parts": len(parts),
     }

@@ -30,7 +30,15 @@ from batchsolve.problems.sudoku import Sudoku, usual_sudoku
 from batchsolve.problems.variant import Variant, Variants, grid_problem
 from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.search.rows import Read, Write, search_block, search_rows
-from batchsolve.settings import AUTO, UNLIMITED, FileSettings, SearchSettings, whole_number
+from batchsolve.settings import (
+    AUTO,
+    UNLIMITED,
+    Box,
+    FileSettings,
+    SearchSettings,
+    checked_box,
+    whole_number,
+)
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import text_column
@@ -38,7 +46,7 @@ from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.rule_columns import Part, RuleColumns
 from batchsolve.tables.shapes import Grids, Shape
 from batchsolve.tables.sources import TableSource
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 SHOWN_ROWS = 10
 BLOCK_CELLS = 1_000_000  # 12,000 9×9 grids
@@ -167,7 +175,7 @@ def solve_batch(
     grids: Any,
     problem: GridProblem | Sequence[GridProblem] | None = None,
     *,
-    box: tuple[int, int] | None = None,
+    box: Box | None = None,
     rules: str | None = None,
     regions: str | None = None,
     alphabet: str | None = None,
@@ -238,7 +246,7 @@ def solve_batch(
     """
     limit = whole_number("limit", limit, 1)
     written = FileSettings(
-        "puzzle", alphabet=alphabet, blank=blank, box=box, rules=rules, regions=regions
+        "puzzle", alphabet=alphabet, blank=blank, box=checked_box(box), rules=rules, regions=regions
     )
     rows = rows_of(grids, problem, written)
     write = partial(_arrays, rows.problem, rows.notation, limit)
@@ -289,7 +297,7 @@ def _arrays(
 def solve(
     text: str,
     *,
-    box: tuple[int, int] | None = None,
+    box: Box | None = None,
     rules: str | None = None,
     regions: str | None = None,
     alphabet: str | None = None,

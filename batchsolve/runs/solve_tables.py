@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, is_unordered, not_but, quoted
-from batchsolve.runs.files import corpus_of, run_files
 from batchsolve.runs.instances import (
     BLOCKS,
     PARTS,
@@ -28,7 +27,7 @@ from batchsolve.runs.instances import (
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.reading import TABLE_SUFFIXES
-from batchsolve.runs.specs import Spec, table_of
+from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of
 from batchsolve.settings import (
     UNLIMITED,
     CountFileFields,
@@ -43,21 +42,36 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.sources import Source, Tables, TableSource, open_all
+from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Pool
 
 ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
 
 
 @overload
-def solve_table(table: Frame, **settings: Unpack[SolveFields]) -> Frame: ...
+def solve_table(
+    table: Frame,
+    *,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[SolveFields],
+) -> Frame: ...
 
 
 @overload
-def solve_table(table: Any, **settings: Unpack[SolveFields]) -> pa.Table: ...
+def solve_table(
+    table: Any,
+    *,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[SolveFields],
+) -> pa.Table: ...
 
 
-def solve_table(table: Any, **settings: Unpack[SolveFields]) -> Any:
+def solve_table(
+    table: Any,
+    *,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[SolveFields],
+) -> Any:
     """Solve a column of puzzles; return the table with columns of answers.
 
     Puzzles may have different sizes: each is what its length, or a column ``box``, says.
@@ -65,6 +79,8 @@ def solve_table(table: Any, **settings: Unpack[SolveFields]) -> Any:
     Parameters
     ----------
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
+    on_progress : callable or True, optional
+        Called with a `Progress` after every block; True draws a progress bar.
     **settings
         As in `solve_file`, but for ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``:
         ``column``, ``alphabet``, ``rules``, …; ``stats`` and ``canonical``; ``limit``,
@@ -99,13 +115,22 @@ def solve_table(table: Any, **settings: Unpack[SolveFields]) -> Any:
     corpus = Corpus(sources, files)
     spec = solving(corpus, corpus, search, files)
     with workers as pool:
-        return with_columns_of(table_of(spec, pool), table)
+        return with_columns_of(table_of(spec, pool, on_progress=on_progress), table)
 
 
-def solve_stream(
-    tables: Iterable[Any],
-    **settings: Unpack[SolveFields],
-) -> Iterator[Any]:
+@overload
+def solve_stream(tables: Frame, **settings: Unpack[SolveFields]) -> Iterator[Frame]: ...
+
+
+@overload
+def solve_stream(tables: Iterable[Frame], **settings: Unpack[SolveFields]) -> Iterator[Frame]: ...
+
+
+@overload
+def solve_stream(tables: Any, **settings: Unpack[SolveFields]) -> Iterator[Any]: ...
+
+
+def solve_stream(tables: Any, **settings: Unpack[SolveFields]) -> Iterator[Any]:
     """Solve tables one after another, as they come; see `solve_table`.
 
     A table is answered before the next one is asked for, so tables are not gathered.
@@ -114,8 +139,8 @@ def solve_stream(
     ----------
     tables : iterable of tables, or a reader of Arrow
         Tables that `solve_table` takes: of Arrow, data frames, …. Or a `pyarrow.RecordBatchReader`
-        or another object with ``__arrow_c_stream__``, whose batches are the tables; or a dataset of
-        the package `datasets`, which is cut into tables of 10,000 rows.
+        or another object with ``__arrow_c_stream__``, whose batches are the tables; or a data frame
+        or a dataset of the package `datasets`, which are cut into tables of 10,000 rows.
     **settings
         As in `solve_table`.
 
@@ -149,6 +174,10 @@ def _in_memory(
 
 def _each_table(tables: Any) -> Iterator[Any]:
     """Return an iterator over the tables of the argument of `solve_stream`."""
+    kind = type(tables)
+    if hasattr(kind, "columns") and hasattr(kind, "__len__") and not isinstance(tables, pa.Table):
+        rows, begins = getattr(tables, "iloc", tables), range(0, len(tables), ROWS_OF_A_TABLE)
+        return (rows[begin : begin + ROWS_OF_A_TABLE] for begin in begins)
     if hasattr(tables, "__arrow_c_stream__"):
         return iter(pa.RecordBatchReader.from_stream(tables))
     if hasattr(tables, "with_format") and hasattr(tables, "iter"):

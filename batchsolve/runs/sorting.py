@@ -26,7 +26,7 @@ from batchsolve.errors import disk_errors
 from batchsolve.interrupts import check_interrupt
 from batchsolve.search.in_order import in_one_pass
 from batchsolve.tables.blocks import arrow_stream, one_chunk
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 LOAD_BYTES = 10 << 20  # Arrow data sorted at once; sorting takes several times as much memory
 PAGE_BYTES, LEAST_PAGE_BYTES = 128 << 10, 16 << 10  # pages are smaller if loads are many

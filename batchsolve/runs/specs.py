@@ -1,18 +1,21 @@
-"""Specifications of runs over rows, and the passes that carry them out.
+"""Specifications of runs over rows, and what carries them out.
 
 A run reads rows in blocks, workers find answers to the rows of a block and write it, and the sums
 are added up. *Solve*, *count*, *rate*, *augment*, *generate* and *dedupe* differ in the rows that
 are read, the way to the answers, the columns added and the sums: `Spec` says these. `tables_of`
-makes tables in memory of it, and `batchsolve.runs.files` goes from file to file. *Evaluate* and
-lists of problems have no output table: they make the same passes, and add up.
+makes tables in memory of it, and `FileRun` goes from file to file, with a journal to resume from,
+in bounded memory: the main process cuts the input into blocks, takes the encoded rows in order, and
+records its progress. *Evaluate* and lists of problems have no output table: they make the same
+passes, and add up.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
 
@@ -20,22 +23,26 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError
-from batchsolve.runs.progress import Progress, Summary
+from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
+from batchsolve.runs.journal import Journal, Part
+from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, shown
 from batchsolve.search.in_order import each_with_output, in_one_pass, in_two_passes
 from batchsolve.search.rows import Write, search_rows
-from batchsolve.settings import SearchSettings
+from batchsolve.settings import FileSettings, SearchSettings, path_of, paths_of, settings_that
 from batchsolve.tables.answers import RowTable
-from batchsolve.tables.blocks import Block, Boundary
-from batchsolve.tables.checksums import Sums, joined, sums_of
+from batchsolve.tables.blocks import Block, Boundary, numbered
+from batchsolve.tables.checksums import Checksums, Written, joined, sums_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.places import exists, facts_of, is_address
+from batchsolve.tables.places import ServerError, exists, facts_of, files_of, is_address, suffix_of
 from batchsolve.tables.reader import Reader, number_kinds_of_block, number_types
-from batchsolve.tables.sources import Tables
-from batchsolve.workers.pool import Pool
+from batchsolve.tables.sources import Source, Tables
+from batchsolve.workers import Pool
+from batchsolve.workers.base import LOG
 
 SAME_SEARCH = ("limit", "node_limit", "time_limit")
+JOURNAL_SECONDS = 1.0
 
 Read = Callable[[Any], Any]
 """Returns the rows of a block, which `write` takes with their answers."""
@@ -43,7 +50,7 @@ Read = Callable[[Any], Any]
 Outputs = Generator[tuple[Any, Any]]
 """Blocks in order, each with what `write` has returned."""
 
-Work = Callable[[Iterator[Any], Pool, Read, Write, int], Outputs]
+Pass = Callable[[Iterator[Any], Pool, Read, Write, int], Outputs]
 """A pass over blocks. Workers `read` each, find answers to its rows, and call `write` with both;
 the last argument is the number of the first row, counted from 1."""
 
@@ -54,7 +61,7 @@ def searching(
     source: Any,
     size: int = 1,
     keep: int = 1,
-) -> Work:
+) -> Pass:
     """Return the pass in which rows are searched; see `search_rows`."""
 
     def work(
@@ -104,7 +111,7 @@ class Spec:
         The reader of blocks, which workers receive.
     table : callable
         Returns the output table, given the reader.
-    work : Work
+    work : Pass
         By default, rows need no answers.
     totals : Summary
         The sums of the run; each kind of run has its sums.
@@ -120,7 +127,7 @@ class Spec:
     source: Any
     reader: Any
     table: Callable[[Any], RowTable]
-    work: Work = in_one_look
+    work: Pass = in_one_look
     totals: Any = field(default_factory=Summary)
     same: Mapping[str, Any] = field(default_factory=dict)
     engine: str = ""
@@ -144,20 +151,35 @@ class Spec:
         )
 
 
-def tables_of(spec: Spec, pool: Pool, most_rows: int | None = None) -> Iterator[pa.Table]:
+def tables_of(
+    spec: Spec,
+    pool: Pool,
+    most_rows: int | None = None,
+    tell: Callable[[Progress], None] = lambda _: None,
+) -> Iterator[pa.Table]:
     """Yield an empty output table, then those of each block, and add their sums."""
-    table = spec.table(spec.reader)
+    table, totals, source = spec.table(spec.reader), spec.totals, spec.source
     yield table.schema.empty_table()
-    blocks = spec.source.blocks(None, most_rows)
+    tell(Progress(0, totals))
+    blocks = source.blocks(None, most_rows)
     with closing(spec.work(blocks, pool, spec.reader.read, table.rows, 1)) as outputs:
-        for _, (part, sums) in outputs:
-            spec.totals.add(sums)
+        for block, (part, sums) in outputs:
+            n_before = totals.rows
+            totals.add(sums)
+            expected = source.expected_rows(totals.rows, block.end)
+            tell(Progress(totals.rows - n_before, totals, expected))
             yield part
 
 
-def table_of(spec: Spec, pool: Pool, most_rows: int | None = None) -> pa.Table:
-    """Return the output table."""
-    return pa.concat_tables(list(tables_of(spec, pool, most_rows)))
+def table_of(
+    spec: Spec,
+    pool: Pool,
+    most_rows: int | None = None,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+) -> pa.Table:
+    """Return the output table; tell of the progress as `shown` says."""
+    with shown(on_progress, ROW_BAR) as tell:
+        return pa.concat_tables(list(tables_of(spec, pool, most_rows, tell)))
 
 
 def followed(
@@ -265,7 +287,7 @@ def _for_workers(pool: Pool, blocks: Iterator[Block]) -> Iterator[Block]:
     return blocks if pool.sees_files else (block.carried() for block in blocks)
 
 
-def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Sums:
+def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
     """Read the records before the end of an earlier block again; return their checksums.
 
     Raises
@@ -278,7 +300,7 @@ def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Sums:
         return reduce(joined, found, ())
 
 
-def _sums_until(end: Boundary, block: Block) -> Sums:
+def _sums_until(end: Boundary, block: Block) -> Checksums:
     """Return the checksums of the records of a block before a point."""
     records = block.records()
     if block.end > end:
@@ -300,3 +322,323 @@ def reader_of_numbers(corpus: Corpus, pool: Pool) -> Reader:
             return replace(corpus.reader, numbers=number_types(found))
     except InputError:  # the run will meet the same error and report it
         return corpus.reader
+
+
+# ---- from file to file ----------------------------------------------------------------------
+
+OpenSpec = Callable[[list[str], Output], Spec]
+"""Returns the specification of a run, given its input files and its output."""
+
+
+def run_files(
+    spec: OpenSpec,
+    inputs: Any,
+    output: Any,
+    files: FileSettings,
+    pool: Pool,
+    on_progress: Callable[[Progress], None] | bool | None,
+) -> Any:
+    """Carry out a specification from files to an output; return its sums, and log them."""
+    names = paths_of("the input", inputs), path_of("the output", output)
+    with shown(on_progress, ROW_BAR) as tell:
+        summary = FileRun(*names, files, pool, tell).run(spec)
+    LOG.info("%s", summary)
+    return summary
+
+
+def corpus_of(
+    sources: list[Source],
+    files: FileSettings,
+    output: Output,
+    share: int = 1,
+    one_shape: bool = False,
+) -> Corpus:
+    """Return the corpus in some sources, in blocks that are `share` times as small as usual."""
+    size = output.block_size.divided_by(share)
+    return Corpus(sources, files, filename=files.filename, size=size, one_shape=one_shape)
+
+
+class FileRun:
+    """One run from file to file.
+
+    Parameters
+    ----------
+    inputs : list of str
+    output : str
+    settings : FileSettings
+    pool : Pool
+    on_progress : callable
+    is_whole : bool
+        Remove the output of an unfinished run, which cannot be resumed.
+
+    Attributes
+    ----------
+    spec : Spec
+    output : Output
+    paths : list of str
+        The files that the inputs stand for.
+    totals : Summary
+        The sums of the rows that are written.
+    rows_before : int
+        Rows that the resumed run had written.
+    begin : Boundary or None
+        The position of the next input row to read.
+    read : Checksums
+        The checksums of the input before `begin`.
+    place : FilePlace
+        The current input file.
+    """
+
+    spec: Spec
+    totals: Any
+
+    def __init__(
+        self,
+        inputs: list[str],
+        output: str,
+        settings: FileSettings,
+        pool: Pool,
+        on_progress: Callable[[Progress], None] = lambda _: None,
+        is_whole: bool = False,
+    ) -> None:
+        self.inputs, self.settings = inputs, settings
+        self.pool, self.on_progress = pool, on_progress
+        self.paths = files_of(inputs)
+        self.output, self._is_whole = output_at(output, is_whole), is_whole
+        self.rows_before = 0
+        self.begin: Boundary | None = None
+        self.read: Checksums = ()
+        self.place = FilePlace()
+        self.unrecorded: list[Part] = []
+
+    def run(self, open_spec: OpenSpec) -> Any:
+        """Carry out a specification, or go on with an interrupted run of it."""
+        start = time.perf_counter()
+        self._check()
+        spec = self.spec = open_spec(self.paths, self.output)
+        self.totals = spec.totals
+        # before a journal is made, because a cluster may be unreachable
+        with self.output.held(), self.pool as pool:
+            self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
+            is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
+            reader = spec.reader
+            if is_parquet and isinstance(spec.source, Corpus):
+                reader = reader_of_numbers(spec.source, pool)
+            table = spec.table(reader)
+            if self._is_whole or self.output.path == "-":
+                self._write(table, None)
+            else:
+                with self._journal() as journal:
+                    self._write(table, journal)
+        totals, source = self.totals, spec.source
+        totals.column = source.given_column
+        totals.solution_column = source.solution_column
+        totals.rule_columns = list(source.rule_columns)
+        totals.unread_columns = list(source.unread_columns)
+        if spec.engine:
+            totals.engine = spec.engine
+            totals.advice = spec.advice if totals.unfinished else ""
+        totals.seconds = time.perf_counter() - start
+        totals.rows_per_second = (totals.rows - self.rows_before) / totals.seconds
+        return totals
+
+    def _check(self) -> None:
+        """Raise an error if nothing can be read or written as the settings say."""
+        path = self.output.path
+        self.output.check()
+        if self.settings.resume and "-" in (*self.paths, path):
+            raise InputError("`resume` needs files; standard input or output cannot be resumed")
+        if self.settings.chunk is not None and isinstance(self.output, Parts):
+            raise InputError(f"{path}: a part is a block of the input; leave out the chunk")
+        more = [name for name in settings_that("adds") if getattr(self.settings, name)]
+        if suffix_of(path) == ".npy" and more:
+            raise InputError(f"{path}: holds solutions alone; leave out {listed(more)}")
+        if not self._is_whole:
+            self._refuse_leftovers()
+        refuse_own_output(self.inputs, self.paths, path)
+
+    def _write(self, table: Any, journal: Journal | None) -> None:
+        written, finished = self._restore(journal) if journal else (None, False)
+        if journal and finished and self.output.is_finished():
+            journal.remove()  # the run was stopped between its last two steps
+            return
+        self.check_read()
+        parts = journal.parts() if journal else []
+        try:
+            self.output.open(table.schema, written, parts)
+        except BaseException:
+            if journal and written is None and not exists(self.output.kept):
+                journal.remove()  # nothing was written
+            raise
+        blocks = blocks_for(self.pool, self.spec.source, self.begin, self.settings.chunk)
+        blocks = numbered(blocks, len(parts))
+        how = table.reader.read, self.output.writer(table, self.pool), self.totals.rows + 1
+        rows = self.spec.work(blocks, self.pool, *how)
+        try:
+            if not finished:
+                self._write_rows(rows, journal)
+            self.record(journal, finished=True)
+            self.output.finish()
+        except BaseException as error:
+            if journal and "-" not in self.paths and exists(self.output.kept):
+                kept = self.output.kept
+                error.add_note(f"the rows done are kept in {kept}; {self._how_to_go_on(error)}")
+            raise
+        finally:
+            self.output.close()
+        if journal:
+            journal.remove()
+
+    def check_read(self) -> None:
+        """Raise `JournalError` if the input that the interrupted run has read was changed."""
+        if self.begin is None or not self.paths:
+            return
+        if sums_before(self.spec.source, self.begin, self.pool) != self.read:
+            several = counted(len(self.paths), "input file")
+            raise JournalError(
+                f"{self.paths[0] if len(self.paths) == 1 else several}: the rows that the "
+                f"interrupted run has read were changed; put back the input as it was, or delete "
+                f"{self.output.kept} and {self.output.journal} to begin again"
+            )
+
+    def _how_to_go_on(self, error: BaseException) -> str:
+        """Return advice after an error; a corrected input cannot be resumed, because it differs."""
+        if isinstance(error, InvalidRowError):
+            return "go on with `resume`, and without `stop_on_invalid`"
+        if isinstance(error, InputError) and not isinstance(error, ServerError):
+            left = f"{self.output.kept} and {self.output.journal}"
+            if not self.paths:
+                return f"delete {left} to begin again with other wishes"
+            return f"mend the input, and delete {left} or name another output, to begin again"
+        return "go on with `resume`"
+
+    def _write_rows(self, rows: Outputs, journal: Journal | None) -> None:
+        self.record(journal)
+        self._tell(0)
+        try:
+            with closing(rows), RecordsBehind(self, journal, self.output) as records:
+                for block, written in rows:
+                    self._take(block, written)
+                    self._tell(written.n_rows)
+                    records.make_if_due()
+        except InputError as error:
+            self.record(journal)  # keeps the rows before the fault
+            if isinstance(error, RowsError):
+                raise self.place.located(error) from None
+            raise
+
+    def _tell(self, n_rows: int) -> None:
+        expected = self.spec.source.expected_rows(self.totals.rows, self.begin)
+        self.on_progress(Progress(n_rows, self.totals, expected))
+
+    def _take(self, block: Any, written: Encoded) -> None:
+        """Write the rows of a block to the output, and add them to the sums."""
+        totals, sums = self.totals, written.sums
+        if self.settings.stop_on_invalid and sums.first_invalid:
+            place, why = sums.first_invalid
+            raise InvalidRowError(f"row {totals.rows + place + 1}: {why}")
+        self.output.take(written)
+        self.unrecorded += self.output.parts_of(block.number, written)
+        totals.add(sums)
+        self.place.pass_by(block, written.n_rows)
+        self.begin, self.read = block.end, joined(self.read, written.read)
+
+    def _refuse_leftovers(self) -> None:
+        """Raise an error if an interrupted run left files and is not to be resumed."""
+        kept, path = self.output.kept, self.output.journal
+        begun = Journal.is_begun(path)
+        if begun and not self.settings.resume:
+            Journal.read(path).close()  # raises if the run is going on in another process
+            raise OutputError(
+                f"{kept}: an interrupted run left its rows there; go on with `resume`, or delete "
+                f"{kept} and {path} to begin again"
+            )
+        if not begun:
+            self.output.check_unused(self.settings.resume)
+
+    def _journal(self) -> Journal:
+        """Open the journal; its settings must be the same when the run is resumed."""
+        settings = dict(self.spec.same)
+        if self.paths:
+            settings["inputs"] = [] if "-" in self.paths else list(map(identity_of, self.paths))
+            settings["columns"] = self.spec.source.columns
+        for name in settings_that("same"):
+            value = getattr(self.settings, name)
+            settings[name] = list(value) if isinstance(value, tuple) else value  # as in JSON
+        if is_address(self.output.path):  # the name of the journal holds only its last part
+            settings["output"] = self.output.path
+        return Journal(self.output.journal, self.spec.kind, settings)
+
+    def _restore(self, journal: Journal) -> tuple[Written | None, bool]:
+        """Restore the state of an interrupted run; return its output and whether it finished."""
+        state = journal.state()
+        if state is None:
+            return None, False
+        try:
+            self.totals = type(self.totals)(**state["totals"])
+            self.rows_before = self.totals.rows
+            LOG.info("%s goes on after %s", self.output.path, counted(self.rows_before, "row"))
+            written, finished = Written(*map(int, state["written"])), bool(state["finished"])
+            self.begin = None if state["begin"] is None else Boundary(*map(int, state["begin"]))
+            self.read = tuple(Written(*map(int, each)) for each in state["read"])
+            self.place = FilePlace(**state["place"])
+        except Exception as error:
+            raise journal.damaged(error) from error
+        return written, finished
+
+    def record(self, journal: Journal | None, finished: bool = False) -> None:
+        """Sync the output to disk, and record the state in the journal."""
+        state, n_parts = self.state(finished), len(self.unrecorded)
+        self.output.sync()
+        self.note(journal, state, n_parts)
+
+    def note(self, journal: Journal | None, state: dict[str, Any], n_parts: int) -> None:
+        """Record a state in the journal, with the first `n_parts` of the unrecorded parts."""
+        if journal is not None:
+            journal.record(state, parts=self.unrecorded[:n_parts])
+        del self.unrecorded[:n_parts]
+
+    def state(self, finished: bool = False) -> dict[str, Any]:
+        """Return the state of the rows written so far, for the journal."""
+        return {
+            "written": self.output.written(),
+            "begin": self.begin,
+            "read": self.read,
+            "place": asdict(self.place),
+            "totals": asdict(self.totals),
+            "finished": finished,
+        }
+
+
+class InvalidRowError(InputError):
+    """An invalid row that stopped a run; the run can be resumed without ``stop_on_invalid``."""
+
+
+class RecordsBehind:
+    """Checkpoints of a run, one a second; a thread waits for the disk while the run goes on."""
+
+    def __init__(self, run: FileRun, journal: Journal | None, output: Output) -> None:
+        self._run, self._journal, self._output = run, journal, output
+        self._state: dict[str, Any] | None = None  # one that the disk has not finished
+        self._n_parts = 0
+        self._last = time.monotonic()
+
+    def __enter__(self) -> RecordsBehind:
+        self._behind = Behind()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._behind.leave()
+
+    def make_if_due(self) -> None:
+        """Begin a checkpoint a second after the last one; end it once the disk has finished."""
+        self._behind.settle()
+        if self._state is not None:
+            if not self._behind.n_open:
+                self._run.note(self._journal, self._state, self._n_parts)
+                self._state = None
+        elif time.monotonic() - self._last >= JOURNAL_SECONDS:
+            self._last = time.monotonic()
+            self._state = self._run.state()
+            self._n_parts = len(self._run.unrecorded)
+            self._behind.do(self._output.sync)

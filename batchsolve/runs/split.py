@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from batchsolve.engines import Task, check_support, get_engine
-from batchsolve.errors import InputError, OutputError, disk_errors, named_errors, prefixed
+from batchsolve.errors import InputError, OutputError, counted, disk_errors, named_errors, prefixed
 from batchsolve.json_records import SEAL, TEXT, TRUTH, Form, check, is_whole, parse, sealed, whole
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.settings import whole_number
+from batchsolve.settings import UNLIMITED, whole_number
 from batchsolve.whole_files import text_of
 
 BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-C
@@ -93,23 +93,31 @@ def split(problem: Puzzle, stack: Stack = (), depth: int = 1, engine: str = "dlx
     >>> len(parts.stacks), parts.count, parts.nodes
     (8, 0, 5)
     """
+    return _expanded(problem, stack, depth, engine, keep=0)[0]
+
+
+def _expanded(
+    problem: Puzzle, stack: Stack, depth: int, engine: str, keep: int
+) -> tuple[Split, Stacks]:
+    """Return a split, and the covers above or at its depth if they are to be kept."""
     depth = whole_number("a split depth", depth)
     problem, begin = problem_and_stack(problem, stack)
     kernel = get_engine(engine)
     check_support(kernel, problem)
-    count, nodes = 0, 0
+    count, nodes, covers = 0, 0, [Stacks.empty()]
     for _ in range(max(depth, 1)):
         parts = []
         for k in range(0, len(begin), BLOCK):
             some = begin.between(k, min(k + BLOCK, len(begin)))
-            outcome = kernel.search(problem, Task.of(some, depth=min(depth, 1)))
+            outcome = kernel.search(problem, Task.of(some, depth=min(depth, 1), keep=keep))
+            covers.append(outcome.solutions)
             count += int(outcome.counts.sum())
             nodes += int(outcome.nodes.sum())
             parts.append(outcome.frontier)
         begin = Stacks.concatenate(parts)
         if not len(begin):
             break
-    return Split(begin, count, nodes)
+    return Split(begin, count, nodes), Stacks.concatenate(covers)
 
 
 # ---- job arrays -----------------------------------------------------------------------------
@@ -144,7 +152,7 @@ def write_parts(
     -------
     dict
         ``split`` (its identity), ``files``, ``stacks``, and ``count`` and ``nodes`` above the
-        depth.
+        depth; covers above it are stacks, too, and not in ``count``, if no item has bounds.
 
     Raises
     ------
@@ -155,7 +163,12 @@ def write_parts(
     """
     if files is not None:
         files = whole_number("the number of files", files, 1, MOST_PARTS)
-    parts = split(problem, stack, depth, engine)
+    # a search of a cover finds it, unless an item with bounds may be in further options; it is one
+    # node, so the sums of the split stay the same, and each solution is in the list of some part
+    is_kept = problem.bounds is None and not get_engine(engine).capabilities.counts_only
+    parts, covers = _expanded(problem, stack, depth, engine, UNLIMITED if is_kept else 0)
+    n = len(covers)
+    parts = Split(Stacks.concatenate([parts.stacks, covers]), parts.count - n, parts.nodes - n)
     n_files = max(1, min(len(parts.stacks), files or MOST_FILES))
     begin = np.asarray(stack, np.int64).tolist()
     about = f"{problem.fingerprint} {begin} {depth} {n_files} {engine}"
@@ -196,6 +209,16 @@ def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
     return stacks, {key: header[key] for key in ("problem", *_PART)}
 
 
+def check_list(path: str, header: Mapping[str, Any]) -> None:
+    """Raise `InputError` if parts of a split do not list all solutions."""
+    if above := header["count"]:
+        raise InputError(
+            f"{path}: {counted(above, 'solution')} above the depth of the split would be in no "
+            f"list, because items have bounds (or an engine split that only counts); split with a "
+            f"smaller --depth"
+        )
+
+
 def result_of_part(header: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sealed result of a part for `merge_results`.
 
@@ -217,7 +240,7 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
     Parameters
     ----------
     paths : sequence of str
-        Files that ``batchsolve count --stacks PART --json`` printed.
+        Files that ``batchsolve count --stacks PART --json`` printed, or ``enumerate``.
 
     Returns
     -------

@@ -41,8 +41,8 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.places import suffix_of
+from batchsolve.workers import Lost, Pool
 from batchsolve.workers.base import LOG
-from batchsolve.workers.pool import Lost, Pool
 
 WARM_SECONDS = 2.0  # longest wait for other workers once the first has started
 WARM_NODES = 1_000  # of a task that warms up a worker

@@ -34,8 +34,8 @@ from batchsolve.search.scheduler import (
     run_round,
 )
 from batchsolve.settings import MOST_FORECAST_WORKERS, UNLIMITED, whole_number
+from batchsolve.workers import Done
 from batchsolve.workers.base import TASKS_OUT
-from batchsolve.workers.pool import Done
 
 MOST_TASKS = 200_000  # or 10 for every worker, if that is more; takes about 4 seconds
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Floats, Ints
+from batchsolve.arrays import Floats, Ints, begins_of
 from batchsolve.engines import Engine, Task
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
@@ -66,7 +66,7 @@ class Shape:
         order = np.argsort(number, kind="stable")
         by_class = np.array(number)[order]
         kept = [samples[k][1] / samples[k][1].sum() for k in order]
-        bounds = np.cumsum([0, *map(len, kept)])
+        bounds = begins_of(list(map(len, kept)))
         wanted = np.arange(CLASSES)
         present = np.unique(by_class[[len(samples[k][1]) > 1 for k in order]])
         near = present[np.argmin(np.abs(wanted[:, None] - present[None, :]), axis=1)]

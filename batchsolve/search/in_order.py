@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.search.scheduler import Goal, Result, Scheduler, run_round
 from batchsolve.settings import UNLIMITED
-from batchsolve.workers.pool import Pool, Work
+from batchsolve.workers import Pool, Work
 
 LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks read before the first is written
 

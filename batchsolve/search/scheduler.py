@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.workers.pool import Done, Lost
+from batchsolve.workers import Done, Lost
 
 if TYPE_CHECKING:
     from batchsolve.engines import Engine, Outcome

@@ -35,7 +35,7 @@ from batchsolve.search.scheduler import (
 from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import AUTO, UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries
-from batchsolve.workers.pool import Done, Pool, attempt
+from batchsolve.workers import Done, Pool, attempt
 
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
@@ -174,8 +174,13 @@ class TreeSearch:
 
     @property
     def finished_share(self) -> float:
-        """The share of the tree that is finished, from 0 to 1."""
-        return min(1.0, max(0.0, 1.0 - self._goal.open_weight))
+        """An estimate of the share of the nodes of the tree that were visited, from 0 to 1."""
+        return self._goal.finished_share
+
+    @property
+    def finished_between(self) -> tuple[float, float]:
+        """The lower and the upper of two such estimates; an uneven tree has them far apart."""
+        return self._goal.finished_between
 
     @property
     def complete(self) -> bool:

@@ -24,6 +24,7 @@ from batchsolve.errors import InputError
 from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.search.finished import FinishedShare
 from batchsolve.search.scheduler import Changes, Piece, Result
 from batchsolve.settings import UNLIMITED, SearchSettings, whole_number
 
@@ -79,8 +80,6 @@ class TreeGoal:
     ----------
     failures : list of str
         The reasons why stacks could not be searched; they stay outstanding for a later run.
-    open_weight : float
-        The share of the tree that is not finished, up to rounding.
     """
 
     def __init__(
@@ -96,7 +95,7 @@ class TreeGoal:
         self.totals = totals or Totals()
         self._before = self.totals.count, self.totals.nodes
         self._keep = keep
-        self.open_weight = float(start.weights.sum())
+        self._finished = FinishedShare(start)
         self._next_id = int(start.ids.max(initial=-1)) + 1
         self._changes = Changes()
         self._waiting = 0  # bytes
@@ -151,7 +150,7 @@ class TreeGoal:
         totals.count += n_covers
         totals.nodes += result.n_nodes
         totals.subproblems += int(np.count_nonzero(searched))
-        self.open_weight += float(left.weights.sum() - piece.weights.sum())
+        self._finished.add(piece, outcome, left)
         is_new = searched[outcome.parents]
         self._changes.add(piece.ids[searched], left.take(is_new))
         if result.output is not None:
@@ -164,6 +163,17 @@ class TreeGoal:
         """Record that a piece cannot be searched; it is left for a later run."""
         self.failures.append(reason)
         return []
+
+    @property
+    def finished_share(self) -> float:
+        """An estimate of the share of the nodes of the tree that were visited, from 0 to 1."""
+        return self._finished.by_levels(self.totals.nodes)
+
+    @property
+    def finished_between(self) -> tuple[float, float]:
+        """The lower and the upper of two such estimates; an uneven tree has them far apart."""
+        low, high = sorted((self.finished_share, self._finished.by_weights))
+        return low, high
 
     @property
     def n_nodes(self) -> int:
@@ -183,7 +193,7 @@ class TreeGoal:
         self._consistent = False
         self._next_id += len(start)
         self.totals.count, self.totals.nodes = self._before
-        self.open_weight = float(start.weights.sum())
+        self._finished = FinishedShare(start)
         self._changes.add(outstanding.ids, again)
         self._consistent = True
         return again

@@ -25,6 +25,7 @@ from batchsolve.formats.drawings import read_grid
 from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
+from batchsolve.settings import Box, checked_box
 
 MOST_STATES = 1 << 17
 """States of a search at a time; 9×9 puzzles, even the most symmetric ones, need some hundreds."""
@@ -82,7 +83,7 @@ def canonical_forms(
     grids: Any,
     problem: GridProblem | None = None,
     *,
-    box: tuple[int, int] | None = None,
+    box: Box | None = None,
     alphabet: str | None = None,
     blank: str | None = None,
 ) -> CanonicalForms:
@@ -137,7 +138,7 @@ def canonical_forms(
     elif alphabet is not None or blank is not None:
         raise InputError("`alphabet` and `blank` are of texts; digits of an array are 1 to N")
     if problem is None:
-        problem = usual_sudoku(as_grids_array(grids), box)
+        problem = usual_sudoku(as_grids_array(grids), checked_box(box))
     check_shape(problem)
     array = problem.as_grids(grids)
     clashes = problem.first_clashes(array)
@@ -148,7 +149,7 @@ def canonical_forms(
 
 
 def _of_texts(
-    texts: Iterable[str], box: tuple[int, int] | None, alphabet: str | None, blank: str | None
+    texts: Iterable[str], box: Box | None, alphabet: str | None, blank: str | None
 ) -> tuple[GridProblem, Bytes]:
     """Return the problem of texts of one size, and their grids."""
     problems, grids = [], []
@@ -165,7 +166,7 @@ def _of_texts(
 def canonical(
     text: str,
     *,
-    box: tuple[int, int] | None = None,
+    box: Box | None = None,
     alphabet: str | None = None,
     blank: str | None = None,
 ) -> str:

@@ -113,9 +113,9 @@ def images_of(
     [1, 64]
     """
     keys = np.array([seed & 2**64 - 1, seed >> 64], np.uint64)
-    labels = group.labels, group.turns, group.moves, group.relabels
-    how = n + original, original, group.n_digits, *group.box, *labels
-    return Images(*native.draw_images(puzzles, solutions, numbers, keys, *how))
+    in_core = group.n_digits, *group.box, group.labels, group.turns, group.moves, group.relabels
+    most = n + original
+    return Images(*native.draw_images(puzzles, solutions, numbers, keys, most, original, in_core))
 
 
 # ---- groups ---------------------------------------------------------------------------------

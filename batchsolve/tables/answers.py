@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.arrays import Bools, Bytes
+from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import is_list, is_number, is_text, storage_of
 from batchsolve.tables.reader import Batch, Reader
-from batchsolve.tables.shapes import Grids, Rows, Shape, forms_of_shape
+from batchsolve.tables.shapes import Grids, Shape, forms_of_shape
 
 STATUS_TEXTS = pa.array(STATUS_NAMES.tolist())
 
@@ -308,7 +308,7 @@ class Solved(Answered):
         return self._column(grids.shape, forms, has_form)
 
 
-Solutions = tuple[Bytes, Rows, Bools]
+Solutions = tuple[Bytes, Ints, Bools]
 """The digits of the solutions of the grids of one shape; the places of the solved grids among all
 of the shape; and True for each grid with a solution."""
 

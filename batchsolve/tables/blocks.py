@@ -174,7 +174,7 @@ class Block:
         """
         records = self.records()
         with named_errors(self.name):
-            return self.layout.rows(records)
+            return replace(self.layout.rows(records), records=records)
 
     def n_rows(self) -> int:
         """Return the number of rows; lines of a table without quoted values are only counted."""

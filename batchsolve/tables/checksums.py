@@ -51,7 +51,7 @@ class Written(NamedTuple):
         return Written(self.n_bytes + other.n_bytes, checksum)
 
 
-Sums = tuple[Written, ...]
+Checksums = tuple[Written, ...]
 
 
 def written_to(file: IO[bytes], most: int | None = None) -> Written:
@@ -65,7 +65,7 @@ def written_to(file: IO[bytes], most: int | None = None) -> Written:
     return Written(n_bytes, checksum)
 
 
-def sums_of(content: bytes | pa.Table) -> Sums:
+def sums_of(content: bytes | pa.Table) -> Checksums:
     """Return the sums of records: of their bytes, or of the columns of a table.
 
     Examples
@@ -81,7 +81,7 @@ def sums_of(content: bytes | pa.Table) -> Sums:
     return tuple(Written.of(data) for chunk in chunks for data in _bytes_of(chunk))
 
 
-def joined(first: Sums, second: Sums) -> Sums:
+def joined(first: Checksums, second: Checksums) -> Checksums:
     """Return the sums of records and of those that follow."""
     pairs = zip_longest(first, second, fillvalue=Written())
     return tuple(one.plus(other) for one, other in pairs)

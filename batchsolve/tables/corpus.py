@@ -265,6 +265,9 @@ class Corpus(Tables):
             else:
                 names = listed(self.columns)
                 which = f"no column is known as a puzzle column, nor holds grids: {names}"
+                if are_cells(self.schema):
+                    which = f"each column holds a cell ({names}); give to_numpy() to solve_batch"
+                    raise InputError(which)
             raise InputError(f"{which}{self._parted()}; say which with `column`")
         [(found, survey)] = grids.items()
         if self._rule_columns and not by_name and self._holds_full_grids(found, survey):
@@ -582,6 +585,18 @@ class Corpus(Tables):
             return "the first value is null"
         text = str(value).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
+
+
+def are_cells(schema: pa.Schema) -> bool:
+    """Return True if columns of integers may be the cells of a grid: 16, 36, 64, 81, ….
+
+    Examples
+    --------
+    >>> are_cells(pa.schema([(str(k), pa.int64()) for k in range(81)]))
+    True
+    """
+    n = round(len(schema) ** 0.5)
+    return n > 3 and n * n == len(schema) and all(map(pa.types.is_integer, schema.types))
 
 
 def _most_common(values: Iterable[T]) -> T | None:

@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bytes, Shorts
+from batchsolve.arrays import Bytes, Shorts, begins_of
 from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.formats.grid_rules import PAIR_SIGNS, STRICT, GridRules
@@ -243,9 +243,8 @@ def _with_cages(given: Given, cages: npt.NDArray[np.int16], solutions: Bytes) ->
     begins = np.flatnonzero(np.diff(first[cage][order], prepend=-1))
     digits_of_cages = solutions[row, cell].astype(np.int64)
     totals = np.add.reduceat(digits_of_cages, begins) if len(begins) else np.empty(0, np.int64)
-    n_cages = np.bincount(row[begins], minlength=len(cages))
     return given._replace(
-        cages_of=np.concatenate([[0], np.cumsum(n_cages)]),
+        cages_of=begins_of(np.bincount(row[begins], minlength=len(cages))),
         totals=totals,
         cells_of=np.append(begins, len(cell)),
         cage_cells=cell.astype(np.uint16),

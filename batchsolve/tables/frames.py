@@ -111,7 +111,7 @@ def arrow_table(table: Any) -> pa.Table:
         )
     try:
         if is_pandas:
-            made = pa.Table.from_pandas(_without_squares(table), preserve_index=False)
+            made = pa.Table.from_pandas(_for_arrow(table), preserve_index=False)
         else:
             made = pa.table(table)
     except Exception as error:  # libraries raise what they like
@@ -200,12 +200,17 @@ def _array(kind: np.dtype[Any], values: list[Any]) -> np.ndarray[Any, Any]:
     return array.astype(np.float64 if has_null and kind.kind in "iu" else kind)
 
 
-def _without_squares(frame: Any) -> Any:
-    """Return a data frame of pandas whose arrays of two dimensions are lists of arrays."""
-    squares = {}
+def _for_arrow(frame: Any) -> Any:
+    """Return a data frame of pandas that Arrow takes.
+
+    Arrays of two dimensions are lists of arrays, and categories that are intervals are texts.
+    """
+    squares: dict[int, Any] = {}
     for place, kind in enumerate(frame.dtypes):
         cells = frame.iloc[:, place] if str(kind) == "object" else ()
         first = next((cell for cell in cells if cell is not None), None)
+        if str(kind) == "category" and "interval" in str(kind.categories.dtype):
+            squares[place] = frame.iloc[:, place].cat.rename_categories(str)
         if isinstance(first, np.ndarray) and first.ndim == 2:
             squares[place] = [None if cell is None else list(cell) for cell in cells]
     if squares:

@@ -21,7 +21,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS
-from batchsolve.tables.answers import solved_among
+from batchsolve.tables.answers import solved_among, with_new_columns
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.shapes import Grids
 from batchsolve.tables.texts import as_text, in_one_line
@@ -118,7 +118,7 @@ class Example(NamedTuple):
     ----------
     row : int
         Counted from 0 in its block; counted from 1 in the input once it is in an `Evaluation`.
-    stratum : str
+    stratum : tuple of str
     problem : GridProblem
     notation : Notation
     puzzle, predicted, truth : ndarray of uint8, shape (n_cells,)
@@ -126,7 +126,7 @@ class Example(NamedTuple):
     """
 
     row: int
-    stratum: str
+    stratum: tuple[str, ...]
     problem: GridProblem
     notation: Notation
     puzzle: Bytes
@@ -140,23 +140,27 @@ class JudgedRows(NamedTuple):
     Attributes
     ----------
     n_rows : int
-    strata : dict of str to ndarray of int64
+    strata : dict of tuple of str to ndarray of int64
         Counts in the order of the fields of `Stratum`.
     named : dict of str to list of (int, str)
         The first malformed predictions and unjudged rows, counted from 0, and why.
     examples : list of Example
+    rows : pyarrow.Table or None
+        The rows with columns ``right`` and ``wrong_cells``, if they are wanted.
     """
 
     n_rows: int
-    strata: dict[str, Ints]
+    strata: dict[tuple[str, ...], Ints]
     named: dict[str, list[tuple[int, str]]]
     examples: list[Example]
+    rows: pa.Table | None = None
 
 
 def judge(
     prediction: str,
-    by: str | None,
+    by: tuple[str, ...],
     bins: tuple[float, ...],
+    with_rows: bool,
     batch: Batch,
     answers: Answers | None = None,
 ) -> JudgedRows:
@@ -166,10 +170,12 @@ def judge(
     ----------
     prediction : str
         The column of predictions.
-    by : str, optional
-        The column of strata.
+    by : tuple of str
+        The columns of strata.
     bins : tuple of float
         Bounds of ranges of numbers, which are the strata then.
+    with_rows : bool
+        Return the rows.
     batch : Batch
     answers : Answers, optional
         The answers to the puzzles, which are the truth; by default the given solutions are.
@@ -177,7 +183,7 @@ def judge(
     text = in_one_line(as_text(batch.table[prediction], prediction))
     counts = np.zeros((len(batch), len(FIELDS)), np.int64)
     counts[:, _PLACE["rows"]] = 1
-    strata, labels = _strata(batch.table, by, bins)
+    strata, labels = strata_of(batch.table, by, bins)
     malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
     for grids in batch.grids:
         graded, predicted, truth, bad, without = _graded(
@@ -199,7 +205,24 @@ def judge(
         for name, faults in (("malformed", malformed), ("unjudged", unjudged))
     }
     examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
-    return JudgedRows(len(batch), dict(zip(labels, sums, strict=True)), named, examples)
+    rows = _with_verdicts(batch.table, counts) if with_rows else None
+    return JudgedRows(len(batch), dict(zip(labels, sums, strict=True)), named, examples, rows)
+
+
+def _with_verdicts(table: pa.Table, counts: Ints) -> pa.Table:
+    """Return rows with a column ``right``, null in unjudged rows, and one of their wrong cells.
+
+    The wrong cells of puzzles with several solutions are null.
+    """
+    of = dict(zip(FIELDS, counts.T, strict=True))
+    wrong = of["cells"] - of["cells_right"] + of["clues"] - of["clues_kept"]
+    is_unknown = of["unjudged"] > 0
+    new = {
+        "right": pa.array(of["right"] > 0, mask=is_unknown),
+        "wrong_cells": pa.array(wrong, mask=is_unknown | (of["several"] > 0)),
+    }
+    schema = with_new_columns(table.schema, [pa.field(name, one.type) for name, one in new.items()])
+    return pa.Table.from_arrays([*table.columns, *new.values()], schema=schema)
 
 
 def _graded(
@@ -252,32 +275,59 @@ def _graded(
     return counts, predicted, truth, named, unjudged
 
 
-def _strata(table: pa.Table, by: str | None, bins: tuple[float, ...]) -> tuple[Ints, list[str]]:
-    """Return the number of the stratum of each row, and the names of strata."""
-    if by is None:
-        return np.zeros(len(table), np.int64), [""]
-    column = table[by]
+Key = tuple[str, ...]
+"""The name of a stratum: a value of each column of strata, or a range of values."""
+
+
+def strata_of(table: pa.Table, by: Key, bins: tuple[float, ...]) -> tuple[Ints, list[Key]]:
+    """Return the number of the stratum of each row, and the names of strata.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    by : tuple of str
+        The columns.
+    bins : tuple of float
+        Bounds of ranges of numbers.
+
+    Examples
+    --------
+    >>> table = pa.table({"band": ["hard", "easy", "hard"], "clues": [17, 30, 25]})
+    >>> strata_of(table, ("band",), ())
+    (array([0, 1, 0]), [('hard',), ('easy',)])
+    """
+    found, names = np.zeros(len(table), np.int64), [Key()]
+    for name in by:
+        each, values = _values(table[name], name, bins)
+        used, found = np.unique(found * len(values) + each, return_inverse=True)
+        pairs = (divmod(k, len(values)) for k in used.tolist())
+        names = [(*names[before], values[k]) for before, k in pairs]
+    return found, names
+
+
+def _values(column: pa.ChunkedArray, name: str, bins: tuple[float, ...]) -> tuple[Ints, list[str]]:
+    """Return the number of the value, or of the range, of each row, and their names."""
     try:
         text = pc.ascii_trim_whitespace(column.cast(pa.string()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputError(f"column {by!r} has values of {column.type}, not one") from error
+        raise InputError(f"column {name!r} has values of {column.type}, not one") from error
     if bins:
         is_number = pc.match_substring_regex(text, _NUMBER)
         values = pc.if_else(is_number, text, None).cast(pa.float64())
         found = np.searchsorted(bins, np.asarray(values.fill_null(np.nan)), side="right")
         found[np.asarray(pc.is_null(values))] = len(bins) + 1
-        return found.astype(np.int64), [*_ranges(bins), NO_VALUE]
+        return found.astype(np.int64), [*ranges(bins), NO_VALUE]
     text = pc.if_else(pc.equal(text, ""), None, text).fill_null(NO_VALUE)
     coded = text.combine_chunks().dictionary_encode()
     return np.asarray(coded.indices, np.int64), coded.dictionary.to_pylist()
 
 
-def _ranges(bins: tuple[float, ...]) -> list[str]:
+def ranges(bins: tuple[float, ...]) -> list[str]:
     """Return the names of the ranges between bounds, lowest first.
 
     Examples
     --------
-    >>> _ranges((1, 2.5))
+    >>> ranges((1, 2.5))
     ['below 1', '1 to below 2.5', '2.5 and above']
     """
     between = [f"{a:g} to below {b:g}" for a, b in pairwise(bins)]

@@ -38,10 +38,13 @@ class Rows:
     table : pyarrow.Table
     faults : dict of int to str
         The faults of rows, counted from 0, that break the format.
+    records : bytes or pyarrow.Table
+        The records that were parsed, as `Block.rows` gives them.
     """
 
     table: pa.Table
     faults: dict[int, str] = field(default_factory=dict)
+    records: bytes | pa.Table = b""
 
 
 class RowsError(InputError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -251,8 +251,7 @@ class Reader:
             If the block is not UTF-8 text; a `RowsError` if its JSON objects have other fields than
             the first ones of the file.
         """
-        records = block.records()
-        rows = replace(block, data=records).rows()
+        rows = block.rows()
         table, faults = rows.table, dict(rows.faults)
         if self.blank:
             table = table.append_column(self.column, self.blank.texts(table))
@@ -267,7 +266,7 @@ class Reader:
             table = with_numbers(table, self.numbers)
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
-        return Batch(table, grids, faults, block.number, records)
+        return Batch(table, grids, faults, block.number, rows.records)
 
 
 # A column gets the first kind that holds all its values; empty columns get null, and stay text.

@@ -30,6 +30,9 @@ UNSEEN = -1
 FORM = "_up_to_symmetry"
 """The end of the names of keys of canonical forms."""
 
+KEYS = ("puzzle", "solution", f"puzzle{FORM}", f"solution{FORM}")
+"""The names of the keys of solved rows."""
+
 _FIRST_SLOTS = 1 << 16
 _MOST_LOAD = 0.7  # of the slots, so that a look-up probes only a few
 _HASHES = 4  # of 32 bits each
@@ -224,8 +227,7 @@ def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> 
     """
     solved = Solved(PROVES_UNIQUENESS, None, has_given, False, batch, answers)
     n, is_unique = len(batch), solved.status == Status.UNIQUE
-    names = ("puzzle", "solution", f"puzzle{FORM}", f"solution{FORM}")
-    keys = {name: (np.zeros((n, 2), np.uint64), np.zeros(n, np.bool_)) for name in names}
+    keys = {name: (np.zeros((n, 2), np.uint64), np.zeros(n, np.bool_)) for name in KEYS}
     n_undecided = 0
     for grids, (digits, places, _) in zip(batch.grids, solved.solved, strict=True):
         rows, own, rules = grids.rows, grids.own, grids.shape.rules

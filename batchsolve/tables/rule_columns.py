@@ -31,8 +31,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
 from batchsolve.problems.overlaps import drawn_labels
 from batchsolve.problems.rule_arrays import NO_SUM, Given
-from batchsolve.problems.rules import Rules, houses_of, layout, n_regions, plain, regions_of
-from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.rules import Rules, houses_of, layout, n_regions, regions_of
 from batchsolve.problems.variant import Variant, Variants, grid_problem, grid_rules
 
 RULES, REGIONS = "rules", "regions"
@@ -138,12 +137,10 @@ class RuleColumns:
         ----------
         rows : ndarray of int64
         columns : dict of str to pyarrow.Array
-            The columns that are there, as text, with all rows of the block.
+            The columns that are there, one or more, as text, with all rows of the block.
         faults : dict of int to str
             The faults of rows of the block; those rows are in no part.
         """
-        if not columns:
-            return [(self.problem(), rows)]
         n = len(next(iter(columns.values())))
         regions = np.empty((n, 0), np.uint8)
         if REGIONS in columns and self.drawing is None:
@@ -174,11 +171,11 @@ class RuleColumns:
         if (regions[rows] == regions[rows[0]]).all():
             return self.problem(rules, columns[REGIONS][int(rows[0])].as_py())
         given = Given.blank(len(regions))._replace(regions=_filled(regions, rows))
-        return Variants(self._base(rules, has_regions=True), given)
+        return Variants(self.base(rules, has_regions=True), given)
 
-    def _base(
+    def base(
         self,
-        rules: str,
+        rules: str = "",
         said: GridRules | None = None,
         text: str | None = None,
         has_regions: bool = False,
@@ -196,15 +193,12 @@ class RuleColumns:
         has_regions : bool
             True if each has regions of its own, which are left out.
         """
-        if isinstance(self.fixed, Variant):
+        if self.fixed is not None:
             return self.fixed.rules
-        if isinstance(self.fixed, Sudoku):
-            return plain(self.fixed.box_rows, self.fixed.box_columns)
         names = self._all(rules, *(said.names if said else ()))
         regions = None if has_regions else text or self.regions
         has_boxes = not has_regions and (said is None or said.has_boxes)
-        with _column_named(RULES):
-            return self._rules(names, regions, has_boxes)
+        return self._rules(names, regions, has_boxes)
 
     def _parts_of_own(
         self,
@@ -221,7 +215,8 @@ class RuleColumns:
         parts: list[Part] = []
         if CAGES in columns and SUMS in columns and self.drawing is None:
             with _faults_of(rows, faults):
-                base = self._base(rules, has_regions=regions.size > 0)
+                with _column_named(RULES):
+                    base = self.base(rules, has_regions=regions.size > 0)
                 simple = rows[~_are_there(columns, (MARKS, PAIRS, CONSTRAINTS), len(regions))[rows]]
                 given, is_read = _simple_cages(columns[CAGES], columns[SUMS], self.n_digits, simple)
                 if is_read.any() and not (base.cages or base.marks):
@@ -232,12 +227,13 @@ class RuleColumns:
         for (*own, text), some in _by_texts(columns, (*OWN, REGIONS), rows):
             with _faults_of(some, faults):
                 said = own_rules(self.n_digits, tuple(own), self.drawing or "")
-                base = self._base(rules, said, text)
+                with _column_named(RULES):
+                    base = self.base(rules, said, text)
+                    shared = self.base(rules, said, has_regions=True) if regions.size else base
                 with _column_named(CONSTRAINTS):
                     whole = said.on(base).checked()
                     for cage in whole.cages:
                         cage.digit_sets(self.n_digits)  # are not too many
-                shared = self._base(rules, said, has_regions=True) if regions.size else base
                 beyond = replace(whole.beyond(base), cages=whole.cages, marks=whole.marks)
                 shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
                 alike.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
@@ -268,7 +264,7 @@ def _simple_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[
     is_wanted = np.zeros(len(cages), np.uint8)
     is_wanted[rows] = 1
     found = native.read_cages(*buffers(cages), *buffers(sums), n, is_wanted, NO_SUM)
-    cages_of, totals, cells_of, cells, is_read = found
+    cages_of, totals, (cells_of, cells), is_read = found
     given = Given.blank(len(cages))._replace(
         cages_of=cages_of, totals=totals, cells_of=cells_of, cage_cells=cells
     )

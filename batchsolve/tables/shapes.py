@@ -31,8 +31,6 @@ from batchsolve.tables.texts import in_one_line
 BOX = "box"
 """The name of the column of boxes."""
 
-Rows = Ints
-
 
 class Texts(NamedTuple):
     """The columns of a block that say what its grids are, as texts.
@@ -73,26 +71,26 @@ class Grids:
     """
 
     shape: Shape
-    rows: Rows
+    rows: Ints
     puzzles: Bytes
     given: Bytes | None
     has_given: Bools | None
     parts: list[Part]
     own: dict[str, pa.Array] = field(default_factory=dict)
 
-    def places(self, rows: Rows) -> Rows:
+    def places(self, rows: Ints) -> Ints:
         """Return the places of rows among those of the shape."""
         has_all = len(self.rows) == 0 or self.rows[-1] == len(self.rows) - 1
         return rows if has_all else np.searchsorted(self.rows, rows)
 
-    def holds(self, rows: Rows) -> Bools:
+    def holds(self, rows: Ints) -> Bools:
         """Return True for each row that is one of the shape's."""
         if not self.rows.size:
             return np.zeros(len(rows), np.bool_)
         places = np.minimum(self.places(rows), len(self.rows) - 1)
         return np.asarray(self.rows[places] == rows)
 
-    def puzzles_of(self, rows: Rows) -> Bytes:
+    def puzzles_of(self, rows: Ints) -> Bytes:
         """Return the puzzles of some rows; all of them are not copied."""
         return self.puzzles if len(rows) == len(self.rows) else self.puzzles[self.places(rows)]
 
@@ -143,7 +141,7 @@ class Shape:
     def grids(
         self,
         texts: Texts,
-        rows: Rows,
+        rows: Ints,
         lines: pa.Array,
         puzzles: Bytes,
         wrong: npt.NDArray[np.int32],
@@ -182,11 +180,13 @@ class Shape:
                 has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
         if self.notation.begins_at_zero:
             self._refuse_arithmetic(rows, texts.own, faults)
-        parts = self.rules.parts(rows, texts.own, faults)
+        parts = [(self.problem, rows)]
+        if texts.own:
+            parts = self.rules.parts(rows, texts.own, faults)
         return Grids(self, rows, puzzles, given, has_given, parts, own)
 
     def _refuse_arithmetic(
-        self, rows: Rows, own: Mapping[str, pa.Array], faults: dict[int, str]
+        self, rows: Ints, own: Mapping[str, pa.Array], faults: dict[int, str]
     ) -> None:
         """Add a fault for rows whose rules have values of digits: these are 1 to N."""
         for name in ARITHMETIC:
@@ -201,7 +201,7 @@ class Shape:
                     faults.setdefault(row, why)
 
 
-def forms_of_shape(grids: Grids, places: Rows) -> tuple[Rows, Bytes, str]:
+def forms_of_shape(grids: Grids, places: Ints) -> tuple[Ints, Bytes, str]:
     """Return the canonical forms of the valid grids at some places.
 
     Returns
@@ -282,7 +282,7 @@ class Shapes:
 
     def _others(
         self, texts: Texts, wrong: npt.NDArray[np.int32], faults: dict[int, str]
-    ) -> list[tuple[Shape, Rows]]:
+    ) -> list[tuple[Shape, Ints]]:
         """Return the other shapes that rows have, and those rows; add the faults of boxes."""
         is_other = wrong == WRONG_LENGTH
         boxes = None
@@ -302,7 +302,7 @@ class Shapes:
             return []
         boxes = np.zeros((len(rows), 2), np.int64) if boxes is None else boxes[rows]
         lines = texts.puzzles.take(pa.array(rows))
-        found: dict[Shape, list[Rows]] = {}
+        found: dict[Shape, list[Ints]] = {}
         for form, box, which in self._by_form(lines, rows, boxes, faults):
             for shape, some in self._by_notation(form, box, texts, lines, rows, which):
                 if isinstance(shape, Shape):
@@ -315,8 +315,8 @@ class Shapes:
         ]
 
     def _by_form(
-        self, lines: pa.Array, rows: Rows, boxes: Rows, faults: dict[int, str]
-    ) -> Iterator[tuple[Form, tuple[int, int] | None, Rows]]:
+        self, lines: pa.Array, rows: Ints, boxes: Ints, faults: dict[int, str]
+    ) -> Iterator[tuple[Form, tuple[int, int] | None, Ints]]:
         """Yield the forms and boxes of lines that are grids, and the places of those lines.
 
         A box that does not fit the size is a fault.
@@ -349,9 +349,9 @@ class Shapes:
         box: tuple[int, int] | None,
         texts: Texts,
         lines: pa.Array,
-        rows: Rows,
-        which: Rows,
-    ) -> Iterator[tuple[Shape | InputError | ProblemError, Rows]]:
+        rows: Ints,
+        which: Ints,
+    ) -> Iterator[tuple[Shape | InputError | ProblemError, Ints]]:
         """Yield the shapes of lines of one form, or why there is none, and the rows of each."""
         rules = replace(self.main.rules, n_digits=form.n_digits, box=box)
         if (known := self.known.get(form)) is not None:
@@ -426,7 +426,7 @@ def _of_box(box: npt.ArrayLike) -> str:
     return f"column {BOX!r}: boxes of {height}×{width}"
 
 
-def _boxes(column: pa.Array, faults: dict[int, str]) -> Rows:
+def _boxes(column: pa.Array, faults: dict[int, str]) -> Ints:
     """Return the boxes of rows, shape (n, 2), 0 where there is none; add the faults of texts."""
     coded = column.fill_null("").dictionary_encode()
     texts = [text.strip() for text in coded.dictionary.to_pylist()]

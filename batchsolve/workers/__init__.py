@@ -1,12 +1,29 @@
-"""The backends that run workers. Only this package imports joblib."""
+"""Workers, and the pool that runs tasks on them and survives tasks that raise or kill their worker.
+
+A `Work` defines how a worker does a task; the pool does not look into it. Tasks are drawn as
+workers become free. joblib draws them under a lock that it also needs to hand back results, so an
+iterator of tasks that waits for results would deadlock. If no task is ready, it stops instead, and
+the round ends with the tasks that are out.
+
+Only this package imports joblib.
+"""
 
 from __future__ import annotations
 
+import os
+import threading
+import time
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
+from itertools import chain, count
+from typing import Any, Protocol
 
 from batchsolve.errors import InputError, check_installed
 from batchsolve.settings import whole_number
-from batchsolve.workers.base import Workers
+from batchsolve.workers.base import Shared, Workers, WrongVersionError
 
 # name -> module and class; imported on demand, because some need packages that may be missing
 _BACKENDS = {
@@ -58,3 +75,219 @@ def get_workers(backend: str, jobs: int | None = None, address: str | None = Non
             f"the backend {backend!r} uses every worker that the cluster has; leave out jobs={jobs}"
         )
     return workers(jobs, address)
+
+
+Numbered = tuple[int, Any]  # the caller's number of a task, and the task
+_Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
+
+KILLED = "the search killed its worker process twice"
+
+
+class Work(Protocol):
+    """The work that a worker does for each task. It is sent to every worker: it can be pickled."""
+
+    def do(self, task: Any) -> Any:
+        """Return the result of a task."""
+        ...
+
+
+@dataclass(eq=False)
+class Done:
+    """A finished task.
+
+    Attributes
+    ----------
+    number : int
+        The caller's number of the task.
+    task, result : object
+    begin : float
+        Seconds since the epoch, by the clock of the worker's machine.
+    seconds : float
+        Duration of the task.
+    worker : str
+        The ids of the process and of the thread; empty if the calling process did the task itself.
+    """
+
+    number: int
+    task: Any
+    result: Any
+    begin: float
+    seconds: float
+    worker: str
+
+
+@dataclass(eq=False)
+class Lost:
+    """A task that failed.
+
+    Attributes
+    ----------
+    number : int
+        The caller's number of the task.
+    task : object
+    reason : str
+    died : bool
+        True if workers died twice while the task was out; another task that was out may be to
+        blame. False if the task raised an error.
+    """
+
+    number: int
+    task: Any
+    reason: str
+    died: bool = False
+
+
+class Pool:
+    """Workers, and the rounds of tasks that they run.
+
+    Parameters
+    ----------
+    jobs : int, optional
+        Number of workers; by default the number of cores, or all workers of a cluster.
+    backend : {"threading", "loky", "dask", "ray"}
+        Threads, processes that isolate a crash, or the workers of a cluster.
+    address : str, optional
+        The scheduler of the cluster; by default a cluster on this machine is started.
+
+    Raises
+    ------
+    InputError
+        If `batchsolve.workers.get_workers` raises it; on entering, if no cluster can be reached.
+
+    Notes
+    -----
+    Use it as a context manager. `start` hands out tasks at once if the backend can, so that the
+    caller can do other work before it asks for the results.
+    """
+
+    def __init__(
+        self, jobs: int | None = None, backend: str = "threading", address: str | None = None
+    ) -> None:
+        self.backend = backend
+        self._workers = get_workers(backend, jobs, address)
+        self._running: Generator[Done | Lost] = (none for none in list[Done]())
+        self._tickets = count()
+
+    @property
+    def jobs(self) -> int:
+        """The number of workers; that of a cluster is known once the pool is entered."""
+        return self._workers.jobs
+
+    @property
+    def sees_files(self) -> bool:
+        """True if workers see this process's files."""
+        return self._workers.sees_files
+
+    @property
+    def in_process(self) -> bool:
+        """True if workers are threads of this process."""
+        return self._workers.in_process
+
+    @property
+    def folder(self) -> str:
+        """The folder that worker processes of this machine share; empty for other workers."""
+        return self._workers.folder
+
+    def __enter__(self) -> Pool:
+        self._workers.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        try:
+            self._running.close()  # drops its tasks
+        finally:
+            self._workers.__exit__(*error)
+
+    def start(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:
+        """Hand out a round of numbered tasks; return an iterator over their results, in any order.
+
+        Tasks are drawn as workers become free, in any thread but one at a time. The round ends when
+        a draw finds no task; the iterator may be asked again later.
+
+        Every task that was drawn comes back in a `Done` or a `Lost`.
+        """
+        out: _Out = {}
+        fresh = iter(tasks)
+        running = self._dispatch(work, fresh, out)
+        return self._collect(work, fresh, out, running)
+
+    def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[Done | Lost]:
+        do = partial(_attempt, self._workers.share(work))
+        try:
+            self._running = self._workers.run(do, self._ticketed(tasks, out))
+        except self._workers.deaths as death:  # of workers that were idle until then
+            self._running = _raising(death)
+        return self._running
+
+    def _ticketed(self, tasks: Iterable[Numbered], out: _Out) -> Iterator[tuple[int, Any]]:
+        """Record numbered tasks as out; pass them on, each with a ticket used only once."""
+
+        def give(numbered: Numbered) -> tuple[int, Any]:
+            ticket = next(self._tickets)
+            out[ticket] = numbered
+            return ticket, numbered[1]
+
+        return map(give, tasks)
+
+    def _collect(
+        self, work: Work, fresh: Iterator[Numbered], out: _Out, running: Iterator[Done | Lost]
+    ) -> Generator[Done | Lost]:
+        """Yield results; send tasks that were out when a worker died again, but only once."""
+        seen_dying: set[int] = set()
+        while True:
+            has_died = False
+            try:
+                for result in running:
+                    if result.number not in out:
+                        continue  # joblib may hand over a result of an abandoned round
+                    result.number, result.task = out.pop(result.number)
+                    yield result
+            except self._workers.deaths:
+                has_died = True
+            except GeneratorExit:
+                self._running.close()  # drops its tasks
+                raise
+            if not out and not has_died:
+                break
+            # send the rest again; without a death, joblib took a result of an abandoned round for
+            # one of theirs
+            again = []
+            for number, task in out.values():
+                if number in seen_dying and has_died:
+                    yield Lost(number, task, KILLED, died=True)
+                else:
+                    again.append((number, task))
+            if has_died:
+                seen_dying.update(number for number, _ in again)
+            out.clear()
+            running = self._dispatch(work, chain(again, fresh), out)
+
+
+def _raising(error: BaseException) -> Generator[Done | Lost]:
+    raise error
+    yield  # makes this function a generator
+
+
+def attempt(do: Callable[[Any], Any], number: int, task: Any) -> Done | Lost:
+    """Do a task in this thread; return an error as a record."""
+    begin, start = time.time(), time.perf_counter()
+    try:
+        result = do(task)
+    except WrongVersionError:  # not of the task: every other would fail, too
+        raise
+    except Exception as failure:
+        why = traceback.format_exception_only(failure)[-1].strip()
+        return Lost(number, task, f"the search failed: {why}")
+    return Done(number, task, result, begin, time.perf_counter() - start, "")
+
+
+def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
+    """Do a task in a worker; an exception would abort the round.
+
+    The record has the ticket as its number, and no task: the caller has both.
+    """
+    done = attempt(lambda task: shared().do(task), ticket, task)
+    done.task = None
+    if isinstance(done, Done):
+        done.worker = f"{os.getpid()}/{threading.get_native_id()}"
+    return done

@@ -25,7 +25,6 @@ from distributed.comm import get_address_host_port, parse_address
 
 import batchsolve
 from batchsolve.errors import InputError, WorkersError, first_line
-from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
     Shared,
     Watchdog,
@@ -33,6 +32,7 @@ from batchsolve.workers.base import (
     WrongVersionError,
     cannot_load,
     check_version,
+    keep_memory,
     keeping_ctrl_c,
     nobody_left,
     say_that_ports_are_open,

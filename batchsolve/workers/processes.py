@@ -25,9 +25,8 @@ from contextlib import closing, suppress
 from functools import partial
 from typing import Any
 
-from batchsolve.memory import keep_memory
 from batchsolve.whole_files import HeldFolder
-from batchsolve.workers.base import Watchdog, Workers, keeping_ctrl_c
+from batchsolve.workers.base import Watchdog, Workers, keep_memory, keeping_ctrl_c
 from batchsolve.workers.private import (
     OwnLokyBackend,
     end_wait,

@@ -26,7 +26,6 @@ from ray.util.multiprocessing import Pool
 
 import batchsolve
 from batchsolve.errors import InputError, first_line
-from batchsolve.memory import keep_memory
 from batchsolve.workers.base import (
     Shared,
     Watchdog,
@@ -34,6 +33,7 @@ from batchsolve.workers.base import (
     WrongVersionError,
     cannot_load,
     check_version,
+    keep_memory,
     nobody_left,
     say_that_ports_are_open,
     say_that_we_wait,

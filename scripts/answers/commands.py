@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from click.testing import CliRunner
 
 from answers.cases import Answer, Case, digest
-from batchsolve.cli.commands import app
+from batchsolve.cli import app
 
 HERE = Path(__file__).parent / "grids"
 DATASETS = Path(__file__).resolve().parents[2] / "datasets"

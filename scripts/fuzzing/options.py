@@ -42,7 +42,7 @@ NOT_CHANGED = ("--backend", "--scheduler")
 @cache
 def _options() -> dict[str, list[str]]:
     """Return for every command its options that take a value, and its flags."""
-    from batchsolve.cli.commands import all_commands
+    from batchsolve.cli import all_commands
 
     found = {}
     for name, command in all_commands().items():

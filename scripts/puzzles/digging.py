@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from batchsolve.engines import Engine
-from batchsolve.engines.contract import UNLIMITED
+from batchsolve.engines import UNLIMITED, Engine
 from batchsolve.problems.sudoku import Sudoku
 from puzzles.draws import Draws
 from puzzles.grids import ENGINE, Grid, has_at_most

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines import Engine, Task, get_engine
-from batchsolve.engines.contract import UNLIMITED
+from batchsolve.engines import UNLIMITED, Engine, Task, get_engine
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from puzzles.draws import Draws

@@ -11,8 +11,7 @@ from oracles import bounded_covers
 from test_engines import run_out
 
 import batchsolve as bs
-from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
-from batchsolve.engines.contract import new_run
+from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine, new_run
 
 WHOLE = bs.Stacks.from_lists([[]])
 DLX, BITS = get_engine("dlx"), get_engine("bits")

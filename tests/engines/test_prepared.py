@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from batchsolve.engines.prepared import MOST_PROBLEMS, prepared
+from batchsolve.engines import MOST_PROBLEMS, prepared
 from batchsolve.problems.families import family
 
 

@@ -1,12 +1,13 @@
 """Engines that search residual problems visit the same nodes as dancing links."""
 
+import numpy as np
 import pytest
 from conftest import coloured_problems, problems
 from hypothesis import given, strategies as st
 from oracles import covers
 from test_engines import run_out
 
-from batchsolve import Stacks
+from batchsolve import ExactCover, Stacks
 from batchsolve.engines import UNLIMITED, Task, get_engine, native
 from batchsolve.problems.families import family
 from batchsolve.runs.reading import read_problem
@@ -75,12 +76,20 @@ def test_pieces_of_pentominoes_add_up(engine):
 
 def test_stacks_that_leave_too_much_are_left_to_dancing_links(monkeypatch):
     problem = family("queens:6")
-    expected = outcome_of("bits", problem, keep=10)
+    expected, whole = outcome_of("bits", problem, keep=10), native.core_task(Task.of(WHOLE))
     monkeypatch.setattr(native, "MOST_OPTIONS", 20)
-    monkeypatch.setattr(native.native, "search_bits", None)
+    assert native.native.search_bits(native.core_problem(problem), whole, 20) is None
     assert outcome_of("bits", problem, keep=10) == expected
-    monkeypatch.undo()
-    monkeypatch.setattr(native, "MOST_OPTIONS", 20)
     monkeypatch.setattr(native.native, "search_links", None)
     outcome = get_engine("bits").search(problem, Task.of(Stacks.from_lists([[1, 9]])))
     assert outcome.counts.tolist() == [len(covers(problem, (1, 9)))]
+
+
+def test_stacks_that_exclude_options_may_leave_too_much_as_well():
+    n = 17_000
+    problem = ExactCover(np.arange(n + 1), np.zeros(n, np.uint32), 1, bounds=[[1, 2]])
+    task = Task.of(Stacks.from_lists([[n + 5]]), budget=10)
+    in_core = native.core_problem(problem), native.core_task(task)
+    assert native.native.search_bounded_bits(*in_core) is None
+    searched = [get_engine(engine).search(problem, task) for engine in ("bits", "dlx")]
+    assert searched[0].frontier.options.tolist() == searched[1].frontier.options.tolist()

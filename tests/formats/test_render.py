@@ -11,8 +11,7 @@ from conftest import changed, problems
 from hypothesis import given, strategies as st
 
 from batchsolve import ExactCover, Sudoku
-from batchsolve.engines import get_engine
-from batchsolve.engines.contract import UNLIMITED, Task
+from batchsolve.engines import UNLIMITED, Task, get_engine
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks

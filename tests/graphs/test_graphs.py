@@ -67,11 +67,11 @@ def test_with_and_without_an_option(problem, data):
 
 @given(problem=problems(most_options=20) | coloured_problems())
 def test_every_search_and_the_reordering_draw_the_same_ordered_diagram(problem):
-    searches = [GraphSearch(problem, items) for items in (narrow_order(problem), None)]
+    searches = [GraphSearch.of(problem, items) for items in (narrow_order(problem), None)]
     nodes = []
     for search in searches:
-        search.may_take(2**24)
-        search.run(2**40)
+        search.core.may_take(2**24)
+        search.core.run(2**40)
         nodes.append(search.take())
     order = searches[0].options.astype(np.uint32)
     fixed = bs.SolutionGraph(problem, *nodes[0], order)
@@ -154,14 +154,14 @@ def test_a_search_can_be_interrupted():
 
 
 def test_a_search_knows_its_share():
-    search = GraphSearch(bs.family("queens:6"))
-    search.may_take(2**24)
+    search = GraphSearch.of(bs.family("queens:6"))
+    search.core.may_take(2**24)
     shares = []
-    while not search.is_done:
-        shares.append(search.share)
-        search.run(3)
+    while not search.core.is_done:
+        shares.append(search.core.share)
+        search.core.run(3)
     assert shares == sorted(shares)
-    assert (shares[0], search.share) == (0.0, 1.0)
+    assert (shares[0], search.core.share) == (0.0, 1.0)
     assert 0.2 < shares[len(shares) // 2] < 0.8
 
 

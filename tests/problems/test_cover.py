@@ -10,7 +10,7 @@ from scipy import sparse
 
 import batchsolve as bs
 from batchsolve import ExactCover, ProblemError, Sudoku
-from batchsolve.engines.contract import registered
+from batchsolve.engines import registered
 from batchsolve.formats.exact_cover_files import (
     read_ec,
     read_json,
@@ -121,6 +121,18 @@ def test_options_without_items_are_in_no_cover_and_keep_their_numbers(form, capl
     assert (problem.n_options, problem.n_primary) == (4, 2)
     assert [sorted(cover.tolist()) for cover in bs.solutions(problem)] == [[0, 2]]
     assert caplog.messages == ["2 options without items (the first is option 1): in no cover"]
+
+
+def test_a_warning_is_given_once_in_a_loop_of_calls(caplog):
+    for _ in range(3):
+        GAPS["json"]()
+        read_json('{"options": [[]]}')
+        bs.count("steiner:7", up_to_symmetry=True)
+    assert [message[:17] for message in caplog.messages] == [
+        "2 options without",
+        "1 option without ",
+        "no symmetries are",
+    ]
 
 
 @given(

@@ -226,3 +226,16 @@ def test_ordered_categories_of_arrow_stay_ordered():
         schema_overrides={"level": pl.Enum(["b", "a"])},
     )
     assert bs.augment(frame).schema["level"] == pl.Enum(["b", "a"])
+
+
+def test_each_call_draws_a_seed_unless_one_is_given(caplog):
+    table = pa.table({"puzzle": ["1.....2..3.....4"]})
+    with caplog.at_level("INFO"):
+        first, second = bs.augment(table, 8), bs.augment(table, 8)
+    assert first != second
+    seeds = [int(line.removeprefix("drew the seed ")) for line in caplog.messages]
+    assert bs.augment(table, 8, seed=seeds[1]) == second
+    assert bs.generate_table(9, box="2x2") != bs.generate_table(9, box="2x2")
+    assert bs.generate_table(9, box="2x2", wanted=bs.PuzzleSettings()) == bs.generate_table(
+        9, box="2x2", seed=0
+    )

@@ -11,6 +11,7 @@ from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.engines import sat
+from batchsolve.formats.exact_cover_files import read_json
 from batchsolve.runs.convert import FORMS, converted
 
 
@@ -117,6 +118,7 @@ def test_the_command_writes_every_form(form, tmp_path):
     [
         ({"costs": [1]}, "x.cnf", "a .cnf file cannot hold costs; write .opb"),
         ({"bounds": {"a": (0, 1)}}, "x.cnf", "a .cnf file cannot hold bounds; write .opb"),
+        ({}, "x.sets", "a .sets file is only read, not written; choose from 'dlx', 'ec'"),
         ({}, "x.xyz", "unknown form 'xyz'; choose from 'dlx', 'ec'"),
         ({}, "dlx", "unknown form ''; choose from 'dlx', 'ec'"),
     ],
@@ -128,3 +130,46 @@ def test_what_a_form_cannot_hold_is_an_error(options, output, message, tmp_path)
     assert run.exit_code == 2
     assert message in run.stderr
     assert not (tmp_path / output).exists()
+
+
+@pytest.mark.parametrize("form", ["cnf", "opb"])
+def test_a_form_that_is_only_written_says_so_when_it_is_read(form, tmp_path):
+    path = tmp_path / f"a.{form}"
+    path.write_bytes(converted("queens:4", form))
+    for name in (path, f"{form}:{path}"):
+        run = invoke("count", name)
+        assert run.exit_code == 2
+        assert f"a .{form} file is only written, by convert, and not read" in run.stderr
+    (tmp_path / "cnf:-").write_text("a\na\n")  # a file of this name is read
+    assert invoke("count", f"dlx:{tmp_path}/cnf:-").stdout == "1\n"
+
+
+def test_none_is_no_colour():
+    options, colors = [["a", "x"], ["b", "x"]], [{"x": None}, {"x": "red"}]
+    problem = bs.ExactCover.from_options(options, secondary=["x"], colors=colors)
+    assert bs.count(problem).count == 0
+    assert (problem.option_name(0), problem.color_names) == ("a x", ("red",))
+    assert (
+        read_json(
+            '{"options": [["a", "x"], ["b", "x"]], "secondary": ["x"], "colors": '
+            '[{"x": null}, {"x": "red"}]}'
+        ).fingerprint
+        == problem.fingerprint
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "is_said"),
+    [
+        ("| x y\nx y\nx\ny\n", True),
+        ("|x y\nx\nx y\n", True),
+        ("| x y\na | x y\na x:1 y\n", True),
+        ("| the items\na b\na b\n", False),
+        ("|\na b\na b\n", False),
+        ("a | x y\n| x y\na x y\n", False),
+    ],
+)
+def test_a_first_line_of_items_that_is_a_comment_gets_a_hint(text, is_said, tmp_path):
+    (tmp_path / "a.dlx").write_text(text)
+    said = invoke("count", tmp_path / "a.dlx").stderr
+    assert ("line 1 begins with | and was taken for a comment" in said) == is_said

@@ -353,11 +353,12 @@ def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
 
 
 KILLED = """
-import batchsolve.cli, batchsolve.runs.files as files
+import batchsolve.cli
+from batchsolve.runs import specs
 from batchsolve.runs.journal import Journal
 from batchsolve.runs.outputs import OneFile
 import time
-files.JOURNAL_SECONDS = 0
+specs.JOURNAL_SECONDS = 0
 record = Journal.record
 Journal.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded", flush=True))
 take = OneFile.take

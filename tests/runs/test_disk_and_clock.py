@@ -126,7 +126,7 @@ def test_a_quota_that_is_met_when_data_reach_the_disk_loses_nothing(
         sync(handle)
 
     with monkeypatch.context() as patch:
-        patch.setattr("batchsolve.runs.files.JOURNAL_SECONDS", 0)
+        patch.setattr("batchsolve.runs.specs.JOURNAL_SECONDS", 0)
         patch.setattr("os.fsync", sync_some)
         with pytest.raises(
             bs.OutputError, match="cannot be written: Disk quota exceeded"
@@ -150,7 +150,7 @@ def lose(folder, moved):
 def test_a_folder_that_vanishes_is_noticed_at_the_next_step(corpus, tmp_path, monkeypatch, moved):
     folder = tmp_path / "folder"
     folder.mkdir()
-    monkeypatch.setattr("batchsolve.runs.files.JOURNAL_SECONDS", 0)
+    monkeypatch.setattr("batchsolve.runs.specs.JOURNAL_SECONDS", 0)
     steps = []
 
     def vanish(progress):

@@ -6,6 +6,7 @@ from math import sqrt
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
 from invoking import invoke
@@ -14,6 +15,7 @@ import batchsolve as bs
 
 UNIQUE, SEVERAL, NONE = "1.....2..3.....4", "1.....2........4", "12..34....1...2."
 PROBLEM = bs.Sudoku(2, 2)
+SOLUTION = "1243342143122134"
 
 
 @cache
@@ -195,3 +197,83 @@ def test_the_command_prints_a_table_json_and_a_page(tmp_path):
     assert "row 2, level 2: 1 wrong cell" in page.read_text()
     facts = json.loads(invoke(*command, "--json").stdout)
     assert (facts["all"]["right"], facts["strata"]["2"]["clues_kept"]) == (1, 3)
+
+
+def test_two_columns_give_a_stratum_for_each_combination(tmp_path):
+    rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in "ab"] * 2
+    table = table_of([*rows, (UNIQUE, "12", SOLUTION, "b")])
+    bands = pa.array(["easy", "hard", "hard", "hard", "easy"])
+    table = table.append_column("band", bands)
+    result = bs.evaluate(table, by=["band", "level"])
+    counts = {key: (one.rows, one.right) for key, one in result.strata.items()}
+    assert counts == {
+        ("easy", "a"): (1, 1),
+        ("easy", "b"): (1, 0),
+        ("hard", "a"): (1, 1),
+        ("hard", "b"): (2, 2),
+    }
+    assert result.table.splitlines()[1].split()[:4] == ["easy", "a", "1", "1"]
+    assert list(result.facts["strata"]) == ["easy, a", "easy, b", "hard, a", "hard, b"]
+    assert result.columns.endswith("strata in 'band', 'level'")
+    assert "row 5, band easy, level b: no grid" in result.html
+    pq.write_table(table, tmp_path / "in.parquet")
+    done = invoke("evaluate", tmp_path / "in.parquet", "--by", "band", "--by", "level")
+    assert done.stdout == result.table + "\n"
+    assert bs.evaluate(table, by=["level"]).by == "level"
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_categories_keep_their_order(library):
+    module, names = pytest.importorskip(library), ["low", "high", "average"]
+    columns = {"puzzle": [UNIQUE] * 3, "prediction": [SOLUTION] * 3, "band": ["high", "low", "low"]}
+    kind = module.CategoricalDtype(names) if library == "pandas" else module.Enum(names)
+    frame = module.DataFrame(columns)
+    if library == "pandas":
+        cut = frame.assign(band=module.cut([3, 1, 10], [0, 2, 6, 12]))
+        assert list(bs.evaluate(cut, by="band").strata) == ["(0, 2]", "(2, 6]", "(6, 12]"]
+        frame["band"] = frame["band"].astype(kind)
+    else:
+        frame = frame.with_columns(module.col("band").cast(kind))
+    assert list(bs.evaluate(frame, by="band").strata) == ["low", "high"]
+    assert list(bs.evaluate(module.DataFrame(columns), by="band").strata) == ["high", "low"]
+
+
+def test_strata_are_a_data_frame_and_notes_are_told(tmp_path):
+    pytest.importorskip("pandas")
+    rows = [(UNIQUE, SOLUTION, SOLUTION, "9"), (UNIQUE, "12", SOLUTION, "10")]
+    result = bs.evaluate(table_of(rows), by="level")
+    frame = result.to_pandas()
+    assert frame["level"].tolist() == ["9", "10"]
+    assert frame["right_share"].tolist() == [1, 0]
+    low, high = result.strata["9"].interval("right")
+    assert frame.loc[0, ["rows", "right_low", "right_high"]].tolist() == [1, low, high]
+    assert bs.evaluate(table_of(rows)).to_pandas()["rows"].tolist() == [2]
+    note = "malformed predictions: 1 (wrong in every cell); the first is row 2: 2 characters"
+    assert note in str(result)
+    assert note in result._repr_html_()
+    assert "<td>9</td><td>1</td>" in result._repr_html_()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_each_row_is_told_right_or_wrong(library, tmp_path):
+    swapped = SOLUTION[1] + SOLUTION[0] + SOLUTION[2:]
+    rows = [
+        (UNIQUE, SOLUTION, SOLUTION, "a"),
+        (UNIQUE, swapped, SOLUTION, "b"),
+        (UNIQUE, "12", SOLUTION, "c"),
+        (UNIQUE, SOLUTION, "1" * 16, "d"),
+    ]
+    table = table_of(rows)
+    module = pytest.importorskip(library)
+    frame = table if library == "pyarrow" else module.DataFrame(table.to_pydict())
+    result = bs.evaluate(frame, rows=True, chunk=2)
+    assert type(result.rows) is type(frame)
+    made = result.rows.to_dict("list") if library == "pandas" else None
+    made = made or (result.rows.to_pydict() if library == "pyarrow" else result.rows.to_dict())
+    assert list(made)[-2:] == ["right", "wrong_cells"]
+    found = [str(value) for value in made["right"]], [str(value) for value in made["wrong_cells"]]
+    found = tuple([value.replace("<NA>", "None") for value in column] for column in found)
+    assert found == (["True", "False", "False", "None"], ["0", "2", "16", "None"])
+    assert bs.evaluate(frame).rows is None
+    pq.write_table(table, tmp_path / "in.parquet")
+    assert bs.evaluate(tmp_path / "in.parquet", rows=True).rows["wrong_cells"].to_pylist()[1] == 2

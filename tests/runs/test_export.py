@@ -240,10 +240,13 @@ def test_exports_are_refused_with_a_reason(tmp_path):
     run = str(tmp_path / "run")
     with pytest.raises(InputError, match="a run that only counts has no solutions to export"):
         export_run(run, str(tmp_path / "out.csv"))
-    with pytest.raises(InputError, match="name a file to export to"):
-        export_run(run, "-")
-    with pytest.raises(InputError, match="the name must say the format"):
-        export_run(run, str(tmp_path / "out.txt"))
+    for name in ("-", "out.txt", "out", "out.npy", "out/", f"{tmp_path}", "s3://bucket/out"):
+        with pytest.raises(
+            InputError, match=r"export writes one file, \.parquet, or \.csv"
+        ) as told:
+            export_run(run, name)
+        assert "solutions alone" not in str(told.value)
+        assert str(told.value).startswith(f"{name}: ")
     with pytest.raises(OutputError, match="does not exist"):
         export_run(run, str(tmp_path / "nowhere" / "out.csv"))
     with pytest.raises(JournalError, match="there is no journal"):

@@ -158,7 +158,7 @@ def _all_recorded(monkeypatch):
         records._run.record(records._journal)
 
     # record at once: a thread would wait for the disk, and the run might stop before it is done
-    monkeypatch.setattr("batchsolve.runs.files.RecordsBehind.make_if_due", make)
+    monkeypatch.setattr("batchsolve.runs.specs.RecordsBehind.make_if_due", make)
 
 
 def interrupted(source, target, after=60, **settings):

@@ -19,7 +19,7 @@ from oracles import canonical_form, grids_by_rules
 import batchsolve as bs
 from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
-from batchsolve.runs import files, puzzles
+from batchsolve.runs import puzzles, specs
 from batchsolve.runs.outputs import OneFile
 from batchsolve.tables.drawn_rules import random_lines, random_regions
 from batchsolve.tables.rule_columns import OWN, own_rules
@@ -208,7 +208,7 @@ def test_regions_and_cages_of_their_own_depend_on_no_block_and_are_solved(tmp_pa
     bs.generate_file(tmp_path / "whole.csv", 60, **how)
     with monkeypatch.context() as patch:
         takes, take = iter([1, 1, 1, 0]), OneFile.take
-        patch.setattr(files, "JOURNAL_SECONDS", 0)
+        patch.setattr(specs, "JOURNAL_SECONDS", 0)
         patch.setattr(OneFile, "take", lambda *a: (1 / next(takes), take(*a))[1])
         with pytest.raises(ZeroDivisionError):
             bs.generate_file(tmp_path / "out.csv", 60, **how, chunk=7, jobs=1)
@@ -282,10 +282,11 @@ def test_the_same_bytes_for_all_workers_and_blocks(tmp_path, suffix):
 
 SLOW = """
 import time
-import batchsolve.cli, batchsolve.runs.files as files
+import batchsolve.cli
+from batchsolve.runs import specs
 from batchsolve.runs.journal import Journal
 from batchsolve.runs.outputs import OneFile
-files.JOURNAL_SECONDS = 0
+specs.JOURNAL_SECONDS = 0
 record, take = Journal.record, OneFile.take
 Journal.record = lambda self, *a, **k: (record(self, *a, **k), print("recorded"))
 OneFile.take = lambda self, *a: (time.sleep(0.005), take(self, *a))
@@ -342,7 +343,7 @@ WISHES = {
     "unknown lines 'arrow'; choose from thermo, whisper": {"lines": "thermo+arrow"},
     "no lines of 3 to 5 cells for 4 digits": {"lines": "thermo", "line_cells": (3, 5)},
     "no whispers for 2 digits, whose neighbours differ by 1": {"box": (1, 2), "lines": "whisper"},
-    "are a pair such as .2, 5., smallest first": {"cages": (3, 2)},
+    "are a range such as 2..5 or .2, 5., smallest first": {"cages": (3, 2)},
     "`cages` are drawn, and `cage_layout` gives": {"cages": (2, 3), "cage_layout": "A" * 16},
     "a layout of cages: 5 cells with different": {"cage_layout": "A" * 5 + "." * 11},
     "a layout of cages: 16 cells have 16 labels": {"cage_layout": "AAA"},
@@ -441,6 +442,42 @@ def minimal_puzzles(grid):
     return np.bincount(clues[is_minimal].sum(axis=1), minlength=17)
 
 
+def test_columns_have_the_names_of_kaggle(tmp_path):
+    usual = bs.generate_table(3, **SOME)
+    named = bs.generate_table(3, **SOME, columns=("quizzes", "solutions"))
+    assert named == usual.rename_columns(["quizzes", "solutions", "clues"])
+    done = invoke("generate", "-n", 1, "--columns", "quizzes,solutions", "--box", "2x2")
+    assert done.stdout.startswith("quizzes,solutions,clues\n")
+    with pytest.raises(bs.InputError, match=r"generate\(\) takes no `columns`; leave it out"):
+        bs.generate(**SOME, wanted=None, columns="a,b")
+    for wrong in ("quizzes", "a,a", "a,", "a,b,c", ("a", 5)):
+        with pytest.raises(bs.InputError, match="columns are two names, such as quizzes,solutions"):
+            bs.generate_table(1, **SOME, columns=wrong)
+    with pytest.raises(bs.InputError, match="two columns would be named 'clues'; give `columns`"):
+        bs.generate_table(1, **SOME, columns="a,clues")
+
+
+def test_ranges_are_given_as_people_write_them():
+    def made(**how):
+        return bs.generate_table(3, seed=2, **{"box": "2x2", **how})
+
+    usual = made(clues=(5, 5), box=(2, 2))
+    assert made(clues=5) == made(clues="5") == made(clues="5..5") == usual
+    assert made(clues=(None, 6)) == made(clues="..6") == made(clues=(0, 6))
+    assert made(clues=(6, None)) == made(clues="6..") == made(clues=(6, 16))
+    assert bs.solve("." * 36, box="3x2").status == "multiple"
+    assert bs.grid_problem(6, "3x2").box_rows == 3
+    rated = bs.generate_table(2, seed=5, rating=(4.0, None))
+    assert rated == bs.generate_table(2, seed=5, rating="4.0..")
+    assert all(value >= 4 for value in bs.rate(rated)["rating"].to_pylist())
+    assert bs.PuzzleSettings(cages="2..3", lines="thermo", line_cells=3).line_cells == (3, 3)
+    for how in ({"clues": "6..x"}, {"clues": "7..6"}, {"clues": 6.5}, {"clues": (1, 2, 3)}):
+        with pytest.raises(bs.InputError, match=r"clues are a range such as 22\.\.26 or \(22, 26"):
+            made(**how)
+    done = invoke("generate", "--clues", "6..x")
+    assert (done.exit_code, "clues are a range such as 22..26" in done.stderr) == (2, True)
+
+
 def test_ratings_are_as_wished():
     for low, high in ((2.6, 4.4), (5.0, float("inf"))):
         table = bs.generate_table(40, seed=5, rating=(low, high))
@@ -449,5 +486,5 @@ def test_ratings_are_as_wished():
         assert table.slice(0, 9).equals(bs.generate_table(9, seed=5, rating=(low, high)))
     with pytest.raises(bs.InputError, match="had another rating"):
         bs.generate_table(1, rating=(1.0, 1.0), clues=(22, 25), node_limit=3000)
-    with pytest.raises(bs.InputError, match="a rating is a pair such as"):
+    with pytest.raises(bs.InputError, match="a rating is a range such as"):
         bs.generate_table(1, rating=(3, 2))

@@ -194,3 +194,49 @@ def test_a_quiet_split_prints_nothing(tmp_path):
     assert (invoke(*split, tmp_path / "a", "-q").output, len(os.listdir(tmp_path / "a"))) == ("", 4)
     facts = json.loads(invoke(*split, tmp_path / "b", "-q", "--json").stdout)
     assert facts["files"] == 4
+
+
+@pytest.mark.parametrize(("name", "depth"), [("queens:6", 2), ("dominoes:3x4", 5), ("queens:4", 9)])
+def test_the_lists_of_parts_hold_every_solution_once(name, depth, tmp_path):
+    facts = invoke(
+        "split", name, "--depth", depth, "--files", 3, "-o", tmp_path / "parts", "--json"
+    )
+    assert json.loads(facts.stdout)["count"] == 0
+    found, results = [], []
+    for k, path in enumerate(sorted((tmp_path / "parts").iterdir())):
+        results += [tmp_path / f"{k}.json"]
+        how = ("enumerate", name, "--stacks", path, "--json", "-o")
+        if k == 1:  # a run, in two steps
+            assert invoke(*how, tmp_path / "run", "--limit", 1).exit_code in (0, 1)
+            done = invoke(*how, tmp_path / "run", "--resume")
+            results[-1].write_text(done.stdout)
+            assert invoke("export", tmp_path / "run", "-o", tmp_path / "run.jsonl").exit_code == 0
+            found += (tmp_path / "run.jsonl").read_text().splitlines()
+        else:
+            done = invoke(*how, "-")
+            results[-1].write_text(done.stderr)
+            found += done.stdout.splitlines()
+        assert done.exit_code == 0
+    whole = invoke("enumerate", name, "-o", "-", "--quiet").stdout.splitlines()
+    assert sorted(sorted(json.loads(line)["options"]) for line in found) == sorted(
+        sorted(json.loads(line)["options"]) for line in whole
+    )
+    merged = json.loads(invoke("merge", *results, "--json").stdout)
+    counted = count(name, engine="dlx", jobs=1)
+    assert (merged["count"], merged["nodes"]) == (counted.count, counted.nodes)
+    assert merged["complete"]
+    merged = json.loads(invoke("merge", *results[1:], "--json").stdout)
+    assert (merged["complete"], merged["missing"]) == (False, [0])
+
+
+def test_parts_that_would_not_list_every_solution_are_refused(tmp_path):
+    (tmp_path / "a.dlx").write_text("0:1|a b\na\nb\na b\n")
+    split = invoke("split", tmp_path / "a.dlx", "--depth", 5, "-o", tmp_path / "parts", "--json")
+    assert json.loads(split.stdout)["count"] == 3
+    part = tmp_path / "parts" / "0000.jsonl"
+    done = invoke("enumerate", tmp_path / "a.dlx", "--stacks", part, "-o", "-")
+    assert done.exit_code == 2
+    assert "3 solutions above the depth of the split would be in no list" in done.stderr
+    assert invoke("count", tmp_path / "a.dlx", "--stacks", part).stdout == "0\n"
+    best = invoke("enumerate", "queens:4", "--stacks", part, "--best", 1, "-o", "-")
+    assert "--best does not go with --stacks" in best.stderr

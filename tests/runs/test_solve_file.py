@@ -24,7 +24,7 @@ from hypothesis import given, strategies as st
 from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.runs import files
+from batchsolve.runs import specs
 from batchsolve.settings import FileSettings, SearchSettings
 from batchsolve.tables.reader import number_kinds, number_types, with_numbers
 
@@ -344,9 +344,10 @@ def test_an_interrupted_run_resumes_to_the_same_bytes(long_corpus, tmp_path, how
     out = tmp_path / f"out{suffix}"
     code = """
 import sys, time
-import batchsolve.cli, batchsolve.runs.files as files
+import batchsolve.cli
+from batchsolve.runs import specs
 from batchsolve.runs.outputs import OneFile
-files.JOURNAL_SECONDS = 0
+specs.JOURNAL_SECONDS = 0
 take = OneFile.take
 
 def take_when_told(self, *chunk):
@@ -411,11 +412,11 @@ class Syncing:
 @pytest.mark.usefixtures("_garbage_stays")
 def test_ctrl_c_at_any_moment_of_a_record_ends_the_run(monkeypatch):
     """An interrupt while a lock was held once made the thread that waits for the disk hang."""
-    monkeypatch.setattr(files, "JOURNAL_SECONDS", 0)
+    monkeypatch.setattr(specs, "JOURNAL_SECONDS", 0)
 
     def go(interrupted):
         run = Syncing()
-        with files.RecordsBehind(run, run, run) as records:
+        with specs.RecordsBehind(run, run, run) as records:
             try:
                 sys.settrace(interrupted)
                 records.make_if_due()

@@ -118,6 +118,35 @@ def test_data_frames_come_back_as_such():
     assert (type(first), len(second)) == (polars.DataFrame, 1)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_one_data_frame_is_cut_into_data_frames(library, monkeypatch):
+    module = pytest.importorskip(library)
+    monkeypatch.setattr("batchsolve.runs.solve_tables.ROWS_OF_A_TABLE", 25)
+    frame = module.DataFrame(TABLE.to_pydict())
+    found = list(bs.solve_stream(frame, alphabet="1-4"))
+    assert [type(each) for each in found] == [module.DataFrame] * 3
+    assert [each.shape[0] for each in found] == [25, 25, 10]
+    whole = bs.solve_table(TABLE, alphabet="1-4")["status"].to_pylist()
+    assert [status for each in found for status in each["status"]] == whole
+
+
+def test_progress_is_told_in_memory_as_for_files():
+    told = []
+
+    def tell(progress):
+        told.append((progress.new_rows, progress.totals.rows, progress.expected_rows))
+
+    bs.solve_table(TABLE, on_progress=tell, jobs=1)
+    assert told[0] == (0, 0, None)
+    assert told[-1][1:] == (60, 60)
+    assert sum(new for new, _, _ in told) == 60
+    nine = bs.generate_table(30, on_progress=tell, seed=1, box="3x3")
+    for function in (bs.rate, bs.augment, bs.dedupe):
+        told.clear()
+        function(nine, on_progress=tell)
+        assert sum(new for new, _, _ in told) == 30
+
+
 def test_columns_that_are_not_read_may_differ():
     tables = [pa.table({"puzzle": [PUZZLE], "x": [1]}), pa.table({"y": ["a"], "puzzle": [PUZZLE]})]
     names = [table.column_names[:2] for table in bs.solve_stream(tables)]

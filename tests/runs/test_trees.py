@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -117,15 +117,52 @@ def test_bad_limits_are_refused(name):
         count(bs.Sudoku(2, 2), **{name: 0})
 
 
-def test_shares_of_the_tree_add_up():
-    shares = []
-    count(
-        family("queens:8"), jobs=1, budget=50, on_progress=lambda s: shares.append(s.finished_share)
-    )
-    assert shares == sorted(shares)
-    assert shares[0] < 1
-    assert shares[-1] == pytest.approx(1)
-    assert len(shares) > 20
+@pytest.mark.parametrize(
+    ("problem", "n_nodes", "is_even"),
+    [("queens:10", 13_256, True), ("edgecovers:6", 55_173, False)],
+)
+def test_the_finished_share_is_near_that_of_nodes(problem, n_nodes, is_even):
+    seen = []
+
+    def look(search):
+        low, high = search.finished_between
+        assert search.finished_share in (low, high)
+        seen.append((search.finished_share, search.totals.nodes / n_nodes, high - low))
+
+    assert count(problem, on_progress=look, jobs=1, budget=300, engine="dlx").nodes == n_nodes
+    said, true, apart = np.array(seen).T
+    assert said.size > 50
+    assert said[0] < 0.02
+    assert abs(said - true).max() < 0.06
+    assert (apart.max() < 0.05) == is_even  # by weights, the other is wrong by 0.4
+    assert said[-1] == 1
+
+
+def test_a_run_keeps_the_finished_share(tmp_path):
+    run, shares = str(tmp_path / "run"), []
+    for _ in range(2):
+        with runs.Run(run, "queens:10", resume=True, engine="dlx") as begun:
+            done = begun.search(node_limit=4_000 * (1 + len(shares)), budget=300, jobs=1)
+        facts = runs.describe_run(run)
+        shares.append(done.nodes / 13_256)
+        assert facts["finished_share"] == pytest.approx(shares[-1], abs=0.1)
+        assert facts["finished_share"] in facts["finished_between"]
+    assert shares == pytest.approx([0.302, 0.604], abs=0.001)
+
+
+def test_an_automatic_depth_has_a_name():
+    automatic = bs.SearchSettings(split_depth="auto")
+    assert automatic == bs.SearchSettings(split_depth=None)
+    how = {"jobs": 1, "engine": "dlx"}
+    assert count("queens:9", split_depth="auto", **how).subproblems > 20
+    assert count("queens:9", split_depth=1, **how).subproblems == 10
+    with pytest.raises(bs.InputError, match="split_depth"):
+        count("queens:8", split_depth="deep", **how)
+
+
+def test_rates_are_per_second():
+    made = replace(count("queens:6"), nodes=3000, count=50, seconds=2.0)
+    assert made.rates == {"nodes": 1500, "solutions": 25}
 
 
 def read_all(directory):

@@ -7,8 +7,7 @@ from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
 import batchsolve as bs
-from batchsolve.engines import Task, get_engine
-from batchsolve.engines.contract import new_run
+from batchsolve.engines import Task, get_engine, new_run
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count

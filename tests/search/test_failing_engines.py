@@ -11,7 +11,7 @@ from batchsolve.search.scheduler import Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import SearchSettings
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 N_GRIDS = 288
 

@@ -15,7 +15,7 @@ from batchsolve.search.answers import _First
 from batchsolve.search.in_order import most_ahead
 from batchsolve.search.rows import search_block, search_rows
 from batchsolve.settings import SearchSettings
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 HARD = "1....7.9..3..2...8..96..5....53..9...1..8...26....4...3......1..4......7..7...3.."
 SEVERAL = HARD.replace("7", ".").replace("6", ".")

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.scheduler import FIRST_BUDGET, MOST_OUT, Piece, Scheduler, Sizing
-from batchsolve.workers.pool import Done, Lost
+from batchsolve.workers import Done, Lost
 
 
 class Result:

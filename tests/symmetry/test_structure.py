@@ -118,3 +118,14 @@ def test_symmetries_that_change_exclusions_do_not_count():
         count = bs.count(problem, stack, up_to_symmetry=group).count
         assert count == len(orbits(found, kept.images))
         assert len(bs.structure_symmetries(problem, stack)) == len(kept)
+
+
+def test_colours_are_permuted_for_each_item_by_itself():
+    options = [["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"]]
+    colors = [{"x": "red"}, {"x": "blue"}, {"y": "red"}, {"y": "blue"}]
+    problem = bs.ExactCover.from_options(options, secondary=["x", "y"], colors=colors)
+    group = bs.structure_symmetries(problem)
+    assert [1, 0, 2, 3] in group.images.tolist()  # red and blue exchanged at x alone
+    assert len(group) == 8
+    assert bs.count(problem).count == 4
+    assert bs.count(problem, up_to_symmetry=group).count == 1

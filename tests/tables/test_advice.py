@@ -99,6 +99,35 @@ def test_a_file_that_is_not_text_is_called_what_it_is(kind, tmp_path):
     assert f"not UTF-8 text, but {kind}" in str(why.value)
 
 
+@pytest.mark.parametrize("made", [pl.DataFrame, pd.DataFrame])
+def test_a_frame_of_cells_is_given_as_an_array(made):
+    frame = made(np.zeros((2, 81), np.int64))
+    message = r"each column holds a cell \(.*\); give to_numpy\(\) to solve_batch"
+    for call in (bs.solve_table, bs.rate, bs.augment):
+        with pytest.raises(bs.InputError, match=message):
+            call(frame)
+    assert len(bs.solve_batch(frame.to_numpy())) == 2
+
+
+def test_a_dataset_is_mapped_in_the_format_of_arrow():
+    datasets = pytest.importorskip("datasets.config") and __import__("datasets")
+    data = datasets.Dataset.from_dict({"puzzle": [PUZZLE]})
+    with pytest.raises(
+        bs.InputError, match=r"not a LazyBatch: map over data.with_format\('arrow'\)"
+    ):
+        data.map(bs.solve_table, batched=True)
+    solved = data.with_format("arrow").map(bs.solve_table, batched=True)
+    assert solved["status"][0].as_py() == "unique"
+
+
+def test_arrays_in_an_archive_are_to_be_saved_apart(tmp_path):
+    np.savez(tmp_path / "in.npz", puzzle=np.zeros((1, 81), np.uint8))
+    with pytest.raises(bs.InputError, match=r"arrays of NumPy \(.npz\); save .* as \.npy"):
+        bs.dedupe(tmp_path / "in.npz", tmp_path / "out.csv")
+    with pytest.raises(bs.InputError, match=r"no array is called 'indptr'; .* as \.npy"):
+        bs.read_problem(tmp_path / "in.npz")
+
+
 def test_a_row_of_an_array_of_numpy_is_to_be_named(tmp_path):
     np.save(tmp_path / "in.npy", np.zeros((2, 16), int))
     with pytest.raises(bs.InputError, match=r"a table of 2 grids; name a row, as in .*in.npy#1 "):

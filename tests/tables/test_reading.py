@@ -17,7 +17,7 @@ from invoking import invoke
 from oracles import bounded_covers, covers
 from scipy import sparse
 
-from batchsolve import ExactCover, InputError, Sudoku, solve_file, whole_files
+from batchsolve import ExactCover, InputError, Sudoku, count, solve_file, whole_files
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import (
     read_dlx,
@@ -132,6 +132,7 @@ def test_every_way_to_write_a_grid_is_read(text, suffix, save):
     assert describe(reading) == {
         **{"kind": "sudoku 3x3", "items": 324, "primary": 324, "secondary": 0, "options": 729},
         **{
+            "without_primary": 0,
             "colors": 0,
             "bounded": 0,
             "costs": False,
@@ -556,6 +557,7 @@ def test_json_takes_names_and_options_in_order(save):
     assert describe(reading) | {"kind": ""} == {
         **{"kind": "", "items": 0, "primary": 0, "secondary": 0, "options": 0},
         **{"colors": 0, "bounded": 0, "costs": False, "entries": 0, "density": 0.0, "clues": 0},
+        "without_primary": 0,
     }
 
 
@@ -910,3 +912,9 @@ def test_whatever_a_file_holds_is_read_or_refused(file, suffix):
             stream.write(content)
         with suppress(InputError):
             assert read_problem(path + row).problem.n_items >= 0
+
+
+def test_options_without_primary_items_are_in_no_cover_and_counted_by_show(save):
+    path = save("a.dlx", "a | x y\nx\na x\na\ny x\n")
+    assert describe(read_problem(path))["without_primary"] == 2
+    assert count(path).count == 2

@@ -22,7 +22,7 @@ from batchsolve.formats.grid_rules import STRICT
 from batchsolve.problems.notation import buffers
 from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
-from batchsolve.runs import files
+from batchsolve.runs import specs
 from batchsolve.tables.rule_columns import COLUMNS
 
 BLANK = "." * 16
@@ -312,7 +312,7 @@ def test_parallel_and_resumed_runs_give_the_same_bytes(killers, tmp_path, backen
         if len(seen) > 3:
             raise Stop
 
-    with small_blocks(3000), patch.object(files, "JOURNAL_SECONDS", 0):
+    with small_blocks(3000), patch.object(specs, "JOURNAL_SECONDS", 0):
         bs.solve_file(str(killers), str(whole), jobs=1)
         with pytest.raises(Stop):
             bs.solve_file(str(killers), str(out), jobs=1, on_progress=stop)
@@ -417,6 +417,14 @@ def test_named_rules_of_other_formats():
     one, other = solved(given, rules="x", limit=300)
     agree(one, PLAIN + named("x+antiking", 2, 2))
     agree(other, PLAIN + named("x+antiking+disjoint", 2, 2))
+
+
+def test_a_wrong_rule_beside_regions_is_named_once():
+    regions = ["AABBAABBCCDDCCDD", "AAAABBBBCCCCDDDD"]
+    messages = [row["message"] for row in solved(table(regions=regions, rules=["foo"] * 2))]
+    assert [message.partition(";")[0] for message in messages] == [
+        "column 'rules': unknown rule 'foo'"
+    ] * 2
 
 
 def test_regions_with_cages():

@@ -10,8 +10,7 @@ from rooted import by_root, tasks, work
 
 import batchsolve as bs
 from batchsolve import errors
-from batchsolve.workers import BACKENDS, get_workers
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import BACKENDS, Pool, get_workers
 
 
 @pytest.fixture(params=[name for name in BACKENDS if name not in ("dask", "ray")])

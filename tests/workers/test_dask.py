@@ -26,7 +26,7 @@ from soak_jobs import dask_cluster
 import batchsolve as bs
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
-from batchsolve.workers.pool import Done, Pool
+from batchsolve.workers import Done, Pool
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,7 @@ from batchsolve.problems.families import family
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import count
 from batchsolve.search.tree import TreeWork
-from batchsolve.workers import base
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool, base
 
 QUEENS, N_QUEENS, N_NODES = family("queens:12"), 14_200, 241_498
 HOW = {"engine": "algorithm-x", "budget": 1000}

@@ -7,8 +7,7 @@ from rooted import N_ROOTS, PROBLEM, by_root, scheduled, tasks, work
 import batchsolve as bs
 from batchsolve import InputError, Stacks, WorkersError
 from batchsolve.engines import Task, get_engine
-from batchsolve.workers import base, processes, threads
-from batchsolve.workers.pool import Lost, Pool
+from batchsolve.workers import Lost, Pool, base, processes, threads
 
 BACKENDS = ("threading", "loky")  # the others are slow to start; see test_dask.py and test_ray.py
 

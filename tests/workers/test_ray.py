@@ -12,7 +12,7 @@ from failing import Failing
 from rooted import by_root, tasks, work
 
 import batchsolve as bs
-from batchsolve.workers.pool import Pool
+from batchsolve.workers import Pool
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,10 @@
 // `ImpliedCages` checks all cells, sizes and regions.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <numeric>
-#include <span>
-#include <stdexcept>
-#include <vector>
+#include <tuple>
+#include <utility>
+
+#include "arrays.h"
 
 namespace batchsolve::cages {
 
@@ -24,31 +22,26 @@ constexpr std::int64_t no_sum = -(std::int64_t{1} << 60);
 
 /// The cages of rows as `RowRules` has them: begins of rows and of cages, and of sets of digits.
 struct Cages {
-    std::vector<std::int64_t> cages_of{0}, cells_of{0}, sets_of;
-    std::vector<Cell> cage_cells;
+    std::vector<std::int64_t> cages_of{0};
+    GrowingLists<Cell> cells;
+    Matrix<std::int64_t> sets_of{0, 2};
 
-    std::size_t size() const { return cells_of.size() - 1; }
-    std::span<const Cell> cells(std::size_t cage) const {
-        const auto begin = static_cast<std::size_t>(cells_of[cage]);
-        return std::span(cage_cells)
-            .subspan(begin, static_cast<std::size_t>(cells_of[cage + 1]) - begin);
-    }
+    std::size_t size() const { return cells.size(); }
 };
 
 class ImpliedCages {
 public:
     /// `ranges` has the begin and the end of the sets of digits, by size and sum; `no_sum` if they
     /// are not known.
-    ImpliedCages(std::size_t n_cells, std::size_t n_digits, std::span<const Cell> houses,
-                 std::span<const std::int64_t> ranges)
+    ImpliedCages(std::size_t n_cells, std::span<const Cell> houses, Rows<const std::int64_t> ranges)
         : n_cells_(n_cells),
-          n_(n_digits),
+          n_(ranges.size() - 1),
           most_(static_cast<std::int64_t>(n_ * (n_ + 1) / 2)),
           ranges_(ranges) {
-        check(n_ > 0 && houses.size() % n_ == 0, "houses have as many cells as there are digits");
-        check(ranges.size() == 2 * (n_ + 1) * static_cast<std::size_t>(most_ + 1),
-              "sets by size and sum");
-        for (const Cell cell : houses) check(cell < n_cells, "a house has another cell");
+        require(ranges.size() > 1 && std::cmp_equal(ranges.width, 2 * (most_ + 1)),
+                "sets by size and sum");
+        require(houses.size() % n_ == 0, "houses have as many cells as there are digits");
+        for (const Cell cell : houses) require(cell < n_cells, "a house has another cell");
         for (std::size_t x = 0; x < houses.size(); x += n_) {
             houses_.emplace_back(houses.begin() + static_cast<std::ptrdiff_t>(x),
                                  houses.begin() + static_cast<std::ptrdiff_t>(x + n_));
@@ -66,8 +59,8 @@ public:
     }
 
     void add(std::span<const Cell> cells, std::int64_t total) {
-        check(cells.size() <= n_, "a cage has no more cells than there are digits");
-        for (const Cell cell : cells) check(cell < n_cells_, "a cage has another cell");
+        require(cells.size() <= n_, "a cage has no more cells than there are digits");
+        for (const Cell cell : cells) require(cell < n_cells_, "a cage has another cell");
         const auto is_free = [&](Cell cell) { return row_.cage_of[cell] == none; };
         if (total != no_sum && std::ranges::all_of(cells, is_free)) {
             for (const Cell cell : cells) row_.cage_of[cell] = row_.sums.size();
@@ -77,7 +70,7 @@ public:
     }
 
     /// Add the cages that follow from those of the row, whose regions are houses as well.
-    void end_row(std::span<const std::uint8_t> regions) {
+    void end_row(Bytes regions) {
         if (n_shared_ && made_.size() > first_) {
             if (!regions.empty()) add_regions(regions);
             for (std::size_t house = 0; house < houses_.size(); ++house) follow_from(house);
@@ -101,10 +94,6 @@ private:
         std::vector<Sum> sums;
         std::vector<std::size_t> cage_of;  // cell -> cage, or none
     };
-
-    static void check(bool is_right, const char* what) {
-        if (!is_right) throw std::invalid_argument(what);
-    }
 
     /// Find for each house how many from it on are disjoint, up to a limit.
     void find_runs() {
@@ -132,16 +121,16 @@ private:
         }
     }
 
-    void add_regions(std::span<const std::uint8_t> regions) {
-        check(regions.size() == n_cells_, "each cell has a region");
+    void add_regions(Bytes regions) {
+        require(regions.size() == n_cells_, "each cell has a region");
         houses_.resize(n_shared_);
         houses_.resize(n_shared_ + n_);
         for (std::size_t cell = 0; cell < n_cells_; ++cell) {
-            check(regions[cell] < n_, "there are as many regions as digits");
+            require(regions[cell] < n_, "there are as many regions as digits");
             houses_[n_shared_ + regions[cell]].push_back(static_cast<Cell>(cell));
         }
         for (std::size_t r = n_shared_; r < houses_.size(); ++r) {
-            check(houses_[r].size() == n_, "regions have as many cells as there are digits");
+            require(houses_[r].size() == n_, "regions have as many cells as there are digits");
         }
         find_houses_of_cells();
     }
@@ -210,8 +199,9 @@ private:
     std::pair<std::int64_t, std::int64_t> sets_of(Sum sum) const {
         if (sum.total == no_sum) return {no_sum, no_sum};
         if (sum.total < 0 || sum.total > most_) return {0, 0};  // none, as the sum is out of reach
-        const auto place = 2 * static_cast<std::size_t>(sum.size * (most_ + 1) + sum.total);
-        return {ranges_[place], ranges_[place + 1]};
+        const auto of_size = ranges_[static_cast<std::size_t>(sum.size)];
+        const auto place = 2 * static_cast<std::size_t>(sum.total);
+        return {of_size[place], of_size[place + 1]};
     }
 
     /// Tell whether there are cells, and their sets of digits are known and few.
@@ -222,10 +212,10 @@ private:
     }
 
     void keep(std::span<const Cell> cells, std::int64_t total) {
-        made_.cage_cells.insert(made_.cage_cells.end(), cells.begin(), cells.end());
-        made_.cells_of.push_back(static_cast<std::int64_t>(made_.cage_cells.size()));
-        const auto [begin, end] = sets_of({static_cast<std::int64_t>(cells.size()), total});
-        made_.sets_of.insert(made_.sets_of.end(), {begin, end});
+        made_.cells.append(cells);
+        made_.sets_of.resize(made_.size());
+        const auto sets = made_.sets_of[made_.size() - 1];
+        std::tie(sets[0], sets[1]) = sets_of({static_cast<std::int64_t>(cells.size()), total});
     }
 
     /// Keep the cells of a cage that follows if their digits differ, because they lie in one house
@@ -240,15 +230,15 @@ private:
         if (!are_in_one_cage && !are_in_one_house(cells_)) return;
         const auto begin = sets_of(sum).first;
         for (std::size_t other = first_; other < made_.size(); ++other) {
-            if (made_.sets_of[2 * other] != begin) continue;
-            if (std::ranges::equal(made_.cells(other), cells_)) return;
+            if (made_.sets_of[other][0] != begin) continue;
+            if (std::ranges::equal(made_.cells[other], cells_)) return;
         }
         keep(cells_, sum.total);
     }
 
     std::size_t n_cells_, n_, n_shared_;
     std::int64_t most_;  // the sum of all digits
-    std::span<const std::int64_t> ranges_;
+    Rows<const std::int64_t> ranges_;
     std::vector<std::vector<Cell>> houses_;  // those of all rows, then the regions of a row
     std::vector<std::size_t> runs_;
     std::vector<std::uint64_t> houses_of_;  // cell -> its houses, as bits
@@ -260,5 +250,24 @@ private:
     std::vector<Cell> cells_;              // of a cage that follows
     Cages made_;
 };
+
+/// Return the cages of all rows, those that follow behind those that are given.
+inline Cages complete_cages(Rows<const std::uint8_t> regions, Ints cages_of, Ints totals,
+                            Lists<Cell> cages, std::span<const Cell> houses,
+                            Rows<const std::int64_t> ranges, std::size_t n_cells) {
+    check_bounds(cages_of, totals.size());
+    require(cages.size() == totals.size() && regions.size() + 1 == cages_of.size(),
+            "each row has regions, and each cage has cells");
+    ImpliedCages implied(n_cells, houses, ranges);
+    for (std::size_t row = 0; row < regions.size(); ++row) {
+        implied.begin_row();
+        for (auto cage = static_cast<std::size_t>(cages_of[row]);
+             std::cmp_less(cage, cages_of[row + 1]); ++cage) {
+            implied.add(cages[cage], totals[cage]);
+        }
+        implied.end_row(regions[row]);
+    }
+    return std::move(implied.made());
+}
 
 }  // namespace batchsolve::cages

@@ -20,8 +20,7 @@ public:
     ///
     /// Cages grow from the cells, in random order, to random sizes. Those that stay too small are
     /// given up; then each cell without a cage joins one beside it where it may.
-    void draw(Random random, std::span<const std::uint8_t> solution,
-              std::span<std::int16_t> cage_of) {
+    void draw(Random random, Bytes solution, std::span<std::int16_t> cage_of) {
         std::vector<std::uint32_t> order(square_.n_cells());
         std::iota(order.begin(), order.end(), 0u);
         random.shuffle(std::span(order));
@@ -40,12 +39,11 @@ private:
         std::uint32_t size;
         std::uint64_t digits;  // as bits
     };
-    static std::uint64_t digit(std::span<const std::uint8_t> solution, std::uint32_t cell) {
+    static std::uint64_t digit(Bytes solution, std::uint32_t cell) {
         return std::uint64_t{1} << (solution[cell] - 1);
     }
 
-    void grow(Random& random, std::span<const std::uint8_t> solution,
-              std::span<std::int16_t> cage_of, std::uint32_t cell) {
+    void grow(Random& random, Bytes solution, std::span<std::int16_t> cage_of, std::uint32_t cell) {
         const std::uint32_t wanted = least_ + random.below(most_ - least_ + 1);
         std::uint64_t digits = 0;
         cells_.clear();
@@ -68,8 +66,7 @@ private:
         }
     }
 
-    void join(Random& random, std::span<const std::uint8_t> solution,
-              std::span<std::int16_t> cage_of, std::uint32_t cell) {
+    void join(Random& random, Bytes solution, std::span<std::int16_t> cage_of, std::uint32_t cell) {
         Pick pick(random);
         const std::uint64_t mine = digit(solution, cell);
         for_each_side({&cell, 1}, [&](std::uint32_t near) {

@@ -24,12 +24,11 @@ struct Line {
 
 class Lines {
 public:
-    Lines(std::uint32_t n, std::span<const std::uint8_t> kinds, std::uint32_t least,
-          std::uint32_t most, int gap)
+    Lines(std::uint32_t n, Bytes kinds, std::uint32_t least, std::uint32_t most, int gap)
         : square_(n), kinds_(kinds), least_(least), most_(most), gap_(gap) {}
 
     /// Let lines grow from the cells, in random order, to random sizes; drop those too short.
-    std::vector<Line> draw(Random random, std::span<const std::uint8_t> solution) {
+    std::vector<Line> draw(Random random, Bytes solution) {
         std::vector<std::uint32_t> order(square_.n_cells());
         std::iota(order.begin(), order.end(), 0u);
         random.shuffle(std::span(order));
@@ -55,8 +54,7 @@ public:
 
 private:
     /// Add random cells that fit; a palindrome grows at both ends, from its middle.
-    void grow(Random& random, std::span<const std::uint8_t> digits, Line& line,
-              std::uint32_t wanted) {
+    void grow(Random& random, Bytes digits, Line& line, std::uint32_t wanted) {
         auto& cells = line.cells;
         while (cells.size() < wanted) {
             const bool is_two_sided =
@@ -93,8 +91,7 @@ private:
     }
 
     /// Return true if a cell may follow the last one of a line.
-    bool fits(std::span<const std::uint8_t> digits, const Line& line, std::uint32_t cell,
-              int wanted) const {
+    bool fits(Bytes digits, const Line& line, std::uint32_t cell, int wanted) const {
         const int digit = digits[cell], last = digits[line.cells.back()];
         switch (line.kind) {
             case LineKind::thermo:
@@ -113,7 +110,7 @@ private:
     }
 
     /// Return true unless it is a renban whose digits leave one out.
-    static bool is_whole(std::span<const std::uint8_t> digits, const Line& line) {
+    static bool is_whole(Bytes digits, const Line& line) {
         if (line.kind != LineKind::renban) return true;
         const auto digit = [&](std::uint32_t cell) { return digits[cell]; };
         const auto [low, high] = std::ranges::minmax(line.cells, {}, digit);
@@ -121,7 +118,7 @@ private:
     }
 
     Square square_;
-    std::span<const std::uint8_t> kinds_;
+    Bytes kinds_;
     std::uint32_t least_, most_;
     int gap_;
     std::vector<std::uint8_t> is_free_;

@@ -1,14 +1,9 @@
 // Grids of Sudoku with boxes of any shape, of up to 32 digits, in lanes.
 #pragma once
 
-#include <algorithm>
-#include <span>
-#include <stdexcept>
-#include <vector>
-
 #include "lanes/box_pass.h"
 #include "lanes/cells.h"
-#include "lanes/order.h"
+#include "task.h"
 
 namespace batchsolve::lanes {
 
@@ -33,9 +28,9 @@ public:
 
     BoxGrids(int rows, int columns)
         : cells(rows * columns * rows * columns), box_{rows, columns}, n_(rows * columns) {
-        if (rows < 2 || columns < 2 || rows > 16 || columns > 16 || n_ > 8 * int{sizeof(T)}) {
-            throw std::invalid_argument("boxes have 2 rows and columns or more, and a bit a cell");
-        }
+        require(2 <= std::min(rows, columns) && std::max(rows, columns) <= 16 &&
+                    n_ <= 8 * int{sizeof(T)},
+                "boxes have 2 rows and columns or more, and a bit a cell");
         steps_ = box_steps(box_, T{});
         all_digits_ = lowest_bits<T>(n_);
         inverse_ = (std::uint64_t{1} << 32) / static_cast<std::uint64_t>(n_) + 1;

@@ -6,22 +6,21 @@
 
 namespace batchsolve::lanes {
 
-std::size_t dig_boxes(int rows, int columns, const Digs& digs) {
-    const auto dig = [&]<class T>(T) {
+std::size_t dig_boxes(int rows, int columns, const Wish& wish, const Made& made,
+                      const Streams& streams, Ints numbers) {
+    return with_digits(rows * columns, [&]<class T>(T) {
         BoxGrids<T> grids(rows, columns);
-        return Digging(grids, digs).run();
-    };
-    return rows * columns <= 16 ? dig(std::uint16_t{}) : dig(std::uint32_t{});
+        return Digging(grids, wish, made, streams, numbers).run();
+    });
 }
 
-std::size_t dig_houses(const Rules& rules, const RowRules& own,
-                       std::span<const std::int64_t> own_rows, const Digs& digs) {
-    check_rules(own_rows.size() == digs.rows.size(), "each row has rules");
-    const auto dig = [&]<class T>(T) {
+std::size_t dig_houses(const Rules& rules, const RowRules& own, Ints own_rows, const Wish& wish,
+                       const Made& made, const Streams& streams, Ints numbers) {
+    require(own_rows.size() == numbers.size(), "each row has rules");
+    return with_digits(rules.n_digits, [&]<class T>(T) {
         HouseGrids<T> grids(rules, own, own_rows);
-        return Digging(grids, digs).run();
-    };
-    return rules.n_digits <= 16 ? dig(std::uint16_t{}) : dig(std::uint32_t{});
+        return Digging(grids, wish, made, streams, numbers).run();
+    });
 }
 
 }  // namespace batchsolve::lanes

@@ -38,14 +38,14 @@ enum class Reason {
 template <GridsInLanes Grids>
 class Digging {
 public:
-    Digging(Grids& grids, const Digs& digs)
+    Digging(Grids& grids, const Wish& wish, const Made& made, const Streams& streams, Ints rows)
         : grids_(grids),
           propagation_(grids),
           cells_(grids.cells),
-          wish_(digs.wish),
-          keys_(digs.keys),
-          rows_(digs.rows),
-          made_(digs.made),
+          wish_(wish),
+          streams_(streams),
+          rows_(rows),
+          made_(made),
           n_cells_(grids.cells.size()),
           end_(rows_.size()),
           lanes_(n_lanes, Lane(wish_, n_cells_)) {
@@ -156,9 +156,7 @@ private:
     }
 
     void begin_attempt(Lane& here) {
-        const auto attempt = static_cast<std::uint64_t>(made_.attempts[here.row]);
-        here.random =
-            Random({keys_[0], keys_[1]}, static_cast<std::uint64_t>(rows_[here.row]), attempt);
+        here.random = streams_.of(rows_[here.row], made_.attempts[here.row]);
         here.n_filled = 0;
         here.weights = 0;
         here.phase = Phase::fill;
@@ -166,7 +164,7 @@ private:
     }
 
     Next fail(const Lane& here, Reason reason) {
-        ++made_.reasons[here.row * made_.n_reasons() + static_cast<std::size_t>(reason)];
+        ++made_.reasons[here.row][static_cast<std::size_t>(reason)];
         if (wish_.is_single) return Next::row;
         ++made_.attempts[here.row];
         return Next::attempt;
@@ -184,7 +182,7 @@ private:
         }
         grids_.follow(lane, here.row);
         for (int cell = 0; cell < n_cells_; ++cell) {
-            const int given = Grids::has_row_rules ? made_.solutions[at(here.row, cell)] : 0;
+            const int given = Grids::has_row_rules ? made_.solutions[here.row][cell] : 0;
             cells_.at(cell, lane) = given > 0 ? digit_bit(given - 1) : grids_.blank(here.row, cell);
         }
         const int n = static_cast<int>(wish_.free.size());
@@ -372,8 +370,8 @@ private:
         for (int cell = 0; cell < n_cells_; ++cell) {
             const auto digit = static_cast<std::uint8_t>(here.solution[cell] + 1);
             const bool is_clue = here.trials.gone(cell) == Trials::stays;
-            made_.solutions[at(here.row, cell)] = digit;
-            made_.puzzles[at(here.row, cell)] = is_clue ? digit : std::uint8_t{0};
+            made_.solutions[here.row][cell] = digit;
+            made_.puzzles[here.row][cell] = is_clue ? digit : std::uint8_t{0};
         }
         double& weight = made_.weights[here.row];
         weight = here.weights / least_weight / static_cast<double>(wish_.n_fills);
@@ -429,16 +427,13 @@ private:
     // ---------------------------------------------------------------------------------------------
 
     static Digits digit_bit(int digit) { return static_cast<Digits>(1u << digit); }
-    std::size_t at(std::size_t row, int cell) const {
-        return row * static_cast<std::size_t>(n_cells_) + static_cast<std::size_t>(cell);
-    }
 
     Grids& grids_;
     Propagation<Grids> propagation_;
     Cells<Digits>& cells_;
     const Wish& wish_;
-    const std::array<std::uint64_t, 2> keys_;
-    std::span<const std::int64_t> rows_;
+    const Streams& streams_;
+    Ints rows_;
     const Made& made_;
     const int n_cells_;
     std::size_t next_row_ = 0;  // that no lane has taken

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "lanes/house_pass.h"
-#include "lanes/order.h"
+#include "task.h"
 
 namespace batchsolve::lanes {
 
@@ -18,17 +18,17 @@ public:
     static constexpr bool has_row_rules = true;
 
     /// `rows` has, for each stack or row of a task, the row of `own` whose rules hold.
-    HouseGrids(const Rules& rules, const RowRules& own, std::span<const std::int64_t> rows)
+    HouseGrids(const Rules& rules, const RowRules& own, Ints rows)
         : cells(rules.n_cells), rules_(rules), own_(own), rows_(rows) {
         own.check(rules);
-        check_rules(rules.n_digits <= 8 * int{sizeof(T)}, "a lane has a bit for each digit");
+        require(rules.n_digits <= 8 * int{sizeof(T)}, "a lane has a bit for each digit");
         for (const auto row : rows) {
-            check_rules(0 <= row && row < static_cast<std::int64_t>(own.n_rows()), "no such row");
+            require(0 <= row && row < static_cast<std::int64_t>(own.n_rows()), "no such row");
         }
         if (own.has_regions()) {
-            check_rules(rules.n_cells == rules.n_digits * rules.n_digits &&
-                            rules.n_houses() >= 2 * std::size_t(rules.n_digits),
-                        "grids with regions are squares, with rows and columns");
+            require(rules.n_cells == rules.n_digits * rules.n_digits &&
+                        rules.n_houses() >= 2 * std::size_t(rules.n_digits),
+                    "grids with regions are squares, with rows and columns");
             regions_.resize(static_cast<std::size_t>(rules.n_cells));
         }
     }
@@ -38,7 +38,7 @@ public:
     void follow(int lane, std::size_t place) {
         row_of_lane_[lane] = row_of(place);
         if (regions_.empty()) return;
-        const auto regions = own_.regions.subspan(row_of(place) * regions_.size(), regions_.size());
+        const auto regions = own_.regions[row_of(place)];
         for (std::size_t cell = 0; cell < regions_.size(); ++cell) {
             regions_[cell][lane] = regions[cell];
         }
@@ -192,7 +192,7 @@ private:
 
     const Rules& rules_;
     const RowRules& own_;
-    std::span<const std::int64_t> rows_;
+    Ints rows_;
     std::array<std::size_t, n_lanes<T>> row_of_lane_{};
     std::vector<Vector<T>> regions_;  // of every cell, if regions differ from row to row
     std::vector<bool> is_filled_;     // cells, the marks and cages, by the stack that is placed

@@ -2,23 +2,36 @@
 #pragma once
 
 #include "lanes/made.h"
-#include "lanes/order.h"
 #include "lanes/rules.h"
+#include "random.h"
+#include "task.h"
 
 namespace batchsolve::lanes {
 
+/// Call a function with a set of digits: 16 bits where these suffice, else 32.
+auto with_digits(int n_digits, auto function) {
+    return n_digits <= 16 ? function(std::uint16_t{}) : function(std::uint32_t{});
+}
+
+/// Covers have the options that fill cells alone, or none if they are written as digits.
+struct Grids {
+    Outcome out;
+    std::vector<std::uint8_t> digits;  // of covers, cell by cell
+};
+
 /// Search a task of grids with boxes.
-Grids search_boxes(int rows, int columns, const Task& task, Order order);
+Grids search_boxes(int rows, int columns, const Task& task);
 
 /// Search a task of grids with other rules; `rows` has the row of `own` of each stack.
-Grids search_houses(const Rules& rules, const RowRules& own, std::span<const std::int64_t> rows,
-                    const Task& task, Order order);
+Grids search_houses(const Rules& rules, const RowRules& own, Ints rows, const Task& task);
 
-/// Make puzzles; return the place of the first row for which none was found, or their number.
-std::size_t dig_boxes(int rows, int columns, const Digs& digs);
+/// Make puzzles of rows, by their numbers; return the place of the first row for which none was
+/// found, or the number of rows.
+std::size_t dig_boxes(int rows, int columns, const Wish& wish, const Made& made,
+                      const Streams& streams, Ints numbers);
 
 /// The same for other rules; `own_rows` has the row of `own` of each row.
-std::size_t dig_houses(const Rules& rules, const RowRules& own,
-                       std::span<const std::int64_t> own_rows, const Digs& digs);
+std::size_t dig_houses(const Rules& rules, const RowRules& own, Ints own_rows, const Wish& wish,
+                       const Made& made, const Streams& streams, Ints numbers);
 
 }  // namespace batchsolve::lanes

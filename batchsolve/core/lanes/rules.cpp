@@ -9,8 +9,8 @@ namespace {
 /// Return 1 if the marks of a row exclude a digit, else 0: the number of options that choose them.
 std::int64_t n_marks_of(const RowRules& own, int n_digits, std::size_t row) {
     const auto all_digits = (std::uint64_t{1} << n_digits) - 1;
-    const auto marks = own.allowed.subspan(row * own.n_cells(), own.n_cells());
-    return std::ranges::any_of(marks, [&](auto digits) { return digits != all_digits; });
+    return !own.allowed.values.empty() &&
+           std::ranges::any_of(own.allowed[row], [&](auto digits) { return digits != all_digits; });
 }
 
 /// The digits of a stack, and the first clash among them.
@@ -90,11 +90,9 @@ private:
     }
 
     void check_regions() {
-        const auto n_cells = static_cast<std::size_t>(rules_.n_cells);
         std::vector<std::vector<std::uint16_t>> cells(static_cast<std::size_t>(rules_.n_digits));
-        for (std::size_t cell = 0; cell < n_cells; ++cell) {
-            cells[own_.regions[row_ * n_cells + cell]].push_back(static_cast<std::uint16_t>(cell));
-        }
+        std::uint16_t cell = 0;
+        for (const auto region : own_.regions[row_]) cells[region].push_back(cell++);
         for (const auto& region : cells) check_group(region);
     }
 
@@ -144,22 +142,21 @@ std::int32_t first_clash(const Rules& rules, const RowRules& own, std::size_t ro
     return Clash(rules, own, row, stack).first();
 }
 
-std::vector<std::int64_t> first_clashes(const Rules& rules, const RowRules& own,
-                                        std::span<const std::int64_t> rows,
-                                        std::span<const std::uint8_t> grids) {
+std::vector<std::int64_t> first_clashes(const Rules& rules, const RowRules& own, Ints rows,
+                                        Rows<const std::uint8_t> grids) {
     own.check(rules);
-    const auto n_cells = static_cast<std::size_t>(rules.n_cells);
     const auto n_digits = static_cast<std::uint32_t>(rules.n_digits);
-    check_rules(grids.size() == rows.size() * n_cells, "each grid has a row of rules");
+    require(grids.size() == rows.size() && std::cmp_equal(grids.width, rules.n_cells),
+            "each grid has a row of rules");
     std::vector<std::int64_t> clashes;
     std::vector<std::uint32_t> stack;
     for (std::size_t k = 0; k < rows.size(); ++k) {
-        check_rules(0 <= rows[k] && rows[k] < std::ssize(own.n_said), "there is no such row");
+        require(0 <= rows[k] && rows[k] < std::ssize(own.n_said), "there is no such row");
         stack.clear();
-        for (std::uint32_t cell = 0; cell < n_cells; ++cell) {
-            const std::uint32_t digit = grids[k * n_cells + cell];
-            if (digit > n_digits) stack.push_back(~0u);  // there is no such option
-            if (0 < digit && digit <= n_digits) stack.push_back(cell * n_digits + digit - 1);
+        std::uint32_t first = 0;  // option of a cell
+        for (const std::uint32_t digit : grids[k]) {
+            if (digit > 0) stack.push_back(digit <= n_digits ? first + digit - 1 : ~0u);
+            first += n_digits;
         }
         clashes.push_back(first_clash(rules, own, static_cast<std::size_t>(rows[k]), stack));
     }

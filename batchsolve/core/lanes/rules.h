@@ -4,18 +4,11 @@
 // that they are of grids of the same size.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <span>
-#include <stdexcept>
 #include <utility>
-#include <vector>
+
+#include "arrays.h"
 
 namespace batchsolve::lanes {
-
-inline void check_rules(bool is_right, const char* what) {
-    if (!is_right) throw std::invalid_argument(what);
-}
 
 /// Two cells and the number of their relation.
 struct Related {
@@ -38,12 +31,12 @@ public:
           houses_(houses.begin(), houses.end()),
           relations_(relations.begin(), relations.end()) {
         const auto n = static_cast<std::size_t>(n_digits);
-        check_rules(0 < n_digits && n_digits <= 32, "grids have up to 32 digits");
-        check_rules(0 < n_cells && n_cells < 0x10000, "grids have up to 65,535 cells");
-        check_rules(houses.size() % n == 0 && distinct.size() % 2 == 0 && related.size() % 3 == 0,
-                    "houses have as many cells as there are digits, pairs have two");
+        require(0 < n_digits && n_digits <= 32, "grids have up to 32 digits");
+        require(0 < n_cells && n_cells < 0x10000, "grids have up to 65,535 cells");
+        require(houses.size() % n == 0 && distinct.size() % 2 == 0 && related.size() % 3 == 0,
+                "houses have as many cells as there are digits, pairs have two");
         const auto check_cells = [&](std::span<const std::uint16_t> cells) {
-            for (const auto cell : cells) check_rules(cell < n_cells, "a rule has another cell");
+            for (const auto cell : cells) require(cell < n_cells, "a rule has another cell");
         };
         check_cells(houses);
         check_cells(distinct);
@@ -52,7 +45,7 @@ public:
         }
         for (std::size_t x = 0; x < related.size(); x += 3) {
             check_cells(related.subspan(x, 2));
-            check_rules(related[x + 2] < n_relations(), "a rule has another relation");
+            require(related[x + 2] < n_relations(), "a rule has another relation");
             this->related.push_back({related[x], related[x + 1], related[x + 2]});
         }
         find_meets();
@@ -65,7 +58,7 @@ public:
     }
 
     std::size_t n_meets() const { return meets_.size() / 3; }
-    Meet meet(std::size_t k) const { return {part(3 * k), part(3 * k + 1), part(3 * k + 2)}; }
+    Meet meet(std::size_t k) const { return {meets_[3 * k], meets_[3 * k + 1], meets_[3 * k + 2]}; }
 
     std::size_t n_relations() const { return relations_.size() / (2 * std::size_t(n_digits)); }
 
@@ -93,90 +86,80 @@ private:
                 std::vector<std::uint16_t> shared;
                 std::ranges::set_intersection(one, other, std::back_inserter(shared));
                 if (shared.size() < 2 || shared.size() == one.size()) continue;
-                add_part(shared);
-                std::ranges::set_difference(one, other, std::back_inserter(parts_));
-                add_part({});
-                std::ranges::set_difference(other, one, std::back_inserter(parts_));
-                add_part({});
+                meets_.append(shared);
+                std::ranges::set_difference(one, other, std::back_inserter(meets_.values));
+                meets_.end_list();
+                std::ranges::set_difference(other, one, std::back_inserter(meets_.values));
+                meets_.end_list();
             }
         }
     }
 
-    void add_part(std::span<const std::uint16_t> cells) {
-        parts_.insert(parts_.end(), cells.begin(), cells.end());
-        meets_.push_back(parts_.size());
-    }
-
-    std::span<const std::uint16_t> part(std::size_t x) const {
-        const auto begin = x > 0 ? meets_[x - 1] : 0;
-        return std::span(parts_).subspan(begin, meets_[x] - begin);
-    }
-
-    std::vector<std::uint16_t> houses_;  // n_digits cells each
-    std::vector<std::size_t> meets_;     // the ends of three parts each in `parts_`
-    std::vector<std::uint16_t> parts_;
+    std::vector<std::uint16_t> houses_;     // n_digits cells each
+    GrowingLists<std::uint16_t> meets_;     // three lists each, see `Meet`
     std::vector<std::uint32_t> relations_;  // relation, direction, digit -> digits of the other
 };
 
 /// The rules of single rows. They are views of arrays that the caller keeps.
 ///
 /// The cages of a row are those that are said, then those that follow from them.
-class RowRules {
-public:
-    std::span<const std::uint8_t> regions;   // row, cell -> region; or empty
-    std::span<const std::uint64_t> allowed;  // row, cell -> the digits that marks leave; or empty
-    std::span<const std::int64_t> pairs_of;  // row -> its begin in `pairs`, and the last end
-    std::span<const std::uint16_t> pairs;    // two cells each, and the number of their relation
-    std::span<const std::int64_t> cages_of;  // row -> the begin of its cages, and the last end
-    std::span<const std::int64_t> n_said;    // row -> the number of cages that are said
-    std::span<const std::int64_t> cells_of;  // cage -> its begin in `cage_cells`, and the last end
+struct RowRules {
+    Rows<const std::uint8_t> regions;   // row, cell -> region; or empty
+    Rows<const std::uint64_t> allowed;  // row, cell -> the digits that marks leave; or empty
+    Ints pairs_of;                      // row -> its begin in `pairs`, and the last end
+    Rows<const std::uint16_t> pairs;    // two cells, and the number of their relation
+    Ints cages_of;                      // row -> the begin of its cages, and the last end
+    Ints n_said;                        // row -> the number of cages that are said
+    Ints cells_of;                      // cage -> its begin in `cage_cells`, and the last end
     std::span<const std::uint16_t> cage_cells;
-    std::span<const std::int64_t> sets_of;  // cage -> begin and end in `digit_sets`, or -1
+    Rows<const std::int64_t> sets_of;  // cage -> begin and end in `digit_sets`, or -1
     std::span<const std::uint64_t> digit_sets;
 
     /// Check that the arrays fit together, and to the rules that rows share.
     void check(const Rules& shared) const {
         const auto n_cells = static_cast<std::size_t>(shared.n_cells);
-        check_rules(n_said.size() + 1 == pairs_of.size() && pairs_of.size() == cages_of.size(),
-                    "each row has pairs and cages");
-        check_rules(2 * cells_of.size() == sets_of.size() + 2, "each cage has sets of digits");
-        check_begins(pairs_of, pairs.size() / 3);
-        check_begins(cages_of, sets_of.size() / 2);
-        check_begins(cells_of, cage_cells.size());
-        check_rules(regions.empty() || regions.size() == n_rows() * n_cells, "regions of each row");
-        check_rules(allowed.empty() || allowed.size() == n_rows() * n_cells, "marks of each row");
-        for (const auto region : regions) check_rules(region < shared.n_digits, "a region more");
-        for (const auto cell : cage_cells) check_rules(cell < n_cells, "a cage has another cell");
-        for (std::size_t x = 0; x + 2 < pairs.size(); x += 3) {
-            check_rules(
-                pairs[x] < n_cells && pairs[x + 1] < n_cells && pairs[x + 2] < shared.n_relations(),
-                "a pair of a row has another cell or relation");
+        require(n_said.size() + 1 == pairs_of.size() && pairs_of.size() == cages_of.size() &&
+                    pairs.width == 3,
+                "each row has pairs and cages");
+        require(cells_of.size() == sets_of.size() + 1 && sets_of.width == 2,
+                "each cage has sets of digits");
+        check_bounds(pairs_of, pairs.size());
+        check_bounds(cages_of, sets_of.size());
+        check_bounds(cells_of, cage_cells.size());
+        const auto has_all = [&](const auto& rows) {
+            return rows.values.empty() || (rows.size() == n_rows() && rows.width == n_cells);
+        };
+        require(has_all(regions) && has_all(allowed), "regions and marks of each row");
+        for (const auto region : regions.values) require(region < shared.n_digits, "a region more");
+        for (const auto cell : cage_cells) require(cell < n_cells, "a cage has another cell");
+        for (std::size_t x = 0; x < pairs.size(); ++x) {
+            const auto [one, other, relation] = pair(static_cast<std::int64_t>(x));
+            require(one < n_cells && other < n_cells && relation < shared.n_relations(),
+                    "a pair of a row has another cell or relation");
         }
         for (std::size_t row = 0; row < n_rows(); ++row) {
-            check_rules(0 <= n_said[row] && n_said[row] <= cages_of[row + 1] - cages_of[row],
-                        "more cages are said than there are");
+            require(0 <= n_said[row] && n_said[row] <= cages_of[row + 1] - cages_of[row],
+                    "more cages are said than there are");
         }
-        for (std::size_t x = 0; x < sets_of.size(); x += 2) {
-            check_rules(sets_of[x] <= sets_of[x + 1] &&
-                            sets_of[x + 1] <= static_cast<std::int64_t>(digit_sets.size()),
-                        "a cage has sets of digits that are not there");
+        for (std::size_t cage = 0; cage < sets_of.size(); ++cage) {
+            require(
+                sets_of[cage][0] <= sets_of[cage][1] && sets_of[cage][1] <= std::ssize(digit_sets),
+                "a cage has sets of digits that are not there");
         }
     }
 
     std::size_t n_rows() const { return n_said.size(); }
-    bool has_regions() const { return !regions.empty(); }
-    std::size_t n_cells() const { return allowed.size() / std::max<std::size_t>(n_rows(), 1); }
+    bool has_regions() const { return !regions.values.empty(); }
 
     /// The digits that the marks of a row leave to a cell, all if there are no marks.
     std::uint32_t allowed_in(std::size_t row, int cell, std::uint32_t all_digits) const {
-        if (allowed.empty()) return all_digits;
-        return static_cast<std::uint32_t>(
-            allowed[row * n_cells() + static_cast<std::size_t>(cell)]);
+        if (allowed.values.empty()) return all_digits;
+        return static_cast<std::uint32_t>(allowed[row][static_cast<std::size_t>(cell)]);
     }
 
     Related pair(std::int64_t x) const {
-        const auto begin = static_cast<std::size_t>(3 * x);
-        return {pairs[begin], pairs[begin + 1], pairs[begin + 2]};
+        const auto parts = pairs[static_cast<std::size_t>(x)];
+        return {parts[0], parts[1], parts[2]};
     }
 
     std::span<const std::uint16_t> cells(std::int64_t cage) const {
@@ -187,16 +170,12 @@ public:
     /// The sets of digits that may fill a cage; empty also if it has no sum.
     std::span<const std::uint64_t> sets(std::int64_t cage) const {
         if (!has_sum(cage)) return {};
-        const auto begin = static_cast<std::size_t>(sets_of[2 * cage]);
-        return digit_sets.subspan(begin, static_cast<std::size_t>(sets_of[2 * cage + 1]) - begin);
+        const auto bounds = sets_of[static_cast<std::size_t>(cage)];
+        const auto begin = static_cast<std::size_t>(bounds[0]);
+        return digit_sets.subspan(begin, static_cast<std::size_t>(bounds[1]) - begin);
     }
-    bool has_sum(std::int64_t cage) const { return sets_of[2 * cage] >= 0; }
-
-private:
-    static void check_begins(std::span<const std::int64_t> begins, std::size_t end) {
-        check_rules(begins.front() >= 0 && begins.back() <= static_cast<std::int64_t>(end) &&
-                        std::ranges::is_sorted(begins),
-                    "the lists of rows or cages do not fit together");
+    bool has_sum(std::int64_t cage) const {
+        return sets_of[static_cast<std::size_t>(cage)][0] >= 0;
     }
 };
 
@@ -212,9 +191,8 @@ Choice choice_of(const RowRules& own, int n_digits, std::size_t row, std::int64_
 /// Return for each grid, a row of digits with 0 for blanks, the position among its clues of the
 /// first that clashes with one before it or whose digit is too high, or -1. Grid k follows the
 /// rules of row rows[k].
-std::vector<std::int64_t> first_clashes(const Rules& rules, const RowRules& own,
-                                        std::span<const std::int64_t> rows,
-                                        std::span<const std::uint8_t> grids);
+std::vector<std::int64_t> first_clashes(const Rules& rules, const RowRules& own, Ints rows,
+                                        Rows<const std::uint8_t> grids);
 
 /// Return -1, or the position of an option that clashes with one before it or does not exist.
 std::int32_t first_clash(const Rules& rules, const RowRules& own, std::size_t row,

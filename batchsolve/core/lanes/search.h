@@ -21,7 +21,7 @@
 #include <utility>
 
 #include "lanes/events.h"
-#include "lanes/order.h"
+#include "lanes/lanes.h"
 #include "lanes/segments.h"
 
 namespace batchsolve::lanes {
@@ -29,16 +29,15 @@ namespace batchsolve::lanes {
 template <GridsInLanes G>
 class Search {
 public:
-    Search(G& grids, const Task& task, Order order)
+    Search(G& grids, const Task& task)
         : grids_(grids),
           propagation_(grids),
           task_(task),
           n_cells_(grids.cells.size()),
           n_digits_(grids.n_digits()),
-          order_(order),
           out_(task.stacks.size()),
           segments_(task.stacks.size()),
-          is_any_order_(order.is_any && task.budget >= n_lanes * n_cells_),
+          is_any_order_(task.is_any_order && task.budget >= n_lanes * n_cells_),
           budget_(task.budget),
           room_(task.room),
           want_(task.limits.begin(), task.limits.end()),
@@ -46,7 +45,7 @@ public:
           is_split_(task.stacks.size()) {}
 
     Grids run() {
-        if (order_.is_unordered && task_.keep > 0) {  // most stacks have one cover
+        if (task_.is_unordered && task_.keep > 0) {  // most stacks have one cover
             digits_.reserve(task_.stacks.size() * static_cast<std::size_t>(n_cells_));
         }
         Events events;
@@ -146,7 +145,7 @@ private:
     }
 
     void hand_back(const Lane& here) {
-        auto& options = out_.frontier.options;
+        auto& options = out_.frontier.values;
         const auto stack = task_.stacks[here.next - 1];
         options.insert(options.end(), stack.begin(), stack.end());
         for (const Guess& guess : here.guesses) options.push_back(option(guess));
@@ -161,7 +160,7 @@ private:
         --want_[here.root];
         if (here.to_keep > 0) {
             --here.to_keep;
-            if (order_.is_unordered) {
+            if (task_.is_unordered) {
                 write_digits(lane);
             } else {
                 write_options(lane);
@@ -184,7 +183,7 @@ private:
     /// Write the stack, the guesses, and the others in ascending order.
     void write_options(int lane) {
         const Lane& here = lanes_[lane];
-        auto& all = out_.covers.options;
+        auto& all = out_.covers.values;
         const auto n = static_cast<std::size_t>(n_cells_);
         std::size_t end = all.size();
         all.resize(end + n + 1);  // an option of a filled cell is overwritten
@@ -379,7 +378,7 @@ private:
         const auto first = first_covers(order);
         const auto n = static_cast<std::size_t>(n_cells_);
         std::vector<std::uint8_t> digits;
-        if (order_.is_unordered) {
+        if (task_.is_unordered) {
             digits.reserve(first.size() * n);
             for (const auto k : first) {
                 const auto grid = std::span(digits_).subspan(k * n, n);
@@ -412,9 +411,7 @@ private:
                                const Segments::Order& order) {
         GrowingStacks some;
         for (const auto k : which) {
-            const auto begin = all.options.begin() + all.offsets[k];
-            some.options.insert(some.options.end(), begin,
-                                all.options.begin() + all.offsets[k + 1]);
+            some.values.insert(some.values.end(), all[k].begin(), all[k].end());
             some.end_stack(order.top(all.parents[k]));
         }
         return some;
@@ -424,7 +421,6 @@ private:
     Propagation<G> propagation_;
     const Task& task_;
     const int n_cells_, n_digits_;
-    const Order order_;
     Outcome out_;
     std::vector<std::uint8_t> digits_;     // of covers
     std::vector<std::uint8_t> is_filled_;  // cells of the cover that is written

@@ -4,12 +4,11 @@
 
 namespace batchsolve::lanes {
 
-Grids search_boxes(int rows, int columns, const Task& task, Order order) {
-    const auto search = [&]<class T>(T) {
+Grids search_boxes(int rows, int columns, const Task& task) {
+    return with_digits(rows * columns, [&]<class T>(T) {
         BoxGrids<T> grids(rows, columns);
-        return Search(grids, task, order).run();
-    };
-    return rows * columns <= 16 ? search(std::uint16_t{}) : search(std::uint32_t{});
+        return Search(grids, task).run();
+    });
 }
 
 }  // namespace batchsolve::lanes

@@ -4,14 +4,12 @@
 
 namespace batchsolve::lanes {
 
-Grids search_houses(const Rules& rules, const RowRules& own, std::span<const std::int64_t> rows,
-                    const Task& task, Order order) {
-    check_rules(rows.size() == task.stacks.size(), "each stack has a row");
-    const auto search = [&]<class T>(T) {
+Grids search_houses(const Rules& rules, const RowRules& own, Ints rows, const Task& task) {
+    require(rows.size() == task.stacks.size(), "each stack has a row");
+    return with_digits(rules.n_digits, [&]<class T>(T) {
         HouseGrids<T> grids(rules, own, rows);
-        return Search(grids, task, order).run();
-    };
-    return rules.n_digits <= 16 ? search(std::uint16_t{}) : search(std::uint32_t{});
+        return Search(grids, task).run();
+    });
 }
 
 }  // namespace batchsolve::lanes

@@ -29,7 +29,7 @@ public:
         std::size_t top(std::int64_t segment) const { return tops[segment]; }
 
         /// Return the order of finds by places of segments; those of one segment stay as they are.
-        std::vector<std::size_t> of(std::span<const std::int64_t> segments) const {
+        std::vector<std::size_t> of(Ints segments) const {
             std::vector<std::size_t> begins(places.size() + 1), order(segments.size());
             for (const auto segment : segments) ++begins[places[segment] + 1];
             for (std::size_t p = 0; p < places.size(); ++p) begins[p + 1] += begins[p];

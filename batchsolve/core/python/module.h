@@ -1,7 +1,7 @@
 // What each room of the core adds to the Python module.
 #pragma once
 
-#include "python/arrays.h"
+#include "python/casters.h"
 
 namespace batchsolve::python {
 

@@ -85,9 +85,6 @@ inline constexpr auto peers_of = [] {
     return peers;
 }();
 
-/// Return true if two cells share a house.
-constexpr bool are_peers(unsigned one, unsigned two) { return set_of_peers[one] >> two & 1; }
-
 /// The places of a house (first index) that lie in another.
 inline constexpr auto shared_places = [] {
     Table<Bits, n_houses, n_houses> places{};

@@ -1,8 +1,6 @@
 // The dead ends of a backtracking search, and backdoors: cells without which singles get stuck.
 #pragma once
 
-#include <optional>
-
 #include "rate/locked.h"
 
 namespace batchsolve::rate {
@@ -46,14 +44,14 @@ public:
     bool is_unique() const { return n_solutions_ == 1; }
     unsigned n_dead_ends() const { return n_dead_ends_; }
 
-    /// Return the least number of cells to fill so that singles solve the rest, up to some number.
-    std::optional<unsigned> backdoor(unsigned most) const {
+    /// Return the least number of cells to fill so that singles solve the rest; -1 if it is above
+    /// `most`.
+    int backdoor(int most) const {
         Board board = start_;
         settle(board);
-        for (unsigned size = 0; size <= most; ++size) {
-            if (is_solved_with(board, 0, size)) return size;
-        }
-        return std::nullopt;
+        int size = 0;
+        while (size <= most && !is_solved_with(board, 0, static_cast<unsigned>(size))) ++size;
+        return size <= most ? size : -1;
     }
 
 private:

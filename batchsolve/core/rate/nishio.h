@@ -7,8 +7,6 @@
 // are fewer.
 #pragma once
 
-#include <optional>
-
 #include "rate/board.h"
 
 namespace batchsolve::rate {
@@ -54,9 +52,7 @@ public:
     }
 
     /// Return the cells that are on in the proof of a cell, in order.
-    std::span<const std::uint8_t> order_of(unsigned cell) const {
-        return std::span(order_[cell]).first(n_on_[cell]);
-    }
+    Bytes order_of(unsigned cell) const { return std::span(order_[cell]).first(n_on_[cell]); }
 
 private:
     /// Cells that are on; those that therefore are off; and those off that the proof needs.

@@ -26,17 +26,25 @@ void note_changes(Step& step, const Board& before, const Board& after) {
 
 }  // namespace
 
-Rating rating_of(Grid grid, bool uniqueness, bool with_backdoor) {
-    Rating rating{Climb(grid, uniqueness).to_the_end(), 0, std::nullopt};
-    if (is_by_singles(rating.level)) {
-        if (with_backdoor) rating.backdoor = 0;
-        return rating;
+Ratings rate_grids(Rows<const std::uint8_t> grids, bool uniqueness, bool with_backdoors) {
+    require(grids.width == n_cells, "grids to rate have 81 cells");
+    Ratings ratings;
+    for (std::size_t k = 0; k < grids.size(); ++k) {
+        const Grid grid = grids[k].first<n_cells>();
+        const unsigned level = Climb(grid, uniqueness).to_the_end();
+        std::int64_t n_dead_ends = 0;
+        int backdoor = with_backdoors ? 0 : -1;
+        if (!is_by_singles(level)) {
+            const Guesses guesses(grid);
+            n_dead_ends = guesses.is_unique() ? std::int64_t{guesses.n_dead_ends()} : -1;
+            if (!guesses.is_unique()) backdoor = -1;
+            if (backdoor == 0) backdoor = guesses.backdoor(most_backdoor);
+        }
+        ratings.levels.push_back(static_cast<std::uint8_t>(level));
+        ratings.dead_ends.push_back(n_dead_ends);
+        ratings.backdoors.push_back(static_cast<std::int8_t>(backdoor));
     }
-    const Guesses guesses(grid);
-    if (!guesses.is_unique()) return {rating.level, std::nullopt, std::nullopt};
-    rating.n_dead_ends = guesses.n_dead_ends();
-    if (with_backdoor) rating.backdoor = guesses.backdoor(most_backdoor);
-    return rating;
+    return ratings;
 }
 
 std::vector<Step> steps_of(Grid grid, bool uniqueness) {

@@ -1,8 +1,7 @@
 // Ratings of 9×9 puzzles, and the steps that solve one.
 #pragma once
 
-#include <optional>
-
+#include "arrays.h"
 #include "rate/step.h"
 
 namespace batchsolve::rate {
@@ -10,15 +9,17 @@ namespace batchsolve::rate {
 using Grid = std::span<const std::uint8_t, n_cells>;
 
 /// The largest backdoor that is looked for; that takes a tenth of a second.
-constexpr unsigned most_backdoor = 3;
+constexpr int most_backdoor = 3;
 
-struct Rating {
-    unsigned level;                       // of the hardest technique
-    std::optional<unsigned> n_dead_ends;  // of a search; none unless there is one solution
-    std::optional<unsigned> backdoor;     // the size of the least, if it was looked for and found
+/// The ratings of grids.
+struct Ratings {
+    std::vector<std::uint8_t> levels;     // of the hardest technique
+    std::vector<std::int64_t> dead_ends;  // of a search; -1 unless there is one solution
+    std::vector<std::int8_t> backdoors;   // the size of the least; -1 if it was not found
 };
 
-Rating rating_of(Grid grid, bool uniqueness, bool with_backdoor);
+/// Rate grids of 81 cells; look for backdoors if asked to.
+Ratings rate_grids(Rows<const std::uint8_t> grids, bool uniqueness, bool with_backdoors);
 
 /// Return the steps that solve a puzzle, as far as the ladder goes.
 std::vector<Step> steps_of(Grid grid, bool uniqueness);

@@ -4,14 +4,11 @@
 // The constructor checks the bounds of the samples.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <random>
-#include <span>
-#include <stdexcept>
-#include <vector>
+
+#include "arrays.h"
 
 namespace batchsolve::scaling {
 
@@ -24,24 +21,21 @@ class Subtrees {
 public:
     /// `shares`, `bounds`, `first` and `last` are the fields of `Shape`; subtrees of `grain` nodes
     /// or fewer stay whole.
-    Subtrees(std::span<const double> shares, std::span<const std::int64_t> bounds,
-             std::span<const std::int64_t> first, std::span<const std::int64_t> last, double grain,
+    Subtrees(std::span<const double> shares, Ints bounds, Ints first, Ints last, double grain,
              std::uint32_t seed)
-        : shares_(shares.begin(), shares.end()),
-          bounds_(bounds.begin(), bounds.end()),
+        : samples_{{bounds.begin(), bounds.end()}, {shares.begin(), shares.end()}},
           first_(first.begin(), first.end()),
           last_(last.begin(), last.end()),
           grain_(grain),
           random_(seed) {
-        bool fits = !bounds.empty() && bounds.front() >= 0 && !first.empty() &&
-                    bounds.back() <= static_cast<std::int64_t>(shares.size()) &&
-                    std::ranges::adjacent_find(bounds, std::greater_equal{}) == bounds.end() &&
-                    first.size() == last.size();
-        for (std::size_t c = 0; fits && c < first.size(); ++c) {
-            fits = 0 <= first[c] && first[c] < last[c] &&
-                   last[c] < static_cast<std::int64_t>(bounds.size());
+        check_bounds(bounds, shares.size());
+        require(!first.empty() && first.size() == last.size() &&
+                    std::ranges::adjacent_find(bounds, std::greater_equal{}) == bounds.end(),
+                "the samples of a shape do not fit together");
+        for (std::size_t c = 0; c < first.size(); ++c) {
+            require(0 <= first[c] && first[c] < last[c] && last[c] < std::ssize(bounds),
+                    "the samples of a shape do not fit together");
         }
-        if (!fits) throw std::invalid_argument("the samples of a shape do not fit together");
     }
 
     /// Replace every subtree by the subtrees of its children.
@@ -81,9 +75,7 @@ private:
         const auto c =
             static_cast<std::size_t>(std::min(last_class, std::log2(std::max(1.0, size))));
         const auto n = static_cast<std::uint32_t>(last_[c] - first_[c]);
-        const auto k = static_cast<std::size_t>(first_[c] + below(n));
-        const auto begin = static_cast<std::size_t>(bounds_[k]);
-        return std::span(shares_).subspan(begin, static_cast<std::size_t>(bounds_[k + 1]) - begin);
+        return samples_[static_cast<std::size_t>(first_[c] + below(n))];
     }
 
     /// Return the stacks left of a subtree after some of its nodes, in tree order.
@@ -119,8 +111,8 @@ private:
         }
     }
 
-    std::vector<double> shares_;
-    std::vector<std::int64_t> bounds_, first_, last_;
+    GrowingLists<double> samples_;  // the shares of children
+    std::vector<std::int64_t> first_, last_;
     double grain_;
     std::mt19937 random_;
 };

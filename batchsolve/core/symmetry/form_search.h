@@ -12,7 +12,7 @@
 // The search is breadth first, so that states of one row are compared before any of them is
 // followed further. The order of stacks, of which there are few, is chosen first.
 //
-// Rows, columns and digits are indices: `find_forms` checks shapes and grids.
+// Rows, columns and digits are indices: `canonical_forms` checks shapes and grids.
 #pragma once
 
 #include <algorithm>
@@ -37,12 +37,12 @@ public:
         std::vector<int> order(static_cast<std::size_t>(n_ / boxes.columns));
         std::iota(order.begin(), order.end(), 0);
         do {
-            orders_.insert(orders_.end(), order.begin(), order.end());
+            orders_.append(order);
         } while (std::next_permutation(order.begin(), order.end()));
     }
 
     /// Find the form of a puzzle; there is none if more than `most_states` states are equally good.
-    void find(std::span<const std::uint8_t> puzzle, Form& form) {
+    void find(Bytes puzzle, Form& form) {
         read(puzzle);
         begin();
         form_ = form.grid;
@@ -63,7 +63,7 @@ public:
 
 private:
     using Line = std::array<std::uint8_t, most>;
-    using Row = std::span<const std::uint8_t>;
+    using Row = Bytes;
     static constexpr std::uint8_t nowhere = 255;  // the home of a digit that has not come yet
 
     struct State {
@@ -102,7 +102,7 @@ private:
 
     static std::uint32_t bits(int n) { return (std::uint32_t{1} << n) - 1; }
 
-    void read(std::span<const std::uint8_t> puzzle) {
+    void read(Bytes puzzle) {
         grids_[0].blank = grids_[1].blank = bits(n_);
         for (int x = 0; x < n_; ++x) {
             for (int y = 0; y < n_; ++y) {
@@ -133,8 +133,8 @@ private:
             for (std::size_t stack = 0; stack < n_stacks; ++stack) {
                 if (is_blank(static_cast<int>(stack))) alike *= ++n_blank;
             }
-            for (std::size_t k = 0; k < orders_.size(); k += n_stacks) {
-                const auto order = std::span(orders_).subspan(k, n_stacks);
+            for (std::size_t k = 0; k < orders_.size(); ++k) {
+                const auto order = orders_[k];
                 auto blanks = order | std::views::filter(is_blank);
                 if (std::ranges::is_sorted(blanks)) begin(turned, order, alike);
             }
@@ -393,7 +393,7 @@ private:
     int n_;
     Boxes boxes_;
     std::size_t most_states_;
-    std::vector<int> orders_;        // of stacks, one behind the other
+    GrowingLists<int> orders_;       // of stacks
     std::array<Grid, 2> grids_;      // the puzzle, and its transpose
     std::span<std::uint8_t> form_;   // its rows before that being filled are certain
     std::span<std::uint8_t> least_;  // the row being filled: the least so far

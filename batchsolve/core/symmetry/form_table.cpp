@@ -55,12 +55,11 @@ FormTable::FormTable() : number_(factorial[9], -1) {
         for (std::size_t x = 0; x < 9; ++x) place[line[x]] = static_cast<std::uint8_t>(x);
     } while (std::ranges::next_permutation(permutation).found);
     for (const Line& moved : moves) add(moved, places);
-    firsts_.push_back(static_cast<std::int32_t>(ways_.size()));
 }
 
 /// Add a permutation that leaves no column in its stack.
 void FormTable::add(const Line& moved, const std::vector<Line>& places) {
-    const auto first = ways_.size();
+    const auto first = ways_.values.size();
     Packed least = std::numeric_limits<Packed>::max();
     for (std::size_t k = 0; k < orders_.size(); ++k) {
         if (places[k][moved[orders_[k][0]]] != 3) continue;  // the least row begins with a 4
@@ -68,13 +67,13 @@ void FormTable::add(const Line& moved, const std::vector<Line>& places) {
         for (const auto column : orders_[k]) row = row << 4 | places[k][moved[column]];
         if (row < least) {
             least = row;
-            ways_.resize(first);
+            ways_.values.resize(first);
         }
-        if (row == least) ways_.push_back(static_cast<std::int16_t>(k));
+        if (row == least) ways_.values.push_back(static_cast<std::int16_t>(k));
     }
     number_[rank_of(moved)] = static_cast<std::int16_t>(second_rows_.size());
     second_rows_.push_back(least);
-    firsts_.push_back(static_cast<std::int32_t>(first));
+    ways_.end_list();
 }
 
 /// The form that one order of columns makes, compared with the least so far.
@@ -165,9 +164,9 @@ void FormTable::find(std::span<const std::uint8_t, 81> grid, Form& form) const {
     std::array<Packed, 9> least{};
     for (const Pair& pair : std::span(pairs).first(n_pairs)) {
         const auto moves = static_cast<std::size_t>(pair.moves);
-        for (auto way = firsts_[moves]; way < firsts_[moves + 1]; ++way) {
-            const auto order = static_cast<std::size_t>(ways_[static_cast<std::size_t>(way)]);
-            const Candidate candidate(grids[pair.turned], pair, orders_[order]);
+        for (const auto way : ways_[moves]) {
+            const Candidate candidate(grids[pair.turned], pair,
+                                      orders_[static_cast<std::size_t>(way)]);
             std::size_t k = 2;
             Packed row = 0;
             while (k < 9 && (row = candidate.row(k)) == least[k]) ++k;

@@ -10,7 +10,7 @@
 // A grid has 36 pairs of rows that can come first, 18 of them columns. The pairs with the least
 // second row are tried, one or a few for most grids, and their rows compared one by one.
 //
-// Digits are indices: `find_forms` checks grids.
+// Digits are indices: `canonical_forms` checks grids.
 #pragma once
 
 #include <array>
@@ -50,8 +50,7 @@ private:
     std::vector<Line> orders_;          // of columns: the column at each position
     std::vector<std::int16_t> number_;  // rank of a permutation among all 9! -> its number
     std::vector<Packed> second_rows_;   // number -> the least second row
-    std::vector<std::int32_t> firsts_;  // number -> where its ways begin; one more for the end
-    std::vector<std::int16_t> ways_;    // the orders that lead to the least second rows
+    GrowingLists<std::int16_t> ways_;   // number -> the orders that lead to the least second row
 };
 
 }  // namespace batchsolve::symmetry

@@ -1,8 +1,7 @@
 #include "symmetry/forms.h"
 
-#include <algorithm>
 #include <array>
-#include <stdexcept>
+#include <utility>
 
 #include "symmetry/form_search.h"
 #include "symmetry/form_table.h"
@@ -12,7 +11,7 @@ namespace batchsolve::symmetry {
 namespace {
 
 /// Tell whether the clues of a grid are digits that do not clash.
-bool is_right(std::span<const std::uint8_t> grid, Boxes boxes) {
+bool is_right(Bytes grid, Boxes boxes) {
     const auto n = static_cast<std::size_t>(boxes.n());
     const auto height = static_cast<std::size_t>(boxes.rows);
     const auto width = static_cast<std::size_t>(boxes.columns);
@@ -41,43 +40,41 @@ bool is_right(std::span<const std::uint8_t> grid, Boxes boxes) {
 }
 
 template <int most>
-Forms forms_of(std::span<const std::uint8_t> grids, Boxes boxes, std::size_t most_states,
+Forms forms_of(Rows<const std::uint8_t> grids, Boxes boxes, std::size_t most_states,
                bool by_table) {
-    const auto n = static_cast<std::size_t>(boxes.n());
-    const std::size_t n_grids = grids.size() / (n * n);
-    Forms forms{.grids = std::vector<std::uint8_t>(grids.size()),
-                .rows = std::vector<std::uint8_t>(n_grids * n),
-                .columns = std::vector<std::uint8_t>(n_grids * n),
+    const auto n = static_cast<std::size_t>(boxes.n()), n_grids = grids.size();
+    Forms forms{.grids = {n_grids, n * n},
+                .rows = {n_grids, n},
+                .columns = {n_grids, n},
                 .transposed = std::vector<std::uint8_t>(n_grids),
                 .symmetries = std::vector<std::int64_t>(n_grids)};
     FormSearch<most> search(boxes, most_states);
     for (std::size_t k = 0; k < n_grids; ++k) {
-        const auto grid = grids.subspan(k * n * n, n * n);
-        if (!is_right(grid, boxes)) throw std::invalid_argument("clues of a grid clash");
-        Form form{.grid = std::span(forms.grids).subspan(k * n * n, n * n),
-                  .rows = std::span(forms.rows).subspan(k * n, n),
-                  .columns = std::span(forms.columns).subspan(k * n, n)};
+        const auto grid = grids[k];
+        require(is_right(grid, boxes), "clues of a grid clash");
+        Form form = forms[k];
         if (by_table && std::ranges::find(grid, 0) == grid.end()) {
             FormTable::shared().find(grid.first<81>(), form);
         } else {
             search.find(grid, form);
         }
-        forms.transposed[k] = form.transposed;
-        forms.symmetries[k] = form.symmetries;
     }
     return forms;
 }
 
 }  // namespace
 
-Forms find_forms(std::span<const std::uint8_t> grids, Boxes boxes, std::size_t most_states,
-                 bool by_table) {
-    const int n = boxes.n();
-    if (n < 1 || n > most_digits || (by_table && (n != 9 || boxes.rows != 3))) {
-        throw std::invalid_argument("grids of this shape have no canonical forms here");
-    }
-    return n <= 9 ? forms_of<9>(grids, boxes, most_states, by_table)
-                  : forms_of<most_digits>(grids, boxes, most_states, by_table);
+Forms canonical_forms(Rows<const std::uint8_t> grids, int box_rows, int box_columns,
+                      std::size_t most_states, bool by_table) {
+    const Boxes boxes{box_rows, box_columns};
+    require(1 <= std::min(box_rows, box_columns) &&
+                std::max(box_rows, box_columns) <= most_digits &&
+                std::cmp_equal(grids.width, boxes.n() * boxes.n()),
+            "grids of another shape than their boxes");
+    require(boxes.n() <= most_digits && (!by_table || (boxes.n() == 9 && box_rows == 3)),
+            "grids of this shape have no canonical forms here");
+    return boxes.n() <= 9 ? forms_of<9>(grids, boxes, most_states, by_table)
+                          : forms_of<most_digits>(grids, boxes, most_states, by_table);
 }
 
 }  // namespace batchsolve::symmetry

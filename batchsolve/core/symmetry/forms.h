@@ -2,13 +2,11 @@
 // symmetry.
 //
 // A symmetry relabels digits, permutes bands, stacks, and the lines within each, and transposes if
-// boxes are square. `batchsolve.symmetry.canonical` defines forms. `find_forms` checks the shape,
-// the digits, and that they do not clash, before a search uses them as indices.
+// boxes are square. `batchsolve.symmetry.canonical` defines forms. `canonical_forms` checks the
+// shape, the digits, and that they do not clash, before a search uses them as indices.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <vector>
+#include "arrays.h"
 
 namespace batchsolve::symmetry {
 
@@ -19,13 +17,18 @@ constexpr int most_digits = 20;
 struct Form {
     std::span<std::uint8_t> grid;           // n * n digits; all 0 if no form was found
     std::span<std::uint8_t> rows, columns;  // the row, or column, of the grid at each of the form
-    std::uint8_t transposed = 0;            // 1 if the grid is transposed first
-    std::int64_t symmetries = 0;            // that change nothing but labels; 0 if none was found
+    std::uint8_t& transposed;               // 1 if the grid is transposed first
+    std::int64_t& symmetries;               // that change nothing but labels; 0 if none was found
 };
 
 /// The canonical forms of several grids.
 struct Forms {
-    std::vector<std::uint8_t> grids, rows, columns, transposed;
+    Form operator[](std::size_t k) {
+        return {grids[k], rows[k], columns[k], transposed[k], symmetries[k]};
+    }
+
+    Matrix<std::uint8_t> grids, rows, columns;
+    std::vector<std::uint8_t> transposed;
     std::vector<std::int64_t> symmetries;
 };
 
@@ -38,7 +41,7 @@ struct Boxes {
 /// Return the forms of grids, each n * n digits; `most_states` bounds the room of a search.
 ///
 /// With `by_table`, completed grids of 9×9 are looked up in a table.
-Forms find_forms(std::span<const std::uint8_t> grids, Boxes boxes, std::size_t most_states,
-                 bool by_table);
+Forms canonical_forms(Rows<const std::uint8_t> grids, int box_rows, int box_columns,
+                      std::size_t most_states, bool by_table);
 
 }  // namespace batchsolve::symmetry

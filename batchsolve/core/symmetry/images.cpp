@@ -1,13 +1,10 @@
 #include "symmetry/images.h"
 
-#include <algorithm>
-#include <bit>
 #include <functional>
 #include <numeric>
-#include <stdexcept>
 #include <string_view>
 
-#include "random.h"
+#include "slots.h"
 
 namespace batchsolve::symmetry {
 
@@ -28,46 +25,37 @@ void move(Grid grid, std::span<const Cell> cells, std::span<const Digit> labels,
 /// The different images of one grid.
 class Found {
 public:
-    explicit Found(std::size_t most) : slots_(std::bit_ceil(std::max<std::size_t>(4, 2 * most))) {}
-
-    /// Begin anew; images are kept in `room`, one behind the other.
-    void begin(std::span<Digit> room, std::size_t n_cells) {
-        std::ranges::fill(slots_, none);
-        room_ = room;
-        n_cells_ = n_cells;
-        n_ = 0;
+    /// Up to `most` images are kept in `room`, one behind the other.
+    Found(std::size_t most, std::span<Digit> room, std::size_t n_cells)
+        : room_(room), n_cells_(n_cells) {
+        slots_.clear(most);
     }
 
     std::size_t size() const { return n_; }
     Grid operator[](std::size_t k) const { return room_.subspan(k * n_cells_, n_cells_); }
-    bool has(Grid image) { return slot_of(image) != none; }
+    bool has(Grid image) { return slot_of(image) != 0; }
 
     /// Add an image; return false if it is there.
     bool add(Grid image) {
         auto& slot = slot_of(image);
-        if (slot != none) return false;
-        slot = n_;
-        std::ranges::copy(image, room_.subspan(n_++ * n_cells_).begin());
+        if (slot != 0) return false;
+        std::ranges::copy(image, room_.subspan(n_ * n_cells_).begin());
+        slot = static_cast<std::uint32_t>(++n_);
         return true;
     }
 
 private:
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
-
-    /// Return the slot of an image, or the free one where it belongs.
-    std::size_t& slot_of(Grid image) {
+    /// Return the slot of an image, which holds its number, counted from 1.
+    std::uint32_t& slot_of(Grid image) {
         const std::string_view bytes(reinterpret_cast<const char*>(image.data()), image.size());
-        const std::size_t last = slots_.size() - 1;
-        auto slot = std::hash<std::string_view>{}(bytes)&last;
-        while (slots_[slot] != none && !std::ranges::equal((*this)[slots_[slot]], image)) {
-            slot = (slot + 1) & last;
-        }
-        return slots_[slot];
+        return slots_.find(std::hash<std::string_view>{}(bytes), [&](std::uint32_t x) {
+            return std::ranges::equal((*this)[x - 1], image);
+        });
     }
 
     std::span<Digit> room_;
-    std::size_t n_cells_ = 0, n_ = 0;
-    std::vector<std::size_t> slots_;  // numbers of images, by their hashes
+    std::size_t n_cells_, n_ = 0;
+    Slots slots_;
 };
 
 /// A random element of a group: a permutation of the cells, and labels of digits.
@@ -75,8 +63,8 @@ class Element {
 public:
     explicit Element(const Group& group)
         : group_(group),
-          identity_(group.n_cells),
-          cells_(group.n_cells),
+          identity_(group.n_cells()),
+          cells_(group.n_cells()),
           labels_(static_cast<std::size_t>(group.n_digits) + 1),
           rows_(static_cast<std::size_t>(group.n_digits)),
           columns_(rows_.size()) {
@@ -115,9 +103,8 @@ private:
 
     void draw_cells(Random& random) {
         if (group_.box_rows == 0) {
-            const auto n_turns = static_cast<std::uint32_t>(group_.turns.size() / cells_.size());
-            const auto turn = group_.turns.subspan(random.below(n_turns) * cells_.size());
-            std::copy_n(turn.begin(), cells_.size(), cells_.begin());
+            const auto n_turns = static_cast<std::uint32_t>(group_.turns.size());
+            std::ranges::copy(group_.turns[random.below(n_turns)], cells_.begin());
             return;
         }
         shuffle(random, group_.box_rows, rows_);
@@ -135,9 +122,9 @@ private:
 
     void draw_labels(Random& random) {
         const auto digits = std::span(labels_).subspan(1);
-        if (group_.labels == Group::Labels::all) {
+        if (group_.labels == Group::all) {
             random.shuffle(digits);
-        } else if (group_.labels == Group::Labels::reversed) {
+        } else if (group_.labels == Group::reversed) {
             std::iota(digits.begin(), digits.end(), Digit{1});
             if (random.below(2) == 1) std::ranges::reverse(digits);
         }
@@ -151,21 +138,18 @@ private:
 
 /// Return true if no generator of the group makes another image of those found.
 bool is_orbit(Found& found, const Group& group, const Element& element, std::span<Digit> image) {
-    const std::size_t n_labels = static_cast<std::size_t>(group.n_digits) + 1;
-    std::vector<Digit> same(n_labels);
+    std::vector<Digit> same(static_cast<std::size_t>(group.n_digits) + 1);
     std::iota(same.begin(), same.end(), Digit{0});
     const auto makes_another = [&](Grid grid, auto cells, auto labels) {
         move(grid, cells, labels, image);
         return !found.has(image);
     };
     for (std::size_t k = 0; k < found.size(); ++k) {
-        for (auto rest = group.moves; !rest.empty(); rest = rest.subspan(group.n_cells)) {
-            if (makes_another(found[k], rest.first(group.n_cells), std::span<const Digit>(same))) {
-                return false;
-            }
+        for (std::size_t m = 0; m < group.moves.size(); ++m) {
+            if (makes_another(found[k], group.moves[m], std::span<const Digit>(same))) return false;
         }
-        for (auto rest = group.relabels; !rest.empty(); rest = rest.subspan(n_labels)) {
-            if (makes_another(found[k], element.identity(), rest.first(n_labels))) return false;
+        for (std::size_t r = 0; r < group.relabels.size(); ++r) {
+            if (makes_another(found[k], element.identity(), group.relabels[r])) return false;
         }
     }
     return true;
@@ -174,54 +158,49 @@ bool is_orbit(Found& found, const Group& group, const Element& element, std::spa
 }  // namespace
 
 void Group::check() const {
-    const auto are_below = [](auto values, std::size_t end) {
-        return std::ranges::all_of(values, [end](auto x) { return x < end; });
+    const auto are_below = [](const auto& rows, std::size_t end) {
+        return std::ranges::all_of(rows.values, [end](auto x) { return x < end; });
     };
     const bool has_boxes = box_rows > 0 && box_columns > 0;
     const auto n = static_cast<std::size_t>(n_digits);
-    if (n_digits < 1 || n_digits > 255 || n_cells == 0 || n_cells > 65535 ||
-        (has_boxes && (box_rows * box_columns != n_digits || n_cells != n * n)) ||
-        (!has_boxes && (box_rows != 0 || turns.empty())) || turns.size() % n_cells != 0 ||
-        moves.size() % n_cells != 0 || relabels.size() % (n + 1) != 0 ||
-        !are_below(turns, n_cells) || !are_below(moves, n_cells) || !are_below(relabels, n + 1)) {
-        throw std::invalid_argument("the arrays of a group do not fit together");
-    }
+    const bool fits = 1 <= n_digits && n_digits <= 255 && 0 < n_cells() && n_cells() <= 65535 &&
+                      (has_boxes ? box_rows * box_columns == n_digits && n_cells() == n * n
+                                 : box_rows == 0 && turns.size() > 0) &&
+                      0 <= labels && labels <= all && turns.width == n_cells() &&
+                      relabels.width == n + 1 && are_below(turns, n_cells()) &&
+                      are_below(moves, n_cells()) && are_below(relabels, n + 1);
+    require(fits, "the arrays of a group do not fit together");
 }
 
-Images draw_images(const Group& group, const Originals& grids,
-                   std::span<const std::uint64_t, 2> keys, std::size_t most, bool original) {
+Images draw_images(Rows<const Digit> puzzles, Rows<const Digit> solutions, Ints numbers,
+                   const Streams& streams, std::size_t most, bool original, const Group& group) {
     group.check();
-    const auto n_cells = group.n_cells;
-    const auto n_grids = grids.numbers.size();
-    const bool are_solved = !grids.solutions.empty();
-    const auto fit = [&](Grid digits) {
-        return digits.size() == n_grids * n_cells &&
-               std::ranges::all_of(digits, [&](int digit) { return digit <= group.n_digits; });
+    const auto n_cells = group.n_cells(), n_grids = numbers.size();
+    const bool are_solved = solutions.width > 0;
+    const auto fit = [&](const Rows<const Digit>& grids) {
+        return grids.size() == n_grids && grids.width == n_cells &&
+               std::ranges::all_of(grids.values,
+                                   [&](int digit) { return digit <= group.n_digits; });
     };
-    if (!fit(grids.puzzles) || (are_solved && !fit(grids.solutions))) {
-        throw std::invalid_argument("grids of other cells or digits than their group");
-    }
-    Images images{.puzzles = std::vector<Digit>(n_grids * most * n_cells),
-                  .solutions = std::vector<Digit>(are_solved ? n_grids * most * n_cells : 0),
-                  .sources = {}};
+    require(fit(puzzles) && (!are_solved || fit(solutions)),
+            "grids of other cells or digits than their group");
+    Images images{.sources = {},
+                  .puzzles = {n_grids * most, n_cells},
+                  .solutions = {n_grids * most, solutions.width}};
     Element element(group);
-    Found found(most);
     std::vector<Digit> image(n_cells);
     for (std::size_t k = 0; k < n_grids; ++k) {
-        Random random({keys[0], keys[1]}, static_cast<std::uint64_t>(grids.numbers[k]), 0);
-        const auto puzzle = grids.puzzles.subspan(k * n_cells, n_cells);
+        Random random = streams.of(numbers[k], 0);
         const auto first = images.sources.size();
-        found.begin(std::span(images.puzzles).subspan(first * n_cells), n_cells);
+        Found found(most, std::span(images.puzzles.values).subspan(first * n_cells), n_cells);
         element.become_identity();
         std::size_t n_lost = 0;
         for (bool is_drawn = !original; found.size() < most; is_drawn = true) {
             if (is_drawn) element.draw(random);
-            element.apply(puzzle, image);
+            element.apply(puzzles[k], image);
             if (found.add(image)) {
                 if (are_solved) {
-                    const auto place = (first + found.size() - 1) * n_cells;
-                    element.apply(grids.solutions.subspan(k * n_cells, n_cells),
-                                  std::span(images.solutions).subspan(place, n_cells));
+                    element.apply(solutions[k], images.solutions[first + found.size() - 1]);
                 }
             } else if (++n_lost >= 4 * found.size() + lost_draws) {
                 n_lost = 0;
@@ -230,8 +209,8 @@ Images draw_images(const Group& group, const Originals& grids,
         }
         images.sources.resize(first + found.size(), static_cast<std::int64_t>(k));
     }
-    images.puzzles.resize(images.sources.size() * n_cells);
-    if (are_solved) images.solutions.resize(images.puzzles.size());
+    images.puzzles.resize(images.sources.size());
+    images.solutions.resize(images.sources.size());
     return images;
 }
 

@@ -5,9 +5,7 @@
 // uses as indices, `draw_images` the digits of grids.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <vector>
+#include "random.h"
 
 namespace batchsolve::symmetry {
 
@@ -17,37 +15,33 @@ struct Group {
     using Digit = std::uint8_t;
 
     /// The ways to relabel digits: none, reversing their order, or all of them.
-    enum class Labels { none, reversed, all };
+    enum Labels { none, reversed, all };
 
     int n_digits;
-    std::size_t n_cells;
-    int box_rows, box_columns;  // 0 if bands and stacks are not permuted
-    Labels labels;
-    std::span<const Cell> turns;      // without a box: all permutations of the cells
-    std::span<const Cell> moves;      // permutations of the cells that generate all of them
-    std::span<const Digit> relabels;  // labels of 0 .. n_digits, relabellings that generate all
+    int box_rows, box_columns;   // 0 if bands and stacks are not permuted
+    int labels;                  // of `Labels`
+    Rows<const Cell> turns;      // without a box: all permutations of the cells
+    Rows<const Cell> moves;      // permutations of the cells that generate all of them
+    Rows<const Digit> relabels;  // labels of 0 .. n_digits, relabellings that generate all
+
+    std::size_t n_cells() const { return moves.width; }
 
     /// Throw std::invalid_argument if arrays do not fit together, or name no cell or digit.
     void check() const;
 };
 
-/// The grids to draw images of.
-struct Originals {
-    std::span<const std::uint8_t> puzzles;    // n_cells digits each
-    std::span<const std::uint8_t> solutions;  // as many, or none
-    std::span<const std::int64_t> numbers;    // of the rows, which choose their random numbers
-};
-
 /// Images of grids, those of a grid one after the other.
 struct Images {
-    std::vector<std::uint8_t> puzzles, solutions;
     std::vector<std::int64_t> sources;  // the grid of each
+    Matrix<std::uint8_t> puzzles, solutions;
 };
 
-/// Draw up to `most` different images of each grid; the first is the grid itself if `original`.
+/// Draw up to `most` different images of each puzzle, and those of its solution; the first is the
+/// puzzle itself if `original`. The rows' numbers choose their random numbers.
 ///
 /// Images that repeat are drawn again. After many, they are an orbit if it is closed.
-Images draw_images(const Group& group, const Originals& grids,
-                   std::span<const std::uint64_t, 2> keys, std::size_t most, bool original);
+Images draw_images(Rows<const std::uint8_t> puzzles, Rows<const std::uint8_t> solutions,
+                   Ints numbers, const Streams& streams, std::size_t most, bool original,
+                   const Group& group);
 
 }  // namespace batchsolve::symmetry

@@ -1,6 +1,6 @@
 #include "tables/cages.h"
 
-#include <algorithm>
+#include <array>
 #include <optional>
 
 namespace batchsolve::tables {
@@ -8,7 +8,6 @@ namespace batchsolve::tables {
 namespace {
 
 using text::Byte;
-using text::Bytes;
 
 constexpr std::size_t most_sum_digits = 9;
 
@@ -99,8 +98,10 @@ private:
 
 }  // namespace
 
-Cages read_cages(const text::Texts& labels, const text::Texts& sums, std::size_t n,
-                 std::span<const std::uint8_t> is_wanted, std::int64_t no_sum) {
+Cages read_cages(const text::Texts& labels, const text::Texts& sums, std::size_t n, Bytes is_wanted,
+                 std::int64_t no_sum) {
+    require(is_wanted.size() == labels.size() && is_wanted.size() == sums.size(),
+            "each row has a text of labels and one of sums");
     Cages cages;
     cages.is_read.resize(is_wanted.size());
     Sums totals(no_sum);
@@ -109,8 +110,7 @@ Cages read_cages(const text::Texts& labels, const text::Texts& sums, std::size_t
         if (is_wanted[row] && labels[row].size() == n * n && totals.read(sums[row]) &&
             cells.read(labels[row], totals, n, no_sum)) {
             for (const Byte label : cells.labels()) {
-                cages.cells.insert(cages.cells.end(), cells[label].begin(), cells[label].end());
-                cages.cells_of.push_back(static_cast<std::int64_t>(cages.cells.size()));
+                cages.cells.append(cells[label]);
                 cages.totals.push_back(totals[label]);
             }
             cages.is_read[row] = 1;

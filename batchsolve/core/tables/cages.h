@@ -4,24 +4,20 @@
 // of arrays with an entry for each byte.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "text.h"
 
 namespace batchsolve::tables {
 
 /// The cages of rows: row k has those from cages_of[k] to cages_of[k + 1]; cage c has the total
-/// totals[c] and the cells from cells_of[c] to cells_of[c + 1].
+/// totals[c] and the cells cells[c].
 struct Cages {
-    std::vector<std::int64_t> cages_of{0}, totals, cells_of{0};
-    std::vector<std::uint16_t> cells;
+    std::vector<std::int64_t> cages_of{0}, totals;
+    GrowingLists<std::uint16_t> cells;
     std::vector<std::uint8_t> is_read;  // 1 for each row that was read
 };
 
 /// Read the wanted rows of grids of n × n cells; a cage without a sum has the total `no_sum`.
-Cages read_cages(const text::Texts& labels, const text::Texts& sums, std::size_t n,
-                 std::span<const std::uint8_t> is_wanted, std::int64_t no_sum);
+Cages read_cages(const text::Texts& labels, const text::Texts& sums, std::size_t n, Bytes is_wanted,
+                 std::int64_t no_sum);
 
 }  // namespace batchsolve::tables

@@ -6,13 +6,10 @@
 // of `SeenKeys` are indices that it makes itself.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdint>
-#include <span>
-#include <stdexcept>
-#include <vector>
+
+#include "arrays.h"
 
 namespace batchsolve::tables {
 
@@ -27,33 +24,32 @@ std::uint64_t word_of(std::span<const std::uint8_t, n> cells) {
     return word;
 }
 
-/// Return the keys of grids of `n_cells` bytes.
+/// Return the keys of grids, two words each.
 ///
 /// A hash is the sum of its first factor and of the words of a grid, four cells each, times the
 /// factors behind it; its upper half counts.
-inline std::vector<std::uint64_t> grid_keys(std::span<const std::uint8_t> grids,
-                                            std::size_t n_cells,
-                                            std::span<const std::uint64_t> factors) {
-    const std::size_t n_words = (n_cells + n_cells_of_word - 1) / n_cells_of_word;
-    if (factors.size() != n_hashes * (1 + n_words)) {
-        throw std::invalid_argument("a hash has a factor for each word of a grid, and one more");
-    }
-    std::vector<std::uint64_t> keys;
-    keys.reserve(grids.size() / n_cells * 2);
-    for (; !grids.empty(); grids = grids.subspan(n_cells)) {
+inline Matrix<std::uint64_t> grid_keys(Rows<const std::uint8_t> grids,
+                                       Rows<const std::uint64_t> factors) {
+    const std::size_t n_words = (grids.width + n_cells_of_word - 1) / n_cells_of_word;
+    require(factors.size() == n_hashes && factors.width == 1 + n_words,
+            "a hash has a factor for each word of a grid, and one more");
+    Matrix<std::uint64_t> keys(grids.size(), 2);
+    const auto factor = [&, all = factors.values](std::size_t h, std::size_t x) {
+        return all[h * (1 + n_words) + x];
+    };
+    for (std::size_t k = 0; k < grids.size(); ++k) {
+        const auto grid = grids[k];
         std::array<std::uint64_t, n_hashes> sums;
-        for (std::size_t h = 0; h < n_hashes; ++h) sums[h] = factors[h * (1 + n_words)];
+        for (std::size_t h = 0; h < n_hashes; ++h) sums[h] = factor(h, 0);
         for (std::size_t w = 0; w < n_words; ++w) {
-            const auto left = grids.first(n_cells).subspan(w * n_cells_of_word);
+            const auto left = grid.subspan(w * n_cells_of_word);
             const auto word =
                 left.size() < n_cells_of_word ? word_of(left) : word_of(left.first<4>());
-            for (std::size_t h = 0; h < n_hashes; ++h) {
-                sums[h] += factors[h * (1 + n_words) + 1 + w] * word;
-            }
+            for (std::size_t h = 0; h < n_hashes; ++h) sums[h] += factor(h, 1 + w) * word;
         }
         constexpr std::uint64_t low = 0xffffffff;
-        keys.push_back(sums[0] >> 32 | (sums[1] & ~low));
-        keys.push_back(sums[2] >> 32 | (sums[3] & ~low));
+        keys[k][0] = sums[0] >> 32 | (sums[1] & ~low);
+        keys[k][1] = sums[2] >> 32 | (sums[3] & ~low);
     }
     return keys;
 }
@@ -66,11 +62,10 @@ public:
     static constexpr std::int64_t unseen = -1;  // the row of an empty slot
 
     /// Slots are a power of two; there must be more of them than keys.
-    SeenKeys(std::span<std::uint64_t> keys, std::span<std::int64_t> rows)
-        : keys_(keys), rows_(rows) {
-        if (!std::has_single_bit(rows.size()) || keys.size() != 2 * rows.size()) {
-            throw std::invalid_argument("a table of keys has two words for each of 2^k slots");
-        }
+    SeenKeys(Rows<std::uint64_t> keys, std::span<std::int64_t> rows)
+        : keys_(keys.values), rows_(rows) {
+        require(std::has_single_bit(rows.size()) && keys.size() == rows.size() && keys.width == 2,
+                "a table of keys has two words for each of 2^k slots");
     }
 
     /// Return the first row with a key; `unseen` if it is this one.
@@ -91,5 +86,19 @@ private:
     std::span<std::uint64_t> keys_;  // two words a slot
     std::span<std::int64_t> rows_;
 };
+
+/// Add keys to a table, of rows that are counted; return the first row with the key of each.
+inline std::vector<std::int64_t> add_keys(Rows<std::uint64_t> keys, std::span<std::int64_t> rows,
+                                          Rows<const std::uint64_t> more,
+                                          std::span<const bool> counted, Ints numbers) {
+    const auto n = numbers.size();
+    require(more.size() == n && more.width == 2 && counted.size() == n, "a key has two words");
+    SeenKeys seen(keys, rows);
+    std::vector<std::int64_t> found(n, SeenKeys::unseen);
+    for (std::size_t k = 0; k < n; ++k) {
+        if (counted[k]) found[k] = seen.add(more[k][0], more[k][1], numbers[k]);
+    }
+    return found;
+}
 
 }  // namespace batchsolve::tables

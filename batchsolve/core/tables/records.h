@@ -16,8 +16,8 @@ struct RecordEnd {
 ///
 /// As in pyarrow, a quotation mark opens a field only at its beginning, and a second mark right
 /// behind the closing one opens it again. Nothing is quoted if the delimiter is 0.
-inline RecordEnd record_end(std::span<const std::uint8_t> data, std::size_t begin,
-                            std::uint8_t delimiter, std::size_t most) {
+inline RecordEnd record_end(Bytes data, std::size_t begin, std::uint8_t delimiter,
+                            std::size_t most) {
     std::size_t end = begin, behind_closing = 0;
     bool is_open = false;
     for (std::size_t x = begin; x < data.size(); ++x) {

@@ -1,13 +1,9 @@
 // Regions of grids, written as a label of a byte for each cell.
 //
-// `text::Texts` checks offsets; labels are indices of arrays with an entry for each byte.
+// `Lists` checks offsets; labels are indices of arrays with an entry for each byte.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <span>
-#include <vector>
 
 #include "text.h"
 
@@ -17,7 +13,7 @@ namespace batchsolve::tables {
 struct Regions {
     static constexpr std::uint8_t none = 255;  // the region of the cells of an empty row
 
-    std::vector<std::uint8_t> numbers;
+    Matrix<std::uint8_t> numbers;
     std::vector<std::uint8_t> is_wrong;
 };
 
@@ -25,8 +21,9 @@ struct Regions {
 ///
 /// A row is wrong that is not empty, and does not have n labels of n cells each.
 inline Regions number_regions(const text::Texts& texts, std::size_t n) {
+    require(1 <= n && n <= 255, "grids of 1 × 1 to 255 × 255 cells have regions");
     const std::size_t n_cells = n * n;
-    Regions regions{std::vector<std::uint8_t>(texts.size() * n_cells, Regions::none),
+    Regions regions{{texts.size(), n_cells, Regions::none},
                     std::vector<std::uint8_t>(texts.size())};
     for (std::size_t row = 0; row < texts.size(); ++row) {
         const auto labels = texts[row];
@@ -43,7 +40,7 @@ inline Regions number_regions(const text::Texts& texts, std::size_t n) {
         for (std::size_t cell = 0; cell < n_cells; ++cell) {
             auto& number = number_of[labels[cell]];
             if (number == Regions::none) number = n_regions++;
-            regions.numbers[row * n_cells + cell] = number;
+            regions.numbers[row][cell] = number;
         }
     }
     return regions;

@@ -1,0 +1,166 @@
+// Arrays of Python as the spans and rows of the core, and its vectors as arrays of Python.
+//
+// Only the files of this folder know Python. The casters of this one check the shapes and types of
+// arrays, so that functions of the core are bound as they are; what an array says of another (an
+// index, an offset) is checked by the core.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <tuple>
+#include <utility>
+
+#include "arrays.h"
+#include "random.h"
+
+namespace batchsolve::python {
+
+namespace nb = nanobind;
+
+using Grids = Rows<const std::uint8_t>;
+using Offsets = std::span<const std::int32_t>;  // of the values of a column of text
+
+/// A function so bound does not hold Python's lock.
+using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+
+/// Return an array of Python that owns the values of a vector.
+template <class T, class... Sizes>
+nb::ndarray<nb::numpy, T> array_of(std::vector<T>&& values, Sizes... shape) {
+    auto* kept = new std::vector<T>(std::move(values));
+    const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return {kept->data(), {shape...}, owner};
+}
+template <class T>
+auto to_python(std::vector<T>&& values) {
+    const auto n = values.size();
+    return array_of(std::move(values), n);
+}
+template <class T>
+auto to_python(Matrix<T>&& rows) {
+    return array_of(std::move(rows.values), rows.n_rows, rows.width);
+}
+
+/// Return a list of what `make` makes of each of some.
+nb::list list_of(const auto& some, auto&& make) {
+    nb::list list;
+    for (const auto& each : some) list.append(make(each));
+    return list;
+}
+
+/// What nanobind asks of a caster that makes a value.
+template <class T>
+struct CasterOf {
+    using Value = T;
+    template <class>
+    using Cast = T;
+    template <class>
+    static constexpr bool can_cast() {
+        return true;
+    }
+};
+
+/// The caster of a view of a contiguous array, which is not converted if the core writes into it.
+template <class View, class T, int n_dimensions>
+struct ViewCaster : CasterOf<View> {
+    using Array = nb::ndarray<T, nb::ndim<n_dimensions>, nb::c_contig, nb::device::cpu>;
+    static constexpr auto Name = nb::detail::make_caster<Array>::Name;
+
+    bool from_python(nb::handle source, std::uint32_t flags, nb::detail::cleanup_list* cleanup) {
+        if (!std::is_const_v<T>) flags &= ~std::uint32_t{nb::detail::cast_flags::convert};
+        return array.from_python(source, flags, cleanup);
+    }
+    operator View() {
+        const auto& from = array.value;
+        if constexpr (n_dimensions == 1) {
+            return View(std::span<T>(from.data(), from.size()));
+        } else {
+            return View{{from.data(), from.size()}, from.shape(0), from.shape(1)};
+        }
+    }
+
+    nb::detail::make_caster<Array> array;
+};
+
+/// The caster of a struct that Python passes as a tuple of its parts.
+template <class Whole, class... Parts>
+struct PartsCaster : CasterOf<Whole> {
+    static constexpr auto Name = nb::detail::const_name("tuple");
+    static constexpr std::index_sequence_for<Parts...> places{};
+
+    bool from_python(nb::handle source, std::uint32_t flags, nb::detail::cleanup_list* cleanup) {
+        if (!PyTuple_Check(source.ptr()) || PyTuple_GET_SIZE(source.ptr()) != sizeof...(Parts)) {
+            return false;
+        }
+        return [&]<std::size_t... x>(std::index_sequence<x...>) {
+            return (
+                std::get<x>(parts).from_python(PyTuple_GET_ITEM(source.ptr(), x), flags, cleanup) &&
+                ...);
+        }(places);
+    }
+    operator Whole() {
+        return [&]<std::size_t... x>(std::index_sequence<x...>) {
+            return Whole{std::get<x>(parts).operator nb::detail::cast_t<Parts>()...};
+        }(places);
+    }
+
+    std::tuple<nb::detail::make_caster<Parts>...> parts;
+};
+
+/// The caster of a result that Python gets as a tuple of its fields.
+template <class Whole, auto... fields>
+struct FieldsCaster {
+    using Value = Whole;
+    static constexpr auto Name = nb::detail::const_name("tuple");
+
+    static nb::handle from_cpp(Whole&& whole, nb::rv_policy, nb::detail::cleanup_list*) {
+        return nb::make_tuple(std::move(whole.*fields)...).release();
+    }
+};
+
+}  // namespace batchsolve::python
+
+namespace nanobind::detail {
+
+using batchsolve::Ints;
+using batchsolve::Rows;
+using batchsolve::python::FieldsCaster;
+using batchsolve::python::PartsCaster;
+using batchsolve::python::ViewCaster;
+
+template <class T>
+struct type_caster<std::span<T>> : ViewCaster<std::span<T>, T, 1> {};
+
+template <class T>
+struct type_caster<Rows<T>> : ViewCaster<Rows<T>, T, 2> {};
+
+template <>
+struct type_caster<batchsolve::Streams> : ViewCaster<batchsolve::Streams, const std::uint64_t, 1> {
+};
+
+/// Vectors of numbers and matrices are arrays of Python.
+template <class T, class Element>
+struct OwnerCaster {
+    using Value = T;
+    using Array = ndarray<numpy, Element>;
+    static constexpr auto Name = make_caster<Array>::Name;
+
+    static handle from_cpp(T&& owner, rv_policy policy, cleanup_list* cleanup) {
+        return make_caster<Array>::from_cpp(batchsolve::python::to_python(std::move(owner)), policy,
+                                            cleanup);
+    }
+};
+
+template <class T>
+    requires std::is_arithmetic_v<T>
+struct type_caster<std::vector<T>> : OwnerCaster<std::vector<T>, T> {};
+
+template <class T>
+struct type_caster<batchsolve::Matrix<T>> : OwnerCaster<batchsolve::Matrix<T>, T> {};
+
+template <class T>
+struct type_caster<batchsolve::GrowingLists<T>>
+    : FieldsCaster<batchsolve::GrowingLists<T>, &batchsolve::GrowingLists<T>::bounds,
+                   &batchsolve::GrowingLists<T>::values> {};
+
+}  // namespace nanobind::detail

@@ -1,0 +1,400 @@
+"""Partition of a table into parts, such as for training and tests, without a leak between them.
+
+Rows that have a puzzle or a solution in common, up to symmetry, are one *group*, and stay together.
+Groups of several rows are drawn first, the largest first, each into a part with room for it; single
+rows then fill what is left.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.arrays import Bools, Ints
+from batchsolve.errors import InputError, counted, quoted
+from batchsolve.runs.audit import Seen, solved_rows
+from batchsolve.runs.dedupe import Decision, kept_table
+from batchsolve.runs.evaluate import columns_of, edges_of, in_order, shown_key
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, shown, summary_of
+from batchsolve.runs.specs import FileRun, Outputs, Read, Spec, table_of, written
+from batchsolve.search.answers import Answers
+from batchsolve.search.in_order import in_two_passes
+from batchsolve.search.rows import Write
+from batchsolve.settings import (
+    AuditFields,
+    FileSettings,
+    is_table,
+    path_of,
+    paths_of,
+    seed_of,
+    settings_of,
+)
+from batchsolve.tables.blocks import Block
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import files_and_tables, rows_like
+from batchsolve.tables.judged import ranges, strata_of
+from batchsolve.tables.places import split_suffixes
+from batchsolve.tables.reader import Batch
+from batchsolve.tables.repeats import FORM, UNSEEN, Compared, compared
+from batchsolve.workers import Pool
+from batchsolve.workers.base import LOG
+
+PARTS = "train=0.8,test=0.2"
+SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
+Counts = npt.NDArray[np.float64]
+
+
+@dataclass
+class PartitionSummary(Summary):
+    """The result of `partition`; see `Summary`.
+
+    Attributes
+    ----------
+    parts : dict of str to int
+        The rows of each part.
+    groups : int
+        Groups of several rows, which have a puzzle or a solution in common and stay together.
+    largest : int
+        The rows of the largest group.
+    undecided : int
+        Rows whose canonical form was not found; they are compared as they are written.
+    strata : dict of str to dict of str to int
+        The rows of each value of the column ``by``, in each part.
+
+    Examples
+    --------
+    >>> parts = {"train": 8, "test": 2}
+    >>> print(PartitionSummary(rows=10, parts=parts, groups=1, largest=3))
+    10 rows: 8 train (80.0 %), 2 test (20.0 %), 1 group of up to 3 rows; 0.0 s, 0 rows/s
+    """
+
+    parts: dict[str, int] = field(default_factory=dict)
+    groups: int = 0
+    largest: int = 0
+    undecided: int = 0
+    strata: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """True if every row was compared, and every part has rows."""
+        return all(self.parts.values()) and not (self.invalid or self.undecided)
+
+    def __str__(self) -> str:
+        said = [
+            f"{n:,} {name} ({100 * n / max(1, self.rows):.1f} %)" for name, n in self.parts.items()
+        ]
+        if self.groups:
+            said.append(f"{counted(self.groups, 'group')} of up to {self.largest:,} rows")
+        if self.invalid:
+            said.append(f"{self.invalid:,} invalid")
+        if self.undecided:
+            said.append(f"{self.undecided:,} without a canonical form, compared as written")
+        return summary_of(self, said)
+
+
+def partition(
+    inputs: Any,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    parts: str | Mapping[str, float] = PARTS,
+    by: str | Sequence[str] | None = None,
+    bins: Sequence[float] = (),
+    seed: int | None = 0,
+    on_progress: Callable[[Progress], None] | bool | None = None,
+    **settings: Unpack[AuditFields],
+) -> Any:
+    r"""Divide the rows of a table into parts, such as for training and tests, without leaks.
+
+    Rows that have a puzzle or a solution in common, up to symmetry, come into the same part. Every
+    puzzle is solved, so no column of solutions is needed.
+
+    Parameters
+    ----------
+    inputs : table, str or path, or a sequence of them
+        A table as of `solve_table`, or files as of `solve_file`.
+    output : str or path, optional
+        The folder of a file for each part, such as ``train.csv``, in the format of the input. By
+        default the parts are returned as tables.
+    parts : dict of str to float, or str
+        The share of each part; they add up to 1.
+    by : str or sequence of str, optional
+        As in `evaluate`: each stratum has the same shares, as far as groups allow that.
+    bins : sequence of float
+        As in `evaluate`.
+    seed : int or None
+        The seed of the random numbers; None draws one, and logs it. The parts depend on it and on
+        the rows alone.
+    on_progress : callable or True, optional
+        Called with a `Progress` after every block that is compared; True draws a progress bar.
+    **settings
+        As in `audit`.
+
+    Returns
+    -------
+    PartitionSummary, or dict of str to pandas.DataFrame, polars.DataFrame or pyarrow.Table
+        Without an output, the rows of each part, in their order, as a table of the library of
+        `inputs`, or else of Arrow; the summary is logged.
+
+    Raises
+    ------
+    InputError
+        If the shares do not add up to 1, or a table cannot be read.
+
+    Notes
+    -----
+    The solution of a row is the one that solving finds, if there is one only; otherwise the given
+    one, if it is right. Malformed rows are compared with none. A group that is larger than a part
+    comes into the part with the most room, and the others get less than their share. Grids with
+    other rules have no canonical form, and are compared as they are written.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rows = ["1.....2..3.....4", "4.....3..2.....1", "12....2..3.....4", "12.............."]
+    >>> made = partition(pa.table({"puzzle": rows}), parts={"train": 0.75, "test": 0.25})
+    >>> made["train"].num_rows, made["test"]["puzzle"].to_pylist()
+    (3, ['12..............'])
+    """
+    start = time.perf_counter()
+    workers, files = settings_of(partition, settings, FileSettings)
+    shares, edges, seed = shares_of(parts), edges_of(by, bins), seed_of(seed)
+    if output is not None and is_table(inputs):
+        raise InputError("a table is returned, not written; leave out the output")
+    sources = files_and_tables("the input", inputs)
+    if "-" in sources:
+        raise InputError("the rows are read twice; name a file in place of standard input")
+    corpus, totals = Corpus(sources, files), PartitionSummary()
+    for name in columns_of(by):
+        corpus.check_column(name)
+    with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
+        groups = _Groups(corpus, columns_of(by), edges, totals)
+        part_of = groups.drawn(shares, seed, pool, files.chunk, tell)
+    made = {}
+    for k, name in enumerate(shares):
+        is_in = part_of == k
+        totals.parts[name] = int(np.count_nonzero(is_in))
+        spec = _part_spec(corpus, is_in)
+        if output is None:
+            with Pool(**workers) as pool:
+                made[name] = rows_like(table_of(spec, pool), inputs, np.flatnonzero(is_in))
+        else:
+            target = _target(path_of("the output", output), name, sources[0])
+            run = FileRun(
+                paths_of("the input", inputs), target, files, Pool(**workers), is_whole=True
+            )
+            run.run(lambda *_, spec=spec: spec)
+    totals.seconds = time.perf_counter() - start
+    totals.rows_per_second = totals.rows / totals.seconds
+    LOG.info("%s", totals)
+    return made if output is None else totals
+
+
+def shares_of(parts: str | Mapping[str, float]) -> dict[str, float]:
+    """Return the share of each part.
+
+    Examples
+    --------
+    >>> shares_of("train=0.8,test=0.2")
+    {'train': 0.8, 'test': 0.2}
+    >>> shares_of({"train": 0.8, "test": 0.1})
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: `parts` are shares that add up to 1, such as ..., not 0.9
+    """
+    pairs: list[Any] = [one.strip().split("=", 1) for one in str(parts).split(",")]
+    if isinstance(parts, Mapping):
+        pairs = list(parts.items())
+    wrong = f"`parts` are shares that add up to 1, such as {PARTS}, not"
+    try:
+        shares = {str(name): float(share) for name, share in pairs}
+    except (TypeError, ValueError):
+        raise InputError(f"{wrong} {quoted(parts)}") from None
+    total = round(sum(shares.values()), 9)
+    if total != 1 or min(shares.values()) <= 0 or len(shares) < len(pairs):
+        raise InputError(f"{wrong} {total:g}" if total != 1 else f"{wrong} {quoted(parts)}")
+    if unusable := [name for name in shares if not re.fullmatch(r"\w[\w.-]*", name)]:
+        raise InputError(f"a part is named by a word, such as train, not {quoted(unusable[0])}")
+    return shares
+
+
+def _target(folder: str, name: str, source: Any) -> str:
+    """Return the file of a part in a folder, which is made; its format is that of the input."""
+    os.makedirs(folder, exist_ok=True)
+    suffix, compression = split_suffixes(source)
+    return os.path.join(folder, f"{name}{suffix + compression if suffix in SUFFIXES else '.csv'}")
+
+
+def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:
+    """Return the specification of the rows of one part."""
+
+    def work(blocks: Any, pool: Pool, read: Read, write: Write, first: int = 1) -> Outputs:
+        n_before = 0
+
+        def decide(block: Block, n_rows: int) -> Decision:
+            nonlocal n_before
+            n_before += n_rows
+            return np.where(is_in[n_before - n_rows : n_before], UNSEEN, 0), None
+
+        yield from in_two_passes(blocks, pool, Block.n_rows, decide, partial(written, read, write))
+
+    return Spec("partition", corpus, corpus.reader, partial(kept_table, False), work)
+
+
+class _Rows(NamedTuple):
+    """The solved rows of a block, with the stratum of each."""
+
+    n_rows: int
+    compared: Compared
+    strata: Ints
+    labels: list[tuple[str, ...]]
+
+
+def _with_strata(
+    secret: bytes,
+    has_given: bool,
+    by: tuple[str, ...],
+    edges: tuple[float, ...],
+    batch: Batch,
+    answers: Answers,
+) -> _Rows:
+    strata = strata_of(batch.table, by, edges)
+    return _Rows(len(batch), compared(secret, has_given, batch, answers), *strata)
+
+
+@dataclass
+class _Groups:
+    """The groups of the rows of a corpus, and the strata of the rows."""
+
+    corpus: Corpus
+    by: tuple[str, ...]
+    edges: tuple[float, ...]
+    totals: PartitionSummary
+
+    def drawn(
+        self,
+        shares: dict[str, float],
+        seed: int,
+        pool: Pool,
+        chunk: int | None,
+        tell: Callable[[Progress], None],
+    ) -> Ints:
+        """Return the number of the part of each row."""
+        self._read(pool, chunk, tell)
+        rng, n = np.random.default_rng(seed), len(self.labels)
+        sizes = np.bincount(self.labels, minlength=n)
+        several = np.flatnonzero(sizes > 1)
+        self.totals.groups, self.totals.largest = len(several), int(sizes.max(initial=0))
+        wanted = np.outer(
+            list(shares.values()), np.bincount(self.strata, minlength=len(self.names))
+        )
+        room, part_of = wanted.astype(np.float64), np.full(n, -1)
+        order = np.argsort(self.labels, kind="stable")
+        begins = np.searchsorted(self.labels[order], several)
+        mixed = rng.permutation(len(several))
+        for k in mixed[np.argsort(-sizes[several[mixed]], kind="stable")].tolist():
+            rows = order[begins[k] : begins[k] + sizes[several[k]]]
+            part_of[rows] = _part_for(self.strata[rows], room, wanted.sum(axis=1), rng)
+        self._fill(part_of, room, rng)
+        for s, name in enumerate(self.names if self.by else []):
+            counts = np.bincount(part_of[self.strata == s], minlength=len(shares))
+            if counts.any():
+                self.totals.strata[name] = dict(zip(shares, counts.tolist(), strict=True))
+        return part_of
+
+    def _read(self, pool: Pool, chunk: int | None, tell: Callable[[Progress], None]) -> None:
+        """Find the label of the group of each row, its first row, and the number of its stratum."""
+        seen, corpus, totals = Seen(), self.corpus, self.totals
+        totals.column, totals.solution_column = corpus.given_column, corpus.solution_column
+        totals.rule_columns = list(corpus.rule_columns)
+        has_given = corpus.solution_column is not None
+        write = partial(_with_strata, seen.secret, has_given, self.by, self.edges)
+        numbers: dict[tuple[str, ...], int] = {}
+        strata, edges = [np.zeros(0, np.int64)], [np.zeros((0, 2), np.int64)]
+        for _, rows in solved_rows(corpus, write, pool, chunk, totals, tell):
+            every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
+            first = seen.first_rows(rows.compared, (f"puzzle{FORM}", f"solution{FORM}"))
+            for those in first.values():
+                is_later = those != UNSEEN
+                edges.append(np.column_stack([every[is_later], those[is_later]]))
+            each = [numbers.setdefault(label, len(numbers)) for label in rows.labels]
+            strata.append(np.array(each, np.int64)[rows.strata])
+            totals.add(rows.compared.sums)
+        names = list(in_order(numbers, [ranges(self.edges) if self.edges else ()] * len(self.by)))
+        ranks = np.empty(len(numbers), np.int64)  # in an order that blocks do not change
+        ranks[[numbers[columns_of(name)] for name in names]] = np.arange(len(names))
+        self.strata, self.names = ranks[np.concatenate(strata)], list(map(shown_key, names))
+        self.labels = _labels(seen.n_rows, np.concatenate(edges))
+
+    def _fill(self, part_of: Ints, room: Counts, rng: np.random.Generator) -> None:
+        """Draw the parts of single rows; what a stratum cannot have right, the next ones make up.
+
+        The largest strata come last, for which that matters least.
+        """
+        singles = np.flatnonzero(part_of < 0)
+        counts = np.bincount(self.strata[singles], minlength=len(self.names))
+        carried = np.zeros(len(room))
+        for s in np.argsort(counts, kind="stable").tolist():
+            wanted = room[:, s] + carried
+            n_each = _whole(wanted, int(counts[s]))
+            rows = rng.permutation(singles[self.strata[singles] == s])
+            part_of[rows] = np.repeat(np.arange(len(room)), n_each)
+            carried = wanted - n_each
+
+
+def _labels(n: int, edges: Ints) -> Ints:
+    """Return the least row of the connected component of each row.
+
+    Examples
+    --------
+    >>> _labels(5, np.array([[2, 0], [3, 1], [3, 2]])).tolist()
+    [0, 0, 0, 0, 4]
+    """
+    labels, before = np.arange(n), np.zeros(0, np.int64)
+    later, first = edges.T
+    while not np.array_equal(labels, before):
+        before = labels.copy()
+        least = np.minimum(labels[later], labels[first])
+        np.minimum.at(labels, later, least)
+        np.minimum.at(labels, first, least)
+        labels = labels[labels]
+    return labels
+
+
+def _part_for(strata: Ints, room: Counts, wanted: Counts, rng: np.random.Generator) -> int:
+    """Draw the part of a group, and take its room; parts with more room are more likely.
+
+    A group that fits into none comes into that with the most room, of several into the emptiest.
+    """
+    which, counts = np.unique(strata, return_counts=True)
+    free = room[:, which].clip(0).sum(axis=1)
+    fits = free * (free >= len(strata))
+    if fits.any():
+        part = int(rng.choice(len(free), p=fits / fits.sum()))
+    else:
+        left = room[:, which].sum(axis=1).round(6)
+        part = max(range(len(left)), key=lambda p: (left[p], left[p] / wanted[p]))
+    room[part, which] -= counts
+    return part
+
+
+def _whole(wanted: Counts, n: int) -> Ints:
+    """Return whole numbers near some numbers, none of them negative, that add up to n.
+
+    Examples
+    --------
+    >>> _whole(np.array([2.6, 1.9, -0.5]), 4).tolist()
+    [2, 2, 0]
+    """
+    share = wanted.clip(0)
+    share = share * n / share.sum() if share.sum() else np.full(len(share), n / len(share))
+    found = np.floor(share + 1e-9).astype(np.int64)
+    found[np.argsort(found - share, kind="stable")[: n - found.sum()]] += 1
+    return found

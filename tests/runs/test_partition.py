@@ -1,0 +1,182 @@
+"""Parts of a table: no leak of either kind, the shares, and the same parts whoever works."""
+
+import json
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+from conftest import rows_of_csv
+from invoking import invoke
+from oracles import canonical_form
+
+import batchsolve as bs
+
+DATASETS = Path(__file__).parent.parent.parent / "datasets"
+TEXT = pacsv.ConvertOptions(column_types={"puzzle": pa.string(), "solution": pa.string()})
+NINES = pacsv.read_csv(DATASETS / "sudoku9.csv", convert_options=TEXT).slice(0, 300)
+SIXES = bs.generate_table(120, box=(2, 3), seed=1, clues=(9, 14))
+
+
+def with_relatives(n):
+    """Return puzzles with ids: some, images of the first of them, and these with a clue more."""
+    some = NINES.select(["puzzle", "solution"]).slice(0, n)
+    images = bs.augment(some.slice(0, n // 3), 2, seed=3).drop_columns("source_row")
+    rows = zip(images["puzzle"].to_pylist(), images["solution"].to_pylist(), strict=True)
+    more = [p[: p.index(".")] + s[p.index(".")] + p[p.index(".") + 1 :] for p, s in rows]
+    table = pa.concat_tables([some, images, images.set_column(0, "puzzle", [more])])
+    table = table.take(np.random.default_rng(5).permutation(len(table)))
+    clues = [81 - text.count(".") for text in table["puzzle"].to_pylist()]
+    return table.append_column("id", pa.array(range(len(table)))).append_column("clues", [clues])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_relatives_stay_together_and_shares_are_kept(seed):
+    table = with_relatives(100)  # 33 groups of 5 rows, and 67 rows
+    how = {"parts": {"train": 0.7, "dev": 0.1, "test": 0.2}, "seed": seed}
+    made = bs.partition(table, **how)
+    assert {name: len(part) for name, part in made.items()} == {
+        "train": pytest.approx(0.7 * 232, abs=1),
+        "dev": pytest.approx(0.1 * 232, abs=1),
+        "test": pytest.approx(0.2 * 232, abs=1),
+    }
+    ids = [part["id"].to_pylist() for part in made.values()]
+    assert sorted(chain.from_iterable(ids)) == list(range(232))
+    assert all(each == sorted(each) for each in ids)
+    for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
+        assert bs.audit(made[one], made[other]).test.leaks == 0
+    again = bs.partition(table.drop_columns("solution"), **how, jobs=2, chunk=9)
+    assert [part["id"].to_pylist() for part in again.values()] == ids
+    assert bs.partition(table, parts=how["parts"], seed=9)["test"]["id"].to_pylist() != ids[2]
+
+
+def test_groups_are_those_of_canonical_forms_of_puzzles_and_solutions():
+    """Every solution of 6×6 has many puzzles; the groups are found once more in plain Python."""
+    rows = zip(SIXES["puzzle"].to_pylist(), SIXES["solution"].to_pylist(), strict=True)
+    forms = [
+        [canonical_form([0 if c == "." else int(c) for c in text], 2, 3)[0] for text in row]
+        for row in rows
+    ]
+    made = bs.partition(SIXES.select(["puzzle"]), parts="a=0.5,b=0.5")
+    parts = {text: name for name, part in made.items() for text in part["puzzle"].to_pylist()}
+    part_of = [parts[text] for text in SIXES["puzzle"].to_pylist()]
+    of_form = {}
+    for k, (puzzle, solution) in enumerate(forms):
+        for form in (("puzzle", puzzle), ("solution", solution)):
+            assert of_form.setdefault(form, part_of[k]) == part_of[k]
+    assert len(made["a"]) == pytest.approx(60, abs=3)
+
+
+def test_each_stratum_has_the_shares():
+    table = with_relatives(90)
+    made = bs.partition(table, parts={"train": 0.75, "test": 0.25}, by="clues", bins=[46])
+    bins = (lambda n: n < 46, lambda n: n >= 46)
+    for within in bins:
+        counts = [sum(map(within, part["clues"].to_pylist())) for part in made.values()]
+        assert counts[0] / sum(counts) == pytest.approx(0.75, abs=0.1)
+    assert len(made["train"]) == pytest.approx(0.75 * len(table), abs=1)
+    rare = table.slice(0, 40).set_column(3, "clues", [pa.array(range(40))])  # one row of each
+    assert len(bs.partition(rare, by="clues")["test"]) in (7, 8, 9)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl", ".tsv.gz", ".txt"])
+def test_files_have_the_format_of_the_input_and_the_same_bytes(suffix, tmp_path):
+    table = with_relatives(30)
+    name = str(tmp_path / f"in{suffix}")
+    if suffix == ".txt":
+        Path(name).write_text("\n".join(table["puzzle"].to_pylist()))
+    else:
+        pacsv.write_csv(table, tmp_path / "given.csv")
+        bs.dedupe(tmp_path / "given.csv", name, mark=True)
+    written = []
+    for k, how in enumerate([{}, {"jobs": 2, "chunk": 5}, {"backend": "loky", "jobs": 2}]):
+        summary = bs.partition(name, tmp_path / f"{k}", by=None, seed=4, **how)
+        assert summary.parts == {"train": 56, "test": 14}
+        assert (summary.groups, summary.largest) == (10, 5)
+        kept = ".csv" if suffix == ".txt" else suffix
+        files = {path.name: path.read_bytes() for path in (tmp_path / f"{k}").iterdir()}
+        assert sorted(files) == [f"test{kept}", f"train{kept}"]
+        written.append(files)
+    if not suffix.endswith("gz"):  # whose blocks are compressed apart
+        assert written[0] == written[1] == written[2]
+    if suffix == ".parquet":
+        assert pq.read_table(tmp_path / "0" / "test.parquet").num_rows == 14
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_data_frames_are_of_the_kind_that_came(library):
+    module = pytest.importorskip(library)
+    made = bs.partition(module.DataFrame(with_relatives(9).to_pydict()))
+    assert [type(part) for part in made.values()] == [module.DataFrame] * 2
+    assert sorted(chain.from_iterable(part["id"] for part in made.values())) == list(range(21))
+
+
+def test_hard_cases_are_said(tmp_path, caplog):
+    one = "1.....2..3.....4"
+    images = bs.augment(pa.table({"puzzle": [one]}), 9, seed=1)
+    with caplog.at_level("INFO"):
+        made = bs.partition(images, parts={"a": 0.5, "b": 0.5})
+    assert [len(part) for part in made.values()] == [9, 0]  # one group
+    assert "9 a (100.0 %), 0 b (0.0 %), 1 group of up to 9 rows" in caplog.text
+    malformed = pa.table({"puzzle": [one, "12", "11..............", "12"]})
+    made = bs.partition(malformed, parts="a=0.5,b=0.5")
+    assert sorted(made["a"]["puzzle"].to_pylist() + made["b"]["puzzle"].to_pylist()) == sorted(
+        malformed["puzzle"].to_pylist()
+    )
+    empty = bs.partition(malformed.slice(0, 0))
+    assert {name: (len(part), part.column_names) for name, part in empty.items()} == {
+        "train": (0, ["puzzle"]),
+        "test": (0, ["puzzle"]),
+    }
+    (tmp_path / "empty.csv").write_text("id,puzzle\n")
+    done = invoke("partition", tmp_path / "empty.csv", "-o", tmp_path / "parts")
+    assert done.exit_code == 1
+    assert (tmp_path / "parts" / "test.csv").read_text() == "id,puzzle\n"
+    ruled = pa.table({"puzzle": [one, one], "rules": ["x", ""]})
+    assert [len(part) for part in bs.partition(ruled, parts="a=0.5,b=0.5").values()] == [1, 1]
+
+
+def test_the_command_says_what_it_did(tmp_path):
+    table = with_relatives(30)
+    pacsv.write_csv(table, tmp_path / "in.csv")
+    words = ["partition", tmp_path / "in.csv", "-o", tmp_path / "parts", "--seed", 4]
+    done = invoke(*words)
+    assert done.stderr.startswith("70 rows: 56 train (80.0 %), 14 test (20.0 %), 10 groups of up t")
+    assert done.exit_code == 0
+    assert len(rows_of_csv(tmp_path / "parts" / "test.csv")) == 14
+    facts = json.loads(invoke(*words, "--by", "clues", "--json").stdout)
+    assert sum(facts["strata"]["45"].values()) == table["clues"].to_pylist().count(45)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"parts": {"a": 0.5, "b": 0.4}}, "shares that add up to 1, such as .*, not 0.9"),
+        ({"parts": "a=0.5,b"}, "shares that add up to 1, such as .*, not 'a=0.5,b'"),
+        ({"parts": "a=2,b=-1"}, "shares that add up to 1, such as .*, not 'a=2,b=-1'"),
+        ({"parts": "a=0.5,a=0.5"}, "shares that add up to 1, such as .*, not"),
+        ({"parts": "../a=0.5,b=0.5"}, "a part is named by a word, such as train, not '../a'"),
+        (
+            {"by": "level"},
+            "unknown column 'level'; choose from 'puzzle', 'solution', 'id', 'clues'",
+        ),
+        ({"bins": [1]}, "`bins` are of the values of one column"),
+        ({"output": "parts"}, "a table is returned, not written; leave out the output"),
+        ({"seed": -1}, "a seed is 0 or more, not -1"),
+    ],
+)
+def test_what_cannot_be_done_is_one_message(how, message):
+    with pytest.raises(bs.InputError, match=message):
+        bs.partition(with_relatives(9), **how)
+
+
+def test_parts_do_not_replace_their_input(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pacsv.write_csv(with_relatives(9), "train.csv")
+    with pytest.raises(bs.InputError, match="is both input and output"):
+        bs.partition("train.csv", ".")
+    with pytest.raises(bs.InputError, match="the rows are read twice; name a file in place"):
+        bs.partition("-", "parts")
