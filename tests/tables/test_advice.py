@@ -67,6 +67,7 @@ TABLE = pa.table({"puzzle": [PUZZLE] * 50})
 
 def zipped(path):
     with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("notes.txt", "")
         archive.writestr("in.csv", f"puzzle\n{PUZZLE}\n")
 
 
@@ -121,7 +122,8 @@ def test_a_dataset_is_mapped_in_the_format_of_arrow():
 
 
 def test_arrays_in_an_archive_are_to_be_saved_apart(tmp_path):
-    np.savez(tmp_path / "in.npz", puzzle=np.zeros((1, 81), np.uint8))
+    array = np.zeros((1, 81), np.uint8)
+    np.savez(tmp_path / "in.npz", puzzle=array, solution=array)
     with pytest.raises(bs.InputError, match=r"arrays of NumPy \(.npz\); save .* as \.npy"):
         bs.dedupe(tmp_path / "in.npz", tmp_path / "out.csv")
     with pytest.raises(bs.InputError, match=r"no array is called 'indptr'; .* as \.npy"):
