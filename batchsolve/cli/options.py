@@ -370,9 +370,9 @@ def how_written(puzzles: FileSettings) -> dict[str, Any]:
 # Options and arguments that several commands share
 
 PROBLEM = (
-    "A grid file, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, .sets, .json, .npz or "
-    ".tiling file, such a form in a file of any name (dlx:problem.txt, dlx:-), or a family such as "
-    "queens:12 or sudoku:2x3."
+    "A file of one grid, or its text, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, "
+    ".sets, .json, .npz, .tiling, .matrix or .rows file, such a form in a file of any name "
+    "(dlx:problem.txt, dlx:-), or a family such as queens:12 or sudoku:2x3."
 )
 Problem = Annotated[str, argument(metavar="PROBLEM", help=PROBLEM)]
 Inputs = Annotated[

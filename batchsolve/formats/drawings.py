@@ -136,6 +136,7 @@ def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> 
 
     Examples
     --------
+    >>> from batchsolve.problems.notation import usual_notation
     >>> print(draw_grid(grid_problem(4), usual_notation(4), [1, 0, 0, 0] * 4), end="")
     +-----+-----+
     | 1 . | . . |

@@ -41,7 +41,7 @@ _BLANKS = frozenset(BLANKS)
 _OTHER_BLANKS = "?x"  # which an option has to name
 _MARKS = frozenset("/|,;: \t")  # between fields, rows or cells
 _DOTS = str.maketrans("·∙⋅•", "....")  # raised ones are blank cells, too
-_MOST_CHARACTERS = 16 << 10  # of a text that can be a grid
+_SENTENCE = re.compile(r"(?:\b[A-Za-z][a-z]{0,14}[,.]? +){8}")  # of no grid, nor title
 
 # library lines of HoDoKu, such as :0000:x:…:::, with the grid in the fourth field, and + before
 # cells that are solved
@@ -93,15 +93,19 @@ def in_one_line(text: str) -> str:
     >>> in_one_line("+--+--+\n|12|..|\n|3.|..|\n+--+--+\n|..|..|\n|..|.4|\n+--+--+")
     '12..3.........4'
     >>> in_one_line("[[1, 2, null, 0], [3, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 4]]")
-    '12.0300000000004'
+    '1,2,.,0,3,0,0,0,0,0,0,0,0,0,0,4'
     """
-    if len(text) > _MOST_CHARACTERS:
+    if _SENTENCE.search(text):
         return text
     if "#" in text and drawing_of(text):
         return "".join(text.split())
     plain = bare(text).strip()
-    if cells := _cells_between_blanks(plain.split()):
-        return cells
+    if _are_rows(words := plain.split()):
+        return "".join(words)
+    if _root(len(words)) and max(map(len, words)) <= LONGEST_NUMBER:
+        if text.lstrip()[:1] == "[" and not any(map(str.isalpha, words)):
+            return ("," if "," in text else " ").join(words)  # a list holds numbers
+        return joined([words], True)
     try:
         rows = rows_of(plain)
     except NoGridError:
@@ -161,14 +165,6 @@ def _of_list(text: str) -> str:
     if "." in text and '"' not in text and "'" not in text:  # rows of characters are quoted
         text = _WHOLE.sub("", text)
     return " ".join(text.translate(_AROUND).split())
-
-
-def _cells_between_blanks(words: Sequence[str]) -> str:
-    """Return N words of N characters, or N² numbers, in one line; of others, an empty text."""
-    if _are_rows(words):
-        return "".join(words)
-    are_cells = _root(len(words)) and max(map(len, words)) <= LONGEST_NUMBER
-    return joined([words], True) if are_cells else ""
 
 
 def rows_of_line(line: str) -> list[str]:
@@ -259,9 +255,7 @@ def size_of(lines: Sequence[Sequence[str]]) -> int | None:
 def joined(lines: Sequence[Sequence[str]], are_words: bool) -> str:
     """Return the cells of rows as text, with blanks between numbers."""
     cells = list(chain.from_iterable(lines))
-    text = "".join(cells)
-    are_digits = len(text) == len(cells) <= MOST_PLAIN**2 and text.isdigit()  # the most usual ones
-    return text if are_digits or not (are_words and are_numbers(cells)) else " ".join(cells)
+    return (" " if are_words and are_numbers(cells) else "").join(cells)
 
 
 def are_numbers(words: Sequence[str]) -> bool:

@@ -232,7 +232,7 @@ def _read_text(text: str, written: Mapping[str, Any]) -> Reading | None:
         is_name = isinstance(error, NoGridError) or re.search("[a-z]{2}", text)
         if is_name and "\n" not in text.strip():
             return None
-        raise
+        raise InputError(f"{shortened(text)}: {error}") from error
     return Reading(problem, problem.stack(grid), shortened(in_one_line(text)), notation)
 
 

@@ -543,3 +543,19 @@ def test_rows_have_the_items_of_options(tmp_path):
     assert bs.count(tmp_path / "a.rows").count == 2
     (tmp_path / "b.txt").write_text("1 3\n2 4\n")
     assert bs.count(f"rows:{tmp_path}/b.txt").count == 1
+
+
+@pytest.mark.parametrize("n", [36, 144])
+def test_large_grids_in_cells_are_read(n):
+    rows = [[(r + c) % n + 1 for c in range(n)] for r in range(n)]
+    texts = [json.dumps(rows), "\n".join(" ".join(map(str, row)) for row in rows)]
+    box = {36: (6, 6), 144: (12, 12)}[n]
+    table = pa.table({"puzzle": texts})
+    messages = bs.solve_table(table, box=box, limit=1, node_limit=1)["message"].to_pylist()
+    assert [message[:5] for message in messages] == ["digit"] * 2  # read, and clues clash
+
+
+def test_sentences_are_no_grids():
+    text = f"Here is the only solution of this puzzle: {SOLUTION}"
+    table = pa.table({"puzzle": [PUZZLE, text]})
+    assert bs.solve_table(table)["message"][1].as_py().startswith(f"{len(text)} characters")
