@@ -20,7 +20,7 @@ from functools import cache
 from numbers import Real
 from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints, overload
 
-from batchsolve.errors import InputError, argument_errors, listed, not_but, quoted
+from batchsolve.errors import InputError, argument_errors, is_table, listed, not_but, quoted
 
 AUTO = "auto"
 """The name of the engine that suits the problem."""
@@ -263,16 +263,16 @@ def paths_of(what: str, paths: Any) -> list[str]:
     return [path_of(what, path) for path in each_of(paths)]
 
 
-def is_table(value: Any) -> bool:
-    """Return True for a table of any library.
+def is_tabular(value: Any) -> bool:
+    """Return True for a table of any library, and for what is meant as one.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> is_table(pa.table({"puzzle": ["1.....2..3.....4"]})), is_table("puzzles.csv")
+    >>> is_tabular(pa.table({"puzzle": ["1.....2..3.....4"]})), is_tabular("puzzles.csv")
     (True, False)
     """
-    return hasattr(type(value), "columns") or hasattr(value, "__arrow_c_stream__")
+    return is_table(value) or hasattr(value, "__arrow_c_stream__")
 
 
 def each_of(values: Any) -> list[Any]:
@@ -283,8 +283,8 @@ def each_of(values: Any) -> list[Any]:
     >>> each_of("a.csv"), each_of(("a.csv", "b.csv"))
     (['a.csv'], ['a.csv', 'b.csv'])
     """
-    is_one = isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable)
-    is_one = is_one or hasattr(values, "read") or is_table(values)
+    is_one = isinstance(values, str | bytes) or not isinstance(values, Iterable)
+    is_one = is_one or hasattr(values, "read") or is_tabular(values)
     return [values] if is_one else list(values)
 
 
@@ -705,7 +705,7 @@ class PuzzleSettings:
             raise InputError(f"{what}, not {quoted(given)}")
         object.__setattr__(self, "columns", names)
         what = "a file to compare with"
-        known = (one if is_table(one) else path_of(what, one) for one in each_of(self.unlike))
+        known = (one if is_tabular(one) else path_of(what, one) for one in each_of(self.unlike))
         object.__setattr__(self, "unlike", tuple(known))
         whole, every = (_whole, 0, UNLIMITED), (float, float("-inf"), float("inf"))
         for name, kind, how in (

@@ -316,15 +316,7 @@ def test_type_checkers_know_the_fields_of_settings(taken, kinds):
     for name in ("jobs", "backend", "address", "search", "files", "wanted"):
         hints.pop(name, None)
     known = {name: hint for kind in kinds for name, hint in get_type_hints(kind).items()}
-    wide = {
-        "box",
-        "clues",
-        "rating",
-        "cages",
-        "line_cells",
-        "columns",
-        "seed",
-    }
+    wide = {"box", "clues", "rating", "cages", "line_cells", "columns", "seed", "split_depth"}
     assert hints.keys() <= known.keys()
     assert all(hints[name] == known[name] for name in hints.keys() - wide)
 

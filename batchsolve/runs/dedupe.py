@@ -42,7 +42,7 @@ from batchsolve.settings import (
     DedupeFields,
     FileSettings,
     each_of,
-    is_table,
+    is_tabular,
     path_of,
     paths_of,
     settings_of,
@@ -247,11 +247,11 @@ def dedupe(
         search = _Repeats(known, bool(up_to_symmetry), bool(mark), files, tell)
         if output is None:
             return _kept_rows(search, inputs, Pool(**workers))
-        if is_table(inputs):
+        if is_tabular(inputs):
             raise InputError("a table is returned, not written; leave out the output")
         given, target = paths_of("the input", inputs), path_of("the output", output)
         for other, theirs in zip(others, known, strict=True):
-            if not is_table(other):
+            if not is_tabular(other):
                 refuse_own_output(paths_of(what, other), list(map(str, theirs)), target)
         run = FileRun(given, target, files, Pool(**workers), tell, is_whole=True)
         return run.run(search.written_to)

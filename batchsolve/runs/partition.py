@@ -31,7 +31,7 @@ from batchsolve.search.rows import Write
 from batchsolve.settings import (
     AuditFields,
     FileSettings,
-    is_table,
+    is_tabular,
     path_of,
     paths_of,
     seed_of,
@@ -166,7 +166,7 @@ def partition(
     start = time.perf_counter()
     workers, files = settings_of(partition, settings, FileSettings)
     shares, edges, seed = shares_of(parts), edges_of(by, bins), seed_of(seed)
-    if output is not None and is_table(inputs):
+    if output is not None and is_tabular(inputs):
         raise InputError("a table is returned, not written; leave out the output")
     sources = files_and_tables("the input", inputs)
     if "-" in sources:

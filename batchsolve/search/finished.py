@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from batchsolve.arrays import Ints
+from batchsolve.arrays import Floats, Ints
 from batchsolve.engines import Outcome
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.scheduler import Piece
@@ -35,7 +35,7 @@ class FinishedShare:
         self._first = int(np.diff(start.stacks.offsets).min(initial=0))
         self._open, self._weights, self._searched, self._nodes = np.zeros((4, LEVELS))
         self._left = np.zeros((LEVELS, LEVELS))  # stacks that tasks at a level left at another
-        self._count(start, 1)
+        self._count(self._levels(start.stacks), start.weights, 1)
         self._known_at, self._known = -1.0, 0.0
 
     def add(self, piece: Piece, outcome: Outcome, left: Piece) -> None:
@@ -45,9 +45,9 @@ class FinishedShare:
         new = searched[outcome.parents]
         self._searched += np.bincount(at[searched], minlength=LEVELS)
         self._nodes += np.bincount(at, outcome.nodes, LEVELS)
-        np.add.at(self._left, (at[outcome.parents[new]], below[new]), 1)
-        self._count(piece, -1)
-        self._count(left, 1)
+        np.add.at(self._left.reshape(-1), at[outcome.parents[new]] * LEVELS + below[new], 1)
+        self._count(at, piece.weights, -1)
+        self._count(below, left.weights, 1)
 
     @property
     def by_weights(self) -> float:
@@ -75,10 +75,9 @@ class FinishedShare:
         rest = nodes * unknown / max(1 / HUGE, self.by_weights)
         return float(self._open[: deepest + 1] @ sizes[: deepest + 1] + rest)
 
-    def _count(self, piece: Piece, sign: int) -> None:
-        at = self._levels(piece.stacks)
+    def _count(self, at: Ints, weights: Floats, sign: int) -> None:
         self._open += sign * np.bincount(at, minlength=LEVELS)
-        self._weights += sign * np.bincount(at, piece.weights, LEVELS)
+        self._weights += sign * np.bincount(at, weights, LEVELS)
 
     def _levels(self, stacks: Stacks) -> Ints:
         return np.clip(np.diff(stacks.offsets) - self._first, 0, LEVELS - 1)

@@ -6,6 +6,7 @@ implement; none of them is imported here.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, first_line, not_but, quoted, shortened
-from batchsolve.settings import each_of, is_table, path_of
+from batchsolve.settings import each_of, path_of
 from batchsolve.tables.blocks import is_list
 from batchsolve.tables.places import files_of
 from batchsolve.tables.sources import TableSource
@@ -61,11 +62,11 @@ def files_and_tables(what: str, inputs: Any, name: str = "the table") -> list[st
     """
     found: list[str | TableSource] = []
     for k, one in enumerate(each_of(inputs)):
-        if is_table(one):
+        if isinstance(one, str | bytes | os.PathLike):
+            found += files_of([path_of(what, one)])
+        else:
             which = name if one is inputs else f"{name}[{k}]"
             found.append(TableSource(without_views(arrow_table(one)), which))
-        else:
-            found += files_of([path_of(what, one)])
     return found
 
 

@@ -362,7 +362,7 @@ WISHES = {
 @pytest.mark.parametrize("why", WISHES)
 def test_impossible_wishes_are_one_clear_error(why):
     with pytest.raises((bs.InputError, bs.ProblemError), match=why):
-        bs.generate_table(20, **{"box": (2, 2), "node_limit": 5_000, "seed": 0} | WISHES[why])
+        bs.generate_table(20, **{"seed": 0, "box": (2, 2), "node_limit": 5_000, **WISHES[why]})
 
 
 def test_the_row_without_a_puzzle_is_named_and_those_before_it_are_kept(tmp_path):

@@ -67,7 +67,8 @@ TABLE = pa.table({"puzzle": [PUZZLE] * 50})
 
 def zipped(path):
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("in.csv", f"puzzle\n{PUZZLE}\n")
+        for name in ("in.csv", "other.csv"):  # one alone is read
+            archive.writestr(name, f"puzzle\n{PUZZLE}\n")
 
 
 def plain(data):
@@ -121,7 +122,10 @@ def test_a_dataset_is_mapped_in_the_format_of_arrow():
 
 
 def test_arrays_in_an_archive_are_to_be_saved_apart(tmp_path):
-    np.savez(tmp_path / "in.npz", puzzle=np.zeros((1, 81), np.uint8))
+    grids = np.zeros((1, 81), np.uint8)
+    np.savez(tmp_path / "one.npz", grids)
+    assert bs.dedupe(tmp_path / "one.npz").num_rows == 1
+    np.savez(tmp_path / "in.npz", puzzle=grids, solution=grids)
     with pytest.raises(bs.InputError, match=r"arrays of NumPy \(.npz\); save .* as \.npy"):
         bs.dedupe(tmp_path / "in.npz", tmp_path / "out.csv")
     with pytest.raises(bs.InputError, match=r"no array is called 'indptr'; .* as \.npy"):
