@@ -60,7 +60,8 @@ V popcount(V x) {
         x = x - (x >> 1 & pairs);
         x = (x & fours) + (x >> 2 & fours);
         x = (x + (x >> 4)) & Lane{all / 17};
-        for (int shift = 8; shift < 8 * int{sizeof(Lane)}; shift *= 2) x = x + (x >> shift);
+        x = x + (x >> 8);
+        if constexpr (sizeof(Lane) == 4) x = x + (x >> 16);
         return x & 0x3f;
     }
 #endif
