@@ -312,9 +312,8 @@ def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
             text_of(name, text)
     if box is None:
         return None
-    with argument_errors("box is a pair, such as (2, 3) or 2x3", box):
-        sides = map(int, box.lower().split("x")) if isinstance(box, str) else box
-        rows, columns = map(operator.index, sides)
+    with argument_errors("box is a pair, such as (3, 3) or 3x3", box):
+        rows, columns = map(_whole, box.lower().split("x") if isinstance(box, str) else box)
     if min(rows, columns) < 1:
         raise InputError(f"a box has 1 row and column or more, not {box}")
     return rows, columns
@@ -359,7 +358,11 @@ def bounds_of(kind: str, given: Any, number: Callable[[Any], Any], least: Any, m
 
 
 def _whole(value: Any) -> int:
-    return int(value) if isinstance(value, str) else operator.index(value)
+    if not isinstance(value, str):
+        return operator.index(value)
+    if not value.isascii():  # int reads the digits of all scripts
+        raise ValueError(f"{value!r} has digits other than 0 to 9")
+    return int(value)
 
 
 _One = TypeVar("_One")
