@@ -312,7 +312,7 @@ def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
             text_of(name, text)
     if box is None:
         return None
-    with argument_errors("box is a pair, such as (3, 3) or 3x3", box):
+    with argument_errors("box is a pair, such as (2, 3) or 2x3", box):
         rows, columns = map(_whole, box.lower().split("x") if isinstance(box, str) else box)
     if min(rows, columns) < 1:
         raise InputError(f"a box has 1 row and column or more, not {box}")

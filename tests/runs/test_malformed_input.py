@@ -138,7 +138,7 @@ def test_after_a_refused_input_there_is_one_message_and_no_rest(solve, tmp_path,
     ("options", "words"),
     [
         (["--column", "x"], ["'x'", "'puzzle'"]),
-        (["--box", "3"], ["3x3"]),
+        (["--box", "3"], ["2x3"]),
         (["--box", "2x3"], ["81", "36"]),
         (["--alphabet", "1-8"], ["9 different", "1-9"]),
         (["--limit", "0"], ["limit is 1 or more"]),
