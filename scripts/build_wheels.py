@@ -1,7 +1,8 @@
 """Build wheels for other machines: Linux with the C library of `build_backend.GLIBC` or newer.
 
-zig compiles them, so no container is needed. Each Python that is named must be installed, because a
-wheel is for one of them; PYTHON is a path or a command. The wheels have all levels of processor.
+zig compiles them, so no container is needed; the Python that runs this needs scikit-build-core and
+wheel. Each Python that is named must be installed, because a wheel is for one of them; PYTHON is a
+path or a command. The wheels have all levels of processor.
 """
 
 from __future__ import annotations
