@@ -20,7 +20,7 @@ from batchsolve.arrays import Bools, Ints
 from batchsolve.engines.choice import Choice
 from batchsolve.pictures.svg import html_table, text_table
 from batchsolve.runs.dedupe import check_same_rules
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, facts_of, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, facts_of, note_columns, shown
 from batchsolve.runs.specs import blocks_for, followed, searching
 from batchsolve.search.answers import Answers
 from batchsolve.settings import (
@@ -206,9 +206,7 @@ def audit(
     sums, seen = [AuditedTable(), AuditedTable()], Seen()
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
         for corpus, totals in zip(corpora, sums, strict=True):
-            totals.column, totals.solution_column = corpus.given_column, corpus.solution_column
-            totals.rule_columns = list(corpus.rule_columns)
-            totals.unread_columns = corpus.unread_columns
+            note_columns(totals, corpus)
             seen.n_train = seen.n_rows  # in the end, the rows of the first table
             write = partial(compared, seen.secret, corpus.solution_column is not None)
             for _, rows in solved_rows(corpus, write, pool, files.chunk, totals, tell):

@@ -23,7 +23,14 @@ from batchsolve.errors import InputError, counted, quoted
 from batchsolve.runs.audit import Seen, solved_rows
 from batchsolve.runs.dedupe import Decision, kept_table
 from batchsolve.runs.evaluate import columns_of, edges_of, in_order, shown_key
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, shown, summary_of
+from batchsolve.runs.progress import (
+    ROW_BAR,
+    Progress,
+    Summary,
+    note_columns,
+    shown,
+    summary_of,
+)
 from batchsolve.runs.specs import FileRun, Outputs, Read, Spec, table_of, written
 from batchsolve.search.answers import Answers
 from batchsolve.search.in_order import in_two_passes
@@ -312,8 +319,7 @@ class _Groups:
     def _read(self, pool: Pool, chunk: int | None, tell: Callable[[Progress], None]) -> None:
         """Find the label of the group of each row, its first row, and the number of its stratum."""
         seen, corpus, totals = Seen(), self.corpus, self.totals
-        totals.column, totals.solution_column = corpus.given_column, corpus.solution_column
-        totals.rule_columns = list(corpus.rule_columns)
+        note_columns(totals, corpus)
         has_given = corpus.solution_column is not None
         write = partial(_with_strata, seen.secret, has_given, self.by, self.edges)
         numbers: dict[tuple[str, ...], int] = {}

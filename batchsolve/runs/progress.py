@@ -100,6 +100,13 @@ class Summary(Sums):
         return summary_of(self, [counts or "none"])
 
 
+def note_columns(totals: Any, source: Any) -> None:
+    """Note in the sums of a run which columns of its input were read, and which were not."""
+    totals.column, totals.solution_column = source.given_column, source.solution_column
+    totals.rule_columns = list(source.rule_columns)
+    totals.unread_columns = list(source.unread_columns)
+
+
 def summary_of(totals: Any, parts: Sequence[str], speed: float | None = None) -> str:
     """Return the sums of rows in words, with the time that they took."""
     speed = totals.rows_per_second if speed is None else speed

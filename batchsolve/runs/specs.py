@@ -26,7 +26,7 @@ from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, shown
+from batchsolve.runs.progress import ROW_BAR, Progress, Summary, note_columns, shown
 from batchsolve.search.in_order import each_with_output, in_one_pass, in_two_passes
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import FileSettings, SearchSettings, path_of, paths_of, settings_that
@@ -430,11 +430,8 @@ class FileRun:
             else:
                 with self._journal() as journal:
                     self._write(table, journal)
-        totals, source = self.totals, spec.source
-        totals.column = source.given_column
-        totals.solution_column = source.solution_column
-        totals.rule_columns = list(source.rule_columns)
-        totals.unread_columns = list(source.unread_columns)
+        totals = self.totals
+        note_columns(totals, spec.source)
         if spec.engine:
             totals.engine = spec.engine
             totals.advice = spec.advice if totals.unfinished else ""
