@@ -143,7 +143,7 @@ class _Command(click.Command):
 
 
 def takes_one_value(option: click.Option) -> bool:
-    """Tell whether a second value of an option would replace the first; a flag has none."""
+    """Return True if a second value of an option would replace the first; a flag has none."""
     return not (option.is_flag or option.multiple or option.count)
 
 

@@ -114,7 +114,7 @@ def counter_for(name: str, problem: ExactCover) -> str:
 
 
 def visits_the_same_nodes(name: str) -> bool:
-    """Tell whether the engines under a name visit the same nodes, however a search is cut up."""
+    """Return True if the engines of a name visit the same nodes, however a search is cut up."""
     return name == AUTO or registered(name).capabilities.reproducible_nodes
 
 

@@ -2,10 +2,6 @@
 
 A drawing follows the light or dark colours of the page that it stands on. It needs no fonts, no
 scripts and no network, and is as wide as its container, up to `WIDEST` pixels.
-
-Several drawings are one page of HTML, which needs no network either: it shows one drawing large and
-all of them small; arrow keys and buttons go from one to the next. Without scripts it is a list of
-all drawings.
 """
 
 from __future__ import annotations
@@ -18,7 +14,7 @@ from html import escape as escape_marks
 from math import atan2, ceil, degrees, sqrt
 from pathlib import Path
 
-from batchsolve.errors import counted, printable
+from batchsolve.errors import counted
 from batchsolve.pictures.boards import PLACES, SQUARES, Board, BoardPiece, Place, colored
 from batchsolve.pictures.outlines import Cell, inner_lines, middle, outline, parts
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
@@ -451,93 +447,3 @@ def _note(x: float, y: float, text: str) -> str:
 def moved(x: float, y: float, shapes: str) -> str:
     """Return shapes moved to the right and down."""
     return f'<g transform="translate({x:g} {y:g})">{shapes}</g>'
-
-
-# ---- pages ----------------------------------------------------------------------------------
-
-PAGE_STYLE = f"\n{text_beside(__file__, 'page.css')}"
-_VIEWER = """<section id="viewer" aria-label="One drawing, large">
-<div id="large" aria-live="polite"></div>
-<nav aria-label="Drawings">
-<button aria-label="First">&#171;</button><button aria-label="Previous">&#8249;</button>
-<span id="where"></span>
-<button aria-label="Next">&#8250;</button><button aria-label="Last">&#187;</button>
-</nav>
-</section>
-"""
-
-
-def page(drawings: Sequence[Drawing], title: str, note: str) -> str:
-    """Return a page of HTML that shows drawings.
-
-    Parameters
-    ----------
-    drawings : sequence of Drawing
-        One or more.
-    title : str
-        The subject of the drawings.
-    note : str
-        A line below the title.
-
-    Examples
-    --------
-    >>> text = page([Drawing(80, 40, "", "a board")] * 2, "dominoes:1x2", "both")
-    >>> text.count("<figure>"), "http" in text.replace("http://www.w3.org/2000/svg", "")
-    (2, False)
-    """
-    several = len(drawings) > 1
-    figures = "".join(
-        f"<figure>{as_svg(drawing, f'{title}, drawing {k}' if several else title, style=False)}"
-        f"{f'<figcaption>{k}</figcaption>' if several else ''}</figure>\n"
-        for k, drawing in enumerate(drawings, 1)
-    )
-    script = f"<script>\n{text_beside(__file__, 'page.js')}</script>\n" if several else ""
-    return html_page(
-        f"{title}: {counted(len(drawings), 'drawing')}",
-        f"{STYLE}{PAGE_STYLE}",
-        f"<h1>{escape(title)}</h1>\n<p>{escape(note)}</p>\n"
-        f"{_VIEWER if several else ''}"
-        f'<main id="{"all" if several else "one"}">\n{figures}</main>\n'
-        f"{script}",
-    )
-
-
-def html_page(title: str, style: str, body: str) -> str:
-    """Return a page of HTML that needs no other file: a title in plain text, CSS, and its body."""
-    return (
-        "<!DOCTYPE html>\n"
-        '<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n"
-        f"<style>{style}</style>\n</head>\n<body>\n"
-        f"{body}</body>\n</html>\n"
-    )
-
-
-def text_table(lines: Sequence[Sequence[str]]) -> str:
-    """Return a table as text: the first column on the left, all others on the right.
-
-    Examples
-    --------
-    >>> print(text_table([["", "rows"], ["train", "1,000"], ["test", "7"]]))
-            rows
-    train  1,000
-    test       7
-    """
-    cells = [list(map(printable, line)) for line in lines]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(
-        "  ".join(
-            text.rjust(width) if k else text.ljust(width)
-            for k, (text, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in cells
-    )
-
-
-def html_table(lines: Sequence[Sequence[str]]) -> str:
-    """Return a table as HTML; the first line holds the heads."""
-    heads, *rows = ([escape(text) for text in line] for line in lines)
-    body = "".join(f"<tr>{''.join(f'<td>{text}</td>' for text in row)}</tr>\n" for row in rows)
-    head = "".join(f"<th>{text}</th>" for text in heads)
-    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>\n"

@@ -18,7 +18,7 @@ import numpy as np
 
 from batchsolve.arrays import Bools, Ints
 from batchsolve.engines.choice import Choice
-from batchsolve.pictures.svg import html_table, text_table
+from batchsolve.pictures.page import html_table, text_table
 from batchsolve.runs.dedupe import check_same_rules
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, facts_of, note_columns, shown
 from batchsolve.runs.specs import blocks_for, followed, searching

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from batchsolve.errors import InputError, counted, disk_errors
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.heat import heat_map as shares_drawn
-from batchsolve.pictures.svg import Drawing, as_svg, drawn, page, sheet
+from batchsolve.pictures.page import page
+from batchsolve.pictures.svg import Drawing, as_svg, drawn, sheet
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.grids import GridProblem
 from batchsolve.runs.graphs import solution_graph

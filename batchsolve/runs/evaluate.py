@@ -16,16 +16,8 @@ import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, argument_errors, counted, listed, printable, quoted
-from batchsolve.pictures.svg import (
-    PAGE_STYLE,
-    STYLE,
-    as_svg,
-    escape,
-    grid_drawing,
-    html_page,
-    html_table,
-    text_table,
-)
+from batchsolve.pictures.page import PAGE_STYLE, html_page, html_table, text_table
+from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.draw import write_whole
 from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, shown
 from batchsolve.runs.specs import Pass, blocks_for, followed, in_one_look, searching

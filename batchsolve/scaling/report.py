@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from batchsolve.errors import disk_errors
-from batchsolve.pictures.svg import html_page, text_beside
+from batchsolve.pictures.page import html_page
+from batchsolve.pictures.svg import text_beside
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, write_csv
 from batchsolve.scaling.forecast import Choice, Forecast

@@ -24,17 +24,8 @@ from typing import IO, Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import (
-    InputError,
-    kind_of,
-    listed,
-    named_errors,
-    not_text,
-    prefixed,
-    quoted,
-    shortened,
-    twice,
-)
+from batchsolve.errors import InputError, listed, named_errors, prefixed, quoted, shortened, twice
+from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
