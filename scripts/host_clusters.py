@@ -17,6 +17,8 @@ QUIET: dict[str, Any] = {
     "stderr": subprocess.DEVNULL,
     "start_new_session": True,
 }
+REPOSITORY = Path(__file__).resolve().parents[1]
+SCHEDULER = "/run/scheduler"  # the file of its process number
 START_SECONDS = 60.0
 OBJECTS = 100 << 20  # bytes of Ray's object store on a host
 DASK_JOINED = """
@@ -29,7 +31,8 @@ import hashlib, sys
 from batchsolve.tables.places import file_system
 system, path = file_system(sys.argv[1])
 from pyarrow import fs
-for one in sorted(system.get_file_info(fs.FileSelector(path, recursive=True)), key=lambda f: f.path):
+found = system.get_file_info(fs.FileSelector(path, recursive=True))
+for one in sorted(found, key=lambda one: one.path):
     if one.is_file:
         with system.open_input_file(one.path) as file:
             print(one.base_name, hashlib.sha256(file.read()).hexdigest()[:16])
@@ -75,14 +78,15 @@ class Cluster:
         """The options of commands that use it."""
         return ["--backend", self.kind, "--scheduler", self.address]
 
-    def start(self) -> None:
-        """Start it, and wait for its workers."""
+    def start(self, env: dict[str, dict[str, str]] | None = None) -> None:
+        """Start it, and wait for its workers; some hosts may have an environment of their own."""
         if self.kind == "dask":
-            self._begin(HEAD, "dask", "scheduler", "--port", "8786", "--no-dashboard")
+            command = "dask", "scheduler", "--port", "8786", "--no-dashboard"
+            self._begin(HEAD, "sh", "-c", f'echo $$ > {SCHEDULER}; exec "$@"', "sh", *command)
         else:
             no = "--include-dashboard=false", "--num-cpus=0", "--disable-usage-stats"
             self._ray(HEAD, "--head", "--port=6379", *no)
-        started = [self.join(node) for node in NODES]
+        started = [self.join(node, **(env or {}).get(node, {})) for node in NODES]
         for process in started:
             process.wait(START_SECONDS)
         if self.kind == "dask":
@@ -100,6 +104,13 @@ class Cluster:
             self._begin(node, "dask", "worker", self.address, *how, "--name", node, **env)
             return subprocess.Popen(["true"])
         return self._ray_of(node, f"--address={self.address}", f"--num-cpus={self.threads}", **env)
+
+    def kill_scheduler(self) -> None:
+        """Kill the scheduler, or what Ray has on the head."""
+        if self.kind == "dask":
+            self.hosts.run(HEAD, "sh", "-c", f"kill -KILL $(cat {SCHEDULER})")
+        else:
+            self.hosts.run(HEAD, "ray", "stop", "--force", env=self.env)
 
     def _begin(self, host: str, *command: str, **env: str) -> subprocess.Popen[Any]:
         return self.hosts.popen(host, *command, env={**self.env, **env}, **QUIET)

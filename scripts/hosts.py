@@ -304,6 +304,7 @@ class Hosts:
     def _slow(self, host: str, milliseconds: str, megabits: str) -> None:
         """Delay packets by netem; where the kernel lacks it, by a process between two cables."""
         self._mend_cable(host)
+        (self._folder / f"{host}.slow").touch()
         rate = f"{float(megabits)}mbit"
         both = "tc", "qdisc", "add", "dev"
         netem = "root", "netem", "limit", "1000", "rate", rate
@@ -333,7 +334,11 @@ class Hosts:
             self._join(host)
             return
         (self._folder / f"{host}.clock").unlink(missing_ok=True)
-        self._mend_cable(host)
+        slow = self._folder / f"{host}.slow"
+        if slow.exists():
+            self._mend_cable(host)
+            slow.unlink()
+        self._in_switch("ip", "link", "set", host, "up")
         self.run(host, "rm", "-f", FILLER, BUSY)
         self.run(host, "kill", "-CONT", "-1")
 
