@@ -42,6 +42,7 @@ import sys
 from batchsolve.tables.places import file_system
 header, *rows = open(sys.argv[1], "rb").read().splitlines(True)
 system, path = file_system(sys.argv[2])
+rows = rows * int(sys.argv[4])
 n = -(-len(rows) // int(sys.argv[3]))
 for k in range(0, len(rows), n):
     with system.open_output_stream(f"{path}/{k // n:03d}.csv", compression=None) as file:
@@ -101,7 +102,7 @@ class Cluster:
         """
         if self.kind == "dask":
             how = "--nworkers", "1", "--nthreads", str(self.threads), "--no-dashboard"
-            self._begin(node, "dask", "worker", self.address, *how, "--name", node, **env)
+            self._begin(node, "dask", "worker", self.address, *how, **env)
             return subprocess.Popen(["true"])
         return self._ray_of(node, f"--address={self.address}", f"--num-cpus={self.threads}", **env)
 
@@ -128,9 +129,10 @@ def batchsolve(hosts: Hosts, *words: object, **how: Any) -> subprocess.Completed
     return hosts.run(HEAD, sys.executable, "-m", "batchsolve", *map(str, words), **how)
 
 
-def put(hosts: Hosts, source: Path, folder: str, files: int = 1) -> None:
-    """Put a text with a header, which every host can read, as several files into a folder."""
-    told = hosts.run(HEAD, sys.executable, "-c", PUT, str(source), address(folder), str(files))
+def put(hosts: Hosts, source: Path, folder: str, files: int = 1, times: int = 1) -> None:
+    """Put a text with a header, its rows so many times, as several files into a folder."""
+    how = str(source), address(folder), str(files), str(times)
+    told = hosts.run(HEAD, sys.executable, "-c", PUT, *how)
     if told.returncode:
         raise RuntimeError(told.stderr)
 
