@@ -153,7 +153,7 @@ class Busy(BaseHTTPRequestHandler):
 
     n_asked = 0
 
-    def do_HEAD(self):  # noqa: N802
+    def do_HEAD(self):
         type(self).n_asked += 1
         self.send_response(503)
         self.end_headers()
