@@ -228,7 +228,6 @@ CASES = {
     "generate_file": Case(to_file, *MAKING),
     "generate_table": Case(lambda folder, **how: bs.generate_table(3, **how), *MAKING),
     "grid_problem": Case(lambda folder, **how: bs.grid_problem(4, **how), {"drawing": "x"}),
-    "heat_map": Case(lambda folder, **how: bs.heat_map("queens:6", **how).svg, BOARD),
     "partition": Case(
         partitioned,
         {"output": None, "parts": "a=0.5,b=0.5", "by": "other", "bins": [5], "seed": 3},
