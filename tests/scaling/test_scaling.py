@@ -326,20 +326,21 @@ def test_a_forecast_stands_beside_what_was_measured(experiment):
     (found,), left_out = forecast(workload, experiment, [4, 64], shape_seconds=0.05)
     assert left_out == []
     assert (found.nodes, found.nodes_known) == (1178, True)
-    assert len(found.checks) == 12
-    for check in found.checks:
+    checks, curve = found.of("check"), [point.simulated for point in found.of("curve")]
+    assert len(checks) == 12
+    for check in checks:
         assert check.measured == pytest.approx(check.run.wall)
-        assert check.error == pytest.approx(check.simulated / check.run.wall - 1)
-    assert [point.workers for point in found.curve] == [1, 2, 4, 8, 16, 32, 64]
-    assert all(0 < point.efficiency <= 1.000001 for point in found.curve)
+        assert check.simulated.workers == check.run.jobs
+    assert [run.workers for run in curve] == [1, 2, 4, 8, 16, 32, 64]
+    assert all(0 < run.efficiency <= 1.000001 for run in curve)
     costs = measured_costs([run for run in experiment.runs if run.problem == "queens:8"])
     assert costs == found.costs
-    for choice in found.choices:
-        assert choice.what_if["results cost no time"].wall <= max(
-            run.wall for run in choice.what_if.values()
-        )
-        best = min(run.wall for _, run in choice.depths)
-        assert dict(choice.depths)[choice.best_depth].wall == best
+    assert found.workers == [4, 64]
+    for workers in found.workers:
+        walls = {p.setting: p.simulated.wall for p in found.of("what if", workers)}
+        assert walls["results cost no time"] <= max(walls.values())
+        depths = {p.setting: p.simulated.wall for p in found.of("depth", workers)}
+        assert depths["auto"] == walls["automatic settings"]
 
 
 def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it():
