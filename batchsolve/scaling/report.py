@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import base64
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from batchsolve.errors import disk_errors
-from batchsolve.pictures.page import html_page
+from batchsolve.pictures.page import html_page, html_table
 from batchsolve.pictures.svg import text_beside
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, write_csv
@@ -368,15 +368,8 @@ def _simulated(run: Simulated) -> dict[str, str]:
 
 def _table(rows: Sequence[Mapping[str, object]], kind: str = "numbers") -> str:
     """Return a table; its rows, one or more, have the heads of the columns as keys."""
-
-    def row(tag: str, cells: Iterable[object]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(str(c))}</{tag}>" for c in cells) + "</tr>"
-
-    body = "\n".join(row("td", cells.values()) for cells in rows)
-    return (
-        f'<div class="scroll {kind}"><table><thead>{row("th", rows[0])}</thead>\n'
-        f"<tbody>\n{body}\n</tbody></table></div>"
-    )
+    lines = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+    return f'<div class="scroll {kind}">{html_table(lines)}</div>'
 
 
 def _seconds(value: float) -> str:
