@@ -366,7 +366,7 @@ batchsolve.cli.app()
     for _ in range(100):
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         process = subprocess.Popen(command, text=True, **pipes)
-        n_chunks = rng.randrange(8, 24)
+        n_chunks = rng.randrange(12, 20)
         process.stdin.write("." * (n_chunks + 4))
         process.stdin.flush()
         for _ in range(n_chunks):

@@ -15,6 +15,7 @@ from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.interrupts import asking
+from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import (
     Experiment,
     about,
@@ -44,6 +45,12 @@ SMALL = Plan(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
 def experiment():
     made = list(run_plan([read_workloads("queens:8")[0], read_workloads("sudoku:2x2")[0]], SMALL))
     return Experiment([run for run, _ in made], [log for _, log in made], about(["scale"], {}))
+
+
+@pytest.fixture
+def _no_pictures(monkeypatch):
+    """Draw no pictures, which take seconds."""
+    monkeypatch.setattr(plots, "available", lambda: False)
 
 
 def test_every_combination_runs_in_turn(experiment):
@@ -385,6 +392,7 @@ def test_scale_and_report_hear_an_interrupt_that_was_noted_in_their_report(tmp_p
     assert invoke("report", home).exit_code == 130
 
 
+@pytest.mark.usefixtures("_no_pictures")
 def test_a_forecast_that_cannot_be_made_is_named_and_costs_nothing_else(tmp_path):
     home = tmp_path / "out"
     command = ["scale", "queens:9", "queens:3", "--engine", "dlx,memo", "--jobs", "1", "-q"]
@@ -444,6 +452,7 @@ def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
     assert [log["nodes"].sum() for log in after.logs] == [run.nodes for run in after.runs]
 
 
+@pytest.mark.usefixtures("_no_pictures")
 def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
     home = tmp_path / "out"
     command = ["scale", "queens:9", "--jobs", "1", "--repeat", "1", "-o", str(home)]
