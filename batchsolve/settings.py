@@ -20,7 +20,7 @@ from functools import cache
 from numbers import Real
 from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints, overload
 
-from batchsolve.errors import InputError, argument_errors, is_table, listed, not_but, quoted
+from batchsolve.errors import InputError, argument_errors, is_table, listed, quoted, wrong_kind
 
 AUTO = "auto"
 """The name of the engine that suits the problem."""
@@ -193,7 +193,7 @@ def text_of(what: str, value: Any) -> str:
     batchsolve.errors.InputError: a family is text, not None
     """
     if not isinstance(value, str):
-        raise InputError(f"{what} is text, {not_but(value)}")
+        raise InputError(f"{what} is text, {wrong_kind(value)}")
     return value
 
 
@@ -254,7 +254,7 @@ def path_of(what: str, path: Any) -> str:
     """
     if isinstance(path, str | bytes | os.PathLike) and path:
         return os.fsdecode(path)
-    given = f"not {quoted(path)}" if isinstance(path, str | bytes) else not_but(path)
+    given = f"not {quoted(path)}" if isinstance(path, str | bytes) else wrong_kind(path)
     raise InputError(f"{what} needs a name, {given}")
 
 
@@ -728,7 +728,7 @@ class PuzzleSettings:
 
     @property
     def has_drawn_rules(self) -> bool:
-        """True if each row has rules of its own."""
+        """True if the rules of each row are drawn."""
         given = (self.cages, self.cage_layout, self.marks, self.lines)
         return self.jigsaw or any(each is not None for each in given)
 
@@ -844,16 +844,12 @@ class SolveFileFields(SolveFields, RunFields, total=False):
     """The keywords of `solve_file`."""
 
 
-class CountFileFields(SearchFields, total=False):
+class CountFileFields(SearchFields, RunFields, total=False):
     """The keywords of `count_file`."""
 
     files: FileSettings | None
     column: str | None
-    chunk: int | None
-    filename: bool
     stats: bool
-    stop_on_invalid: bool
-    resume: bool
 
 
 class GenerateFields(WorkerFields, total=False):

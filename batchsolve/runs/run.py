@@ -240,13 +240,13 @@ class Run:
                     kept = "a run is kept there; go on with `resume`, or"
                     what = kept if begun else "is not empty;"
                     raise OutputError(f"{self._directory}: {what} name another directory")
-                self._refuse_solutions_of_nobody()
+                self._refuse_unrecorded_solutions()
             try:
                 os.makedirs(os.path.join(self._directory, SOLUTIONS), exist_ok=True)
             except FileExistsError as error:
                 raise OutputError(f"{self._directory}: not a directory; name another") from error
 
-    def _refuse_solutions_of_nobody(self) -> None:
+    def _refuse_unrecorded_solutions(self) -> None:
         """Raise `JournalError` if solutions exist but the journal is empty."""
         path, folder = (os.path.join(self._directory, name) for name in (JOURNAL, SOLUTIONS))
         found = os.listdir(folder) if os.path.isdir(folder) else []
