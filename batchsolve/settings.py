@@ -61,6 +61,9 @@ def setting(
     *,
     least: float | None = None,
     metavar: str = "N",
+    flags: tuple[str, ...] = (),
+    file: str = "",
+    heading: str = "",
     of_grids: bool = False,
     adds: bool = False,
     same: bool = True,
@@ -73,7 +76,13 @@ def setting(
     least : float, optional
         The least value; the upper bound is `UNLIMITED`. Settings without it are not checked.
     metavar : str
-        The placeholder of the value in the help of a command.
+        The placeholder of the value in the help of a command; ``A|B`` are the values themselves.
+    flags : tuple of str
+        The flags of its option; by default its name with dashes.
+    file : str
+        For an option that names a file with the text: what the file holds.
+    heading : str
+        That of its option in a help text; by default the one of its class.
     of_grids : bool
         Tables of exact cover problems have no use for it.
     adds : bool
@@ -82,7 +91,8 @@ def setting(
         A run can only be resumed with the same value.
     """
     uses = {"of_grids": of_grids, "adds": adds, "same": same}
-    return field(default=default, metadata={"least": least, "metavar": metavar, "uses": uses})
+    option = {"metavar": metavar, "flags": flags, "file": file, "heading": heading}
+    return field(default=default, metadata={"least": least, "option": option, "uses": uses})
 
 
 def settings_that(use: str) -> list[str]:
@@ -586,14 +596,14 @@ class FileSettings:
     blank: str | None = setting(metavar="C", of_grids=True)
     box: tuple[int, int] | None = setting(metavar="RxC", of_grids=True)
     rules: str | None = setting(metavar="NAMES", of_grids=True)
-    regions: str | None = setting(of_grids=True)
+    regions: str | None = setting(file="the region of each cell", of_grids=True)
     rule_columns: str | None = setting(metavar="NAMES", of_grids=True)
     chunk: int | None = setting(least=1, same=False)
-    filename: bool = setting(False, adds=True)
-    stats: bool = setting(False, adds=True)
-    canonical: bool = setting(False, of_grids=True, adds=True)
+    filename: bool = setting(False, heading="Output", adds=True)
+    stats: bool = setting(False, heading="Output", adds=True)
+    canonical: bool = setting(False, heading="Output", of_grids=True, adds=True)
     stop_on_invalid: bool = setting(False, same=False)
-    resume: bool = setting(False, same=False)
+    resume: bool = setting(False, heading="Output", same=False)
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -661,17 +671,17 @@ class PuzzleSettings:
     rating: tuple[float, float] | None = setting(metavar="A..B")
     minimal: bool = setting(False)
     cages: tuple[int, int] | None = setting(metavar="A..B")
-    cage_layout: str | None = setting()
+    cage_layout: str | None = setting(file="the cage of each cell")
     marks: str | None = setting(metavar="KIND")
     lines: str | None = setting(metavar="KIND")
     line_cells: tuple[int, int] | None = setting(metavar="A..B")
     jigsaw: bool = setting(False)
-    constraints: str | None = setting()
-    pattern: str | None = setting()
+    constraints: str | None = setting(file="constraints, as of a column of tables")
+    pattern: str | None = setting(file="a character for each cell")
     symmetry: str = setting("none", metavar="|".join(SYMMETRIES))
     weights: bool = setting(False)
     unlike: Sequence[Any] = setting((), metavar="FILE")
-    columns: tuple[str, str] = setting(("puzzle", "solution"), metavar="NAMES")
+    columns: tuple[str, str] = setting(("puzzle", "solution"), metavar="NAMES", heading="Output")
     node_limit: int = setting(1_000_000, least=1)
 
     def __post_init__(self) -> None:
