@@ -198,10 +198,10 @@ def augment(
     {'...1.2....3.4...'}
     """
     drawing = _drawing(n, seed, original)
-    workers, how = settings_of(augment, settings, FileSettings)
+    workers, files = settings_of(augment, settings, FileSettings)
     size = TASKS.divided_by(drawing["n"] + drawing["original"])
     sources = [TableSource(without_views(arrow_table(table)))]
-    corpus = Corpus(sources, how, size=size)
+    corpus = Corpus(sources, files, size=size)
     spec = _augmenting(corpus, **drawing)
     with Pool(**workers) as pool:
         made = table_of(spec, pool, on_progress=on_progress)

@@ -317,13 +317,13 @@ def evaluate(
     (1, 23, 24)
     """
     begin = time.perf_counter()
-    workers, how = settings_of(evaluate, settings, FileSettings)
+    workers, files = settings_of(evaluate, settings, FileSettings)
     strata, edges = columns_of(by), edges_of(by, bins)
     sources = open_all(files_and_tables("the predictions", predictions))
     solved = truth == NO_TRUTH
     predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES
     corpus = Corpus(
-        sources, replace(how, solution_column=None if solved else truth), other_columns=predicted
+        sources, replace(files, solution_column=None if solved else truth), other_columns=predicted
     )
     column = _prediction_column(corpus, prediction)
     _check_columns(corpus, column, strata)
@@ -338,7 +338,7 @@ def evaluate(
         choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
         work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
-        blocks = blocks_for(pool, corpus, most_rows=how.chunk)
+        blocks = blocks_for(pool, corpus, most_rows=files.chunk)
         judged = work(blocks, pool, reader.read, partial(judge, column, strata, edges, rows), 1)
         tell(Progress(0, evaluation.all))
         for _, some in followed(judged, corpus, evaluation.all, tell):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, counted, quoted, twice
+from batchsolve.errors import InputError, counted, quoted, repeated
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
 from batchsolve.runs.outputs import Output, Parts
@@ -292,7 +292,7 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
     columns += [Column(name, pa.string(), partial(_same_text, text)) for name, text in same.items()]
     own = maker.drawn.names if maker.drawn else ()
     columns += [Column(name, pa.string(), partial(_own_text, name)) for name in own]
-    if name := twice([column.name for column in columns]):
+    if name := repeated([column.name for column in columns]):
         raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
     return RowTable(maker, columns, partial(_Made, notation), pa.schema([]))
 

@@ -157,8 +157,8 @@ def rate(
     >>> rated.drop_columns("puzzle").to_pylist()[0]["technique"]
     'hidden single in box'
     """
-    workers, how = settings_of(rate, settings, FileSettings)
-    corpus = Corpus([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
+    workers, files = settings_of(rate, settings, FileSettings)
+    corpus = Corpus([TableSource(arrow_table(table))], files, size=TASKS.divided_by(SHARE))
     spec = _rating(corpus, backdoor, steps, uniqueness)
     with Pool(**workers) as pool:
         return with_columns_of(table_of(spec, pool, on_progress=on_progress), table)

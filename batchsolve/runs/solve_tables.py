@@ -12,7 +12,7 @@ from typing import Any, Unpack, overload
 import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, is_unordered, not_but, quoted
+from batchsolve.errors import InputError, is_unordered, quoted, wrong_kind
 from batchsolve.runs.instances import (
     BLOCKS,
     PARTS,
@@ -183,7 +183,9 @@ def _each_table(tables: Any) -> Iterator[Any]:
     if hasattr(tables, "with_format") and hasattr(tables, "iter"):
         return iter(tables.with_format("arrow").iter(batch_size=ROWS_OF_A_TABLE))
     if not is_unordered(tables) and not isinstance(tables, Sequence):
-        raise InputError(f"tables are an iterable of them, or a reader of Arrow, {not_but(tables)}")
+        raise InputError(
+            f"tables are an iterable of them, or a reader of Arrow, {wrong_kind(tables)}"
+        )
     return iter(tables)
 
 

@@ -469,8 +469,8 @@ class FileRun:
             raise
         blocks = blocks_for(self.pool, self.spec.source, self.begin, self.settings.chunk)
         blocks = numbered(blocks, len(parts))
-        how = table.reader.read, self.output.writer(table, self.pool), self.totals.rows + 1
-        rows = self.spec.work(blocks, self.pool, *how)
+        read, write = table.reader.read, self.output.writer(table, self.pool)
+        rows = self.spec.work(blocks, self.pool, read, write, self.totals.rows + 1)
         try:
             if not finished:
                 self._write_rows(rows, journal)
