@@ -226,6 +226,7 @@ def partition(
         "batchsolve evaluate predictions.csv",
         "batchsolve evaluate predictions.parquet --by rating --bins 1,10,100",
         "batchsolve evaluate predictions.csv --truth none --html report.html",
+        "batchsolve evaluate predictions.csv --by band --by technique --plot accuracy.pdf",
     ),
     epilog="Exit codes: 0 every row judged, right or wrong; 1 some row has no truth; 2 wrong "
     "usage, a file that cannot be read or written, or no worker left; 130 interrupted, 143 "
@@ -273,6 +274,14 @@ def evaluate(
         str | None,
         option(metavar="FILE", help="Write a page with the table and pictures of wrong rows."),
     ] = None,
+    plot: Annotated[
+        str | None,
+        option(
+            metavar="FILE",
+            help="Draw the share of right rows of each stratum, with intervals: .svg, .png or "
+            ".pdf; needs matplotlib.",
+        ),
+    ] = None,
     workers: WorkerOptions,
     files: Annotated[FileSettings, EvaluateFields],
     printing: Printing,
@@ -284,11 +293,13 @@ def evaluate(
     if that has several solutions, each of them is right. Malformed and missing predictions are
     wrong in every cell.
     """
-    from batchsolve.runs.evaluate import evaluate as evaluation_of
+    from batchsolve.runs.evaluate import evaluate as evaluation_of, plot_format_of
     from batchsolve.whole_files import whole_target_of
 
-    if html is not None:
-        whole_target_of(html)  # before the work is done
+    for path in filter(None, (html, plot)):
+        whole_target_of(path)  # before the work is done
+    if plot is not None:
+        plot_format_of(plot)
     columns = {
         "prediction": prediction,
         "truth": truth,
@@ -298,6 +309,8 @@ def evaluate(
     evaluation = printing.rows_of(evaluation_of, workers, inputs, **columns, files=files)
     if html is not None:
         evaluation.save(html)
+    if plot is not None:
+        evaluation.plot(plot)
     if printing.as_json:
         printing.facts({**evaluation.facts, "seconds": round(evaluation.seconds, 3)})
     else:

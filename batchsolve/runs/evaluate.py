@@ -15,7 +15,15 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, argument_errors, counted, listed, printable, quoted
+from batchsolve.errors import (
+    InputError,
+    argument_errors,
+    check_installed,
+    counted,
+    listed,
+    printable,
+    quoted,
+)
 from batchsolve.pictures.page import PAGE_STYLE, html_page, html_table, text_table
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.draw import write_whole
@@ -27,6 +35,7 @@ from batchsolve.settings import (
     EvaluateFields,
     FileSettings,
     SearchSettings,
+    path_of,
     settings_of,
     text_of,
 )
@@ -42,6 +51,7 @@ from batchsolve.tables.judged import (
     judge,
     ranges,
 )
+from batchsolve.tables.places import suffix_of
 from batchsolve.tables.sources import Source, TableSource, open_all
 from batchsolve.tables.texts import check_holds_texts
 from batchsolve.workers import Pool
@@ -49,6 +59,7 @@ from batchsolve.workers import Pool
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
 NO_TRUTH = "none"
 MOST_STRATA = 1000
+PLOTS = (".svg", ".png", ".pdf")
 ALL = "all"
 """The name of the stratum of all rows."""
 
@@ -101,6 +112,7 @@ class Evaluation:
     examples: list[Example] = field(repr=False)
     seconds: float
     rows: Any = field(default=None, repr=False)
+    _ranks: Sequence[Sequence[str]] = field(default=(), repr=False)
 
     @property
     def complete(self) -> bool:
@@ -221,6 +233,55 @@ class Evaluation:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page of `html`; it appears when it is complete."""
         write_whole(os.fspath(path), self.html)
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw the share of right rows of each stratum, with Wilson intervals of 95 %.
+
+        The strata of two columns are the cells of a table.
+
+        Parameters
+        ----------
+        path : str or path
+            ``.svg``, ``.png`` or ``.pdf``. The same counts make the same file.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is not installed, or the strata are too many.
+        """
+        from batchsolve.pictures.strata import strata_figure, strata_table
+        from batchsolve.scaling.drawing import content
+
+        form, by = plot_format_of(path), columns_of(self.by)
+        if len(by) == 2:
+            values = [
+                list(in_order({(key[k],): None for key in self.strata}, [self._ranks[k]]))
+                for k in range(2)
+            ]
+            figure = strata_table(self.strata, values, by)
+        else:
+            strata = {shown_key(name): stratum for name, stratum in self.strata.items()}
+            figure = strata_figure(strata, self.all, ", ".join(by))
+        write_whole(os.fspath(path), content(figure, form))
+
+
+def plot_format_of(path: str | os.PathLike[str]) -> str:
+    """Return the format of a plot, which the suffix of its file names.
+
+    Examples
+    --------
+    >>> plot_format_of("accuracy.svg")
+    'svg'
+    >>> plot_format_of("accuracy.jpg")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: accuracy.jpg: the name of a plot ends with .svg, .png or .pdf
+    """
+    name = path_of("the plot", path)
+    check_installed("a plot", "matplotlib", extra="plot")
+    if suffix_of(name) not in PLOTS:
+        raise InputError(f"{name}: the name of a plot ends with .svg, .png or .pdf")
+    return suffix_of(name)[1:]
 
 
 _TABLE_STYLE = (
@@ -349,6 +410,7 @@ def evaluate(
         evaluation,
         strata=in_order(evaluation.strata, ranks) if strata else {},
         seconds=time.perf_counter() - begin,
+        _ranks=ranks,
         rows=with_columns_of(pa.concat_tables(tables), predictions) if rows and tables else None,
     )
 

@@ -1,6 +1,7 @@
 """Evaluation of predictions: against counts made row by row in Python."""
 
 import json
+import re
 from functools import cache
 from math import sqrt
 
@@ -252,6 +253,62 @@ def test_strata_are_a_data_frame_and_notes_are_told(tmp_path):
     assert note in str(result)
     assert note in result._repr_html_()
     assert "<td>9</td><td>1</td>" in result._repr_html_()
+
+
+def texts_of(path):
+    """Return the texts of a plot, which an SVG of matplotlib has as comments."""
+    return [text.strip() for text in re.findall(r"<!--(.*?)-->", path.read_text(), re.S)]
+
+
+def test_a_plot_has_the_shares_of_strata_with_intervals(tmp_path):
+    pytest.importorskip("matplotlib")
+    from batchsolve.pictures.strata import strata_figure
+
+    rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in ["9", "10", "10", "x$y$"]]
+    rows += [(UNIQUE, "12", SOLUTION, "10"), (UNIQUE, "12", "1" * 16, "no truth")]
+    result = bs.evaluate(table_of(rows), by="level")
+    result.plot(tmp_path / "one.svg")
+    texts = texts_of(tmp_path / "one.svg")
+    assert texts[0] == "0%"
+    assert {"9 (1)", "10 (3)", "x$y$ (1)", "no truth (0)", "level (rows)"} <= set(texts)
+    assert "80.0 % of 5 rows right" in texts
+    [axes] = strata_figure(result.strata, result.all, "level").axes
+    drawn = [bars.lines[2][0].get_segments()[0][:, 0].tolist() for bars in axes.containers]
+    judged = [one for one in result.strata.values() if one.judged]
+    assert drawn == [pytest.approx(one.interval("right")) for one in judged]
+    shares = [bars.lines[0].get_xdata()[0] for bars in axes.containers]
+    assert shares == pytest.approx([1, 2 / 3, 1])
+    before = (tmp_path / "one.svg").read_bytes()
+    result.plot(tmp_path / "one.svg")
+    assert (tmp_path / "one.svg").read_bytes() == before
+    result.plot(tmp_path / "one.pdf")
+    assert (tmp_path / "one.pdf").read_bytes()[:5] == b"%PDF-"
+    bs.evaluate(table_of(rows)).plot(tmp_path / "all.svg")
+    assert "all rows (5)" in texts_of(tmp_path / "all.svg")
+
+
+def test_a_plot_of_two_columns_is_a_table_in_their_order(tmp_path):
+    pytest.importorskip("matplotlib")
+    rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in ["9", "10"]]
+    table = table_of([*rows, (UNIQUE, "12", SOLUTION, "10")])
+    bands = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1]), pa.array(["low", "high"]))
+    table = table.append_column("band", bands)
+    pq.write_table(table, tmp_path / "in.parquet")
+    bs.evaluate(table, by=["band", "level"]).plot(tmp_path / "a.svg")
+    texts = texts_of(tmp_path / "a.svg")
+    assert texts[texts.index("100.0 %") :][:4] == ["100.0 %", "(21–100)", "50.0 %", "(9–91)"]
+    names = [each for each in texts if each in ("low", "high", "9", "10")]
+    assert names == ["9", "10", "low", "high"]
+    done = invoke(
+        "evaluate", tmp_path / "in.parquet", "--by", "level", "--plot", tmp_path / "c.png"
+    )
+    assert done.exit_code == 0
+    assert (tmp_path / "c.png").read_bytes()[1:4] == b"PNG"
+    done = invoke("evaluate", tmp_path / "in.parquet", "--plot", tmp_path / "c.jpg")
+    assert "the name of a plot ends with .svg, .png or .pdf" in done.stderr
+    many = table_of([(UNIQUE, SOLUTION, SOLUTION, str(k)) for k in range(101)])
+    with pytest.raises(bs.InputError, match="101 strata do not fit into a plot, which holds 100"):
+        bs.evaluate(many, by="level").plot(tmp_path / "d.svg")
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
