@@ -274,6 +274,14 @@ def evaluate(
         str | None,
         option(metavar="FILE", help="Write a page with the table and pictures of wrong rows."),
     ] = None,
+    rows: Annotated[
+        str | None,
+        option(
+            metavar="FILE",
+            help="Write the rows as a table with two columns more: right, and wrong_cells, the "
+            "number of wrong cells.",
+        ),
+    ] = None,
     plot: Annotated[
         str | None,
         option(
@@ -305,6 +313,7 @@ def evaluate(
         "truth": truth,
         "by": by,
         "bins": bins or (),
+        "rows": rows or False,
     }
     evaluation = printing.rows_of(evaluation_of, workers, inputs, **columns, files=files)
     if html is not None:

@@ -11,7 +11,7 @@ import os
 import secrets
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -42,10 +42,9 @@ from batchsolve.settings import (
     DedupeFields,
     FileSettings,
     each_of,
-    is_tabular,
     path_of,
-    paths_of,
     settings_of,
+    table_or_each,
 )
 from batchsolve.tables.answers import Column, RowSums, RowTable
 from batchsolve.tables.blocks import Block
@@ -133,7 +132,7 @@ class DedupeSummary(Sums):
 
 @overload
 def dedupe(
-    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    inputs: Any,
     output: str | os.PathLike[str],
     *,
     up_to_symmetry: bool = False,
@@ -242,18 +241,16 @@ def dedupe(
     """
     workers, files = settings_of(dedupe, settings, FileSettings)
     others, what = each_of(against), "a file to compare with"
+    inputs = table_or_each(inputs)
     known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
     with shown(on_progress, ROW_BAR) as tell:
         search = _Repeats(known, bool(up_to_symmetry), bool(mark), files, tell)
         if output is None:
             return _kept_rows(search, inputs, Pool(**workers))
-        if is_tabular(inputs):
-            raise InputError("a table is returned, not written; leave out the output")
-        given, target = paths_of("the input", inputs), path_of("the output", output)
+        target = path_of("the output", output)
         for other, theirs in zip(others, known, strict=True):
-            if not is_tabular(other):
-                refuse_own_output(paths_of(what, other), list(map(str, theirs)), target)
-        run = FileRun(given, target, files, Pool(**workers), tell, is_whole=True)
+            refuse_own_output([other], theirs, target)
+        run = FileRun(inputs, target, files, Pool(**workers), tell, is_whole=True)
         return run.run(search.written_to)
 
 
@@ -338,7 +335,7 @@ class _Repeats:
     secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))  # of hashes
     source: int = -1  # the number of the file whose keys were looked up last
 
-    def written_to(self, paths: list[str], output: Output) -> Spec:
+    def written_to(self, paths: list[Any], output: Output) -> Spec:
         """Return the specification of a run over files."""
         if isinstance(output, Parts):
             raise InputError(f"{output.path}: name one file to write to, such as kept.parquet")

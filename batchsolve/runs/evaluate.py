@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice, pairwise
@@ -27,16 +28,27 @@ from batchsolve.errors import (
 from batchsolve.pictures.page import PAGE_STYLE, html_page, html_table, text_table
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.draw import write_whole
+from batchsolve.runs.outputs import rows_written_to, whole_table_at
 from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, shown
-from batchsolve.runs.specs import Pass, blocks_for, followed, in_one_look, searching
+from batchsolve.runs.specs import (
+    Pass,
+    blocks_for,
+    followed,
+    in_one_look,
+    reader_of_numbers,
+    refuse_own_output,
+    searching,
+)
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
     EvaluateFields,
     FileSettings,
     SearchSettings,
+    each_of,
     path_of,
     settings_of,
+    table_or_each,
     text_of,
 )
 from batchsolve.tables.corpus import Corpus
@@ -50,6 +62,7 @@ from batchsolve.tables.judged import (
     Stratum,
     judge,
     ranges,
+    verdict_schema,
 )
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.sources import Source, TableSource, open_all
@@ -87,7 +100,7 @@ class Evaluation:
         The first wrong predictions.
     seconds : float
     rows : table or None
-        The rows with columns ``right`` and ``wrong_cells``, if they were asked for.
+        The rows with columns ``right`` and ``wrong_cells``, if ``rows`` is True.
 
     Examples
     --------
@@ -323,7 +336,7 @@ def evaluate(
     truth: str | None = None,
     by: str | Sequence[str] | None = None,
     bins: Sequence[float] = (),
-    rows: bool = False,
+    rows: bool | str | os.PathLike[str] = False,
     on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[EvaluateFields],
 ) -> Evaluation:
@@ -348,10 +361,11 @@ def evaluate(
         combination of their values. Categories keep their order.
     bins : sequence of float
         Ascending bounds of ranges, which are the strata then: ``[1, 10]`` makes three.
-    rows : bool
+    rows : bool, str or path
         Keep the rows with two more columns, as a table of the library of `predictions`: ``right``,
         null in rows that are not judged, and ``wrong_cells``, clues included, which is null for
-        puzzles with several solutions, too.
+        puzzles with several solutions, too. Or write them to a file, ``.csv``, ``.tsv``,
+        ``.jsonl`` or ``.parquet``.
     on_progress : callable or True, optional
         Called with a `Progress`, whose sums are those of all rows; True draws a progress bar.
     **settings
@@ -380,7 +394,12 @@ def evaluate(
     begin = time.perf_counter()
     workers, how = settings_of(evaluate, settings, FileSettings)
     strata, edges = columns_of(by), edges_of(by, bins)
-    sources = open_all(files_and_tables("the predictions", predictions))
+    target = None if isinstance(rows, bool) else whole_table_at(path_of("the rows", rows)).path
+    predictions = table_or_each(predictions)
+    inputs = files_and_tables("the predictions", predictions)
+    if target is not None:
+        refuse_own_output(each_of(predictions), inputs, target)
+    sources = open_all(inputs)
     solved = truth == NO_TRUTH
     predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES
     corpus = Corpus(
@@ -391,27 +410,35 @@ def evaluate(
     known = None if solved or corpus.solution_column == column else corpus.solution_column
     reader = replace(corpus.reader, solution_column=known)
     named: dict[str, list[str]] = {"malformed": [], "unjudged": []}
-    taken = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
-    evaluation = Evaluation(Stratum(), {}, *taken, named, [], 0.0)
+    names = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
+    evaluation = Evaluation(Stratum(), {}, *names, named, [], 0.0)
     work: Pass = in_one_look
-    tables: list[Any] = []
     if known is None:
         choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
         work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
+    kept: list[pa.Table] = []
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
+        if target is not None and suffix_of(target) == ".parquet":
+            numbers = reader_of_numbers(corpus, pool).numbers
+            reader = replace(reader, numbers={k: v for k, v in numbers.items() if k != column})
+        schema = verdict_schema(reader.schema)
+        taken = nullcontext(kept.append) if target is None else rows_written_to(target, schema)
         blocks = blocks_for(pool, corpus, most_rows=how.chunk)
-        judged = work(blocks, pool, reader.read, partial(judge, column, strata, edges, rows), 1)
+        judging = partial(judge, column, strata, edges, bool(rows))
         tell(Progress(0, evaluation.all))
-        for _, some in followed(judged, corpus, evaluation.all, tell):
-            _add(evaluation, some)
-            tables.append(some.rows)
+        judged = work(blocks, pool, reader.read, judging, 1)
+        with taken as take:
+            for _, some in followed(judged, corpus, evaluation.all, tell):
+                _add(evaluation, some)
+                if some.rows is not None:
+                    take(some.rows)
     ranks = [ranges(edges) if edges else _categories(sources[0], name) for name in strata]
     return replace(
         evaluation,
         strata=in_order(evaluation.strata, ranks) if strata else {},
         seconds=time.perf_counter() - begin,
         _ranks=ranks,
-        rows=with_columns_of(pa.concat_tables(tables), predictions) if rows and tables else None,
+        rows=with_columns_of(pa.concat_tables(kept), predictions) if kept else None,
     )
 
 

@@ -38,11 +38,10 @@ from batchsolve.search.rows import Write
 from batchsolve.settings import (
     AuditFields,
     FileSettings,
-    is_tabular,
     path_of,
-    paths_of,
     seed_of,
     settings_of,
+    table_or_each,
 )
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
@@ -128,8 +127,8 @@ def partition(
     inputs : table, str or path, or a sequence of them
         A table as of `solve_table`, or files as of `solve_file`.
     output : str or path, optional
-        The folder of a file for each part, such as ``train.csv``, in the format of the input. By
-        default the parts are returned as tables.
+        The folder of a file for each part, such as ``train.csv``, in the format of the input; that
+        of a table is Parquet. By default the parts are returned as tables.
     parts : dict of str to float, or str
         The share of each part; they add up to 1.
     by : str or sequence of str, optional
@@ -173,8 +172,7 @@ def partition(
     start = time.perf_counter()
     workers, files = settings_of(partition, settings, FileSettings)
     shares, edges, seed = shares_of(parts), edges_of(by, bins), seed_of(seed)
-    if output is not None and is_tabular(inputs):
-        raise InputError("a table is returned, not written; leave out the output")
+    inputs = table_or_each(inputs)
     sources = files_and_tables("the input", inputs)
     if "-" in sources:
         raise InputError("the rows are read twice; name a file in place of standard input")
@@ -194,9 +192,7 @@ def partition(
                 made[name] = rows_like(table_of(spec, pool), inputs, np.flatnonzero(is_in))
         else:
             target = _target(path_of("the output", output), name, sources[0])
-            run = FileRun(
-                paths_of("the input", inputs), target, files, Pool(**workers), is_whole=True
-            )
+            run = FileRun(inputs, target, files, Pool(**workers), is_whole=True)
             run.run(lambda *_, spec=spec: spec)
     totals.seconds = time.perf_counter() - start
     totals.rows_per_second = totals.rows / totals.seconds
@@ -235,7 +231,7 @@ def shares_of(parts: str | Mapping[str, float]) -> dict[str, float]:
 def _target(folder: str, name: str, source: Any) -> str:
     """Return the file of a part in a folder, which is made; its format is that of the input."""
     os.makedirs(folder, exist_ok=True)
-    suffix, compression = split_suffixes(source)
+    suffix, compression = split_suffixes(source) if isinstance(source, str) else (".parquet", "")
     return os.path.join(folder, f"{name}{suffix + compression if suffix in SUFFIXES else '.csv'}")
 
 

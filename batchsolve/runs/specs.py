@@ -29,13 +29,21 @@ from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, note_columns, shown
 from batchsolve.search.in_order import each_with_output, in_one_pass, in_two_passes
 from batchsolve.search.rows import Write, search_rows
-from batchsolve.settings import FileSettings, SearchSettings, path_of, paths_of, settings_that
+from batchsolve.settings import (
+    FileSettings,
+    SearchSettings,
+    each_of,
+    path_of,
+    paths_of,
+    settings_that,
+)
 from batchsolve.tables.answers import RowTable
 from batchsolve.tables.blocks import Block, Boundary, numbered
 from batchsolve.tables.checksums import Checksums, Written, joined, sums_of
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.places import ServerError, exists, facts_of, files_of, is_address, suffix_of
+from batchsolve.tables.places import ServerError, exists, facts_of, is_address, suffix_of
 from batchsolve.tables.reader import Reader, number_kinds_of_block, number_types
 from batchsolve.tables.sources import Source, Tables
 from batchsolve.workers import Pool
@@ -227,29 +235,35 @@ class FilePlace:
         return error.after(self.rows if error.name == self.name else 0)
 
 
-def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) -> None:
+def refuse_own_output(inputs: Sequence[Any], paths: Sequence[Any], output: str) -> None:
     """Raise an error if the output is among the inputs.
 
     Parameters
     ----------
-    inputs, paths : sequence of str
-        The arguments, and the files that they stand for.
+    inputs : sequence
+        The arguments; tables among them are in no file.
+    paths : sequence
+        The files and tables that they stand for.
     output : str
 
     Raises
     ------
     InputError
     """
-    for path in paths:
+    for path in _files_among(paths):
         are_there = path != "-" and os.path.exists(path) and os.path.exists(output)
         if are_there and os.path.samefile(path, output):
             raise InputError(f"{path}: is both input and output; write to another file")
-    for folder in filter(os.path.isdir, inputs):
+    for folder in filter(os.path.isdir, _files_among(inputs)):
         if _lies_in(output, folder):
             raise InputError(
                 f"{output}: lies in {folder}, all of which is input; write elsewhere, or "
                 f"name the files, as in '{os.path.join(folder, '*.csv')}'"
             )
+
+
+def _files_among(inputs: Sequence[Any]) -> Iterator[str]:
+    return (os.fsdecode(one) for one in inputs if isinstance(one, str | bytes | os.PathLike))
 
 
 def _lies_in(path: str, folder: str) -> bool:
@@ -326,8 +340,8 @@ def reader_of_numbers(corpus: Corpus, pool: Pool) -> Reader:
 
 # ---- from file to file ----------------------------------------------------------------------
 
-OpenSpec = Callable[[list[str], Output], Spec]
-"""Returns the specification of a run, given its input files and its output."""
+OpenSpec = Callable[[list[Any], Output], Spec]
+"""Returns the specification of a run, given its input files and tables and its output."""
 
 
 def run_files(
@@ -363,7 +377,8 @@ class FileRun:
 
     Parameters
     ----------
-    inputs : list of str
+    inputs : table, or list of str or table
+        Names of files, and tables.
     output : str
     settings : FileSettings
     pool : Pool
@@ -375,8 +390,8 @@ class FileRun:
     ----------
     spec : Spec
     output : Output
-    paths : list of str
-        The files that the inputs stand for.
+    paths : list of str or TableSource
+        The files that the inputs stand for, and the tables.
     totals : Summary
         The sums of the rows that are written.
     rows_before : int
@@ -394,16 +409,16 @@ class FileRun:
 
     def __init__(
         self,
-        inputs: list[str],
+        inputs: Any,
         output: str,
         settings: FileSettings,
         pool: Pool,
         on_progress: Callable[[Progress], None] = lambda _: None,
         is_whole: bool = False,
     ) -> None:
-        self.inputs, self.settings = inputs, settings
+        self.inputs, self.settings = each_of(inputs), settings
         self.pool, self.on_progress = pool, on_progress
-        self.paths = files_of(inputs)
+        self.paths = files_and_tables("the input", inputs)
         self.output, self._is_whole = output_at(output, is_whole), is_whole
         self.rows_before = 0
         self.begin: Boundary | None = None

@@ -200,6 +200,35 @@ def test_the_command_prints_a_table_json_and_a_page(tmp_path):
     assert (facts["all"]["right"], facts["strata"]["2"]["clues_kept"]) == (1, 3)
 
 
+def test_the_command_writes_verdicts_of_rows(tmp_path):
+    rows = [(UNIQUE, SOLUTION, SOLUTION, "1"), (UNIQUE, "12", SOLUTION, "2")] * 3
+    pacsv.write_csv(table_of(rows), tmp_path / "in.csv")
+    table = tmp_path / "rows.parquet"
+    done = invoke("evaluate", tmp_path / "in.csv", "--by", "level", "--rows", table, "--chunk", 2)
+    assert done.stdout == str(bs.evaluate(tmp_path / "in.csv", by="level").table) + "\n"
+    assert pq.read_table(table).to_pydict() == {
+        "puzzle": [UNIQUE] * 6,
+        "prediction": [SOLUTION, "12"] * 3,
+        "solution": [SOLUTION] * 6,
+        "level": [1, 2] * 3,
+        "right": [True, False] * 3,
+        "wrong_cells": [0, 16] * 3,
+    }
+    for target, why in (
+        ("-", "name one file of a table to write to, such as rows.parquet"),
+        ("rows.npy", "name one file of a table to write to"),
+        ("rows/", "name one file of a table to write to"),
+        ("rows.xyz", "the name must say the format"),
+        (tmp_path / "in.csv", "is both input and output"),
+    ):
+        done = invoke("evaluate", tmp_path / "in.csv", "--rows", target)
+        assert (done.exit_code, why in done.stderr) == (2, True)
+    many = table_of([(UNIQUE, SOLUTION, SOLUTION, str(k)) for k in range(1001)])
+    with pytest.raises(bs.InputError, match="more than 1,000 values"):
+        bs.evaluate(many, by="level", rows=tmp_path / "none.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "rows.parquet"]
+
+
 def test_two_columns_give_a_stratum_for_each_combination(tmp_path):
     rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in "ab"] * 2
     table = table_of([*rows, (UNIQUE, "12", SOLUTION, "b")])
@@ -332,5 +361,14 @@ def test_each_row_is_told_right_or_wrong(library, tmp_path):
     found = tuple([value.replace("<NA>", "None") for value in column] for column in found)
     assert found == (["True", "False", "False", "None"], ["0", "2", "16", "None"])
     assert bs.evaluate(frame).rows is None
+    assert bs.evaluate(frame, rows=tmp_path / "rows.csv", chunk=2).rows is None
+    lines = (tmp_path / "rows.csv").read_text().splitlines()
+    assert [line.rsplit(",", 3)[1:] for line in lines] == [
+        ["level", "right", "wrong_cells"],
+        ["a", "true", "0"],
+        ["b", "false", "2"],
+        ["c", "false", "16"],
+        ["d", "", ""],
+    ]
     pq.write_table(table, tmp_path / "in.parquet")
     assert bs.evaluate(tmp_path / "in.parquet", rows=True).rows["wrong_cells"].to_pylist()[1] == 2
