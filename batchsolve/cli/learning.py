@@ -122,7 +122,7 @@ def rate(
 
     how = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness, "files": files}
     summary = printing.rows_of(rate_file, workers, inputs, output, **how)
-    return answered(summary, printing, summary.hardest, summary.columns, output=output)
+    return answered(summary, printing, summary.columns, output=output)
 
 
 @command(

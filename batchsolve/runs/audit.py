@@ -18,6 +18,7 @@ import numpy as np
 
 from batchsolve.arrays import Bools, Ints
 from batchsolve.engines.choice import Choice
+from batchsolve.errors import counted
 from batchsolve.pictures.page import html_table, text_table
 from batchsolve.runs.dedupe import check_same_rules
 from batchsolve.runs.progress import ROW_BAR, Progress, Summary, facts_of, note_columns, shown
@@ -37,6 +38,7 @@ from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, Compared, SeenKeys, compared
+from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
 LINES = {
@@ -56,7 +58,7 @@ LINES = {
 LEAKS = 4  # lines of the test table alone
 
 
-@dataclass
+@dataclass(repr=False)
 class AuditedTable(Summary):
     """The sums of one table of an `Audit`; see `Summary`.
 
@@ -91,8 +93,8 @@ class AuditedTable(Summary):
         return self.puzzle_up_to_symmetry + self.solution_up_to_symmetry
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, repr=False)
+class Audit(InWords):
     """The result of `audit`; ``str`` of it is a table.
 
     Attributes
@@ -105,8 +107,8 @@ class Audit:
     Examples
     --------
     >>> train, test = AuditedTable(rows=9), AuditedTable(rows=2, puzzle_up_to_symmetry=1)
-    >>> Audit(train, test, {}, 0.0).complete
-    False
+    >>> Audit(train, test, {}, 0.0)
+    Audit(9 rows to train with, 2 to test; 1 test row leaks)
     """
 
     train: AuditedTable
@@ -131,6 +133,14 @@ class Audit:
         pairs = (("train", self.train), ("test", self.test))
         tables = {name: {key: facts_of(one)[key] for key in LINES} for name, one in pairs}
         return {**tables, "leaks": self.test.leaks, "checksums": self.checksums}
+
+    @property
+    def in_short(self) -> str:
+        """See `InWords`."""
+        leaks = f"{counted(self.test.leaks, 'test row')} leak{'s' * (self.test.leaks == 1)}"
+        return (
+            f"{counted(self.train.rows, 'row')} to train with, {self.test.rows:,} to test; {leaks}"
+        )
 
     def _lines(self) -> list[list[str]]:
         """Return the cells of the table, the heads first."""

@@ -49,7 +49,7 @@ SOURCE = "source_row"
 NO_SOLUTION = "the given solution is not a grid of the puzzle's size"
 
 
-@dataclass
+@dataclass(repr=False)
 class AugmentSummary(Sums):
     """The result of `augment_file`: its ``--json`` line.
 
@@ -69,12 +69,14 @@ class AugmentSummary(Sums):
         The columns of puzzles, of solutions that are moved with them, and of rules.
     unread_columns : list of str
         Other columns that hold grids, which are not moved.
+    seed : int
+        The seed of the random numbers, given or drawn.
 
     Examples
     --------
     >>> summary = AugmentSummary(rows=3, images=9, invalid=1, first_invalid="row 2: no grid")
     >>> print(summary)
-    3 rows: 9 images, 1 invalid (row 2: no grid); 0.0 s, 0 rows/s
+    3 rows: 9 images, 1 invalid (row 2: no grid), seed 0; 0.0 s, 0 rows/s
     """
 
     rows: int = 0
@@ -90,6 +92,7 @@ class AugmentSummary(Sums):
     solution_column: str | None = None
     rule_columns: list[str] = field(default_factory=list)
     unread_columns: list[str] = field(default_factory=list)
+    seed: int = 0
     in_bar: ClassVar[tuple[str, ...]] = ("images", "invalid")
 
     def add(self, sums: RowSums) -> None:
@@ -115,7 +118,7 @@ class AugmentSummary(Sums):
             parts.append(f"{counted(self.short, 'row')} with fewer, all of them written")
         if self.invalid:
             parts.append(f"{self.invalid:,} invalid ({self.first_invalid})")
-        return summary_of(self, parts)
+        return summary_of(self, [*parts, f"seed {self.seed}"])
 
 
 @overload
@@ -285,7 +288,7 @@ def _augmenting(corpus: Corpus, n: int, seed: int, original: bool) -> Spec:
     # JSON has no integers as large as seeds
     same = {"n": n, "seed": str(seed), "original": original}
     table = partial(_image_table, n=n, seed=seed, original=original)
-    totals = AugmentSummary()
+    totals = AugmentSummary(seed=seed)
     return Spec(
         "augment", corpus, corpus.reader, table, with_numbers_of_rows, totals=totals, same=same
     )

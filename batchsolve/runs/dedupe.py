@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -54,13 +53,12 @@ from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.repeats import UNSEEN, RowKeys, SeenKeys, row_keys
 from batchsolve.tables.sources import open_all
 from batchsolve.workers import Pool
-from batchsolve.workers.base import LOG
 
 FIRST = "first"
 """The column of the first row with the same puzzle."""
 
 
-@dataclass
+@dataclass(repr=False)
 class DedupeSummary(Sums):
     """The result of `dedupe`.
 
@@ -256,7 +254,6 @@ def dedupe(
 
 def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
     """Return the rows that are kept of a table, or of files."""
-    start = time.perf_counter()
     corpus = Corpus(
         files_and_tables("the input", inputs),
         search.settings,
@@ -265,9 +262,6 @@ def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
     spec = search.over(corpus)
     with pool:
         made = table_of(spec, pool, search.settings.chunk, search.tell)
-    totals = search.totals
-    totals.seconds = time.perf_counter() - start
-    LOG.info("%s", totals)
     is_kept = np.concatenate([np.zeros(0, np.bool_), *search.kept])
     return rows_like(made, inputs, np.flatnonzero(is_kept | search.mark))
 

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice, pairwise
 from math import isfinite
@@ -67,6 +67,7 @@ from batchsolve.tables.judged import (
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.sources import Source, TableSource, open_all
 from batchsolve.tables.texts import check_holds_texts
+from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
@@ -77,8 +78,8 @@ ALL = "all"
 """The name of the stratum of all rows."""
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(InWords):
     """The counts of `evaluate`; ``str`` of it is a table.
 
     Attributes
@@ -111,6 +112,8 @@ class Evaluation:
          rows  right         rows right  cells right  clues kept  houses violated
     all     2      1  50.0 % (9.5–90.5)      50.00 %     50.00 %          50.00 %
     malformed predictions: 1 (wrong in every cell); the first is row 2: 4 characters; a 4×4 grid ...
+    >>> result
+    Evaluation(2 rows: 1 right, 50.0 % (9.5–90.5))
     >>> result.named["malformed"]
     ['row 2: 4 characters; a 4×4 grid has 16']
     """
@@ -122,10 +125,10 @@ class Evaluation:
     truth: str | None
     by: str | tuple[str, ...] | None
     named: dict[str, list[str]]
-    examples: list[Example] = field(repr=False)
+    examples: list[Example]
     seconds: float
-    rows: Any = field(default=None, repr=False)
-    _ranks: Sequence[Sequence[str]] = field(default=(), repr=False)
+    rows: Any = None
+    _ranks: Sequence[Sequence[str]] = ()
 
     @property
     def complete(self) -> bool:
@@ -171,6 +174,12 @@ class Evaluation:
                 first = "".join(f"; the first is {each}" for each in self.named.get(name, [])[:1])
                 notes.append(f"{words}: {n:,}{more}{first}")
         return notes
+
+    @property
+    def in_short(self) -> str:
+        """See `InWords`."""
+        _, right, share, *_ = _cells(self.all)
+        return f"{counted(self.all.rows, 'row')}: {right} right, {share}"
 
     def __str__(self) -> str:
         return "\n".join([self.table, *map(printable, self.notes)])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
@@ -20,7 +20,7 @@ from batchsolve.errors import InputError, counted, quoted, twice
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import Progress, Summary
+from batchsolve.runs.progress import Progress, Summary, summary_of
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
 from batchsolve.runs.specs import (
     Outputs,
@@ -81,13 +81,34 @@ class Puzzle(NamedTuple):
     own: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(repr=False)
+class GenerateSummary(Summary):
+    """The result of `generate_file`; see `Summary`.
+
+    Attributes
+    ----------
+    seed : int
+        The seed of the random numbers, given or drawn.
+
+    Examples
+    --------
+    >>> print(GenerateSummary(rows=3, unique=3, seed=7))
+    3 rows: 3 unique, seed 7; 0.0 s, 0 rows/s
+    """
+
+    seed: int = 0
+
+    def __str__(self) -> str:
+        return summary_of(self, [f"{self.unique:,} unique", f"seed {self.seed}"])
+
+
 def generate_file(
     output: str | os.PathLike[str],
     n: int,
     *,
     on_progress: Callable[[Progress], None] | bool | None = None,
     **settings: Unpack[GenerateFileFields],
-) -> Summary:
+) -> GenerateSummary:
     """Make puzzles, each with one solution, and write a table of them.
 
     Parameters
@@ -109,7 +130,7 @@ def generate_file(
 
     Returns
     -------
-    Summary
+    GenerateSummary
         All rows are ``unique``.
 
     Raises
@@ -136,7 +157,7 @@ def generate_file(
             made.source.size *= PART_BLOCKS
         return made
 
-    summary: Summary = run_files(spec, [], output, files, Pool(**workers), on_progress)
+    summary: GenerateSummary = run_files(spec, [], output, files, Pool(**workers), on_progress)
     return summary
 
 
@@ -226,7 +247,8 @@ def _generating(
     same["rating"] = list(map(str, wanted.rating or []))  # no JSON has infinity
     work = partial(_making, maker, files)
     table = partial(_puzzle_table, files)
-    return Spec("generate", source, maker, table, work, same=same, engine="lanes")
+    totals = GenerateSummary(seed=wanted.seed)
+    return Spec("generate", source, maker, table, work, totals, same, engine="lanes")
 
 
 def _making(

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from batchsolve.arrays import Bools, Ints
 from batchsolve.errors import InputError, counted, quoted
@@ -31,7 +32,7 @@ from batchsolve.runs.progress import (
     shown,
     summary_of,
 )
-from batchsolve.runs.specs import FileRun, Outputs, Read, Spec, table_of, written
+from batchsolve.runs.specs import FileRun, Outputs, Read, Spec, tables_of, written
 from batchsolve.search.answers import Answers
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.search.rows import Write
@@ -58,7 +59,7 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 Counts = npt.NDArray[np.float64]
 
 
-@dataclass
+@dataclass(repr=False)
 class PartitionSummary(Summary):
     """The result of `partition`; see `Summary`.
 
@@ -74,12 +75,14 @@ class PartitionSummary(Summary):
         Rows whose canonical form was not found; they are compared as they are written.
     strata : dict of str to dict of str to int
         The rows of each value of the column ``by``, in each part.
+    seed : int
+        The seed of the random numbers, given or drawn.
 
     Examples
     --------
     >>> parts = {"train": 8, "test": 2}
     >>> print(PartitionSummary(rows=10, parts=parts, groups=1, largest=3))
-    10 rows: 8 train (80.0 %), 2 test (20.0 %), 1 group of up to 3 rows; 0.0 s, 0 rows/s
+    10 rows: 8 train (80.0 %), 2 test (20.0 %), 1 group of up to 3 rows, seed 0; 0.0 s, 0 rows/s
     """
 
     parts: dict[str, int] = field(default_factory=dict)
@@ -87,6 +90,7 @@ class PartitionSummary(Summary):
     largest: int = 0
     undecided: int = 0
     strata: dict[str, dict[str, int]] = field(default_factory=dict)
+    seed: int = 0
 
     @property
     def complete(self) -> bool:
@@ -103,7 +107,7 @@ class PartitionSummary(Summary):
             said.append(f"{self.invalid:,} invalid")
         if self.undecided:
             said.append(f"{self.undecided:,} without a canonical form, compared as written")
-        return summary_of(self, said)
+        return summary_of(self, [*said, f"seed {self.seed}"])
 
 
 def partition(
@@ -176,7 +180,7 @@ def partition(
     sources = files_and_tables("the input", inputs)
     if "-" in sources:
         raise InputError("the rows are read twice; name a file in place of standard input")
-    corpus, totals = Corpus(sources, files), PartitionSummary()
+    corpus, totals = Corpus(sources, files), PartitionSummary(seed=seed)
     for name in columns_of(by):
         corpus.check_column(name)
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
@@ -189,7 +193,8 @@ def partition(
         spec = _part_spec(corpus, is_in)
         if output is None:
             with Pool(**workers) as pool:
-                made[name] = rows_like(table_of(spec, pool), inputs, np.flatnonzero(is_in))
+                rows = pa.concat_tables(list(tables_of(spec, pool)))
+            made[name] = rows_like(rows, inputs, np.flatnonzero(is_in))
         else:
             target = _target(path_of("the output", output), name, sources[0])
             run = FileRun(inputs, target, files, Pool(**workers), is_whole=True)

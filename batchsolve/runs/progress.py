@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from batchsolve.errors import InputError, counted, listed, quoted
+from batchsolve.words import InWords
 
 if TYPE_CHECKING:
     from batchsolve.search.tree import TreeSearch
@@ -19,7 +20,7 @@ Bar = tuple[Callable[[Any], Callable[..., None]], Mapping[str, Any]]
 MOST_APART = 0.05  # two estimates of the finished share, which a bar shows if they differ by more
 
 
-class Sums:
+class Sums(InWords):
     """The sums of a run over rows, which are the fields of a dataclass."""
 
     def add(self, sums: RowSums) -> None:
@@ -28,7 +29,7 @@ class Sums:
             setattr(self, name, getattr(self, name) + n)
 
 
-@dataclass
+@dataclass(repr=False)
 class Summary(Sums):
     """The result of a run over a corpus: its ``--json`` line, without `advice`.
 
@@ -56,6 +57,8 @@ class Summary(Sums):
     False
     >>> print(summary)
     2 rows: 1 unique, 1 invalid; 0.5 s, 4 rows/s
+    >>> summary
+    Summary(2 rows: 1 unique, 1 invalid; 0.5 s, 4 rows/s)
     """
 
     rows: int = 0

@@ -42,7 +42,7 @@ _NAMES = pa.array(NAMES)
 SHARE = 16  # of a usual block, because rating a row takes some 16 times as long as solving it
 
 
-@dataclass
+@dataclass(repr=False)
 class RateSummary(Summary):
     """The result of `rate_file`; see `Summary`.
 
@@ -54,7 +54,8 @@ class RateSummary(Summary):
     Examples
     --------
     >>> summary = RateSummary(rows=3, unique=3, techniques={"x-wing": 2, "guess": 1})
-    >>> print(summary.hardest)
+    >>> print(summary)
+    3 rows: 3 unique; 0.0 s, 0 rows/s
     hardest techniques: 2 x-wing, 1 guess
     """
 
@@ -72,6 +73,9 @@ class RateSummary(Summary):
         """The rows of each hardest technique, in words."""
         counts = ", ".join(f"{n:,} {name}" for name, n in self.techniques.items() if n)
         return f"hardest techniques: {counts or 'none'}"
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n{self.hardest}"
 
 
 @overload

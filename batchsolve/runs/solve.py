@@ -46,6 +46,7 @@ from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.rule_columns import Part, RuleColumns
 from batchsolve.tables.shapes import Grids, Shape
 from batchsolve.tables.sources import TableSource
+from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
 SHOWN_ROWS = 10
@@ -105,8 +106,8 @@ class Answer:
         return f"{facts}<div>{as_svg(drawn(self.problem, cover, (), notation), 'solution')}</div>"
 
 
-@dataclass(frozen=True, eq=False)
-class BatchResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class BatchResult(InWords):
     """The answers to many puzzles.
 
     Attributes
@@ -138,16 +139,16 @@ class BatchResult:
     status: npt.NDArray[np.str_]
     n_solutions: npt.NDArray[np.int64]
     nodes: npt.NDArray[np.int64]
-    messages: dict[int, str | None] = field(repr=False)
-    notation: Notation = field(repr=False)
+    messages: dict[int, str | None]
+    notation: Notation
 
     def __len__(self) -> int:
         return len(self.status)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         names, n = np.unique(self.status, return_counts=True)
-        each = ", ".join(f"{k} {name}" for name, k in zip(names, n.tolist(), strict=True))
-        return f"BatchResult({counted(len(self), 'row')}{': ' if each else ''}{each})"
+        each = ", ".join(f"{k:,} {name}" for name, k in zip(names, n.tolist(), strict=True))
+        return f"{counted(len(self), 'row')}: {each or 'none'}"
 
     def _repr_html_(self) -> str:
         """Return a table of the first rows for a notebook."""
@@ -162,7 +163,7 @@ class BatchResult:
         ]
         names = ("", "status", "n_solutions", "solution")
         head = "".join(f"<th>{name}</th>" for name in names)
-        return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{''.join(lines)}</table>"
+        return f"<p>{escape(str(self))}</p><table><tr>{head}</tr>{''.join(lines)}</table>"
 
     def text(self) -> list[str | None]:
         """Return the solutions as text; None where none was found."""

@@ -185,9 +185,23 @@ def table_of(
     most_rows: int | None = None,
     on_progress: Callable[[Progress], None] | bool | None = None,
 ) -> pa.Table:
-    """Return the output table; tell of the progress as `shown` says."""
+    """Return the output table; tell of the progress as `shown` says, and log the sums."""
+    start = time.perf_counter()
     with shown(on_progress, ROW_BAR) as tell:
-        return pa.concat_tables(list(tables_of(spec, pool, most_rows, tell)))
+        made = pa.concat_tables(list(tables_of(spec, pool, most_rows, tell)))
+    _end(spec, spec.totals, pool, start)
+    LOG.info("%s", spec.totals)
+    return made
+
+
+def _end(spec: Spec, totals: Any, pool: Pool, start: float, rows_before: int = 0) -> None:
+    """Note in the sums of a run how it was done, and its time."""
+    totals.backend, totals.jobs = pool.backend, pool.jobs
+    if spec.engine:
+        totals.engine = spec.engine
+        totals.advice = spec.advice if totals.unfinished else ""
+    totals.seconds = time.perf_counter() - start
+    totals.rows_per_second = (totals.rows - rows_before) / totals.seconds
 
 
 def followed(
@@ -434,7 +448,6 @@ class FileRun:
         self.totals = spec.totals
         # before a journal is made, because a cluster may be unreachable
         with self.output.held(), self.pool as pool:
-            self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
             is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
             reader = spec.reader
             if is_parquet and isinstance(spec.source, Corpus):
@@ -445,14 +458,9 @@ class FileRun:
             else:
                 with self._journal() as journal:
                     self._write(table, journal)
-        totals = self.totals
-        note_columns(totals, spec.source)
-        if spec.engine:
-            totals.engine = spec.engine
-            totals.advice = spec.advice if totals.unfinished else ""
-        totals.seconds = time.perf_counter() - start
-        totals.rows_per_second = (totals.rows - self.rows_before) / totals.seconds
-        return totals
+            note_columns(self.totals, spec.source)
+            _end(spec, self.totals, pool, start, self.rows_before)
+        return self.totals
 
     def _check(self) -> None:
         """Raise an error if nothing can be read or written as the settings say."""

@@ -20,12 +20,13 @@ import numpy as np
 
 from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.core import native
-from batchsolve.errors import InputError, ProblemError, is_table, named_errors
+from batchsolve.errors import InputError, ProblemError, counted, is_table, named_errors
 from batchsolve.formats.drawings import read_grid
 from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
 from batchsolve.settings import Box, checked_box
+from batchsolve.words import InWords
 
 MOST_STATES = 1 << 17
 """States of a search at a time; 9×9 puzzles, even the most symmetric ones, need some hundreds."""
@@ -37,8 +38,8 @@ _MOST_ORDERS = factorial(8)  # of stacks, all of which are tried
 _MOST_SYMMETRIES = 2**63 - 1  # which are counted
 
 
-@dataclass(frozen=True, eq=False)
-class CanonicalForms:
+@dataclass(frozen=True, eq=False, repr=False)
+class CanonicalForms(InWords):
     """The canonical forms of puzzles.
 
     Attributes
@@ -69,6 +70,11 @@ class CanonicalForms:
     transposed: Bools
     rows: Bytes
     columns: Bytes
+
+    def __str__(self) -> str:
+        n = int(np.count_nonzero(self.found))
+        missing = "" if n == len(self) else f", {len(self) - n:,} of them not found"
+        return f"{counted(len(self), 'canonical form')}{missing}"
 
     def __len__(self) -> int:
         return len(self.grids)
