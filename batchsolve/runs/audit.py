@@ -21,7 +21,15 @@ from batchsolve.engines.choice import Choice
 from batchsolve.errors import counted
 from batchsolve.pictures.page import html_table, text_table
 from batchsolve.runs.dedupe import check_same_rules
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, facts_of, note_columns, shown
+from batchsolve.runs.progress import (
+    ROW_BAR,
+    OnProgress,
+    Progress,
+    Summary,
+    facts_of,
+    note_columns,
+    shown,
+)
 from batchsolve.runs.specs import blocks_for, followed, searching
 from batchsolve.search.answers import Answers
 from batchsolve.settings import (
@@ -164,7 +172,7 @@ def audit(
     train: Any,
     test: Any,
     *,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[AuditFields],
 ) -> Audit:
     """Count the faults of a training and a test table, and the leaks between them.
@@ -177,7 +185,7 @@ def audit(
     train, test : table, or str or path, or a sequence of them
         Tables as of `solve_table`, or files as of `solve_file`.
     on_progress : callable or True, optional
-        Called with a `Progress` after every block; True draws a progress bar.
+        See `Progress`.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,

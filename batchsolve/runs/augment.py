@@ -7,7 +7,7 @@ of every row, from which its random numbers come.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Unpack, overload
@@ -18,7 +18,7 @@ import pyarrow as pa
 from batchsolve.arrays import Bools
 from batchsolve.errors import counted
 from batchsolve.runs.outputs import Output
-from batchsolve.runs.progress import Progress, Sums, columns_taken, summary_of
+from batchsolve.runs.progress import OnProgress, Sums, columns_taken, summary_of
 from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of, with_numbers_of_rows
 from batchsolve.settings import (
     AugmentFields,
@@ -128,7 +128,7 @@ def augment(
     *,
     seed: int | None = None,
     original: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[AugmentFields],
 ) -> Frame: ...
 
@@ -140,7 +140,7 @@ def augment(
     *,
     seed: int | None = None,
     original: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[AugmentFields],
 ) -> pa.Table: ...
 
@@ -151,7 +151,7 @@ def augment(
     *,
     seed: int | None = None,
     original: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[AugmentFields],
 ) -> Any:
     """Return a table with random images of each row: the same puzzle, written otherwise.
@@ -172,7 +172,7 @@ def augment(
     original : bool
         Write each row itself before its images, which then differ from it, too.
     on_progress : callable or True, optional
-        Called with a `Progress` after every block; True draws a progress bar.
+        See `Progress`.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,
@@ -222,7 +222,7 @@ def augment_file(
     *,
     seed: int | None = 0,
     original: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[AugmentFileFields],
 ) -> AugmentSummary:
     r"""Write a table with random images of each row of a corpus; see `augment`.
@@ -242,7 +242,7 @@ def augment_file(
     original : bool
         As in `augment`.
     on_progress : callable or True, optional
-        As in `solve_file`.
+        See `Progress`.
     **settings
         As in `augment`; and ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``.
 

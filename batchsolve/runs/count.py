@@ -21,7 +21,7 @@ from batchsolve.errors import InputError, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, shown
+from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
@@ -137,7 +137,7 @@ def count(
 def count(
     problem: list[AnyPuzzle] | tuple[AnyPuzzle, ...],
     *,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[SearchFields],
 ) -> list[Count]: ...
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 from batchsolve.arrays import Bools, Ints, Words
 from batchsolve.errors import InputError
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import ROW_BAR, Progress, Sums, shown, summary_of
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Sums, shown, summary_of
 from batchsolve.runs.specs import (
     FileRun,
     Outputs,
@@ -136,7 +136,7 @@ def dedupe(
     up_to_symmetry: bool = False,
     against: Any = (),
     mark: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> DedupeSummary: ...
 
@@ -149,7 +149,7 @@ def dedupe(
     up_to_symmetry: bool = False,
     against: Any = (),
     mark: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> Frame: ...
 
@@ -162,7 +162,7 @@ def dedupe(
     up_to_symmetry: bool = False,
     against: Any = (),
     mark: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> pa.Table: ...
 
@@ -174,7 +174,7 @@ def dedupe(
     up_to_symmetry: bool = False,
     against: Any = (),
     mark: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> Any:
     r"""Leave out the rows whose puzzle is in an earlier row or in another table.
@@ -200,7 +200,7 @@ def dedupe(
         Keep all rows, and add a column ``first`` that names the first row with the same puzzle,
         such as ``test.csv#17``; it is empty in that row itself.
     on_progress : callable or True, optional
-        Called with a `Progress` after every block; or True for a progress bar.
+        See `Progress`.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -29,7 +29,7 @@ from batchsolve.pictures.page import PAGE_STYLE, html_page, html_table, text_tab
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.draw import write_whole
 from batchsolve.runs.outputs import rows_written_to, whole_table_at
-from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, shown
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, puzzles_taken, shown
 from batchsolve.runs.specs import (
     Pass,
     blocks_for,
@@ -346,7 +346,7 @@ def evaluate(
     by: str | Sequence[str] | None = None,
     bins: Sequence[float] = (),
     rows: bool | str | os.PathLike[str] = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[EvaluateFields],
 ) -> Evaluation:
     """Count the rows, cells, clues and houses that predicted solutions have right.
@@ -376,7 +376,7 @@ def evaluate(
         puzzles with several solutions, too. Or write them to a file, ``.csv``, ``.tsv``,
         ``.jsonl`` or ``.parquet``.
     on_progress : callable or True, optional
-        Called with a `Progress`, whose sums are those of all rows; True draws a progress bar.
+        See `Progress`; the sums are those of all rows.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``alphabet``, ``blank``, ``box``, ``rules``,

@@ -26,6 +26,7 @@ from batchsolve.runs.dedupe import Decision, kept_table
 from batchsolve.runs.evaluate import columns_of, edges_of, in_order, shown_key
 from batchsolve.runs.progress import (
     ROW_BAR,
+    OnProgress,
     Progress,
     Summary,
     note_columns,
@@ -118,7 +119,7 @@ def partition(
     by: str | Sequence[str] | None = None,
     bins: Sequence[float] = (),
     seed: int | None = 0,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[AuditFields],
 ) -> Any:
     r"""Divide the rows of a table into parts, such as for training and tests, without leaks.
@@ -143,7 +144,7 @@ def partition(
         The seed of the random numbers; None draws one, and logs it. The parts depend on it and on
         the rows alone.
     on_progress : callable or True, optional
-        Called with a `Progress` after every block that is compared; True draws a progress bar.
+        See `Progress`.
     **settings
         As in `audit`.
 

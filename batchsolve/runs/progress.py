@@ -148,12 +148,15 @@ def puzzles_taken(column: str | None) -> str:
 
 @dataclass(frozen=True)
 class Progress:
-    """The argument of a progress callback.
+    """The progress of a run over rows, for its argument ``on_progress``.
+
+    That is a function, which is called with a `Progress` after every block of rows; or True, which
+    draws a progress bar.
 
     Attributes
     ----------
     new_rows : int
-        Rows answered since the last call; 0 in the first call.
+        Rows answered since the last call; those of a run that is resumed are in no call.
     totals : Summary
         The sums, including those of the resumed run; other runs have sums of their own.
     expected_rows : int or None
@@ -171,6 +174,10 @@ class Progress:
     expected_rows: int | None = None
 
 
+OnProgress = Callable[[Progress], None] | bool | None
+"""The argument ``on_progress`` of a run over rows; see `Progress`."""
+
+
 def rows_on(bar: Any) -> Callable[[Progress], None]:
     """Return a callback of `solve_file` that shows rows on a tqdm bar made as `ROW_BAR` says."""
     begun = False
@@ -179,7 +186,7 @@ def rows_on(bar: Any) -> Callable[[Progress], None]:
         nonlocal begun
         totals = progress.totals
         if not begun:  # the rate leaves out the rows of the interrupted run
-            bar.initial = bar.n = totals.rows
+            bar.initial = bar.n = totals.rows - progress.new_rows
             begun = True
         bar.total = progress.expected_rows
         sums = {name: getattr(totals, name) for name in totals.in_bar}
@@ -215,11 +222,18 @@ TREE_BAR: Bar = (
 )
 
 
+def check_progress(on_progress: Any) -> None:
+    """Raise `InputError` if the argument ``on_progress`` is neither a function nor True."""
+    if on_progress and on_progress is not True and not callable(on_progress):
+        raise InputError(f"on_progress is a function or True, not {quoted(on_progress)}")
+
+
 @contextmanager
 def shown(
     on_progress: Callable[[Any], None] | bool | None, bar: Bar
 ) -> Iterator[Callable[[Any], None]]:
     """Yield the callback itself, one that draws a bar for True, or one that does nothing."""
+    check_progress(on_progress)
     if on_progress is True:
         from tqdm.auto import tqdm  # shows a widget in a notebook
 
@@ -227,6 +241,4 @@ def shown(
         with tqdm(**how) as drawn:
             yield follow(drawn)
     else:
-        if on_progress and not callable(on_progress):
-            raise InputError(f"on_progress is a function or True, not {quoted(on_progress)}")
         yield on_progress or (lambda progress: None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Unpack, overload
@@ -15,7 +15,7 @@ from batchsolve.engines.choice import Choice
 from batchsolve.errors import ProblemError
 from batchsolve.rating import NAMES, has_ratings, ratings_of, steps_text
 from batchsolve.runs.outputs import Output
-from batchsolve.runs.progress import Progress, Summary
+from batchsolve.runs.progress import OnProgress, Summary
 from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import (
@@ -85,7 +85,7 @@ def rate(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[GridFields],
 ) -> Frame: ...
 
@@ -97,7 +97,7 @@ def rate(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[GridFields],
 ) -> pa.Table: ...
 
@@ -108,7 +108,7 @@ def rate(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[GridFields],
 ) -> Any:
     """Return a table of 9×9 puzzles with their ratings.
@@ -126,7 +126,7 @@ def rate(
     uniqueness : bool
         Use patterns that assume a unique solution, too: unique rectangles and loops, and BUG.
     on_progress : callable or True, optional
-        Called with a `Progress` after every block; True draws a progress bar.
+        See `Progress`.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``alphabet``, ``blank``, ``box``,
@@ -175,7 +175,7 @@ def rate_file(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[RateFileFields],
 ) -> RateSummary:
     r"""Rate a corpus of 9×9 puzzles from table to table; see `rate`.
@@ -193,7 +193,7 @@ def rate_file(
     uniqueness : bool
         As in `rate`.
     on_progress : callable or True, optional
-        As in `solve_file`.
+        See `Progress`.
     **settings
         As in `rate`; and ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``.
 

@@ -26,7 +26,7 @@ from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, note_columns, shown
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
 from batchsolve.search.in_order import each_with_output, in_one_pass, in_two_passes
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
@@ -183,7 +183,7 @@ def table_of(
     spec: Spec,
     pool: Pool,
     most_rows: int | None = None,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
 ) -> pa.Table:
     """Return the output table; tell of the progress as `shown` says, and log the sums."""
     start = time.perf_counter()
@@ -364,7 +364,7 @@ def run_files(
     output: Any,
     files: FileSettings,
     pool: Pool,
-    on_progress: Callable[[Progress], None] | bool | None,
+    on_progress: OnProgress,
 ) -> Any:
     """Carry out a specification from files to an output; return its sums, and log them."""
     names = paths_of("the input", inputs), path_of("the output", output)
