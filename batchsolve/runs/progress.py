@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Bar = tuple[Callable[[Any], Callable[..., None]], Mapping[str, Any]]
 """A kind of bar: a function that returns the callback for a bar of tqdm, and how that is made."""
 
-MOST_APART = 0.05  # two estimates of the finished share, which a bar shows if they differ by more
+MOST_APART = 0.05  # the width of a range of the finished share that a bar leaves out
 
 
 class Sums(InWords):
@@ -204,7 +204,7 @@ def tree_on(bar: Any) -> Callable[[TreeSearch], None]:
         rate = totals.nodes / max(totals.seconds, 1e-9)
         found = counted(totals.count, "solution")
         low, high = search.finished_between
-        doubt = f" ({low:.0%} to {high:.0%})" if high - low > MOST_APART else ""
+        doubt = f", {low:.0%} to {high:.0%} finished" if high - low > MOST_APART else ""
         bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s{doubt}", refresh=False)
         bar.update(search.finished_share - bar.n)
 
