@@ -5,6 +5,7 @@ See `batchsolve.formats.grid_texts` for the forms of texts.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bytes
-from batchsolve.errors import InputError
+from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.formats.grid_texts import (
     LONGEST_NUMBER,
     NoGridError,
@@ -127,6 +128,23 @@ def read_grid(
         given = Rules(n, problem.rules.places, (), marks=marks)
         problem = Variant(problem.rules + given)
     return problem, notation, grid
+
+
+def is_grid(text: str) -> bool:
+    """Return True if a text that names no file is that of one grid, perhaps with a wrong cell.
+
+    Examples
+    --------
+    >>> is_grid("1.....2..3.....4"), is_grid("1.....2..3.....5"), is_grid("puzzles_2024.csv")
+    (True, True, False)
+    """
+    try:
+        read_grid(text)
+    except NoGridError:
+        return False
+    except BatchsolveError:
+        return not re.search("[a-z]{2}", text)
+    return True
 
 
 def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> str:

@@ -43,6 +43,7 @@ from batchsolve.tables.rule_columns import (
     CAGES,
     COLUMNS,
     CONSTRAINTS,
+    MARKS,
     REGIONS,
     RULES,
     SUMS,
@@ -50,7 +51,7 @@ from batchsolve.tables.rule_columns import (
 )
 from batchsolve.tables.shapes import BOX, Shape, Shapes, box_of
 from batchsolve.tables.sources import Source, Tables
-from batchsolve.tables.texts import as_text, in_one_line
+from batchsolve.tables.texts import as_text, in_one_line, pencil_marks
 
 PUZZLE_NAMES = (
     *("puzzle", "puzzles", "quizzes", "quiz", "question", "questions", "grid", "sudoku"),
@@ -325,6 +326,11 @@ class Corpus(Tables):
         is_blank = self.column not in self.columns
         return _texts(table, (self.solution_column if is_blank else None) or self.column)
 
+    def _have_pencil_marks(self) -> bool:
+        """Return True if some puzzles of the first rows are grids of pencil marks."""
+        texts = as_text(self._sample[self.column], self.column)
+        return bool(pencil_marks(texts, in_one_line(texts)))
+
     def _solution_column(self, taken: str) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
         grids = [name for name in named if self._grids(name)]
@@ -375,6 +381,8 @@ class Corpus(Tables):
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             return Shapes(Shape(replace(drawn, names=names), notation, notation))
         texts, signs = self._written(self._sample), Signs(alphabet, self._blank)
+        if self._have_pencil_marks():
+            names = tuple(name for name in COLUMNS if name in (*names, MARKS))
         if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():
             # no row has a grid, and the rules tell their size
             texts = BlankGrids(self.column, self.solution_column, names).texts(self._sample)

@@ -240,7 +240,12 @@ class Reader:
         boxes = [BOX] if self.shapes.has_boxes else []
         solutions = [] if self.solution_column is None else [self.solution_column]
         puzzles = [] if self.blank else [self.column]
-        return [*puzzles, *solutions, *boxes, *self.main.rules.names]
+        return [*puzzles, *solutions, *boxes, *self._rule_columns]
+
+    @property
+    def _rule_columns(self) -> list[str]:
+        """The columns of rules that are there: marks may be in the puzzles."""
+        return [name for name in self.main.rules.names if name in self.input_schema.names]
 
     def read(self, block: Block) -> Batch:
         """Parse a block and decode its grids.
@@ -259,7 +264,7 @@ class Reader:
             as_text(table[self.column], self.column),
             self.solution_column and as_text(table[self.solution_column], self.solution_column),
             as_text(table[BOX], BOX) if self.shapes.has_boxes else None,
-            {name: as_text(as_json(table[name]), name) for name in self.main.rules.names},
+            {name: as_text(as_json(table[name]), name) for name in self._rule_columns},
         )
         grids = self.shapes.grids(texts, faults)
         if self.numbers:

@@ -25,8 +25,8 @@ from batchsolve.problems.notation import FINE, MOST_DIGITS, WRONG_LENGTH, Notati
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
 from batchsolve.problems.variant import Variants
 from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
-from batchsolve.tables.rule_columns import ARITHMETIC, Part, RuleColumns
-from batchsolve.tables.texts import in_one_line
+from batchsolve.tables.rule_columns import ARITHMETIC, MARKS, Part, RuleColumns
+from batchsolve.tables.texts import in_one_line, pencil_marks
 
 BOX = "box"
 """The name of the column of boxes."""
@@ -266,7 +266,10 @@ class Shapes:
         """Return the grids of a block, shape by shape; add the faults of malformed rows."""
         n = len(texts.puzzles)
         lines, puzzles, wrong = encoded(self.main.notation, texts.puzzles)
-        others = self._others(texts._replace(puzzles=lines), wrong, faults)
+        if marks := pencil_marks(texts.puzzles, lines):
+            texts = self._marked(texts, marks, faults)
+        texts = texts._replace(puzzles=lines)
+        others = self._others(texts, wrong, faults)
         rows = np.arange(n)
         if others:
             is_main = np.ones(n, np.bool_)
@@ -279,6 +282,20 @@ class Shapes:
             decoded = encoded(shape.notation, texts.puzzles.take(pa.array(some)))
             found.append(shape.grids(texts, some, *decoded, faults))
         return found
+
+    def _marked(self, texts: Texts, marks: dict[int, str], faults: dict[int, str]) -> Texts:
+        """Add the pencil marks of puzzles, by row, to the column of marks."""
+        nothing = pa.repeat(pa.scalar("", pa.string()), len(texts.puzzles))
+        column = texts.own.get(MARKS, nothing).to_pylist()
+        for row, text in marks.items():
+            if MARKS not in self.main.rules.names:
+                why = "pencil marks, which no puzzle of the first rows has; begin with such a row"
+                faults.setdefault(row, why)
+            elif column[row]:
+                why = f"pencil marks, and marks in the column {MARKS!r}; leave out one of them"
+                faults.setdefault(row, why)
+            column[row] = text
+        return texts._replace(own={**texts.own, MARKS: pa.array(column, pa.string())})
 
     def _others(
         self, texts: Texts, wrong: npt.NDArray[np.int32], faults: dict[int, str]

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from batchsolve.arrays import Bools
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.formats import grid_texts
-from batchsolve.problems.survey import NO_FORM, forms
+from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, forms
 from batchsolve.tables.blocks import is_list, is_number, is_text, one_chunk, storage_of
 
 
@@ -100,12 +101,18 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
 
 # what characters and numbers in one line do not have: lines, brackets, fields, empty cells
 _OTHER_FORMS = r"[\n\[:]|[,;\t][ \t]*[,;\t]|^[,;]|[,;]$"
+_SEVERAL = "[1-9]{2}[^0-9]"  # candidates of a cell
+_LIST = r"^\s*\[[\[\]\s,]*(([0-9]+|-1|null|None)[\[\]\s,]+)*$"  # of whole numbers
 
 
 def in_one_line(text: pa.Array) -> pa.Array:
     """Write every grid in one line; see `batchsolve.formats.grid_texts`."""
-    is_other = np.asarray(pc.fill_null(pc.match_substring_regex(text, _OTHER_FORMS), False))
-    is_other |= forms(text) == NO_FORM
+    text = _with_lists(text)
+    is_other = _match(text, _OTHER_FORMS)
+    codes = forms(text)
+    is_other |= codes == NO_FORM
+    if (numbered := (codes % 2 == 1) & (codes <= Form(MOST_PLAIN, True).code)).any():
+        is_other |= numbered & _match(text, _SEVERAL)  # perhaps pencil marks
     if text.null_count:
         is_other &= np.asarray(text.is_valid())
     if not is_other.any():
@@ -113,6 +120,35 @@ def in_one_line(text: pa.Array) -> pa.Array:
     other = pa.array(is_other)
     lines = [grid_texts.in_one_line(each) for each in text.filter(other).to_pylist()]
     return pc.replace_with_mask(text, other, pa.array(lines, pa.string()))
+
+
+def _with_lists(text: pa.Array) -> pa.Array:
+    """Write lists of N² whole numbers, which may be nested, in one line; the core reads these."""
+    if not (are_lists := _match(text, _LIST)).any():
+        return text
+    lists = written = text.filter(pa.array(are_lists))
+    for old, new in (("null", "."), ("None", "."), ("[", " "), ("]", " "), ("\n", " ")):
+        lists = pc.replace_substring(lists, old, new)
+    lists = pc.if_else(forms(lists) != NO_FORM, pc.ascii_trim(lists, " "), written)
+    return pc.replace_with_mask(text, pa.array(are_lists), lists)
+
+
+def pencil_marks(text: pa.Array, lines: pa.Array) -> dict[int, str]:
+    """Return the marks of the grids of pencil marks among texts, by their places.
+
+    Only texts are looked at that are others in `lines`, where all are in one line.
+    """
+    if lines is text:
+        return {}
+    some = np.flatnonzero(pc.fill_null(pc.not_equal(text, lines), False))
+    some = some[_match(text.take(pa.array(some)), _SEVERAL)]
+    marks = map(grid_texts.pencil_marks, text.take(pa.array(some)).to_pylist())
+    return {k: each for k, each in zip(some.tolist(), marks, strict=True) if each}
+
+
+def _match(text: pa.Array, pattern: str) -> Bools:
+    """Return True for each text that holds a pattern."""
+    return np.asarray(pc.fill_null(pc.match_substring_regex(text, pattern), False))
 
 
 def _of_fractions(values: pa.Array) -> pa.Array:
