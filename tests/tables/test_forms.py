@@ -15,6 +15,7 @@ from invoking import invoke
 import batchsolve as bs
 
 PUZZLE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+SUDOKU = bs.Sudoku(3, 3)
 SOLUTION = bs.solve(PUZZLE).solution
 ROWS = [PUZZLE[k : k + 9] for k in range(0, 81, 9)]
 GROUPS = [[row[k : k + 3] for k in range(0, 9, 3)] for row in ROWS]
@@ -98,6 +99,7 @@ WAYS = {
     "solve_batch": lambda text, _: bs.solve_batch([PUZZLE, text]).text()[1],
     "solve_table": lambda text, _: bs.solve_table(pa.table({"puzzle": [text]}))["solution"][0],
     "a cell of a file": in_csv,
+    "parse": lambda text, _: bs.solve_batch([SUDOKU.parse(text)]).text()[0],
     "solutions": lambda text, _: of_cover(*bs.solutions(text)),
     "read_problem": lambda text, _: of_cover(*bs.solutions(bs.read_problem(text))),
 }
