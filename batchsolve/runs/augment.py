@@ -34,8 +34,7 @@ from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
 from batchsolve.tables.layouts import JSON_TEXT
-from batchsolve.tables.reader import Batch, Reader
-from batchsolve.tables.shapes import Grids
+from batchsolve.tables.reader import Batch, Grids, Reader
 from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG

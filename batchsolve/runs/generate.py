@@ -54,8 +54,8 @@ from batchsolve.settings import (
 from batchsolve.tables.answers import Column, RowSums, RowTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
+from batchsolve.tables.reader import BOX
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
-from batchsolve.tables.shapes import BOX
 from batchsolve.workers import Pool
 
 PART_BLOCKS = 16  # of a part of a folder

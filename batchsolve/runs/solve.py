@@ -44,9 +44,8 @@ from batchsolve.tables.answers import RowSums
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import text_column
-from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.reader import Batch, Grids, Reader, Shape
 from batchsolve.tables.rule_columns import Part, RuleColumns
-from batchsolve.tables.shapes import Grids, Shape
 from batchsolve.tables.sources import TableSource
 from batchsolve.words import InWords
 from batchsolve.workers import Pool

@@ -281,8 +281,9 @@ def solve_file(
     inputs : str or path, or a sequence of them
         CSV, TSV, Parquet, JSON lines or text files, perhaps compressed; ``-`` is standard input.
         Folders, patterns such as ``corpora/*.csv``, and addresses such as ``s3://bucket/corpora``
-        stand for all their files. Or exact cover problems: problem files and names of families, or
-        tables whose column ``problem`` holds them, as of `count_file`.
+        stand for all their files. Or the text of a grid, if no file has this name. Or exact cover
+        problems: problem files and names of families, or tables whose column ``problem`` holds
+        them, as of `count_file`.
     output : str or path
         ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
         ``-`` for CSV on standard output. It holds all input columns, then ``solution``,

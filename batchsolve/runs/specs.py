@@ -44,8 +44,9 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.places import ServerError, exists, facts_of, is_address, suffix_of
-from batchsolve.tables.reader import Reader, number_kinds_of_block, number_types
+from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, Tables
+from batchsolve.tables.texts import number_kinds_of_block, number_types
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
