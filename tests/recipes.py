@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "clusters.md"
-HOSTS = "127.0.0.1 localhost head node1 node2 scheduler"
+HOSTS = "127.0.0.1 localhost head node1 node2 batchsolve-scheduler"
 NEW = ["unshare", "-rnmp", "--fork", "--kill-child", "--mount-proc"]
 
 
