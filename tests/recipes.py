@@ -30,9 +30,9 @@ def blocks(heading):
 
 
 def lines(block):
-    """Return the commands of a block; a comment is not one."""
-    joined = block.replace("\\\n", " ")
-    return [line for line in joined.splitlines() if line and not line.startswith("#")]
+    """Return the commands of a block, without their comments."""
+    joined = re.sub(r"(^| )#.*", "", block.replace("\\\n", " "), flags=re.M)
+    return [line for line in map(str.strip, joined.splitlines()) if line]
 
 
 def in_background(command, log):
