@@ -25,6 +25,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from batchsolve.errors import InputError, ServerError, disk_errors, first_line
+from batchsolve.formats.drawings import is_grid
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 _OWN_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # of pyarrow
@@ -279,6 +280,8 @@ def check_announced(path: str, size: int) -> None:
 def files_of(inputs: Iterable[str]) -> list[str]:
     """Return the files that inputs name; folders and patterns stand for all their files.
 
+    A text of a grid stays one, if no file has this name.
+
     Files of a folder (and of all folders below it) and of a pattern are sorted by name. As in Spark
     and pyarrow, names that begin with a dot or an underscore are hidden.
 
@@ -319,6 +322,8 @@ def _files_of(one: str) -> list[str]:
     if os.path.exists(one) or not set(_WILD) & set(one):
         return [one]
     found = sorted(path for path in glob.glob(one, recursive=True) if os.path.isfile(path))
+    if not found and is_grid(one):
+        return [one]
     if not found:
         raise InputError(f"{one}: no file has a name like that")
     return found
