@@ -13,13 +13,14 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from host_clusters import HEAD, NODES, Cluster, batchsolve, put, stored
+from host_clusters import HEAD, NODES, Cluster, put, stored
 from hosts import NAMES, Hosts, address
 from measuring import options, write
 
@@ -29,7 +30,21 @@ FAIR = "fair"
 WEATHERS = (FAIR, "1ms-100Mbit", "50ms-100Mbit", "1ms-10Mbit", "50ms-10Mbit")
 CORPUS = "datasets/sudoku9.csv"
 FILES = 4
-JOBS = ("solve", "count", "enumerate")
+LOCAL = "/root/in.csv"
+JOBS = ("solve", "solve by value", "count", "enumerate")
+# the command, but it notes in a file how many tasks have come back
+COUNTED = """
+import batchsolve.__main__ as program
+from batchsolve.search.scheduler import Scheduler
+take, numbers = Scheduler.take, []
+def counted(scheduler, result):
+    numbers.append(result.number)
+    with open("tasks", "w") as file:
+        file.write(str(len(numbers)))
+    return take(scheduler, result)
+Scheduler.take = counted
+program.main()
+"""
 
 
 def slow_down(hosts: Hosts, weather: str) -> None:
@@ -48,23 +63,24 @@ def node_bytes(hosts: Hosts) -> int:
 
 def measured(hosts: Hosts, job: str, problem: str, workers: Sequence[str]) -> dict[str, Any]:
     """Run a job; return its time, its traffic and its result."""
-    hosts.run(HEAD, "rm", "-rf", "run")
+    hosts.run(HEAD, "rm", "-rf", "run", "out.parquet")
     out = f"out-{time.time_ns()}"
     how = "--json", "--quiet", *workers
     commands = {
         "solve": ["solve", address("in"), "-o", address(out)],
+        "solve by value": ["solve", LOCAL, "-o", "out.parquet"],
         "count": ["count", problem, "--engine", "dlx"],
         "enumerate": ["enumerate", problem, "--engine", "dlx", "-o", "run"],
     }
     before, begin = node_bytes(hosts), time.perf_counter()
-    done = batchsolve(hosts, *commands[job], *how)
+    done = hosts.run(HEAD, sys.executable, "-c", COUNTED, *commands[job], *how)
     seconds, n_bytes = time.perf_counter() - begin, node_bytes(hosts) - before
     if done.returncode:
         return {"job": job, "error": done.stderr.strip().splitlines()[-1]}
     facts = json.loads(done.stdout)
     parts = stored(hosts, out) if job == "solve" else {}
-    n_tasks = len(parts) or facts["subproblems"]
-    result = "".join(parts.values()) or facts["count"]
+    n_tasks = int(hosts.run(HEAD, "cat", "tasks").stdout)
+    result = "".join(parts.values()) or facts.get("count", facts.get("unique"))
     return {
         "job": job,
         "seconds": round(seconds, 2),
@@ -72,7 +88,7 @@ def measured(hosts: Hosts, job: str, problem: str, workers: Sequence[str]) -> di
         "bytes": n_bytes,
         "tasks": n_tasks,
         "bytes_per_task": round(n_bytes / n_tasks),
-        **({"bytes_per_row": round(n_bytes / facts["rows"], 1)} if parts else {}),
+        **({"bytes_per_row": round(n_bytes / facts["rows"], 1)} if "rows" in facts else {}),
         "result": hash_of(result),
     }
 
@@ -92,12 +108,11 @@ def corpus(rows: int) -> str:
 
 
 def put_corpus(hosts: Hosts, text: str) -> None:
-    """Put a corpus into the store."""
+    """Put a corpus into the store, and onto the disk of the head."""
     pipe, none = subprocess.PIPE, subprocess.DEVNULL
-    with hosts.popen(HEAD, "tee", "/root/in.csv", stdin=pipe, stdout=none, text=True) as tee:
+    with hosts.popen(HEAD, "tee", LOCAL, stdin=pipe, stdout=none, text=True) as tee:
         tee.communicate(text)
-    put(hosts, Path("/root/in.csv"), "in", FILES)
-    hosts.run(HEAD, "rm", "/root/in.csv")
+    put(hosts, Path(LOCAL), "in", FILES)
 
 
 def main() -> None:
