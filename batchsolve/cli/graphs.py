@@ -218,9 +218,13 @@ def sample(
         ),
     ] = False,
     memory: Annotated[
-        int,
-        solution_option(metavar="MB", help="Megabytes that the graph of all solutions may take."),
-    ] = GRAPH_MEGABYTES,
+        int | None,
+        solution_option(
+            metavar="MB",
+            help=f"Megabytes that the graph of all solutions may take; {GRAPH_MEGABYTES:,} by "
+            f"default.",
+        ),
+    ] = None,
     output: Annotated[str, output_to("FILE", help="The file; - is stdout.")] = "-",
     *,
     puzzles: Puzzles,

@@ -235,10 +235,14 @@ class Run:
         check_is_no_link(os.path.join(self._directory, SOLUTIONS))
         with disk_errors(self._directory):
             if os.path.isdir(self._directory) and os.listdir(self._directory):
-                begun = os.path.exists(os.path.join(self._directory, JOURNAL))
+                journal = os.path.join(self._directory, JOURNAL)
+                begun = os.path.exists(journal)
                 if not (begun and resume):
-                    kept = "a run is kept there; go on with `resume`, or"
-                    what = kept if begun else "is not empty;"
+                    what = "a run is kept there; go on with `resume`, or"
+                    if not begun:
+                        what = "is not empty;"
+                    elif not os.path.getsize(journal):
+                        what = "a run there was stopped at once; begin it again with `resume`, or"
                     raise OutputError(f"{self._directory}: {what} name another directory")
                 self._refuse_solutions_of_nobody()
             try:

@@ -280,6 +280,13 @@ def test_runs_are_refused_with_a_reason(tmp_path):
             runs.Run(tmp_path / "run", problem, resume=True)
     with pytest.raises(bs.OutputError, match=r"^[^:]*: a run is kept there; go on with `resume`"):
         runs.Run(tmp_path / "run", problem)
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / runs.JOURNAL).touch()
+    said = "begun: a run there was stopped at once; begin it again with `resume`, or name another"
+    with pytest.raises(bs.OutputError, match=said):
+        runs.Run(tmp_path / "begun", problem)
+    with runs.Run(tmp_path / "begun", problem, resume=True) as run:
+        assert run.search().count == 288
     said = r"the interrupted run had problem = 'Sudoku\(2, 2\)', this one has 'Sudoku\(1, 4\)'"
     with pytest.raises(bs.JournalError, match=said):
         runs.Run(tmp_path / "run", bs.Sudoku(1, 4), [0], resume=True)
