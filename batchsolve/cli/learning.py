@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 
@@ -70,8 +70,8 @@ def augment(
     """
     from batchsolve.runs.augment import augment_file
 
-    how = {"seed": seed, "original": original, "files": files}
-    summary = printing.rows_of(augment_file, workers, inputs, output, n, **how)
+    task = augment_file, workers, inputs, output, n
+    summary = printing.rows_of(*task, seed=seed, original=original, files=files)
     return answered(summary, printing, summary.columns, output=output)
 
 
@@ -120,8 +120,8 @@ def rate(
     """
     from batchsolve.runs.rate import rate_file
 
-    how = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness, "files": files}
-    summary = printing.rows_of(rate_file, workers, inputs, output, **how)
+    columns = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness}
+    summary = printing.rows_of(rate_file, workers, inputs, output, **columns, files=files)
     return answered(summary, printing, summary.columns, output=output)
 
 
@@ -210,14 +210,9 @@ def partition(
     """
     from batchsolve.runs.partition import partition as partition_of
 
-    how = {
-        "parts": parts,
-        "by": by,
-        "bins": bins or (),
-        "seed": seed,
-        "files": files,
-    }
-    summary = printing.rows_of(partition_of, workers, inputs, output, **how)
+    strata: dict[str, Any] = {"parts": parts, "by": by, "bins": bins or ()}
+    task = partition_of, workers, inputs, output
+    summary = printing.rows_of(*task, **strata, seed=seed, files=files)
     return answered(summary, printing, summary.columns, output=output)
 
 

@@ -34,8 +34,7 @@ from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
 from batchsolve.tables.layouts import JSON_TEXT
-from batchsolve.tables.reader import Batch, Reader
-from batchsolve.tables.shapes import Grids
+from batchsolve.tables.reader import Batch, Grids, Reader
 from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
@@ -201,10 +200,10 @@ def augment(
     {'...1.2....3.4...'}
     """
     drawing = _drawing(n, seed, original)
-    workers, how = settings_of(augment, settings, FileSettings)
+    workers, files = settings_of(augment, settings, FileSettings)
     size = TASKS.divided_by(drawing["n"] + drawing["original"])
     sources = [TableSource(without_views(arrow_table(table)))]
-    corpus = Corpus(sources, how, size=size)
+    corpus = Corpus(sources, files, size=size)
     spec = _augmenting(corpus, **drawing)
     with Pool(**workers) as pool:
         made = table_of(spec, pool, on_progress=on_progress)

@@ -177,7 +177,7 @@ def _exact(nodes: float, count: float, searched: int) -> Estimate:
 def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed: float) -> int:
     """Return how many nodes a probe may visit at a stop to visit its share of the total.
 
-    A few trial probes measure it, with random numbers of their own.
+    A few trial probes measure it, with separate random numbers.
     """
     wanted = speed * SEARCHED_NODES / len(stacks)
     some = stacks.take(np.linspace(0, len(stacks) - 1, min(FIRST_PROBES, len(stacks)), dtype=int))

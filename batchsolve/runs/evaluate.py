@@ -401,7 +401,7 @@ def evaluate(
     (1, 23, 24)
     """
     begin = time.perf_counter()
-    workers, how = settings_of(evaluate, settings, FileSettings)
+    workers, files = settings_of(evaluate, settings, FileSettings)
     strata, edges = columns_of(by), edges_of(by, bins)
     target = None if isinstance(rows, bool) else whole_table_at(path_of("the rows", rows)).path
     predictions = table_or_each(predictions)
@@ -412,7 +412,7 @@ def evaluate(
     solved = truth == NO_TRUTH
     predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES
     corpus = Corpus(
-        sources, replace(how, solution_column=None if solved else truth), other_columns=predicted
+        sources, replace(files, solution_column=None if solved else truth), other_columns=predicted
     )
     column = _prediction_column(corpus, prediction)
     _check_columns(corpus, column, strata)
@@ -432,7 +432,7 @@ def evaluate(
             reader = replace(reader, numbers={k: v for k, v in numbers.items() if k != column})
         schema = verdict_schema(reader.schema)
         taken = nullcontext(kept.append) if target is None else rows_written_to(target, schema)
-        blocks = blocks_for(pool, corpus, most_rows=how.chunk)
+        blocks = blocks_for(pool, corpus, most_rows=files.chunk)
         judging = partial(judge, column, strata, edges, bool(rows))
         tell(Progress(0, evaluation.all))
         judged = work(blocks, pool, reader.read, judging, 1)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, counted, quoted, twice
+from batchsolve.errors import InputError, counted, quoted, repeated
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
 from batchsolve.runs.outputs import Output, Parts
@@ -54,8 +54,8 @@ from batchsolve.settings import (
 from batchsolve.tables.answers import Column, RowSums, RowTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
+from batchsolve.tables.reader import BOX
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
-from batchsolve.tables.shapes import BOX
 from batchsolve.workers import Pool
 
 PART_BLOCKS = 16  # of a part of a folder
@@ -330,7 +330,7 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
     columns += [Column(name, pa.string(), partial(_same_text, text)) for name, text in same.items()]
     own = maker.drawn.names if maker.drawn else ()
     columns += [Column(name, pa.string(), partial(_own_text, name)) for name in own]
-    if name := twice([column.name for column in columns]):
+    if name := repeated([column.name for column in columns]):
         raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
     return RowTable(maker, columns, partial(_Made, notation), pa.schema([]))
 

@@ -167,8 +167,8 @@ class Output:
     def check_unused(self, resume: bool) -> None:
         """Raise `OutputError` if files exist that no journal records.
 
-        The input they came from is unknown, so a run must not delete them. A run that is to be
-        resumed may delete unfinished files of killed workers.
+        The input they came from is unknown, so a run must not delete them. A resumed run may delete
+        unfinished files of killed workers.
         """
 
     def held(self) -> AbstractContextManager[Any]:

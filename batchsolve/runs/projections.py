@@ -147,7 +147,7 @@ def _numbers_of(problem: ExactCover, items: Sequence[str]) -> Ints:
 
 
 def _are_fixed(problem: ExactCover, items: Ints) -> bool:
-    """Tell whether all solutions have equally many options at each of some items."""
+    """Return True if all solutions have equally many options at each of some items."""
     if items[-1] >= problem.n_primary:
         return False
     return problem.bounds is None or bool(np.all(np.diff(problem.bounds[items]) == 0))

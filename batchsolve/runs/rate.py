@@ -31,8 +31,7 @@ from batchsolve.tables.answers import Answered, Column, RowSums, RowTable
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
-from batchsolve.tables.reader import Batch, Reader
-from batchsolve.tables.shapes import Shape
+from batchsolve.tables.reader import Batch, Reader, Shape
 from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.workers import Pool
 
@@ -161,8 +160,8 @@ def rate(
     >>> rated.drop_columns("puzzle").to_pylist()[0]["technique"]
     'hidden single in box'
     """
-    workers, how = settings_of(rate, settings, FileSettings)
-    corpus = Corpus([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
+    workers, files = settings_of(rate, settings, FileSettings)
+    corpus = Corpus([TableSource(arrow_table(table))], files, size=TASKS.divided_by(SHARE))
     spec = _rating(corpus, backdoor, steps, uniqueness)
     with Pool(**workers) as pool:
         return with_columns_of(table_of(spec, pool, on_progress=on_progress), table)
@@ -309,9 +308,8 @@ class _Rated(Answered):
 
 def _may_be_rated(reader: Reader) -> bool:
     """Return True if rows are rated, or grids of other shapes among the first rows may be."""
-    shapes, names = reader.shapes, reader.main.rules.names
-    are_mixed = not shapes.is_one and not names
-    has_others = shapes.has_boxes or any(form.n_digits == RATED_DIGITS for form in shapes.known)
+    are_mixed = not reader.is_one and not reader.main.rules.names
+    has_others = reader.has_boxes or any(form.n_digits == RATED_DIGITS for form in reader.known)
     return _is_rated(reader.main) or (are_mixed and has_others)
 
 

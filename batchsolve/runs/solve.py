@@ -1,6 +1,6 @@
 """Solving puzzles in memory: one, an array, or texts in a list.
 
-Each grid of an array may have a problem of its own if all have the same cells and digits. Equal
+Each grid of an array may have another problem if all have the same cells and digits. Equal
 problems are searched together, and so are grids that share all rules but their regions, cages and
 marks.
 """
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from batchsolve.arrays import Bytes, Ints
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, counted, is_table, not_but, quoted
+from batchsolve.errors import InputError, counted, is_table, quoted, wrong_kind
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.grids import GridProblem, as_grids_array
@@ -44,9 +44,8 @@ from batchsolve.tables.answers import RowSums
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import text_column
-from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.reader import Batch, Grids, Reader, Shape
 from batchsolve.tables.rule_columns import Part, RuleColumns
-from batchsolve.tables.shapes import Grids, Shape
 from batchsolve.tables.sources import TableSource
 from batchsolve.words import InWords
 from batchsolve.workers import Pool
@@ -398,7 +397,7 @@ def rows_of(
         hasattr(grids, f"__{name}__") for name in ("getitem", "array", "arrow_c_stream")
     )
     if isinstance(grids, str | bytes) or is_table(grids) or not is_column:
-        raise InputError(f"grids are an array, or texts in a list, {not_but(grids)}")
+        raise InputError(f"grids are an array, or texts in a list, {wrong_kind(grids)}")
     has_rules = any(each is not None for each in (written.box, written.rules, written.regions))
     if problem is not None and has_rules:
         raise InputError("the problem has its box, rules and regions; leave these out")

@@ -12,7 +12,7 @@ from typing import Any, Unpack, overload
 import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, is_unordered, not_but, quoted
+from batchsolve.errors import InputError, is_unordered, quoted, wrong_kind
 from batchsolve.runs.instances import (
     BLOCKS,
     PARTS,
@@ -195,7 +195,9 @@ def _each_table(tables: Any) -> Iterator[Any]:
     if hasattr(tables, "with_format") and hasattr(tables, "iter"):
         return iter(tables.with_format("arrow").iter(batch_size=ROWS_OF_A_TABLE))
     if not is_unordered(tables) and not isinstance(tables, Sequence):
-        raise InputError(f"tables are an iterable of them, or a reader of Arrow, {not_but(tables)}")
+        raise InputError(
+            f"tables are an iterable of them, or a reader of Arrow, {wrong_kind(tables)}"
+        )
     return iter(tables)
 
 
@@ -279,8 +281,9 @@ def solve_file(
     inputs : str or path, or a sequence of them
         CSV, TSV, Parquet, JSON lines or text files, perhaps compressed; ``-`` is standard input.
         Folders, patterns such as ``corpora/*.csv``, and addresses such as ``s3://bucket/corpora``
-        stand for all their files. Or exact cover problems: problem files and names of families, or
-        tables whose column ``problem`` holds them, as of `count_file`.
+        stand for all their files. Or the text of a grid, if no file has this name. Or exact cover
+        problems: problem files and names of families, or tables whose column ``problem`` holds
+        them, as of `count_file`.
     output : str or path
         ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
         ``-`` for CSV on standard output. It holds all input columns, then ``solution``,

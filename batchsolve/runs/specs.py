@@ -23,7 +23,15 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
+from batchsolve.errors import (
+    InputError,
+    JournalError,
+    OutputError,
+    ServerError,
+    counted,
+    first_line,
+    listed,
+)
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
@@ -43,9 +51,10 @@ from batchsolve.tables.checksums import Checksums, Written, joined, sums_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.places import ServerError, exists, facts_of, is_address, suffix_of
-from batchsolve.tables.reader import Reader, number_kinds_of_block, number_types
+from batchsolve.tables.places import exists, facts_of, is_address, suffix_of
+from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, Tables
+from batchsolve.tables.texts import number_kinds_of_block, number_types
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -299,7 +308,7 @@ def identity_of(path: Any) -> str:
     try:
         facts = facts_of(path)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from error
+        raise InputError(f"{path}: {error.strerror or first_line(error)}") from error
     changed = str(np.datetime64(facts.changed, "ns")).replace("T", " ")
     return f"{path} of {facts.size:,} bytes, changed {changed} UTC"
 
@@ -492,8 +501,8 @@ class FileRun:
             raise
         blocks = blocks_for(self.pool, self.spec.source, self.begin, self.settings.chunk)
         blocks = numbered(blocks, len(parts))
-        how = table.reader.read, self.output.writer(table, self.pool), self.totals.rows + 1
-        rows = self.spec.work(blocks, self.pool, *how)
+        read, write = table.reader.read, self.output.writer(table, self.pool)
+        rows = self.spec.work(blocks, self.pool, read, write, self.totals.rows + 1)
         try:
             if not finished:
                 self._write_rows(rows, journal)

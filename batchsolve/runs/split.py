@@ -207,8 +207,8 @@ def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
     InputError
         If the file cannot be read, is damaged, or belongs to another problem.
     """
-    text = _text_of(path)
     with named_errors(path):
+        text = text_of(path)
         stacks = Stacks.from_jsonl(text, problem)
         header = parse(text.partition("\n")[0], _PART)
     return stacks, {key: header[key] for key in ("problem", *_PART)}
@@ -293,7 +293,8 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
 
 
 def _read_result(path: str) -> dict[str, Any]:
-    text = _text_of(path)
+    with named_errors(path):
+        text = text_of(path)
     with prefixed(f"{path}: not a result of batchsolve count --stacks PART --json", InputError):
         result = parse(text, {**_RESULT, SEAL: TEXT})
         check(result, {"part": whole(0, result["of"] - 1)})
@@ -302,8 +303,3 @@ def _read_result(path: str) -> dict[str, Any]:
             f"{path}: is damaged: its seal is not that of its numbers; count that part again"
         )
     return result
-
-
-def _text_of(path: str) -> str:
-    with named_errors(path):
-        return text_of(path)

@@ -67,8 +67,9 @@ class FinishedShare:
         if not self._known_at <= nodes < STALE * self._known_at:
             self._known_at, self._known = nodes, nodes / max(1.0, nodes + self._nodes_left(nodes))
             self._said = [one for one in self._said if one[0] * REMEMBERED >= nodes]
-            by_levels, by_weights = max(1 / HUGE, self._known), max(1 / HUGE, self.by_weights)
-            self._said.append((nodes, nodes / by_levels, nodes / by_weights))
+            by_levels, by_weights = self._known, self.by_weights
+            wholes = nodes / max(1 / HUGE, by_levels), nodes / max(1 / HUGE, by_weights)
+            self._said.append((nodes, *wholes))
         return self._known
 
     def between(self, nodes: int) -> tuple[float, float]:

@@ -22,8 +22,7 @@ from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usu
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.tables.answers import solved_among, with_new_columns
-from batchsolve.tables.reader import Batch
-from batchsolve.tables.shapes import Grids
+from batchsolve.tables.reader import Batch, Grids
 from batchsolve.tables.texts import as_text, in_one_line
 
 NO_VALUE = "(none)"
