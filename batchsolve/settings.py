@@ -545,6 +545,9 @@ class SearchSettings:
     def __post_init__(self) -> None:
         if self.split_depth == AUTO:
             object.__setattr__(self, "split_depth", None)
+        elif isinstance(self.split_depth, str):
+            depth = quoted(self.split_depth)
+            raise InputError(f"split_depth is a whole number, or 'auto', not {depth}")
         check_fields(self)
         if checked_branch(self.branch) != MRV:
             base, colon, _ = str(self.engine).partition(":")

@@ -103,9 +103,11 @@ class Count(InWords):
         state = "complete" if self.complete else "not complete"
         by = f" by {self.engine}" if self.engine else ""
         under = f" up to {self.symmetries:,} symmetries" if self.symmetries > 1 else ""
+        pieces = {"subproblem": self.subproblems, "round": self.rounds}
+        told = ", ".join(counted(n, what) for what, n in pieces.items() if n)
         return (
-            f"{counted(self.count, 'solution')}{under}, {state}; {counted(self.nodes, 'node')} in "
-            f"{counted(self.subproblems, 'subproblem')}, {counted(self.rounds, 'round')}; "
+            f"{counted(self.count, 'solution')}{under}, {state}; {counted(self.nodes, 'node')}"
+            f"{' in ' if told else ''}{told}; "
             f"{self.seconds:.1f} s{by}{'; ' if self.hint else ''}{self.hint}"
         )
 

@@ -166,6 +166,8 @@ def test_a_run_keeps_the_finished_share(tmp_path):
 def test_an_automatic_depth_has_a_name():
     automatic = bs.SearchSettings(split_depth="auto")
     assert automatic == bs.SearchSettings(split_depth=None)
+    with pytest.raises(bs.InputError, match="a whole number, or 'auto', not 'deep'"):
+        bs.SearchSettings(split_depth="deep")
     how = {"jobs": 1, "engine": "dlx"}
     assert count("queens:9", split_depth="auto", **how).subproblems > 20
     assert count("queens:9", split_depth=1, **how).subproblems == 10
