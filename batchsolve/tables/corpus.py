@@ -343,10 +343,10 @@ class Corpus(Tables):
         try:
             survey = Survey(self._blank)
             column = self._sample[name].slice(0, most_rows)  # a table would be cut column by column
-            texts = in_one_line(as_text(column, name))
+            texts = as_text(column, name)
             if (pc.max(pc.binary_length(texts)).as_py() or 0) < least:
                 return None
-            survey.add(texts)
+            survey.add(in_one_line(texts))
             size = survey.size()
             if size is None:
                 return None
