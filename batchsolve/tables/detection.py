@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.errors import InputError, prefixed, quoted, twice
+from batchsolve.errors import InputError, prefixed, quoted, repeated
 from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
 from batchsolve.formats.grid_texts import (
     DrawnForm,
@@ -275,7 +275,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     grids = [k for k, name in enumerate(names) if looks_like_grid(name)]
     if grids:
         return _headless_names(len(names), grids), begin
-    if (name := twice(names)) is not None:
+    if (name := repeated(names)) is not None:
         raise InputError(f"the header names column {quoted(name)} twice; rename one")
     return names, end
 

@@ -24,7 +24,15 @@ from typing import IO, Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, listed, named_errors, prefixed, quoted, shortened, twice
+from batchsolve.errors import (
+    InputError,
+    listed,
+    named_errors,
+    prefixed,
+    quoted,
+    repeated,
+    shortened,
+)
 from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import is_grid
 from batchsolve.tables import detection
@@ -546,7 +554,7 @@ class Tables:
         self._check_schemas()
         known = [source.length for source in self._sources if source.length is not None]
         self._ends = list(accumulate(known)) if len(known) == len(self._sources) else []
-        if (name := twice(self.columns)) is not None:
+        if (name := repeated(self.columns)) is not None:
             path = self._sources[0].path
             raise InputError(f"{path}: names the column {quoted(name)} twice; rename one")
         if filename and FILENAME.name in self.columns:

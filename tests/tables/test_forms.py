@@ -600,14 +600,17 @@ def test_rows_have_the_items_of_options(tmp_path):
     assert bs.count(f"rows:{tmp_path}/b.txt").count == 1
 
 
-@pytest.mark.parametrize("n", [36, 144])
-def test_large_grids_in_cells_are_read(n):
-    rows = [[(r + c) % n + 1 for c in range(n)] for r in range(n)]
-    texts = [json.dumps(rows), "\n".join(" ".join(map(str, row)) for row in rows)]
+def lines_of(rows):
+    return "\n".join(" ".join(map(str, row)) for row in rows)
+
+
+@pytest.mark.parametrize(("n", "write"), [(36, json.dumps), (36, lines_of), (144, json.dumps)])
+def test_large_grids_in_cells_are_read(n, write):
+    text = write([[(r + c) % n + 1 for c in range(n)] for r in range(n)])
     box = {36: (6, 6), 144: (12, 12)}[n]
-    table = pa.table({"puzzle": texts})
-    messages = bs.solve_table(table, box=box, limit=1, node_limit=1)["message"].to_pylist()
-    assert [message[:5] for message in messages] == ["digit"] * 2  # read, and clues clash
+    table = pa.table({"puzzle": [text]})
+    [message] = bs.solve_table(table, box=box, limit=1, node_limit=1)["message"].to_pylist()
+    assert message.startswith("digit")  # read, and clues clash
 
 
 def test_sentences_are_no_grids():
