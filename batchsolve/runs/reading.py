@@ -37,7 +37,7 @@ from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_rows, read_sets
 from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
-from batchsolve.formats.packed import NUMPY, is_matrix, read_matrix, read_npz, unpacked
+from batchsolve.formats.packed import NUMPY, ZIP, is_matrix, read_matrix, read_npz, unpacked
 from batchsolve.formats.tiling_files import BEGINNING, SUFFIX, read_tiling
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from batchsolve.tables.corpus import Corpus
     from batchsolve.tables.reader import Batch
 
-_ZIP = b"PK\x03\x04"
 _BINARY_TABLES = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", NUMPY
 _HEAD_BYTES = 4096  # that tell the kind of a file
 MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
@@ -415,17 +414,14 @@ def read_content(
     InputError
         If the content is not one well-formed problem.
     """
-    from batchsolve.tables.places import COMPRESSIONS, name_of, split_suffixes
+    from batchsolve.tables.places import name_of, suffix_of
 
     name, written = name_of(path), written or {}
     with named_errors(name):
-        suffix, compression = split_suffixes(path)
-        if compression:
-            data = unpacked(data, COMPRESSIONS[compression])
-        if data.startswith(_ZIP) and suffix != ".npz" and b"indptr" not in data:
-            from batchsolve.tables.sources import member_of
-
-            data = content_of(member_of(io.BytesIO(data)), "unpacks to")
+        suffix = suffix_of(path)
+        packed = io.BytesIO(data)
+        if suffix != ".npz" and b"indptr" not in data and (file := unpacked(packed)) is not packed:
+            data = content_of(file, "unpacks to")
         if not data.strip():
             raise InputError("is empty; expected a grid or an exact cover problem")
         problem = _read_cover(data, f".{form}" if form else suffix, form)
@@ -445,7 +441,7 @@ def _written_only(form: str) -> InputError:
 
 def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     """Return the exact cover problem in a file, or None if the file must be a grid."""
-    if suffix == ".npz" or (data.startswith(_ZIP) and b"indptr" in data):
+    if suffix == ".npz" or (data.startswith(ZIP) and b"indptr" in data):
         return read_npz(data)
     if suffix.removeprefix(".") in WRITTEN_ONLY:
         raise _written_only(suffix.removeprefix("."))
@@ -472,7 +468,7 @@ def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
 
 def _text(data: bytes) -> str:
     head = data[:_HEAD_BYTES]
-    is_binary = b"\0" in head or data.startswith(_ZIP)
+    is_binary = b"\0" in head or data.startswith(ZIP)
     if is_binary and kind_of(head):
         raise InputError(not_text(head))
     try:
