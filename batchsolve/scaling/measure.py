@@ -473,8 +473,8 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
 
     A single worker may run in the collecting thread; then the cost is the time between its tasks.
     If workers are threads, it is the processor time of the collecting thread; if they are
-    processes, that of this process. Warm workers up again afterwards: joblib ends processes that a
-    round leaves behind.
+    processes, that of this process or of the scheduler, whichever is busier. Warm workers up again
+    afterwards: joblib ends processes that a round leaves behind.
     """
     engine = engine_for(AUTO, problem)
     _warm_up(pool, engine, problem, stacks)
@@ -482,6 +482,7 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
     search = TreeSearch(TreeGoal(problem, settings, begin), engine, pool)
     check_interrupt()
+    scheduler = pool.scheduler_seconds()
     wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
     log, processes = _log_of(search)
     here = os.getpid() in processes
@@ -490,7 +491,7 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     elif here:
         spent = time.thread_time() - thread
     else:
-        spent = time.process_time() - process
+        spent = max(time.process_time() - process, pool.scheduler_seconds() - scheduler)
     return max(0.0, spent) / max(1, len(log))
 
 

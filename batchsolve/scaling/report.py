@@ -19,7 +19,7 @@ from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, write_csv
 from batchsolve.scaling.forecast import Choice, Forecast
 from batchsolve.scaling.measure import depth_or_auto
-from batchsolve.scaling.simulation import Simulated
+from batchsolve.scaling.simulation import Costs, Simulated
 from batchsolve.scaling.speedup import (
     LAWS,
     can_fit,
@@ -31,7 +31,7 @@ from batchsolve.scaling.speedup import (
     speedup_intervals,
     why_no_speedup,
 )
-from batchsolve.search.scheduler import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
+from batchsolve.search.scheduler import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 
 STYLE = f"\n{text_beside(__file__, 'report.css')}"
 
@@ -321,7 +321,7 @@ def _forecast(found: Forecast) -> list[str]:
         _table(curve),
     ]
     for choice in found.choices:
-        parts += _choice(choice)
+        parts += _choice(choice, found.costs)
     return parts
 
 
@@ -334,7 +334,7 @@ def _assumptions(found: Forecast) -> list[str]:
         f"workers, plus the latency asked for. A network has no other cost.",
         f"The process that hands out tasks is busy for {_micro(costs.master)} with each result, "
         f"one after another, as measured with short tasks that keep it busy. The search assumes "
-        f"{_micro(RESULT_SECONDS)}, and makes tasks long enough for the process to keep up.",
+        f"{_micro(costs.assumed)}, and makes tasks long enough for the process to keep up.",
         f"Splitting takes {_micro(costs.split)} a node.",
         "The tree splits as it did along random walks, where the sizes of children were counted or "
         "estimated; the noise of the estimates makes the tree look less even than it is.",
@@ -347,8 +347,8 @@ def _assumptions(found: Forecast) -> list[str]:
     ]
 
 
-def _choice(choice: Choice) -> list[str]:
-    sizing = Sizing.of(choice.workers)
+def _choice(choice: Choice, costs: Costs) -> list[str]:
+    sizing = Sizing.of(choice.workers, costs.assumed)
     depth = depth_or_auto(choice.best_depth)
     budget = choice.best_budget
     said = "automatic" if budget is None else f"{budget:g} s of nodes"
