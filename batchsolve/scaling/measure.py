@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -35,7 +35,7 @@ from batchsolve.settings import (
     UNLIMITED,
     FileSettings,
     SearchSettings,
-    check_bounds,
+    check_fields,
     setting,
     whole_number,
 )
@@ -177,7 +177,7 @@ class Plan:
     time_limit: float | None = None
 
     def __post_init__(self) -> None:
-        check_bounds(self)
+        check_fields(self)
         for jobs in self.jobs:
             if jobs is not None:
                 whole_number("the number of jobs", jobs, 1)
@@ -482,21 +482,33 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
     search = TreeSearch(TreeGoal(problem, settings, begin), engine, pool)
     check_interrupt()
-    scheduler = pool.scheduler_seconds()
-    wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
-    log, processes = _log_of(search)
+
+    def clocks() -> Floats:
+        here = time.perf_counter(), time.thread_time(), time.process_time()
+        return np.array([*here, pool.scheduler_seconds()])
+
+    starts = [clocks()]
+    log, processes = _log_of(search, lambda: starts.append(clocks()))
+    after_first = len(log) > 1  # which has to wait until workers have got the problem
+    wall, thread, process, scheduler = clocks() - starts[after_first]
+    log = log[after_first:]
     here = os.getpid() in processes
     if pool.jobs == 1 and here:
-        spent = time.perf_counter() - wall - float(log["seconds"].sum())
+        spent = wall - float(log["seconds"].sum())
     elif here:
-        spent = time.thread_time() - thread
+        spent = thread
     else:
-        spent = max(time.process_time() - process, pool.scheduler_seconds() - scheduler)
+        spent = max(process, scheduler)
     return max(0.0, spent) / max(1, len(log))
 
 
-def _log_of(search: TreeSearch) -> tuple[TaskLog, set[int]]:
-    """Search; return the log of the tasks, and the ids of the processes in which workers ran."""
+def _log_of(
+    search: TreeSearch, at_first: Callable[[], object] = lambda: None
+) -> tuple[TaskLog, set[int]]:
+    """Search; return the log of the tasks, and the ids of the processes in which workers ran.
+
+    `at_first` is called after the first task.
+    """
     rows, epoch = [], time.time()
     numbers: dict[str, int] = {}
     for done in search.run():
@@ -504,6 +516,8 @@ def _log_of(search: TreeSearch) -> tuple[TaskLog, set[int]]:
         task, nodes = done.task, done.result.n_nodes
         times = done.begin - epoch, done.seconds
         rows.append((*times, worker, nodes, len(task.stacks), task.depth != UNLIMITED))
+        if len(rows) == 1:
+            at_first()
         check_interrupt()
     return np.array(rows, TASKS), {int(name.partition("/")[0]) for name in numbers}
 
