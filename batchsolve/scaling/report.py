@@ -30,7 +30,7 @@ from batchsolve.scaling.speedup import (
     speedup_intervals,
     why_no_speedup,
 )
-from batchsolve.search.scheduler import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
+from batchsolve.search.scheduler import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 
 STYLE = f"\n{text_beside(__file__, 'report.css')}"
 
@@ -327,7 +327,7 @@ def _assumptions(found: Forecast) -> list[str]:
         f"workers, plus the latency asked for. A network has no other cost.",
         f"The process that hands out tasks is busy for {_micro(costs.master)} with each result, "
         f"one after another, as measured with short tasks that keep it busy. The search assumes "
-        f"{_micro(RESULT_SECONDS)}, and makes tasks long enough for the process to keep up.",
+        f"{_micro(costs.assumed)}, and makes tasks long enough for the process to keep up.",
         f"Splitting takes {_micro(costs.split)} a node.",
         "The tree splits as it did along random walks, where the sizes of children were counted or "
         "estimated; the noise of the estimates makes the tree look less even than it is.",
@@ -341,7 +341,7 @@ def _assumptions(found: Forecast) -> list[str]:
 
 
 def _variants(found: Forecast, workers: int) -> list[str]:
-    sizing = Sizing.of(workers)
+    sizing = Sizing.of(workers, found.costs.assumed)
     what_if, depths, budgets = (found.of(part, workers) for part in ("what if", "depth", "budget"))
     depth, budget = (min(of, key=lambda p: p.simulated.wall).setting for of in (depths, budgets))
     variants = [
