@@ -43,13 +43,6 @@ Chains and patterns come once for each rating.
 RATINGS = np.array([rating for _, rating in _LEVELS])
 """The ratings of levels; for a guess, a lower bound."""
 
-GUESS = NAMES.index("guess")
-"""The level of puzzles that the ladder does not solve."""
-
-NONE = NAMES.index("none")
-"""The level of grids without blank cells."""
-
-
 N_CELLS = 81
 
 _CELLS = [f"r{cell // 9 + 1}c{cell % 9 + 1}" for cell in range(N_CELLS)]

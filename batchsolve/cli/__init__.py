@@ -181,7 +181,7 @@ def command(
                     rest[name] = settings(**{field: rest.pop(field) for field in offered})
                 return function(**rest)
 
-            raise Exit(_exit_code(answer, given.get("quiet", False)))
+            raise Exit(_exit_code(answer))
 
         below = "\n\n".join([_shown(examples), epilog or ""])
         app.add_command(
@@ -211,7 +211,7 @@ def _shown(examples: tuple[str, ...]) -> str:
     return "\n".join(["\b", "Examples:", *(f"  $ {example}" for example in examples)])
 
 
-def _exit_code(run: Callable[[], int], quiet: bool) -> int:
+def _exit_code(run: Callable[[], int]) -> int:
     """Run a command; turn an exception into one message and an exit code."""
     # joblib warns of workers that have stopped; the pool repeats their tasks
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")
