@@ -60,6 +60,14 @@ class InputError(BatchsolveError, ValueError):
         return InputError(f"{name}: {self}")
 
 
+class ServerError(InputError):
+    """A server that did not answer as it should; nothing is wrong with the input that is known."""
+
+    def of(self, name: str) -> ServerError:
+        """See `InputError`."""
+        return ServerError(f"{name}: {self}")
+
+
 class OutputError(BatchsolveError, OSError):
     """The output cannot be written: a full disk, a missing directory, a closed pipe.
 
@@ -143,7 +151,8 @@ def named_errors(name: str) -> Iterator[None]:
             ) from error
         if isinstance(error, OSError):
             why = error.strerror or first_line(error.__cause__ or error)  # fsspec: why not found
-            raise InputError(f"{name}: {why}") from error
+            kind = ServerError if "AWS Error" in why else InputError
+            raise kind(f"{name}: {why}") from error
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 

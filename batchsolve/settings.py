@@ -312,6 +312,11 @@ def each_of(values: Any) -> list[Any]:
     return [values] if is_one else list(values)
 
 
+def table_or_each(inputs: Any) -> Any:
+    """Return a table as it is, and other inputs as a list, which can be gone through twice."""
+    return inputs if is_tabular(inputs) else each_of(inputs)
+
+
 def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
     """Check the settings of the notation of grids; return the rows and columns of a box.
 

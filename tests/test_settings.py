@@ -497,6 +497,8 @@ LINES = {
             "--bins": "1,2",
             "--by": "other",
             "--html": "out.html",
+            "--plot": "out.svg",
+            "--rows": "rows.csv",
             "--prediction": "guess",
             "--truth": "third",
         },

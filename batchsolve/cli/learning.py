@@ -122,7 +122,7 @@ def rate(
 
     columns = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness}
     summary = printing.rows_of(rate_file, workers, inputs, output, **columns, files=files)
-    return answered(summary, printing, summary.hardest, summary.columns, output=output)
+    return answered(summary, printing, summary.columns, output=output)
 
 
 @command(
@@ -221,6 +221,7 @@ def partition(
         "batchsolve evaluate predictions.csv",
         "batchsolve evaluate predictions.parquet --by rating --bins 1,10,100",
         "batchsolve evaluate predictions.csv --truth none --html report.html",
+        "batchsolve evaluate predictions.csv --by band --by technique --plot accuracy.pdf",
     ),
     epilog="Exit codes: 0 every row judged, right or wrong; 1 some row has no truth; 2 wrong "
     "usage, a file that cannot be read or written, or no worker left; 130 interrupted, 143 "
@@ -268,6 +269,22 @@ def evaluate(
         str | None,
         option(metavar="FILE", help="Write a page with the table and pictures of wrong rows."),
     ] = None,
+    rows: Annotated[
+        str | None,
+        option(
+            metavar="FILE",
+            help="Write the rows as a table with two columns more: right, and wrong_cells, the "
+            "number of wrong cells.",
+        ),
+    ] = None,
+    plot: Annotated[
+        str | None,
+        option(
+            metavar="FILE",
+            help="Draw the share of right rows of each stratum, with intervals: .svg, .png or "
+            ".pdf; needs matplotlib.",
+        ),
+    ] = None,
     workers: WorkerOptions,
     files: Annotated[FileSettings, EvaluateFields],
     printing: Printing,
@@ -279,15 +296,25 @@ def evaluate(
     if that has several solutions, each of them is right. Malformed and missing predictions are
     wrong in every cell.
     """
-    from batchsolve.runs.evaluate import evaluate as evaluation_of
+    from batchsolve.runs.evaluate import evaluate as evaluation_of, plot_format_of
     from batchsolve.whole_files import whole_target_of
 
-    if html is not None:
-        whole_target_of(html)  # before the work is done
-    columns = {"prediction": prediction, "truth": truth, "by": by, "bins": bins or ()}
+    for path in filter(None, (html, plot)):
+        whole_target_of(path)  # before the work is done
+    if plot is not None:
+        plot_format_of(plot)
+    columns = {
+        "prediction": prediction,
+        "truth": truth,
+        "by": by,
+        "bins": bins or (),
+        "rows": rows or False,
+    }
     evaluation = printing.rows_of(evaluation_of, workers, inputs, **columns, files=files)
     if html is not None:
         evaluation.save(html)
+    if plot is not None:
+        evaluation.plot(plot)
     if printing.as_json:
         printing.facts({**evaluation.facts, "seconds": round(evaluation.seconds, 3)})
     else:

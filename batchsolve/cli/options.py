@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
@@ -202,9 +203,9 @@ class Printing:
 
     def note(self, *lines: object) -> None:
         """Print lines on standard error, unless quiet."""
-        for line in lines:
+        for line in chain.from_iterable(str(one).splitlines() for one in lines):
             if not self.quiet:
-                print(printable(str(line)), file=sys.stderr)
+                print(printable(line), file=sys.stderr)
 
     @contextmanager
     def progress(self, bar: Bar) -> Iterator[Callable[..., None]]:

@@ -25,6 +25,7 @@ from batchsolve.runs.count import Stack
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.settings import UNLIMITED, whole_number
 from batchsolve.whole_files import text_of
+from batchsolve.words import InWords
 
 BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-C
 MOST_FILES = 1000  # without --files; clusters commonly allow job arrays of a thousand
@@ -36,8 +37,8 @@ _PART: Form = {**_PLACE, **_SUMS}  # the sums above the depth
 _RESULT: Form = {"problem": TEXT, **_PLACE, "above": _SUMS, **_SUMS, "complete": TRUTH}
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
+@dataclass(frozen=True, eq=False, repr=False)
+class Split(InWords):
     """The stacks at the depth of a split, and the sums above them.
 
     Attributes
@@ -60,6 +61,10 @@ class Split:
     stacks: Stacks
     count: int
     nodes: int
+
+    def __str__(self) -> str:
+        above = f"{counted(self.count, 'cover')} and {counted(self.nodes, 'node')}"
+        return f"{counted(len(self.stacks), 'stack')}; {above} above"
 
 
 def split(problem: Puzzle, stack: Stack = (), depth: int = 1, engine: str = "dlx") -> Split:

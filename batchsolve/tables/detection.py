@@ -29,7 +29,6 @@ from batchsolve.formats.grid_texts import (
     drawn_grids,
     form_of_drawing,
     in_one_line,
-    pencil_marks,
     rows_of_line,
 )
 from batchsolve.json_records import loads
@@ -85,8 +84,6 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     if is_grid_document(head):
         return pa.table(read_grid_document(content()))
     first_lines = head[:DRAWN_BYTES].decode(errors="replace")
-    if len(head) < DRAWN_BYTES and (columns := pencil_marks(first_lines)):
-        return pa.table(columns)
     if form := form_of_drawing(first_lines):
         return _drawn_table(content().removeprefix(BOM).decode(), form)
     return None

@@ -34,6 +34,7 @@ from batchsolve.errors import (
     shortened,
 )
 from batchsolve.file_kinds import kind_of, not_text
+from batchsolve.formats.drawings import is_grid
 from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
@@ -75,13 +76,16 @@ def open_source(path: str) -> Source:
     Parameters
     ----------
     path : str
-        A file, its address, or ``-`` for standard input, which can be read once.
+        A file, its address, or ``-`` for standard input, which can be read once. Or the text of
+        a grid, if no file has this name.
 
     Raises
     ------
     InputError
         If the file does not exist, cannot be read, is empty or has no usable header.
     """
+    if path != "-" and not is_address(path) and not os.path.exists(path) and is_grid(path):
+        return TableSource(pa.table({"puzzle": [path]}), "the grid")
     with named_errors(name_of(path)), ExitStack() as opened:
         stream = _open_stream(path)
         if path != "-":

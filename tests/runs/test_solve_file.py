@@ -26,7 +26,7 @@ from invoking import invoke
 import batchsolve as bs
 from batchsolve.runs import specs
 from batchsolve.settings import SearchSettings
-from batchsolve.tables.reader import number_kinds, number_types, with_numbers
+from batchsolve.tables.texts import number_kinds, number_types, with_numbers
 
 SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 
