@@ -16,7 +16,6 @@ from batchsolve.scaling.drawing import COLORS, GREY, MARKERS, TEXT, Style
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import of_workers
 from batchsolve.scaling.speedup import (
-    Fit,
     Series,
     doubts,
     fits,
@@ -38,7 +37,6 @@ BARS = "points: medians; bars: range of the repeats"
 INTERVALS = "points: medians; bars: 95 % intervals"
 MOST_NAMED = 3  # series in a note
 PANEL = 0.65  # the height of a histogram, in inches
-TINY = 1e-9  # smaller parameters are shown as 0
 GOOD = 0.9  # the efficiency that a reference line marks
 
 
@@ -121,7 +119,7 @@ def _against_workers(
         joined = one.workers if per_worker else ()
         drawing.draw_measured(axes, points, ranges, style, text, joined)
         for fit in found[k]:
-            numbers, law = fit.speedup(line), f"{fit.law}: {_numbers(fit)}"
+            numbers, law = fit.speedup(line), f"{fit.law}: {fit.numbers(2)}"
             look: Any = {"color": style.color, "alpha": style.alpha, "label": law}
             axes.plot(line, numbers, DASHES[fit.law], **look)
     drawing.begin_at_zero(axes)
@@ -253,18 +251,6 @@ def _label_of(k: int, names: list[str], *series: Series) -> tuple[str, Style]:
     kinds = dict.fromkeys(kind for one in series for kind, _ in doubts(one))
     why = f", doubtful: {', '.join(kinds)}" if kinds else ""
     return f"{names[k]}{why}", Style.of(k, len(names), pale=bool(kinds))
-
-
-def _numbers(fit: Fit) -> str:
-    """Return the parameters of a curve with their intervals."""
-    return ", ".join(
-        f"{name} {_short(value)} ({_short(low)} – {_short(high)})"
-        for name, value, (low, high) in fit.numbers()
-    )
-
-
-def _short(value: float) -> str:
-    return "0" if value < TINY else f"{value:.2g}"
 
 
 def _name_workers(axes: Axes, series: list[Series], drawn: list[Series], y: str) -> None:

@@ -206,21 +206,16 @@ def _with_interval(row: Mapping[str, Any], name: str, decimals: int) -> str:
 
 
 def _curves(experiment: Experiment) -> list[str]:
-    rows = []
-    for series in experiment.series():
-        for fit in fits(series):
-            numbers = ", ".join(
-                f"{name} {value:.4g} ({low:.4g} – {high:.4g})"
-                for name, value, (low, high) in fit.numbers()
-            )
-            rows.append(
-                {
-                    "": series.name,
-                    "law": fit.law,
-                    "parameters (95 % interval)": numbers,
-                    "rms error of the speed-up": f"{fit.error:.3g}",
-                }
-            )
+    rows = [
+        {
+            "": series.name,
+            "law": fit.law,
+            "parameters (95 % interval)": fit.numbers(4),
+            "rms error of the speed-up": f"{fit.error:.3g}",
+        }
+        for series in experiment.series()
+        for fit in fits(series)
+    ]
     parts = ["<h2>Fitted curves</h2>"]
     if rows:
         parts.append(_table(rows))

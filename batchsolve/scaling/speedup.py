@@ -41,6 +41,7 @@ LEAST_SECONDS = 0.5  # of a run; starts of threads and page faults distort short
 MOST_DEVIATIONS = 14.826  # ten standard deviations, if times were normally distributed
 STEADY = 0.05  # a run within this share of the median is never an outlier
 LEAST_OF_CPU = 0.9  # the least share of the tasks' time in which they had processors
+TINY = 1e-9  # smaller parameters are shown as 0
 KNOWN_CPU = 0.3  # a smaller share means that workers run on other machines
 
 
@@ -265,9 +266,16 @@ class Fit:
     intervals: dict[str, Range]
     error: float
 
-    def numbers(self) -> Iterator[tuple[str, float, Range]]:
-        """Yield the name of each parameter, its value and its interval."""
-        return ((name, value, self.intervals[name]) for name, value in self.parameters.items())
+    def numbers(self, digits: int) -> str:
+        """Return the parameters with their intervals, each to this number of digits."""
+        parts = []
+        for name, parameter in self.parameters.items():
+            value, low, high = (
+                "0" if number < TINY else f"{number:.{digits}g}"
+                for number in (parameter, *self.intervals[name])
+            )
+            parts.append(f"{name} {value} ({low} – {high})")
+        return ", ".join(parts)
 
     def speedup(self, workers: npt.ArrayLike) -> Floats:
         """Return the speed-up of the curve at these numbers of workers."""
