@@ -20,7 +20,7 @@ from batchsolve.scaling.speedup import (
     doubts,
     fits,
     short_name,
-    speedup_intervals,
+    speedup_rows,
     why_no_speedup,
 )
 
@@ -110,12 +110,10 @@ def _against_workers(
         axes.plot(line, line, color=GREY, label="ideal")
     for k, one in enumerate(drawn):
         text, style = _label_of(k, names, one)
-        divisor = {jobs: jobs if per_worker else 1 for jobs in one.workers}
-        points = {jobs: value / divisor[jobs] for jobs, value in one.speedups().items()}
-        ranges = {jobs: (value, value) for jobs, value in points.items()} | {
-            jobs: (low / divisor[jobs], high / divisor[jobs])
-            for jobs, (low, high) in speedup_intervals(one).items()
-        }
+        what, rows = "efficiency" if per_worker else "speedup", speedup_rows(one)
+        points = {row["workers"]: row[what] for row in rows}
+        ends = [f"{what}_low", f"{what}_high"]
+        ranges = {row["workers"]: tuple(row[end] or row[what] for end in ends) for row in rows}
         joined = one.workers if per_worker else ()
         drawing.draw_measured(axes, points, ranges, style, text, joined)
         for fit in found[k]:
