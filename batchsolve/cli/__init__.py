@@ -11,7 +11,7 @@ import logging
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -151,7 +151,7 @@ Function = Callable[..., int]
 
 
 def command(
-    name: str | None = None, *, examples: tuple[str, ...] = (), epilog: str | None = None
+    name: str | None = None, *, examples: tuple[str, ...] = (), codes: Mapping[int, str] = {}
 ) -> Callable[[Function], Function]:
     """Make a function a command of the app.
 
@@ -161,8 +161,8 @@ def command(
         The name of the command; by default that of the function.
     examples : tuple of str
         Commands to try; the help shows them below the options.
-    epilog : str, optional
-        The end of the help.
+    codes : mapping of int to str
+        The meanings of the exit codes 0 and 1 for this command; and errors of it alone, of code 2.
 
     Returns
     -------
@@ -183,14 +183,14 @@ def command(
 
             raise Exit(_exit_code(answer))
 
-        below = "\n\n".join([_shown(examples), epilog or ""])
+        below = [_shown(examples), _said_of(codes, "backend" in {each.name for each in parameters})]
         app.add_command(
             _Command(
                 name or function.__name__,
                 callback=run,
                 params=parameters,
                 help=inspect.getdoc(function),
-                epilog=below,
+                epilog="\n\n".join(below),
             )
         )
         return function
@@ -209,6 +209,18 @@ def answered(summary: Any, printing: Printing, *lines: object, output: str) -> i
 def _shown(examples: tuple[str, ...]) -> str:
     """Return examples as a paragraph that click does not wrap, because of its first character."""
     return "\n".join(["\b", "Examples:", *(f"  $ {example}" for example in examples)])
+
+
+def _said_of(codes: Mapping[int, str], has_workers: bool) -> str:
+    """Return what a help text says of exit codes."""
+    if not codes:
+        return ""
+    errors = ["wrong usage", "a file that cannot be read or written"]
+    errors[1:1] = [codes[2]] if 2 in codes else []
+    errors += ["no worker left"] if has_workers else []
+    shown = [f"{code} {codes[code]}" for code in (0, 1) if code in codes]
+    shown += [f"2 {', '.join(errors[:-1])}, or {errors[-1]}", "130 interrupted, 143 terminated."]
+    return f"Exit codes: {'; '.join(shown)}"
 
 
 def _exit_code(run: Callable[[], int]) -> int:
