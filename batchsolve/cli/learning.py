@@ -225,7 +225,7 @@ def partition(
         "batchsolve evaluate predictions.csv",
         "batchsolve evaluate predictions.parquet --by rating --bins 1,10,100",
         "batchsolve evaluate predictions.csv --truth none --html report.html",
-        "batchsolve evaluate predictions.csv --by band --by technique --plot accuracy.pdf",
+        "batchsolve evaluate predictions.csv --by technique --plot accuracy.pdf",
     ),
     codes={0: "every row judged, right or wrong", 1: "some row has no truth"},
 )
