@@ -126,7 +126,8 @@ class _Command(click.Command):
         """Refuse a second value of an option that takes one; click would ignore the first."""
         if not ctx.resilient_parsing:  # parsing is resilient while a word is completed
             _, _, given = self.make_parser(ctx).parse_args(list(args))
-            single = [o for o in given if isinstance(o, click.Option) and takes_one_value(o)]
+            single = [o for o in given if isinstance(o, click.Option)]
+            single = [o for o in single if not (o.is_flag or o.multiple or o.count)]
             if again := next((o for k, o in enumerate(single) if o in single[:k]), None):
                 raise click.UsageError(f"{again.opts[0]} takes one value; give it once", ctx)
         return super().parse_args(ctx, args)
@@ -140,11 +141,6 @@ class _Command(click.Command):
             records = filter(None, (each.get_help_record(ctx) for each in parameters))
             with formatter.section(heading):
                 formatter.write_dl([(f"{flags:{COLUMN}}", what) for flags, what in records], COLUMN)
-
-
-def takes_one_value(option: click.Option) -> bool:
-    """Return True if a second value of an option would replace the first; a flag has none."""
-    return not (option.is_flag or option.multiple or option.count)
 
 
 Function = Callable[..., int]
