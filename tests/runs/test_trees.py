@@ -350,11 +350,10 @@ def clue_row(tmp_path_factory):
 def test_killed_again_and_again_a_run_ends_with_every_solution_once(clue_row, tmp_path):
     rng = random.Random(7)
     out = tmp_path / "run"
-    command = [sys.executable, "-c", EVERY_STEP, "enumerate", str(clue_row)]
-    command += ["-o", str(out), "--resume"]
-    command += ["--jobs", "2", "--budget", "4000", "--engine", "dlx", "--quiet"]
+    words = ["enumerate", str(clue_row), "-o", str(out), "--resume", "--engine", "dlx"]
+    words += ["--jobs", "2", "--budget", "4000", "--quiet"]
     for backend in ("loky", "threading", "loky"):
-        killed = [*command, "--backend", backend]
+        killed = [sys.executable, "-c", EVERY_STEP, *words, "--backend", backend]
         # workers of a killed run inherit its pipes, so do not wait for the pipes to close
         process = subprocess.Popen(
             killed, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -372,7 +371,7 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(clue_row, tm
         assert process.wait() == -signal.SIGKILL
         process.stdin.close()
         process.stdout.close()
-    assert subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0
+    assert invoke(*words).exit_code == 0
     found = read_all(out)
     problem = bs.Sudoku(2, 3)
     assert len(found) == count(problem, problem.stack(problem.parse(clue_row.read_text()))).count
@@ -443,19 +442,18 @@ def test_a_torn_copy_of_a_journal_in_use_is_made_again(tmp_path, monkeypatch):
 def test_a_full_disk_loses_nothing(clue_row, tmp_path, size):
     """The journal, or a file of solutions, cannot be written."""
     out = tmp_path / "run"
-    command = [sys.executable, "-c", EVERY_STEP, "enumerate", str(clue_row)]
-    command += ["-o", str(out), "--resume"]
-    command += ["--budget", "4000", "--quiet"]
+    words = ["enumerate", str(clue_row), "-o", str(out), "--resume", "--budget", "4000", "--quiet"]
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
+    command = [sys.executable, "-c", EVERY_STEP, *words]
     result = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True)
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
     assert str(out) in result.stderr
     assert "--resume" in result.stderr
-    assert subprocess.run(command, capture_output=True).returncode == 0
+    assert invoke(*words).exit_code == 0
     found = read_all(out)
     assert len(set(found)) == len(found) == 78_336
 
