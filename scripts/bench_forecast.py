@@ -43,9 +43,9 @@ def row(workers: int, latency: float, costs: Costs, shape: Any) -> dict[str, Any
         "shortest and longest task": [sizing.least_seconds, sizing.full_seconds],
         "mean task": round(task, 3),
         "tasks/s": round(found.tasks / found.share / found.wall),
-        "simulated efficiency": round(found.efficiency, 3),
+        "simulated efficiency": round(float(found.efficiency), 3),
         "simulated share": round(found.share, 3),
-        "efficiency on paper": round(min(kept_busy, task / (task + away.overhead)), 3),
+        "efficiency on paper": round(float(min(kept_busy, task / (task + away.overhead))), 3),
     }
 
 

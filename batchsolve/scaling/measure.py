@@ -41,12 +41,12 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.places import suffix_of
-from batchsolve.workers import Lost, Pool
+from batchsolve.workers import Lost, Pool, result_seconds
 from batchsolve.workers.base import LOG
 
 WARM_SECONDS = 2.0  # longest wait for other workers once the first has started
 WARM_NODES = 1_000  # of a task that warms up a worker
-BURST_SECONDS = 0.3  # of short tasks that measure the cost of a result; enough for hundreds
+BURST_RESULTS = 1000  # of short tasks that measure the cost of a result; 0.3 s of threads
 QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 BURST_STACKS = 256  # to begin with, because a problem may be small
 
@@ -479,7 +479,8 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     engine = engine_for(AUTO, problem)
     _warm_up(pool, engine, problem, stacks)
     begin = Piece.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
-    settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
+    seconds = BURST_RESULTS * result_seconds(pool.backend)
+    settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=seconds)
     search = TreeSearch(TreeGoal(problem, settings, begin), engine, pool)
     check_interrupt()
 

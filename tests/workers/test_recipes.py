@@ -33,7 +33,7 @@ refused() {
     batchsolve count queens:6 --backend dask --scheduler $3://head:8786 > $1.command 2>&1 ||
         echo "exit code $?" >> $1.command
     dask worker $3://head:8786 --nthreads 1 --no-nanny > $1.worker 2>&1 &
-    timeout 60 sh -c "until grep -q '$4' $1.worker; do sleep 0.1; done"
+    timeout 150 sh -c "until grep -q '$4' $1.worker; do sleep 0.1; done"
 }
 refused none other tls "failed to start" & first=$!
 refused own own tls "Waiting" & second=$!
@@ -108,7 +108,7 @@ def test_the_recipe_for_dask_joins_hosts_that_share_nothing():
     with module.Hosts("recipes") as hosts:
 
         def sh(host, command, code=0):
-            done = hosts.run(host, "bash", "-ec", command, timeout=100)
+            done = hosts.run(host, "bash", "-ec", command, timeout=160)
             assert done.returncode == code, f"{host}: {command}\n{done.stdout}\n{done.stderr}"
             return done
 
