@@ -5,19 +5,19 @@ the performance of tree searching programs*, SIAM J. Comput. 21, 1992): the node
 mean of those that tasks have searched there, with what they left. *By weights*, as in Knuth's
 probes, the children of a node are alike, so a stack has the product of 1 / (number of children). In
 trees with long chains, small subtrees near the root hold most of the weight. Where no task has been
-yet, weights stand for levels, too.
+yet, weights stand for levels, too. Stacks with branches make levels between those of the others.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from batchsolve.arrays import Floats, Ints
+from batchsolve.arrays import Bools, Floats, Ints
 from batchsolve.engines import Outcome
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.scheduler import Piece
 
-LEVELS = 256  # deeper ones are taken as one
+LEVELS = 256  # two for each number of options; deeper ones are taken as one
 HUGE = 1e100  # nodes of a subtree; a larger one is finished as little
 STALE = 1.01  # times as many nodes, after which the share is estimated again
 
@@ -38,10 +38,9 @@ class FinishedShare:
         self._count(self._levels(start.stacks), start.weights, 1)
         self._known_at, self._known = -1.0, 0.0
 
-    def add(self, piece: Piece, outcome: Outcome, left: Piece) -> None:
-        """Add the result of a task: its piece, and the piece that is left of it."""
+    def add(self, piece: Piece, outcome: Outcome, searched: Bools, left: Piece) -> None:
+        """Add the result of a task: its piece, the stacks it began, and the piece that is left."""
         at, below = self._levels(piece.stacks), self._levels(left.stacks)
-        searched = outcome.nodes > 0
         new = searched[outcome.parents]
         self._searched += np.bincount(at[searched], minlength=LEVELS)
         self._nodes += np.bincount(at, outcome.nodes, LEVELS)
@@ -80,4 +79,5 @@ class FinishedShare:
         self._weights += sign * np.bincount(at, weights, LEVELS)
 
     def _levels(self, stacks: Stacks) -> Ints:
-        return np.clip(np.diff(stacks.offsets) - self._first, 0, LEVELS - 1)
+        levels = 2 * (np.diff(stacks.offsets) - self._first) + stacks.has_branch
+        return np.clip(levels, 0, LEVELS - 1)

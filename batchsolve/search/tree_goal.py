@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Bools
 from batchsolve.engines import Outcome, Task
 from batchsolve.engines.priced import Pricing, pricing_of
 from batchsolve.errors import InputError
@@ -145,12 +146,12 @@ class TreeGoal:
         if limit is not None and totals.count + n_covers > limit:
             return None
         self._consistent = False
-        searched = outcome.nodes > 0
-        left = self._left_of(piece, outcome)
+        searched = outcome.begun(piece.stacks)
+        left = self._left_of(piece, outcome, searched)
         totals.count += n_covers
         totals.nodes += result.n_nodes
-        totals.subproblems += int(np.count_nonzero(searched))
-        self._finished.add(piece, outcome, left)
+        totals.subproblems += int(np.count_nonzero(outcome.nodes))
+        self._finished.add(piece, outcome, searched, left)
         is_new = searched[outcome.parents]
         self._changes.add(piece.ids[searched], left.take(is_new))
         if result.output is not None:
@@ -209,10 +210,10 @@ class TreeGoal:
         if self._consistent:
             self._flush()
 
-    def _left_of(self, piece: Piece, outcome: Outcome) -> Piece:
+    def _left_of(self, piece: Piece, outcome: Outcome, searched: Bools) -> Piece:
         """Return the frontier as a piece; stacks not searched keep their numbers."""
         ids = piece.ids[outcome.parents]
-        is_new = outcome.nodes[outcome.parents] > 0
+        is_new = searched[outcome.parents]
         n_new = int(np.count_nonzero(is_new))
         ids[is_new] = self._next_id + np.arange(n_new)
         self._next_id += n_new
