@@ -47,7 +47,7 @@ FIRST_ENTRIES = 10**9  # nodes × entries of the problem: large problems begin w
 LEAST_BUDGET = 5_000  # makes a task worth sending, unless these nodes take long
 MOST_STACKS = 4096  # in a task; those it does not reach are copied
 MOST_OUT = 8  # tasks that a worker may be ahead of the collected results
-STACKS_PER_WORKER = 30  # subproblems that an automatic split aims at
+STACKS_PER_WORKER = 15  # stacks that an automatic split aims at; those with branches can be cut
 SPLIT_NODES = 20_000  # nodes that an automatic split may visit; some hundredths of a second
 
 

@@ -227,10 +227,11 @@ class TreeSearch:
         if 0 < len(self.outstanding) < wanted:
             few = COUNTER_NODES if self._work.engine.capabilities.counts_only else FIRST_NODES
             few = min(few, self._first_budget, goal.settings.budget or UNLIMITED)
-            yield from self._expand(few, fineness=wanted)
+            yield from self._expand(few, fineness=2 * wanted)  # some weight is searched already
         while 0 < len(self.outstanding) < wanted and budget > 0 and not goal.enough:
             before = self.totals.nodes
-            yield from self._expand(budget, one_each=True, fineness=wanted)
+            more = 1 + wanted // len(self.outstanding)
+            yield from self._expand(budget, one_each=True, fineness=more)
             visited = self.totals.nodes - before
             budget -= visited or budget  # an engine that fails visits nothing
 

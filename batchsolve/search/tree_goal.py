@@ -96,7 +96,7 @@ class TreeGoal:
         self.totals = totals or Totals()
         self._before = self.totals.count, self.totals.nodes
         self._keep = keep
-        self._finished = FinishedShare(start)
+        self._finished = FinishedShare(problem, start)
         self._next_id = int(start.ids.max(initial=-1)) + 1
         self._changes = Changes()
         self._waiting = 0  # bytes
@@ -194,7 +194,7 @@ class TreeGoal:
         self._consistent = False
         self._next_id += len(start)
         self.totals.count, self.totals.nodes = self._before
-        self._finished = FinishedShare(start)
+        self._finished = FinishedShare(self.problem, start)
         self._changes.add(outstanding.ids, again)
         self._consistent = True
         return again
