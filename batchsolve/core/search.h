@@ -114,9 +114,10 @@ private:
         const std::optional<Item> item = moves.branch_item(level);
         const std::size_t n = left_.size();
         std::size_t n_parts = n;
-        if (item && task_.fineness < std::numeric_limits<std::int64_t>::max()) {
+        const std::int64_t fineness = task_.fineness[k_];
+        if (item && fineness < std::numeric_limits<std::int64_t>::max()) {
             const double share = weight(moves, level) * static_cast<double>(n);
-            const double wanted = share / left_[0].n_branches * static_cast<double>(task_.fineness);
+            const double wanted = share / left_[0].n_branches * static_cast<double>(fineness);
             n_parts = static_cast<std::size_t>(
                 std::clamp(std::ceil(wanted), 1.0, static_cast<double>(n)));
         }

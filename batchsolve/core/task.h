@@ -54,33 +54,34 @@ inline std::span<const Option> common_beginning(const Stacks& stacks) {
 
 struct Task {
     Task(Ints offsets, std::span<const Option> options, Ints roots,
-         std::span<const std::uint32_t> branches, Ints limits, Ints allowances, std::int64_t budget,
-         std::int64_t depth, std::int64_t fineness, std::int64_t keep, std::int64_t room,
+         std::span<const std::uint32_t> branches, Ints limits, Ints allowances, Ints fineness,
+         std::int64_t budget, std::int64_t depth, std::int64_t keep, std::int64_t room,
          bool is_any_order, bool is_unordered)
         : stacks(offsets, options, roots, branches),
           limits(limits),
           allowances(allowances),
+          fineness(fineness),
           budget(budget),
           depth(depth),
-          fineness(fineness),
           keep(keep),
           room(room),
           is_any_order(is_any_order),
           is_unordered(is_unordered) {
-        require(limits.size() == stacks.size() && allowances.size() == stacks.size(),
-                "each stack has a limit and an allowance");
+        const auto is_right = [&](Ints each) { return each.size() == stacks.size(); };
+        require(is_right(limits) && is_right(allowances) && is_right(fineness),
+                "each stack has a limit, an allowance and a fineness");
     }
 
     Stacks stacks;
-    Ints limits;          // covers of the stack's root that are wanted
-    Ints allowances;      // nodes that the search of its root may visit
-    std::int64_t budget;  // nodes that the task may visit
-    std::int64_t depth;   // the level at which nodes are handed back
+    Ints limits;      // covers of the stack's root that are wanted
+    Ints allowances;  // nodes that the search of its root may visit
     // what is left of a node is cut into shares of 1 / fineness of the tree of its stack, or into
     // stacks of single options
-    std::int64_t fineness;
-    std::int64_t keep;  // covers of each root to hand back
-    std::int64_t room;  // covers that the task may find
+    Ints fineness;
+    std::int64_t budget;  // nodes that the task may visit
+    std::int64_t depth;   // the level at which nodes are handed back
+    std::int64_t keep;    // covers of each root to hand back
+    std::int64_t room;    // covers that the task may find
     // of grids: whether the stacks of a root may be searched in any order, and whether the options
     // of a cover may stand in any, so that it is written as digits
     bool is_any_order, is_unordered;

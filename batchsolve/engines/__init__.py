@@ -38,7 +38,7 @@ from batchsolve.settings import (
     checked_branch,
 )
 
-FINENESS = 64  # of what a task leaves; from several tasks there soon is enough for many workers
+FINENESS = 64  # of what a task leaves; several tasks soon leave enough for many workers
 
 MRV_TREE = "mrv"
 """The tree that dancing links walk: first item with the fewest options, options ascending."""
@@ -124,10 +124,11 @@ class Task:
     depth : int
         The level at which nodes are handed back as frontier instead of being expanded. Below a
         stack with a branch, the options of the branch lead to level 1.
-    fineness : int
+    fineness : int, or ndarray of int64, shape (n,)
         What is left of a node, if several branches of one item are, is handed back as stacks with
         ranges of options: of about 1 / fineness of the tree of its stack each, or of one option if
-        that weighs more. `UNLIMITED` leaves no branches: a stack for each option.
+        that weighs more. `UNLIMITED` leaves no branches: a stack for each option. The same for all
+        stacks, or of each.
     keep : int
         Covers of each root to hand back; the others are only counted.
     room : int
@@ -159,7 +160,7 @@ class Task:
     allowances: npt.NDArray[np.int64]
     budget: int = UNLIMITED
     depth: int = UNLIMITED
-    fineness: int = FINENESS
+    fineness: int | npt.NDArray[np.int64] = FINENESS
     keep: int = 0
     room: int = UNLIMITED
     any_order: bool = False

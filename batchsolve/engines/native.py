@@ -43,10 +43,10 @@ core_problem = prepared(_core_problem)
 def core_task(task: Task) -> tuple[Any, ...]:
     """Return a task as the core takes it."""
     stacks = task.stacks
-    bounds = task.budget, task.depth, task.fineness, task.keep, task.room
-    branches = stacks.branches.reshape(-1)
-    arrays = stacks.offsets, stacks.options, stacks.roots, branches, task.limits, task.allowances
-    return *arrays, *bounds, task.any_order, task.unordered
+    bounds = task.budget, task.depth, task.keep, task.room
+    fineness = np.broadcast_to(np.int64(task.fineness), len(stacks)).copy()
+    arrays = stacks.offsets, stacks.options, stacks.roots, stacks.branches.reshape(-1)
+    return *arrays, task.limits, task.allowances, fineness, *bounds, task.any_order, task.unordered
 
 
 def outcome_of(found: Any, task: Task) -> Outcome:

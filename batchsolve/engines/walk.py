@@ -159,9 +159,10 @@ class Tally:
             self.hand_back(left.stack, left.weight)
             return
         n = n_parts = len(left.options)
-        if self._task.fineness < UNLIMITED:
+        fineness = int(np.broadcast_to(self._task.fineness, len(self._counts))[self._k])
+        if fineness < UNLIMITED:
             share = left.weight * n / left.n_branches
-            n_parts = max(1, min(n, ceil(share * self._task.fineness)))
+            n_parts = max(1, min(n, ceil(share * fineness)))
         options = left.options[::-1]
         for part in range(n_parts):
             some = options[part * n // n_parts : (part + 1) * n // n_parts]

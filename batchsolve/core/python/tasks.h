@@ -12,8 +12,8 @@ using batchsolve::Outcome;
 template <>
 struct type_caster<batchsolve::Task>
     : PartsCaster<batchsolve::Task, Ints, std::span<const batchsolve::Option>, Ints,
-                  std::span<const std::uint32_t>, Ints, Ints, std::int64_t, std::int64_t,
-                  std::int64_t, std::int64_t, std::int64_t, bool, bool> {};
+                  std::span<const std::uint32_t>, Ints, Ints, Ints, std::int64_t, std::int64_t,
+                  std::int64_t, std::int64_t, bool, bool> {};
 
 template <>
 struct type_caster<GrowingStacks> : FieldsCaster<GrowingStacks, &GrowingStacks::bounds,
