@@ -104,7 +104,7 @@ struct Outcome {
     std::vector<std::int64_t> counts, nodes;  // of each stack
     std::vector<std::int32_t> clash;          // -1, or the position of an option that clashes
     GrowingStacks covers;
-    GrowingStacks frontier;  // what is left to search
+    GrowingStacks frontier;               // what is left to search
     std::vector<std::uint32_t> branches;  // of the frontier, as `Stacks` takes them
     std::vector<double> weights;  // of the frontier: the share in the tree of the stack above
 };

@@ -242,8 +242,8 @@ class Engine(Protocol):
     """A search engine. Engines hold nothing but their settings and can be pickled.
 
     Each engine defines its own nodes. But a stack without a branch that was searched has at least
-    one, and unless the capabilities say otherwise, the sum below a stack does not depend on budgets, depths and
-    room.
+    one, and unless the capabilities say otherwise, the sum below a stack does not depend on
+    budgets, depths and room.
     """
 
     @property

@@ -40,7 +40,8 @@ def search(problem: ExactCover, task: Task) -> Outcome:
 
 def _search_branches(grids: GridProblem, task: Task) -> Outcome:
     """Search a task some of whose stacks have branches, as one of plain stacks."""
-    stacks, parents = task.stacks, []
+    stacks = task.stacks
+    parents: list[int] = []
     clash = np.full(len(stacks), -1, np.int32)
     lists: list[list[int]] = []
     for k, branch in enumerate(stacks.all_branches.tolist()):

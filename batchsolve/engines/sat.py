@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import UNLIMITED, Outcome, Task, check_support, registered
-from batchsolve.engines.walk import Left, Tally, search_batch
+from batchsolve.engines.walk import Rest, Tally, search_batch
 from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of
 
 SOLVER = "glucose4"  # with proofs of uniqueness, the fastest of those that release the interpreter
@@ -58,7 +58,7 @@ class _SpentError(Exception):
     """The allowance of a stack that is searched whole is spent."""
 
 
-def _search_below(problem: ExactCover, left: Left, tally: Tally) -> None:
+def _search_below(problem: ExactCover, left: Rest, tally: Tally) -> None:
     """Search below a stack, as `search_batch` asks; of its branch, below each option."""
     stack = left.stack
     formula = _Formula(problem, stack, tally)

@@ -217,7 +217,9 @@ class Stacks:
         """Return stacks begin .. end - 1, without copying their options."""
         offsets = self.offsets[begin : end + 1]
         options = self.options[offsets[0] : offsets[-1]]
-        return Stacks(offsets - offsets[0], options, self.roots[begin:end], self.branches[begin:end])
+        return Stacks(
+            offsets - offsets[0], options, self.roots[begin:end], self.branches[begin:end]
+        )
 
     def with_roots(self, roots: npt.ArrayLike) -> Stacks:
         """Return the same stacks with other roots."""
@@ -320,7 +322,7 @@ class Stacks:
         """
         for stack in self:
             problem.check_stack(stack.tolist())
-        for k in np.flatnonzero(self.has_branch):
+        for k in np.flatnonzero(self.has_branch).tolist():
             item, first, last = self.branches[k].tolist()
             if not can_branch(problem, self[k], item, first, last):
                 raise ProblemError(
@@ -345,7 +347,8 @@ def options_of_branch(
     problem: ExactCover, stack: npt.NDArray[np.uint32], branch: Sequence[int]
 ) -> list[int]:
     """Return the options by which a branch extends a stack, without bounds of items."""
-    item, first, last = branch[0], *np.minimum(branch[1:], problem.n_options).tolist()
+    item, first, last = branch
+    first, last = min(first, problem.n_options), min(last, problem.n_options)
     begin, end = problem.indptr[[first, last]]
     owners = np.repeat(np.arange(first, last), np.diff(problem.indptr[first : last + 1]))
     options = owners[problem.indices[begin:end] == item - 1]
@@ -354,7 +357,9 @@ def options_of_branch(
     fits = held < 0
     if problem.colors is not None:
         fits |= (held > 0) & (problem.colors[entries] == held)
-    return options[np.logical_and.reduceat(fits, offsets[:-1])].tolist() if options.size else []
+    if options.size:
+        options = options[np.logical_and.reduceat(fits, offsets[:-1])]
+    return [*map(int, options)]
 
 
 Group = tuple[ExactCover, Stacks]

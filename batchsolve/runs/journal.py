@@ -39,7 +39,10 @@ from batchsolve.whole_files import check_is_no_link
 VERSION = 8
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
 _NUMBERS = struct.Struct("<qdq")
-_COLUMNS = {"stacks": ("number", "options", "branch", "weight"), "parts": ("name", "rows", "checksum")}
+_COLUMNS = {
+    "stacks": ("number", "options", "branch", "weight"),
+    "parts": ("name", "rows", "checksum"),
+}
 _LOOKS, _LOOK_SECONDS = 20, 0.05  # at a journal in use, until a copy is whole; between two
 _SUMS = 2**64  # sums of checksums are kept modulo this
 _UNWRITABLE = {  # errors of the disk, not of the contents of the file

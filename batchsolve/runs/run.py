@@ -268,7 +268,7 @@ class Run:
             return begin, Totals()
         rows = self._journal.stacks()
         stacks = Stacks.from_lists(
-            [np.frombuffer(options, "<u4") for _, options, _, _ in rows],
+            [np.frombuffer(options, "<u4").tolist() for _, options, _, _ in rows],
             branches=[np.frombuffer(branch or _NO_BRANCH, "<u4") for _, _, branch, _ in rows],
         )
         paths = [stacks.first_path(k) for k in range(len(stacks))]
@@ -352,7 +352,9 @@ def _records_of(piece: Piece) -> list[OpenStack]:
     options = piece.stacks.options.astype("<u4").tobytes()
     bounds = (4 * piece.stacks.offsets).tolist()
     branches = [row.tobytes() if row[0] else b"" for row in piece.stacks.all_branches.astype("<u4")]
-    each = zip(piece.ids.tolist(), bounds, bounds[1:], branches, piece.weights.tolist())
+    each = zip(
+        piece.ids.tolist(), bounds, bounds[1:], branches, piece.weights.tolist(), strict=False
+    )
     return [(number, options[a:b], branch, weight) for number, a, b, branch, weight in each]
 
 

@@ -135,8 +135,8 @@ class TreeGoal:
             if room <= 0:
                 return None
         keep = UNLIMITED if self.collect else 0
-        how = {"budget": budget, "keep": keep, "room": room, "fineness": piece.fineness}
-        return piece, Task.of(piece.stacks, **how)
+        how = Task.of(piece.stacks, budget=budget, keep=keep, room=room)
+        return piece, replace(how, fineness=piece.fineness)
 
     def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
         """Add a result to the sums; return the pieces left, or None if it exceeds the limit."""

@@ -3,16 +3,15 @@
 import numpy as np
 import pytest
 from conftest import bounded_problems, coloured_problems, problems
-from hypothesis import assume, given, strategies as st
+from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 from test_engines import COLLECTING, COLOURED, run_out, starts
 
-from batchsolve import ExactCover, InputError, ProblemError, Stacks
+from batchsolve import ExactCover, ProblemError, Stacks
 from batchsolve.engines import UNLIMITED, Task, engine_names, get_engine
-from batchsolve.problems.families import family
 from batchsolve.problems.stacks import can_branch
-from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.search.scheduler import Piece, Result
+from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import SearchSettings
 
 WHOLE = Stacks.from_lists([[]])
@@ -26,7 +25,9 @@ finenesses = st.integers(1, 6) | st.just(UNLIMITED)
 def wide(*sizes):
     """Return a problem whose items have so many options each, of nothing else."""
     items = [str(i) for i in range(len(sizes))]
-    return ExactCover.from_options([[i] for i, n in zip(items, sizes, strict=True) for _ in range(n)], items)
+    return ExactCover.from_options(
+        [[i] for i, n in zip(items, sizes, strict=True) for _ in range(n)], items
+    )
 
 
 def below(problem, everything, stack, branch):
@@ -89,7 +90,10 @@ def test_cuts_of_cuts_give_the_same_covers_in_order(engine, data, budgets, depth
     left, found, count, nodes, rounds = [start], [], 0, 0, 0
     while left:  # stack by stack, each with what it leaves before the next
         stacks = left.pop()
-        how = {"budget": budgets[rounds % len(budgets)], "depth": [*depths, UNLIMITED][rounds % (len(depths) + 1)]}
+        how = {
+            "budget": budgets[rounds % len(budgets)],
+            "depth": [*depths, UNLIMITED][rounds % (len(depths) + 1)],
+        }
         some = kernel.search(problem, Task.of(stacks, keep=keep, fineness=fineness, **how))
         rounds += 1
         count, nodes = count + int(some.counts.sum()), nodes + int(some.nodes.sum())
@@ -119,16 +123,20 @@ def test_a_wide_node_is_one_stack_for_each_level(engine):
 def test_heavy_ranges_are_cut_evenly_and_light_ones_are_not(engine):
     problem = wide(40, 30)
     left = get_engine(engine).search(problem, Task.of(WHOLE, budget=10, fineness=4)).frontier
-    assert left.branches.tolist() == [[1, 8, 40], [2, 41, 48], [2, 48, 55], [2, 55, 62], [2, 62, 70]]
+    assert left.branches.tolist() == [
+        [1, 8, 40],
+        [2, 41, 48],
+        [2, 48, 55],
+        [2, 55, 62],
+        [2, 62, 70],
+    ]
     plain = get_engine(engine).search(problem, Task.of(WHOLE, budget=10, fineness=UNLIMITED))
     assert not plain.frontier.branches.size
     assert len(plain.frontier) == 32 + 29
 
 
 @pytest.mark.parametrize("engine", [*COLOURED, "dancing-links"])
-@pytest.mark.parametrize(
-    "branch", [[3, 0, 4], [9, 0, 4], [2**32 - 1, 0, 4], [1, 3, 2], [2, 0, 4]]
-)
+@pytest.mark.parametrize("branch", [[3, 0, 4], [9, 0, 4], [2**32 - 1, 0, 4], [1, 3, 2], [2, 0, 4]])
 def test_branches_that_cannot_follow_clash(engine, branch):
     problem = ExactCover.from_options([["a", "c"], ["a"], ["b"], ["b", "c"]], ["a", "b"], ["c"])
     stacks = Stacks.from_lists([[2]], branches=[branch])  # it covers b, and c is secondary
