@@ -31,10 +31,11 @@ from batchsolve.runs.count import (
     solutions as solutions,
 )
 from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
-from batchsolve.runs.draw import Picture as Picture, draw as draw, heat_map as heat_map
+from batchsolve.runs.draw import Picture as Picture, draw as draw
 from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
 from batchsolve.runs.evaluate import Evaluation as Evaluation, evaluate as evaluate
 from batchsolve.runs.generate import (
+    GenerateSummary as GenerateSummary,
     Puzzle as Puzzle,
     generate as generate,
     generate_file as generate_file,

@@ -60,6 +60,14 @@ class InputError(BatchsolveError, ValueError):
         return InputError(f"{name}: {self}")
 
 
+class ServerError(InputError):
+    """A server that did not answer as it should; nothing is wrong with the input that is known."""
+
+    def of(self, name: str) -> ServerError:
+        """See `InputError`."""
+        return ServerError(f"{name}: {self}")
+
+
 class OutputError(BatchsolveError, OSError):
     """The output cannot be written: a full disk, a missing directory, a closed pipe.
 
@@ -143,7 +151,8 @@ def named_errors(name: str) -> Iterator[None]:
             ) from error
         if isinstance(error, OSError):
             why = error.strerror or first_line(error.__cause__ or error)  # fsspec: why not found
-            raise InputError(f"{name}: {why}") from error
+            kind = ServerError if "AWS Error" in why else InputError
+            raise kind(f"{name}: {why}") from error
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 
@@ -297,12 +306,12 @@ def is_unordered(value: object) -> bool:
     return hasattr(value, "__iter__") and not hasattr(value, "__getitem__")
 
 
-def not_but(value: object) -> str:
-    """Return the end of a message: the given value, and the call that takes it.
+def wrong_kind(value: object) -> str:
+    """Return the end of a message about a value of a wrong kind: its kind, and the call for it.
 
     Examples
     --------
-    >>> print(not_but(["1.....2..3.....4"]))
+    >>> print(wrong_kind(["1.....2..3.....4"]))
     not a list: solve_batch takes arrays and lists of puzzles, canonical_forms arrays
     """
     calls = (
@@ -371,12 +380,12 @@ def how_to_install(extra: str) -> str:
     return f"pip install 'batchsolve[{extra}]'"
 
 
-def twice(names: Iterable[str]) -> str | None:
+def repeated(names: Iterable[str]) -> str | None:
     """Return the first name that occurs more than once, or None.
 
     Examples
     --------
-    >>> twice(["a", "b", "a"]), twice("ab")
+    >>> repeated(["a", "b", "a"]), repeated("ab")
     ('a', None)
     """
     counts = Counter(names)

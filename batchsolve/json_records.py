@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from batchsolve.errors import InputError, quoted, twice
+from batchsolve.errors import InputError, quoted, repeated
 
 SEAL = "seal"  # the field that holds it
 SEAL_BYTES = 8
@@ -51,7 +51,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the fields of an object of JSON; of two with one name, Python would lose the first."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        name = twice(name for name, _ in pairs)
+        name = repeated(name for name, _ in pairs)
         raise ValueError(f"an object has two fields {quoted(name)}; name each once")
     return fields
 

@@ -20,7 +20,7 @@ from functools import cache
 from numbers import Real
 from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints, overload
 
-from batchsolve.errors import InputError, argument_errors, is_table, listed, not_but, quoted
+from batchsolve.errors import InputError, argument_errors, is_table, listed, quoted, wrong_kind
 
 AUTO = "auto"
 """The name of the engine that suits the problem."""
@@ -61,6 +61,10 @@ def setting(
     *,
     least: float | None = None,
     metavar: str = "N",
+    range: str = "",
+    flags: tuple[str, ...] = (),
+    file: str = "",
+    heading: str = "",
     of_grids: bool = False,
     adds: bool = False,
     same: bool = True,
@@ -71,9 +75,17 @@ def setting(
     ----------
     default : object
     least : float, optional
-        The least value; the upper bound is `UNLIMITED`. Settings without it are not checked.
+        The least value of a number; the upper bound is `UNLIMITED`.
     metavar : str
-        The placeholder of the value in the help of a command.
+        The placeholder of the value in the help of a command; ``A|B`` are the values themselves.
+    range : str
+        For a range, such as ``A..B``: what is expected, with an example, for messages.
+    flags : tuple of str
+        The flags of its option; by default its name with dashes.
+    file : str
+        For an option that names a file with the text: what the file holds.
+    heading : str
+        That of its option in a help text; by default the one of its class.
     of_grids : bool
         Tables of exact cover problems have no use for it.
     adds : bool
@@ -82,7 +94,10 @@ def setting(
         A run can only be resumed with the same value.
     """
     uses = {"of_grids": of_grids, "adds": adds, "same": same}
-    return field(default=default, metadata={"least": least, "metavar": metavar, "uses": uses})
+    option = {"metavar": "A..B" if range else metavar, "flags": flags}
+    option |= {"file": file, "heading": heading}
+    declared = {"least": least, "range": range, "option": option, "uses": uses}
+    return field(default=default, metadata=declared)
 
 
 def settings_that(use: str) -> list[str]:
@@ -109,13 +124,13 @@ def meanings_of(settings: type) -> dict[str, str]:
     return {name: " ".join(text.replace("`", "").split()) for name, text in described}
 
 
-def check_bounds(settings: Any) -> None:
-    """Convert settings with bounds to integers, unless they are None.
+def check_fields(settings: Any) -> None:
+    """Check the fields that are texts, and convert ranges and numbers with bounds.
 
     Raises
     ------
     InputError
-        If one is not an integer, or out of bounds.
+        If one is of another type, or out of bounds. None is no value.
 
     Examples
     --------
@@ -125,10 +140,19 @@ def check_bounds(settings: Any) -> None:
     batchsolve.errors.InputError: limit is 1 or more, not 0
     """
     for declared in fields(settings):
-        least, value = declared.metadata.get("least"), getattr(settings, declared.name)
-        if least is None or value is None:
+        name, value = declared.name, getattr(settings, declared.name)
+        least, rule = declared.metadata.get("least"), declared.metadata.get("range")
+        if value is None:
             continue
-        object.__setattr__(settings, declared.name, whole_number(declared.name, value, least))
+        if declared.type == "str | None":
+            text_of(name, value)
+        elif rule and "float" in str(declared.type):
+            every = float("-inf"), float("inf")
+            object.__setattr__(settings, name, bounds_of(rule, value, float, *every))
+        elif rule:
+            object.__setattr__(settings, name, bounds_of(rule, value, _whole, 0, UNLIMITED))
+        elif least is not None:
+            object.__setattr__(settings, name, whole_number(name, value, least))
 
 
 def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -> int:
@@ -193,7 +217,7 @@ def text_of(what: str, value: Any) -> str:
     batchsolve.errors.InputError: a family is text, not None
     """
     if not isinstance(value, str):
-        raise InputError(f"{what} is text, {not_but(value)}")
+        raise InputError(f"{what} is text, {wrong_kind(value)}")
     return value
 
 
@@ -254,7 +278,7 @@ def path_of(what: str, path: Any) -> str:
     """
     if isinstance(path, str | bytes | os.PathLike) and path:
         return os.fsdecode(path)
-    given = f"not {quoted(path)}" if isinstance(path, str | bytes) else not_but(path)
+    given = f"not {quoted(path)}" if isinstance(path, str | bytes) else wrong_kind(path)
     raise InputError(f"{what} needs a name, {given}")
 
 
@@ -286,6 +310,11 @@ def each_of(values: Any) -> list[Any]:
     is_one = isinstance(values, str | bytes) or not isinstance(values, Iterable)
     is_one = is_one or hasattr(values, "read") or is_tabular(values)
     return [values] if is_one else list(values)
+
+
+def table_or_each(inputs: Any) -> Any:
+    """Return a table as it is, and other inputs as a list, which can be gone through twice."""
+    return inputs if is_tabular(inputs) else each_of(inputs)
 
 
 def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
@@ -516,7 +545,7 @@ class SearchSettings:
     def __post_init__(self) -> None:
         if self.split_depth == AUTO:
             object.__setattr__(self, "split_depth", None)
-        check_bounds(self)
+        check_fields(self)
         if checked_branch(self.branch) != MRV:
             base, colon, _ = str(self.engine).partition(":")
             engine = f"{'dlx' if base == AUTO else base}:{self.branch}"
@@ -586,20 +615,18 @@ class FileSettings:
     blank: str | None = setting(metavar="C", of_grids=True)
     box: tuple[int, int] | None = setting(metavar="RxC", of_grids=True)
     rules: str | None = setting(metavar="NAMES", of_grids=True)
-    regions: str | None = setting(of_grids=True)
+    regions: str | None = setting(file="the region of each cell", of_grids=True)
     rule_columns: str | None = setting(metavar="NAMES", of_grids=True)
     chunk: int | None = setting(least=1, same=False)
-    filename: bool = setting(False, adds=True)
-    stats: bool = setting(False, adds=True)
-    canonical: bool = setting(False, of_grids=True, adds=True)
+    filename: bool = setting(False, heading="Output", adds=True)
+    stats: bool = setting(False, heading="Output", adds=True)
+    canonical: bool = setting(False, heading="Output", of_grids=True, adds=True)
     stop_on_invalid: bool = setting(False, same=False)
-    resume: bool = setting(False, same=False)
+    resume: bool = setting(False, heading="Output", same=False)
 
     def __post_init__(self) -> None:
-        check_bounds(self)
-        kinds = {declared.name: declared.type for declared in fields(self)}
-        texts = {name: getattr(self, name) for name in kinds if kinds[name] == "str | None"}
-        object.__setattr__(self, "box", checked_box(self.box, **texts))
+        check_fields(self)
+        object.__setattr__(self, "box", checked_box(self.box))
 
 
 @dataclass(frozen=True)
@@ -657,35 +684,34 @@ class PuzzleSettings:
     """
 
     seed: int = setting(0)
-    clues: tuple[int, int] | None = setting(metavar="A..B")
-    rating: tuple[float, float] | None = setting(metavar="A..B")
+    clues: tuple[int, int] | None = setting(
+        range="clues are a range such as 22..26 or (22, 26), fewest first"
+    )
+    rating: tuple[float, float] | None = setting(
+        range="a rating is a range such as 2.6..4.4 or (5.0, None)"
+    )
     minimal: bool = setting(False)
-    cages: tuple[int, int] | None = setting(metavar="A..B")
-    cage_layout: str | None = setting()
+    cages: tuple[int, int] | None = setting(
+        range="sizes of cages are a range such as 2..5 or (2, 5), smallest first"
+    )
+    cage_layout: str | None = setting(file="the cage of each cell")
     marks: str | None = setting(metavar="KIND")
     lines: str | None = setting(metavar="KIND")
-    line_cells: tuple[int, int] | None = setting(metavar="A..B")
+    line_cells: tuple[int, int] | None = setting(
+        range="sizes of lines are a range such as 3..5, smallest first"
+    )
     jigsaw: bool = setting(False)
-    constraints: str | None = setting()
-    pattern: str | None = setting()
+    constraints: str | None = setting(file="constraints, as of a column of tables")
+    pattern: str | None = setting(file="a character for each cell")
     symmetry: str = setting("none", metavar="|".join(SYMMETRIES))
     weights: bool = setting(False)
     unlike: Sequence[Any] = setting((), metavar="FILE")
-    columns: tuple[str, str] = setting(("puzzle", "solution"), metavar="NAMES")
+    columns: tuple[str, str] = setting(("puzzle", "solution"), metavar="NAMES", heading="Output")
     node_limit: int = setting(1_000_000, least=1)
 
     def __post_init__(self) -> None:
-        check_bounds(self)
+        check_fields(self)
         object.__setattr__(self, "seed", seed_of(self.seed))
-        for name, text in (
-            ("a pattern", self.pattern),
-            ("a layout of cages", self.cage_layout),
-            ("the kinds of marks", self.marks),
-            ("the kinds of lines", self.lines),
-            ("the constraints", self.constraints),
-        ):
-            if text is not None:
-                text_of(name, text)
         if self.symmetry not in SYMMETRIES:
             raise InputError(
                 f"unknown symmetry {quoted(self.symmetry)}; choose from {', '.join(SYMMETRIES)}"
@@ -710,15 +736,6 @@ class PuzzleSettings:
         what = "a file to compare with"
         known = (one if is_tabular(one) else path_of(what, one) for one in each_of(self.unlike))
         object.__setattr__(self, "unlike", tuple(known))
-        whole, every = (_whole, 0, UNLIMITED), (float, float("-inf"), float("inf"))
-        for name, kind, how in (
-            ("clues", "clues are a range such as 22..26 or (22, 26), fewest first", whole),
-            ("cages", "sizes of cages are a range such as 2..5 or (2, 5), smallest first", whole),
-            ("line_cells", "sizes of lines are a range such as 3..5, smallest first", whole),
-            ("rating", "a rating is a range such as 2.6..4.4 or (5.0, None)", every),
-        ):
-            if (given := getattr(self, name)) is not None:
-                object.__setattr__(self, name, bounds_of(kind, given, *how))
 
     @property
     def has_values(self) -> bool:
@@ -728,7 +745,7 @@ class PuzzleSettings:
 
     @property
     def has_drawn_rules(self) -> bool:
-        """True if each row has rules of its own."""
+        """True if the rules of each row are drawn."""
         given = (self.cages, self.cage_layout, self.marks, self.lines)
         return self.jigsaw or any(each is not None for each in given)
 
@@ -844,16 +861,12 @@ class SolveFileFields(SolveFields, RunFields, total=False):
     """The keywords of `solve_file`."""
 
 
-class CountFileFields(SearchFields, total=False):
+class CountFileFields(SearchFields, RunFields, total=False):
     """The keywords of `count_file`."""
 
     files: FileSettings | None
     column: str | None
-    chunk: int | None
-    filename: bool
     stats: bool
-    stop_on_invalid: bool
-    resume: bool
 
 
 class GenerateFields(WorkerFields, total=False):

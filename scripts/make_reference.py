@@ -18,7 +18,7 @@ from batchsolve.cli import all_commands
 from batchsolve.cli.options import by_heading
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "commands.md"
-MANY = 3  # commands with the same option, from which on it is said once
+MANY = 2  # commands with the same option, from which on it is said once
 HEAD = """# Commands
 
 `batchsolve COMMAND --help` prints all options of a command. Data go to standard output and all else

@@ -158,14 +158,14 @@ def misbehave():
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        (["show", "queens:4"], "hangs: 3 s were not enough"),
+        (["show", "queens:4"], "hangs: 2 s were not enough"),
         (["engines"], "crashes (-11)"),
         (["runs", "x"], "out of memory"),
     ],
 )
 def test_the_end_of_the_process_is_a_failure_of_the_case(command, why):
     quick = Draft({}, [])
-    with Process(3.0, 1000, misbehave, quick) as process:
+    with Process(2.0, 1000, misbehave, quick) as process:
         drafts = [Draft({}, [command]), Draft({}, [["merge"]])]
         outcomes = [process(draft) for draft in drafts]
     wrong = outcomes[0].ended or misbehaved(command, outcomes[0].done[0])

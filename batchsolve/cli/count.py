@@ -146,8 +146,9 @@ def count(
             raise InputError(f"{listed(unfit)}: for one problem, without -o; count them one by one")
         from batchsolve.runs.solve_tables import count_file
 
-        output, how = output or "-", {"search": search, "files": puzzles}
-        summary = printing.rows_of(count_file, workers, problems, output, **how)
+        output = output or "-"
+        task = count_file, workers, problems, output
+        summary = printing.rows_of(*task, search=search, files=puzzles)
         return answered(summary, printing, output=output)
     of_tables = "chunk", "stats", "filename", "stop_on_invalid"
     if unfit := [name for name in of_tables if getattr(puzzles, name)]:
@@ -216,16 +217,17 @@ def _count_one(
         group = group_of(reading, *symmetries)
         search = rest()
     with printing.progress(TREE_BAR) as on_progress:
-        how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
+        keywords: dict[str, Any] = {**asdict(workers), "search": search}
+        keywords["on_progress"] = on_progress
         if run is None:
-            result = counting.count(reading.problem, begin, up_to_symmetry=group, **how)
+            result = counting.count(reading.problem, begin, up_to_symmetry=group, **keywords)
         else:
             from batchsolve.runs.run import Run
 
             said: dict[str, Any] = {"name": reading.name, "up_to_symmetry": group}
             said |= {"engine": search.engine, "resume": asked.puzzles.resume}
             with Run(run, reading.problem, begin, **said) as kept:
-                result = kept.search(**how)
+                result = kept.search(**keywords)
     if not printing.as_json:
         print(result.count)
     return report(result, printing, header=header)
@@ -239,8 +241,8 @@ def _count_projections(asked: Asked, items: Sequence[str], workers: WorkerOption
     with nothing_as_json(printing, workers), time_limited(asked.search) as rest:
         reading = read(asked.problem, asked.puzzles)
         search = rest()
-    how = {"engine": search.engine, "time_limit": search.time_limit}
-    result = printing.rows_of(count_projections, workers, reading, items, **how)
+    task = count_projections, workers, reading, items
+    result = printing.rows_of(*task, engine=search.engine, time_limit=search.time_limit)
     if not printing.as_json:
         print(result.count)
     said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 
@@ -70,8 +70,8 @@ def augment(
     """
     from batchsolve.runs.augment import augment_file
 
-    how = {"seed": seed, "original": original, "files": files}
-    summary = printing.rows_of(augment_file, workers, inputs, output, n, **how)
+    task = augment_file, workers, inputs, output, n
+    summary = printing.rows_of(*task, seed=seed, original=original, files=files)
     return answered(summary, printing, summary.columns, output=output)
 
 
@@ -120,9 +120,9 @@ def rate(
     """
     from batchsolve.runs.rate import rate_file
 
-    how = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness, "files": files}
-    summary = printing.rows_of(rate_file, workers, inputs, output, **how)
-    return answered(summary, printing, summary.hardest, summary.columns, output=output)
+    columns = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness}
+    summary = printing.rows_of(rate_file, workers, inputs, output, **columns, files=files)
+    return answered(summary, printing, summary.columns, output=output)
 
 
 @command(
@@ -210,14 +210,9 @@ def partition(
     """
     from batchsolve.runs.partition import partition as partition_of
 
-    how = {
-        "parts": parts,
-        "by": by,
-        "bins": bins or (),
-        "seed": seed,
-        "files": files,
-    }
-    summary = printing.rows_of(partition_of, workers, inputs, output, **how)
+    strata: dict[str, Any] = {"parts": parts, "by": by, "bins": bins or ()}
+    task = partition_of, workers, inputs, output
+    summary = printing.rows_of(*task, **strata, seed=seed, files=files)
     return answered(summary, printing, summary.columns, output=output)
 
 
@@ -226,6 +221,7 @@ def partition(
         "batchsolve evaluate predictions.csv",
         "batchsolve evaluate predictions.parquet --by rating --bins 1,10,100",
         "batchsolve evaluate predictions.csv --truth none --html report.html",
+        "batchsolve evaluate predictions.csv --by band --by technique --plot accuracy.pdf",
     ),
     epilog="Exit codes: 0 every row judged, right or wrong; 1 some row has no truth; 2 wrong "
     "usage, a file that cannot be read or written, or no worker left; 130 interrupted, 143 "
@@ -273,6 +269,22 @@ def evaluate(
         str | None,
         option(metavar="FILE", help="Write a page with the table and pictures of wrong rows."),
     ] = None,
+    rows: Annotated[
+        str | None,
+        option(
+            metavar="FILE",
+            help="Write the rows as a table with two columns more: right, and wrong_cells, the "
+            "number of wrong cells.",
+        ),
+    ] = None,
+    plot: Annotated[
+        str | None,
+        option(
+            metavar="FILE",
+            help="Draw the share of right rows of each stratum, with intervals: .svg, .png or "
+            ".pdf; needs matplotlib.",
+        ),
+    ] = None,
     workers: WorkerOptions,
     files: Annotated[FileSettings, EvaluateFields],
     printing: Printing,
@@ -284,20 +296,25 @@ def evaluate(
     if that has several solutions, each of them is right. Malformed and missing predictions are
     wrong in every cell.
     """
-    from batchsolve.runs.evaluate import evaluate as evaluation_of
+    from batchsolve.runs.evaluate import evaluate as evaluation_of, plot_format_of
     from batchsolve.whole_files import whole_target_of
 
-    if html is not None:
-        whole_target_of(html)  # before the work is done
+    for path in filter(None, (html, plot)):
+        whole_target_of(path)  # before the work is done
+    if plot is not None:
+        plot_format_of(plot)
     columns = {
         "prediction": prediction,
         "truth": truth,
         "by": by,
         "bins": bins or (),
+        "rows": rows or False,
     }
     evaluation = printing.rows_of(evaluation_of, workers, inputs, **columns, files=files)
     if html is not None:
         evaluation.save(html)
+    if plot is not None:
+        evaluation.plot(plot)
     if printing.as_json:
         printing.facts({**evaluation.facts, "seconds": round(evaluation.seconds, 3)})
     else:

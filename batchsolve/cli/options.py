@@ -19,10 +19,11 @@ import inspect
 import json
 import sys
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
@@ -164,9 +165,9 @@ class WorkerOptions:
         started on this machine.
     """
 
-    jobs: int | None = setting()
+    jobs: int | None = setting(flags=("--jobs", "-j"))
     backend: str = setting("threading", metavar="threading|loky|dask|ray")
-    address: str | None = setting(metavar="ADDRESS")
+    address: str | None = setting(metavar="ADDRESS", flags=("--scheduler", "--address"))
 
 
 @dataclass(frozen=True)
@@ -181,8 +182,8 @@ class Printing:
         Print no progress and no summary, only errors.
     """
 
-    as_json: bool = setting(False)
-    quiet: bool = setting(False)
+    as_json: bool = setting(False, flags=("--json",))
+    quiet: bool = setting(False, flags=("--quiet", "-q"))
 
     def facts(self, facts: Mapping[str, Any]) -> None:
         """Print facts, a line each or as JSON."""
@@ -202,9 +203,9 @@ class Printing:
 
     def note(self, *lines: object) -> None:
         """Print lines on standard error, unless quiet."""
-        for line in lines:
+        for line in chain.from_iterable(str(one).splitlines() for one in lines):
             if not self.quiet:
-                print(printable(str(line)), file=sys.stderr)
+                print(printable(line), file=sys.stderr)
 
     @contextmanager
     def progress(self, bar: Bar) -> Iterator[Callable[..., None]]:
@@ -264,27 +265,6 @@ _HEADINGS = {
     PuzzleSettings: "Search",
     WorkerOptions: "Workers",
     Printing: "Output",
-}
-# Arguments of the `option` of a field, beside its declaration and the heading of its class.
-_ADDED: dict[str, dict[str, Any]] = {
-    "jobs": {"flags": ("--jobs", "-j")},
-    "address": {"flags": ("--scheduler", "--address")},
-    "as_json": {"flags": ("--json",)},
-    "quiet": {"flags": ("--quiet", "-q")},
-    "box": {"type": str},
-    "regions": text_of_file("the region of each cell"),
-    "split_depth": {"type": depth_or_auto},
-    "clues": {"type": str},
-    "rating": {"type": str},
-    "pattern": text_of_file("a character for each cell"),
-    "cages": {"type": str},
-    "line_cells": {"type": str},
-    "cage_layout": text_of_file("the cage of each cell"),
-    "columns": {"type": str, "default": "puzzle,solution", "heading": "Output"},
-    "unlike": {"type": str, "multiple": True},
-    "constraints": text_of_file("constraints, as of a column of tables"),
-    "symmetry": {"type": click.Choice(SYMMETRIES)},
-    **{name: {"heading": "Output"} for name in ("filename", "stats", "canonical", "resume")},
 }
 
 
@@ -349,17 +329,31 @@ def _options_of(
     declared = {each.name: each for each in fields(settings)}
     meanings = meanings_of(settings)
     for name in names:
+        default = declared[name].default
         said = {
-            "default": declared[name].default,
-            "flags": (),
-            "heading": _HEADINGS[settings],
+            "default": ",".join(default) if default and isinstance(default, tuple) else default,
             "help": meanings.get(name, ""),  # python -OO leaves no docstrings
-            **declared[name].metadata,
-            **_ADDED.get(name, {}),
-            **changes.get(name, {}),
+            **_converted(types[name], **declared[name].metadata["option"]),
         }
-        default, flags, *_ = map(said.pop, ("default", "flags", "least", "uses"))
+        said["heading"] = said["heading"] or _HEADINGS[settings]
+        said |= changes.get(name, {})
+        default, flags = said.pop("default"), said.pop("flags")
         yield click_parameter(name, Annotated[types[name], option(*flags, **said)], default)
+
+
+def _converted(kind: Any, file: str, metavar: str, **others: Any) -> dict[str, Any]:
+    """Return the declaration of the option of a field, with its conversion of the given text."""
+    said = {"metavar": metavar, **others}
+    origins = {get_origin(each) for each in (kind, *get_args(kind))}
+    if file:
+        said |= text_of_file(file)
+    elif metavar == "D|auto":
+        said["type"] = depth_or_auto
+    elif metavar == "|".join(SYMMETRIES):
+        said["type"] = click.Choice(SYMMETRIES)
+    elif origins & {tuple, Sequence}:  # the settings take them as text, or several times
+        said |= {"type": str, "multiple": Sequence in origins}
+    return said
 
 
 def how_written(puzzles: FileSettings) -> dict[str, Any]:

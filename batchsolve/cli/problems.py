@@ -64,7 +64,6 @@ def show(problem: Problem, *, puzzles: Puzzles, printing: Json) -> int:
         "batchsolve draw pentominoes:6x10 -o tiling.svg",
         "batchsolve draw datasets/many16.csv#3 -n 50 -o grids.html",
         "batchsolve draw langford:8 --found solutions -o langford.html",
-        "batchsolve draw dominoes:8x8 --heat -o heat.svg",
     ),
     epilog="Exit codes: 0 N solutions, or all, are drawn; 1 a limit was reached first, or nothing "
     "is drawn because the problem has no solution; 2 wrong usage, or a file that cannot be read or "
@@ -92,13 +91,6 @@ def draw(
             "export, or JSON lines (- is stdin).",
         ),
     ] = None,
-    heat: Annotated[
-        bool,
-        option(
-            help="Draw all solutions as one picture, in which candidates, squares and lines are "
-            "the stronger the more solutions have them; their graph has to fit into memory."
-        ),
-    ] = False,
     form: Annotated[
         str | None,
         option(
@@ -131,10 +123,6 @@ def draw(
     if found is not None and search != SearchSettings():
         raise InputError("--found does not search; leave out --node-limit, --time-limit, --engine")
     kind = form or ("svg" if output == "-" else format_of(output))
-    if heat:
-        if found is not None or number is not None or search != SearchSettings():
-            raise InputError("--heat draws all solutions; leave out -n, --found and limits")
-        return _draw_heat(problem, output, kind, puzzles, printing)
     few = FEW if kind == "html" else ONE
     limit = few if number is None else whole_number("--number", number, 1, MAX_DRAWINGS)
     facts: dict[str, Any] = {"output": output}
@@ -159,18 +147,6 @@ def draw(
     facts |= {"drawn": len(covers), "complete": complete}
     printing.summary(facts, said if covers else f"{said}: nothing is drawn", output=output)
     return 0 if complete and covers else EXIT_INCOMPLETE
-
-
-def _draw_heat(
-    problem: str, output: str, kind: str, puzzles: FileSettings, printing: Printing
-) -> int:
-    """Draw the heat map of a problem."""
-    from batchsolve.runs.draw import heat_map
-
-    with interrupts():
-        _write(heat_map(read(problem, puzzles)).as_format(kind), output)
-    printing.summary({"output": output, "complete": True}, output=output)
-    return 0
 
 
 def _write(text: str, output: str) -> None:

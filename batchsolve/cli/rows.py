@@ -62,7 +62,7 @@ def solve(
             metavar="INPUT...",
             help="CSV, TSV, Parquet, JSON lines or text, perhaps .gz, .bz2 or .zst; - is stdin. A "
             "folder, a pattern ('corpora/*.csv') or an address (s3://bucket/corpora) stands for "
-            "all its files. Or exact cover problems, as of count.",
+            "all its files. Or the text of a grid; or exact cover problems, as of count.",
         ),
     ],
     output: Annotated[

@@ -255,8 +255,8 @@ def report(
     if more and not names:
         _say("no forecast: it needs runs of one problem, and these are of weak scaling")
     with interrupts():
-        how = how_written(puzzles)
-        workloads = [each for name in names if more for each in read_workloads(name, **how)]
+        notation = how_written(puzzles)
+        workloads = [each for name in names if more for each in read_workloads(name, **notation)]
         _report(Path(directory), experiment, workloads, more, latency, printing)
     return 0
 

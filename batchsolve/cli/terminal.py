@@ -75,7 +75,7 @@ def interrupts() -> Iterator[None]:
 def _notes_of(error: BaseException | None) -> Iterator[str]:
     """Yield the notes of an error, and of those that it followed.
 
-    A cluster that is closed after an interrupt may raise an error of its own.
+    A cluster that is closed after an interrupt may raise another error.
     """
     while error is not None:
         yield from getattr(error, "__notes__", [])

@@ -133,19 +133,20 @@ def enumerate_(
         check_list(stacks, header)
     task = reading.problem, begin
     with printing.progress(TREE_BAR) as on_progress:
-        how: dict[str, Any] = {**asdict(workers), "on_progress": on_progress, "search": search}
+        keywords: dict[str, Any] = {**asdict(workers), "search": search}
+        keywords["on_progress"] = on_progress
         if streams and best is not None:
-            result = write_cheapest(*task, best, sys.stdout.buffer, **how)
+            result = write_cheapest(*task, best, sys.stdout.buffer, **keywords)
         elif streams:
             out = sys.stdout.buffer
             result = write_covers(
-                *task, out, notation=reading.notation, up_to_symmetry=group, **how
+                *task, out, notation=reading.notation, up_to_symmetry=group, **keywords
             )
         else:
             said: dict[str, Any] = {"resume": resume, "name": reading.name, "engine": search.engine}
             said |= {"collect": best is None, "cheapest": best, "notation": reading.notation}
             with Run(output, *task, up_to_symmetry=group, **said) as kept:
-                result = kept.search(**how)
+                result = kept.search(**keywords)
     return report(result, printing, output, header=header)
 
 

@@ -116,8 +116,9 @@ public:
     bool is_shown(Option) const { return true; }
 
 private:
-    static constexpr Word covered = Word{1} << 63;  // in the tag of an item
-    static constexpr Word item_bits = 0xffffffff;   // of a key; the number of options is above
+    static constexpr Word covered = Word{1} << 63;       // in the tag of an item
+    static constexpr Word item_bits = 0xffffffff;        // of a key; the number of options is above
+    static constexpr Word forced_below = Word{2} << 32;  // keys of items with at most one option
     static constexpr std::int64_t worth = 24;  // nodes × items per option that pay for a residual
 
     /// A residual; the tag of an item is its number, and the bit `covered`.
@@ -141,9 +142,10 @@ private:
         return std::span(sets).subspan(level * stride_, here_->words);
     }
 
-    /// The key of an item is the number of its options, but at least 1, and behind it the item.
+    /// The key of an item is the number of its options, but at least 1, and behind it the item. The
+    /// first item with at most one is branched on, so no item behind it is counted.
     Word least_key(std::size_t level) {
-        return here_->least_key(at(alive_, level), [](Words tags, Words met) {
+        return here_->least_key(at(alive_, level), forced_below, [](Words tags, Words met) {
             met = met > 1 ? met : Words{} + 1;
             return met << 32 | tags;
         });

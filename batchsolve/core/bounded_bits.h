@@ -234,7 +234,7 @@ private:
     }
 
     Word least_key(std::span<const Word> alive) const {
-        return r_.least_key(alive, [](Words tags, Words met) {
+        return r_.least_key(alive, enough, [](Words tags, Words met) {
             const Words none_left = met == 0 ? Words{} + (Word{1} << 62) : Words{};
             return (tags + (met << need_at) - (met << size_at)) | none_left;
         });

@@ -27,14 +27,16 @@ struct Grouped : Residual {
         }
     }
 
-    /// Return the least of the keys, which `key_of` makes of tags and the numbers of options left.
-    Word least_key(std::span<const Word> alive, auto key_of) const {
+    /// Return the least of the keys, which `key_of` makes of tags and the numbers of options left,
+    /// or of those up to the first group that has a key below `low`.
+    Word least_key(std::span<const Word> alive, Word low, auto key_of) const {
         const Words* group = groups.data();  // as many as `lay_out` wrote
         Words best = ~Words{};
         for (const Words& of_group : tags) {
             Words met{};
             for (const Word w : alive) met += popcount(*group++ & w);
             best = lesser(best, key_of(of_group, met));
+            if (bits(best < low) != 0) break;
         }
         return least<Word>(best);
     }

@@ -76,9 +76,12 @@ std::uint64_t bits(V mask) {
     if constexpr (sizeof(Lane) == 1) return _mm512_movepi8_mask(m);
     if constexpr (sizeof(Lane) == 2) return _mm512_movepi16_mask(m);
     if constexpr (sizeof(Lane) == 4) return _mm512_movepi32_mask(m);
+    if constexpr (sizeof(Lane) == 8) return _mm512_movepi64_mask(m);
 #elif defined(__AVX2__)
     const auto m = reinterpret_cast<__m256i>(mask);
-    if constexpr (sizeof(Lane) == 4) {
+    if constexpr (sizeof(Lane) == 8) {
+        return static_cast<std::uint32_t>(_mm256_movemask_pd(reinterpret_cast<__m256d>(mask)));
+    } else if constexpr (sizeof(Lane) == 4) {
         return static_cast<std::uint32_t>(_mm256_movemask_ps(reinterpret_cast<__m256>(mask)));
     } else if constexpr (sizeof(Lane) == 2) {
         const auto low = _mm256_castsi256_si128(m), high = _mm256_extracti128_si256(m, 1);
@@ -88,6 +91,9 @@ std::uint64_t bits(V mask) {
     }
 #elif defined(__SSE2__)
     auto m = reinterpret_cast<__m128i>(mask);
+    if constexpr (sizeof(Lane) == 8) {
+        return static_cast<std::uint32_t>(_mm_movemask_pd(reinterpret_cast<__m128d>(mask)));
+    }
     if constexpr (sizeof(Lane) == 4) {
         return static_cast<std::uint32_t>(_mm_movemask_ps(reinterpret_cast<__m128>(mask)));
     }

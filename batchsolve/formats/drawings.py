@@ -5,9 +5,9 @@ See `batchsolve.formats.grid_texts` for the forms of texts.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import chain
 from math import isqrt
 
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bytes
-from batchsolve.errors import InputError
+from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.formats.grid_texts import (
     LONGEST_NUMBER,
     NoGridError,
@@ -29,15 +29,10 @@ from batchsolve.formats.grid_texts import (
     size_of,
 )
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import (
-    FINE,
-    Notation,
-    default_box,
-    numbers,
-)
+from batchsolve.problems.notation import FINE, Notation, default_box
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.rules import Rules, n_regions
-from batchsolve.problems.survey import MOST_PLAIN, Signs, Survey
+from batchsolve.problems.survey import Form, Signs, Survey
 from batchsolve.problems.variant import Variant, grid_problem
 from batchsolve.settings import Box, checked_box, text_of
 
@@ -127,6 +122,23 @@ def read_grid(
         given = Rules(n, problem.rules.places, (), marks=marks)
         problem = Variant(problem.rules + given)
     return problem, notation, grid
+
+
+def is_grid(text: str) -> bool:
+    """Return True if a text that names no file is that of one grid, perhaps with a wrong cell.
+
+    Examples
+    --------
+    >>> is_grid("1.....2..3.....4"), is_grid("1.....2..3.....5"), is_grid("puzzles_2024.csv")
+    (True, True, False)
+    """
+    try:
+        read_grid(text)
+    except NoGridError:
+        return False
+    except BatchsolveError:
+        return not re.search("[a-z]{2}", text)
+    return True
 
 
 def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> str:
@@ -251,32 +263,21 @@ def _notation(
     cells: Sequence[str], are_words: bool, n: int, alphabet: str | None, blanks: str | None
 ) -> tuple[Notation, str]:
     """Choose the notation of one grid; return it, and the cells as text in that notation."""
-    is_numbered = are_words and are_numbers(cells)
-    text = " ".join(cells)
+    are_numbered, signs = are_words and are_numbers(cells), Signs(alphabet, blanks)
     if alphabet is not None:
         notation = Notation.from_name(alphabet, n, blanks)
-        if notation.symbols and is_numbered and any(len(cell) > 1 for cell in cells):
-            return Signs(alphabet, blanks).notation(_survey_of(text, blanks), n), text
-        return notation, "".join(cells) if notation.symbols else text
-    if is_numbered:
-        first = _survey_of(text, blanks).first_digit(n)
-        return numbers(n, first=first).with_blanks(blanks), text
+        if not (notation.symbols and are_numbered and any(len(cell) > 1 for cell in cells)):
+            return notation, ("" if notation.symbols else " ").join(cells)
+    if are_numbered:
+        survey, text = Survey(blanks), " ".join(cells)
+        survey.add(text)
+        return signs.notation(survey, n), text
     # the caller reports cells that no alphabet has
-    symbols = {c if len(c) == 1 and c.isascii() else "." for c in {*cells}}
-    return _notation_with("".join(sorted(symbols)), n, blanks), "".join(cells)
-
-
-@lru_cache
-def _notation_with(symbols: str, n: int, blanks: str | None) -> Notation:
-    """Return the notation of a grid with these symbols, one for each cell."""
-    survey = _survey_of(symbols.ljust(n * n, symbols[-1]), blanks)
-    return survey.notation_or_usual(n, most=MOST_PLAIN)
-
-
-def _survey_of(text: str, blanks: str | None) -> Survey:
-    survey = Survey(blanks)
-    survey.add(text)
-    return survey
+    known = "".join(cell if len(cell) == 1 and cell.isascii() else "." for cell in cells)
+    [found] = signs.notations_of_each(known, Form(n, as_numbers=False))
+    if isinstance(found, InputError):
+        raise found.with_traceback(None)  # which is kept
+    return found, "".join(cells)
 
 
 def _line(rows: Sequence[Row], n: int, cell: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.errors import InputError, quoted, shortened, twice, warn_once
+from batchsolve.errors import InputError, quoted, repeated, shortened, warn_once
 from batchsolve.json_records import loads
 from batchsolve.problems.attributes import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
@@ -262,7 +262,7 @@ def write_json(problem: ExactCover) -> str:
     used = [] if problem.colors is None else np.unique(problem.colors).tolist()
     colors = {c: problem.color_name(c) for c in used if c}
     for each in (names, list(colors.values())):
-        if (name := twice(each)) is not None:
+        if (name := repeated(each)) is not None:
             raise InputError(f"two names are {quoted(name)}; give them different names")
     rows = [problem.coloring(o) for o in range(problem.n_options)]
     fields: dict[str, Any] = {"options": [[names[i] for i in row] for row in rows]}
@@ -335,7 +335,7 @@ def _declared(number: int, words: Iterable[str]) -> tuple[list[str], int]:
             raise InputError(f"line {number}: the item {word[:60]!r} holds '|'; put a blank before")
         if word:
             names.append(word)
-    if (name := twice(names)) is not None:
+    if (name := repeated(names)) is not None:
         raise InputError(f"line {number}: item {quoted(name)} is named twice; name every item once")
     return names, len(names) if n_primary is None else n_primary
 

@@ -25,7 +25,8 @@ from batchsolve.problems.survey import MOST_PLAIN
 Row = tuple[int, tuple[str, ...]]
 """The number of a line of a text, from 1, and its words between blanks, commas and bars."""
 
-_CELL = re.compile(r"\d{1,3}|[A-Z]|[.*_?·∙⋅•x-]")
+_CANDIDATES = "(?=.)1?2?3?4?5?6?7?8?9?"
+_CELL = re.compile(rf"\d{{1,3}}|{_CANDIDATES}|[A-Z]|[.*_?·∙⋅•x-]")
 """The text of a cell that is not empty."""
 _COMMENT = re.compile(r"(^|\s+)#.*")
 _SECTION = re.compile(r"\s*\[\w*\]\s*")
@@ -79,14 +80,15 @@ class DrawnGrid:
 
     @property
     def text(self) -> str:
-        """The cells, as text in one line."""
-        return joined(*cells_of(self.rows)[:2])
+        """The cells, or the candidates of each, as text in one line."""
+        return " ".join(candidates_of(self.rows)) or joined(*cells_of(self.rows)[:2])
 
 
 def in_one_line(text: str) -> str:
     r"""Return a grid as N² characters, or N² numbers with blanks between them.
 
-    A text without a grid is returned unchanged, unless it has several lines of cells.
+    Of pencil marks, only the clues are left; see `pencil_marks`. A text without a grid is returned
+    unchanged, unless it has several lines of cells.
 
     Examples
     --------
@@ -95,13 +97,15 @@ def in_one_line(text: str) -> str:
     >>> in_one_line("[[1, 2, null, 0], [3, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 4]]")
     '1,2,.,0,3,0,0,0,0,0,0,0,0,0,0,4'
     """
-    if _SENTENCE.search(text):
+    if _SENTENCE.search(text) and text.lstrip()[:1] != "[":  # null, null, … in a list
         return text
     if "#" in text and drawing_of(text):
         return "".join(text.split())
     plain = bare(text).strip()
     if _are_rows(words := plain.split()):
         return "".join(words)
+    if groups := candidates_of([(1, tuple(words))]):
+        return clues_of(groups)
     if _root(len(words)) and max(map(len, words)) <= LONGEST_NUMBER:
         if text.lstrip()[:1] == "[" and not any(map(str.isalpha, words)):
             return ("," if "," in text else " ").join(words)  # a list holds numbers
@@ -111,7 +115,7 @@ def in_one_line(text: str) -> str:
     except NoGridError:
         return text
     if groups := candidates_of(rows):
-        return " ".join(groups)
+        return clues_of(groups)
     lines, are_words, n = cells_of(rows)
     return joined(lines, are_words) if n or len(rows) > 1 else plain
 
@@ -212,7 +216,7 @@ def cells_of(
     return (words if are_words else characters), are_words, None
 
 
-def candidates_of(rows: Sequence[Row]) -> list[str]:
+def candidates_of(rows: Sequence[Row]) -> Sequence[str]:
     r"""Return the candidates of each cell of a grid of pencil marks; of other rows, none.
 
     Such a grid has no blank cells, and several digits in N cells or more.
@@ -226,20 +230,30 @@ def candidates_of(rows: Sequence[Row]) -> list[str]:
     n = _root(len(groups))
     if len(rows) not in (1, n) or not 0 < n <= MOST_PLAIN:
         return []
-    is_candidates = re.compile("".join(f"{digit}?" for digit in usual_notation(n).symbols))
-    n_open = sum(len(group) > 1 for group in groups)
-    return groups if n_open >= n and all(map(is_candidates.fullmatch, groups)) else []
+    if sum(len(group) > 1 for group in groups) < n or max(map(max, groups)) > str(n):
+        return []
+    return groups if all(re.fullmatch(_CANDIDATES, group) for group in groups) else []
 
 
-def pencil_marks(text: str) -> dict[str, list[str]]:
-    """Return a grid of pencil marks as columns ``puzzle`` and ``marks``; none of other texts."""
-    groups = candidates_of(_rows(bare(text)))
-    if not groups:
-        return {}
-    symbols = usual_notation(isqrt(len(groups))).symbols
-    puzzle = "".join(group if len(group) == 1 else "." for group in groups)
-    marks = (digit if digit in group else "." for group in groups for digit in symbols)
-    return {"puzzle": [puzzle], "marks": ["".join(marks)]}
+def clues_of(candidates: Iterable[str]) -> str:
+    """Return the clues of a grid of pencil marks: the cells of one candidate."""
+    return "".join(group if len(group) == 1 else "." for group in candidates)
+
+
+def pencil_marks(text: str) -> str:
+    """Return the marks of a grid of pencil marks, as a column of marks has them; else nothing.
+
+    Examples
+    --------
+    >>> pencil_marks("1 234 3 4 3 4 1 2 24 1 24 3 4 3 2 13")[:16]
+    '1....234..3....4'
+    """
+    try:
+        groups = candidates_of(rows_of(text))
+    except NoGridError:
+        return ""
+    symbols = usual_notation(isqrt(len(groups))).symbols if groups else ""
+    return "".join(digit if digit in group else "." for group in groups for digit in symbols)
 
 
 def size_of(lines: Sequence[Sequence[str]]) -> int | None:

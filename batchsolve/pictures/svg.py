@@ -151,7 +151,7 @@ def sheet(drawings: Sequence[Drawing]) -> Drawing:
         row, column = divmod(k, columns)
         x, y = column * (width + GAP), row * (height + GAP)
         shapes.append(_note(x + drawing.width / 2, y + 18, str(k + 1)))
-        shapes.append(moved(x, y + CAPTION, drawing.shapes))
+        shapes.append(_moved(x, y + CAPTION, drawing.shapes))
     about = f"{len(drawings)} drawings, each {drawings[0].about}"
     return Drawing(columns * (width + GAP) - GAP, rows * (height + GAP), "".join(shapes), about)
 
@@ -164,11 +164,11 @@ def _board(board: Board, filling: list[BoardPiece], marks: dict[Place, str]) -> 
     tooltips = len(filling) <= MOST_TOOLTIPS
     pieces: dict[int, list[_Part]] = {layer: [] for layer in board.layers}
     for piece, fill in zip(filling, colored(filling, board.labels), strict=True):
-        for layer, its in by_layer(board, piece.places).items():
+        for layer, its in _by_layer(board, piece.places).items():
             pieces[layer].append((piece, fill, its))
     letters = {layer: dict[Cell, str]() for layer in board.layers}
     for place, letter in marks.items():
-        [(layer, [cell])] = by_layer(board, [place]).items()
+        [(layer, [cell])] = _by_layer(board, [place]).items()
         letters[layer][cell] = letter
 
     def body(layer: int, cells: list[Cell]) -> str:
@@ -177,31 +177,31 @@ def _board(board: Board, filling: list[BoardPiece], marks: dict[Place, str]) -> 
         return _layer(cells, pieces[layer], letters[layer], tooltips)
 
     about = f"{counted(len(filling), 'piece')} on {counted(len(board.places), 'cell')}"
-    return by_layers(board, body, about)
+    return _by_layers(board, body, about)
 
 
-def by_layers(board: Board, body: Callable[[int, list[Cell]], str], about: str) -> Drawing:
+def _by_layers(board: Board, body: Callable[[int, list[Cell]], str], about: str) -> Drawing:
     """Draw a board layer by layer; `body` draws the cells of a layer."""
     n_layers, wide, high = len(board.layers), board.columns * CELL, board.rows * CELL
     is_line = board.kind == PLACES
     across = 1 if is_line else max(1, min(n_layers, SIDE_BY_SIDE // (board.columns + 1)))
     captions = n_layers > 1 and not is_line
     step_x, step_y = wide + GAP, high + (GAP if n_layers > 1 else 0) + captions * CAPTION
-    cells = by_layer(board, board.places)
+    cells = _by_layer(board, board.places)
     shapes = []
     for k, layer in enumerate(board.layers):
         row, column = divmod(k, across)
         x, y = MARGIN + column * step_x, MARGIN + row * step_y
         if captions:
             shapes.append(_note(x + wide / 2, y + 18, f"layer {layer}"))
-        shapes.append(moved(x, y + captions * CAPTION, body(layer, cells[layer])))
+        shapes.append(_moved(x, y + captions * CAPTION, body(layer, cells[layer])))
     n_rows = ceil(n_layers / across)
     width = across * step_x - GAP + 2 * MARGIN
     height = n_rows * step_y - (GAP if n_layers > 1 else 0) + 2 * MARGIN
     return Drawing(width, height, "".join(shapes), about)
 
 
-def by_layer(board: Board, places: Iterable[Place]) -> dict[int, list[Cell]]:
+def _by_layer(board: Board, places: Iterable[Place]) -> dict[int, list[Cell]]:
     """Return the cells of each layer, from 0."""
     top, left = board.top_left
     found: dict[int, list[Cell]] = {}
@@ -222,12 +222,12 @@ def _layer(cells: list[Cell], pieces: list[_Part], letters: dict[Cell, str], too
             _path("bs-frame", frame),
             _path("bs-seam", seams),
             *(
-                letters_in(middle(part), piece.label, LABEL, "bs-text")
+                _letters_in(middle(part), piece.label, LABEL, "bs-text")
                 for piece, _, its in pieces
                 for part in parts(its)
             ),
             *(
-                letters_in(cell, letter, LABEL, "bs-clue")
+                _letters_in(cell, letter, LABEL, "bs-clue")
                 for cell, letter in sorted(letters.items())
             ),
         ]
@@ -285,23 +285,23 @@ def grid_drawing(
     """
     symbols = ["", *notation.names]
     n_digits, n_clues = (sum(digit > 0 for digit in some) for some in (digits, given))
-    shapes = [ground(problem.rules)]
+    shapes = [_ground(problem.rules)]
     places = problem.rules.places
     for cell, (place, digit, clue) in enumerate(zip(places, digits, given, strict=True)):
         if cell in wrong:
             d = outline([place], CELL, INSET)
             shapes.append(f'<path fill="#b4461e" fill-opacity=".25" d="{d}"/>')
-        shapes.append(letters_in(place, symbols[digit], DIGIT, "bs-clue" if clue else "bs-digit"))
+        shapes.append(_letters_in(place, symbols[digit], DIGIT, "bs-clue" if clue else "bs-digit"))
     rows, columns = problem.rules.extent
     about = f"a grid of {rows}×{columns} with {counted(n_digits, 'digit')}"
     about += f", {n_clues} of them given" if n_clues else ""
     about += f", {len(wrong)} of them wrong" if wrong else ""
     size = columns * CELL + 2 * MARGIN, rows * CELL + 2 * MARGIN
-    return Drawing(*size, moved(MARGIN, MARGIN, "".join(shapes)), about)
+    return Drawing(*size, _moved(MARGIN, MARGIN, "".join(shapes)), about)
 
 
 @lru_cache(maxsize=16)
-def ground(rules: Rules) -> str:
+def _ground(rules: Rules) -> str:
     """Draw the rules of a grid.
 
     Regions have thick outlines, other houses and groups are shaded, or a line if they are
@@ -417,7 +417,7 @@ def _path(style: str, d: str) -> str:
     return f'<path class="{style}" d="{d}"/>' if d else ""
 
 
-def letters_in(cell: Cell, text: str, size: float, style: str) -> str:
+def _letters_in(cell: Cell, text: str, size: float, style: str) -> str:
     """Return a text in a cell; nothing if it is too long to be read."""
     size = min(size, 1.45 / max(len(text), 1))
     if not text or size < SMALLEST:
@@ -444,6 +444,6 @@ def _note(x: float, y: float, text: str) -> str:
     return f'<text class="bs-note" x="{x:g}" y="{y:g}" font-size="16">{escape(text)}</text>'
 
 
-def moved(x: float, y: float, shapes: str) -> str:
+def _moved(x: float, y: float, shapes: str) -> str:
     """Return shapes moved to the right and down."""
     return f'<g transform="translate({x:g} {y:g})">{shapes}</g>'

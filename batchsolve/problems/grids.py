@@ -302,16 +302,25 @@ class GridProblem(ExactCover, ABC):
         return self.first_clashes(grids) < 0
 
     def parse(self, text: str, alphabet: str | None = None) -> npt.NDArray[np.uint8]:
-        """Return the digits of a grid, shape (N²,).
+        """Return the digits of a grid, shape (n_cells,), written in any form that `solve` takes.
 
         Examples
         --------
         >>> from batchsolve import Sudoku
-        >>> Sudoku(2, 2).parse("12..  34..  ....  ....".replace(" ", "")).tolist()[:6]
+        >>> Sudoku(2, 2).parse("12.. 34.. .... ....").tolist()[:6]
         [1, 2, 0, 0, 3, 4]
         """
-        notation = self._drawn(self.notation_of(text_of("a grid", text), alphabet))
-        text = "".join(text.split()) if notation.drawing else text
+        from batchsolve.formats.grid_texts import in_one_line  # it reads alphabets of this room
+
+        text, n, survey = in_one_line(text_of("a grid", text)), self.n_digits, Survey()
+        survey.add(text)
+        if alphabet is None:
+            notation = survey.notation_or_usual(n)
+        elif survey.prefers_numbers(n):
+            notation = Signs(alphabet).notation(survey, n)
+        else:
+            notation = Notation.from_name(alphabet, n)
+        notation = self._drawn(notation)
         grid, fault = notation.read(text)
         if fault != FINE:
             raise InputError(notation.explain(text, fault))
@@ -329,12 +338,3 @@ class GridProblem(ExactCover, ABC):
         """Return the notation of these grids: with ``#`` outside, if they are not square."""
         is_square = self.n_cells == self.n_digits**2
         return notation if is_square else replace(notation, drawing=self.rules.drawing)
-
-    def notation_of(self, text: str, alphabet: str | None = None) -> Notation:
-        """Return the notation of a grid: the named alphabet, or one that fits."""
-        n, survey = self.n_digits, Survey()
-        survey.add(text)
-        if alphabet is None:
-            return survey.notation_or_usual(n)
-        named = Notation.from_name(alphabet, n)
-        return Signs(alphabet).notation(survey, n) if survey.prefers_numbers(n) else named

@@ -288,16 +288,17 @@ class Survey:
         blanks = [b for b in self._blanks if b in used and b not in best[0].symbols]
         return replace(best[0], blank=(blanks or [self._named or "."])[0][0])
 
-    def notation_or_usual(self, n_digits: int, most: int = MOST_DIGITS) -> Notation:
-        """Return the notation that fits the values, or else the usual one for up to `most` digits.
+    def notation_or_usual(self, n_digits: int) -> Notation:
+        """Return the notation that fits the values, or else the usual one.
 
         The faults of the values in that one name the wrong symbol.
         """
         try:
             return self.notation(n_digits)
-        except InputError as error:
-            if isinstance(error, AmbiguousNotationError) or n_digits > most:
-                raise
+        except AmbiguousNotationError:
+            raise
+        except InputError:
+            pass
         return usual_notation(n_digits).with_blanks(self._named)
 
     def prefers_numbers(self, n_digits: int) -> bool:
@@ -379,18 +380,18 @@ class Signs:
             return survey.notation(n_digits, self.like, first)
         return survey.notation(n_digits, self.like, int(named.names[0]))
 
-    def notations_of_each(self, column: pa.Array, form: Form) -> list[Notation | InputError]:
+    def notations_of_each(self, column: pa.Array | str, form: Form) -> list[Notation | InputError]:
         """Return the only notation that fits each grid, or the error that it is ambiguous.
 
         Parameters
         ----------
-        column : pyarrow.StringArray
-            Grids of one form.
+        column : pyarrow.StringArray, or str
+            Grids of one form, or one grid.
         form : Form
         """
         if not form.as_numbers:
             return [_own_notation(self, form, used) for _, _, used in _Facts.of(column).kinds()]
-        texts = column.to_pylist()
+        texts = [column] if isinstance(column, str) else column.to_pylist()
         separators = [next((c for c in ",;\t" if c in text), " ") for text in texts]
         return [_own_notation(self, form, 0, separator) for separator in separators]
 

@@ -18,9 +18,18 @@ import numpy as np
 
 from batchsolve.arrays import Bools, Ints
 from batchsolve.engines.choice import Choice
+from batchsolve.errors import counted
 from batchsolve.pictures.page import html_table, text_table
 from batchsolve.runs.dedupe import check_same_rules
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, facts_of, note_columns, shown
+from batchsolve.runs.progress import (
+    ROW_BAR,
+    OnProgress,
+    Progress,
+    Summary,
+    facts_of,
+    note_columns,
+    shown,
+)
 from batchsolve.runs.specs import blocks_for, followed, searching
 from batchsolve.search.answers import Answers
 from batchsolve.settings import (
@@ -37,6 +46,7 @@ from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, Compared, SeenKeys, compared
+from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
 LINES = {
@@ -56,7 +66,7 @@ LINES = {
 LEAKS = 4  # lines of the test table alone
 
 
-@dataclass
+@dataclass(repr=False)
 class AuditedTable(Summary):
     """The sums of one table of an `Audit`; see `Summary`.
 
@@ -91,8 +101,8 @@ class AuditedTable(Summary):
         return self.puzzle_up_to_symmetry + self.solution_up_to_symmetry
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, repr=False)
+class Audit(InWords):
     """The result of `audit`; ``str`` of it is a table.
 
     Attributes
@@ -105,8 +115,8 @@ class Audit:
     Examples
     --------
     >>> train, test = AuditedTable(rows=9), AuditedTable(rows=2, puzzle_up_to_symmetry=1)
-    >>> Audit(train, test, {}, 0.0).complete
-    False
+    >>> Audit(train, test, {}, 0.0)
+    Audit(9 rows to train with, 2 to test; 1 test row leaks)
     """
 
     train: AuditedTable
@@ -132,6 +142,14 @@ class Audit:
         tables = {name: {key: facts_of(one)[key] for key in LINES} for name, one in pairs}
         return {**tables, "leaks": self.test.leaks, "checksums": self.checksums}
 
+    @property
+    def in_short(self) -> str:
+        """See `InWords`."""
+        leaks = f"{counted(self.test.leaks, 'test row')} leak{'s' * (self.test.leaks == 1)}"
+        return (
+            f"{counted(self.train.rows, 'row')} to train with, {self.test.rows:,} to test; {leaks}"
+        )
+
     def _lines(self) -> list[list[str]]:
         """Return the cells of the table, the heads first."""
         lines = [["", "train", "test"]]
@@ -154,7 +172,7 @@ def audit(
     train: Any,
     test: Any,
     *,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[AuditFields],
 ) -> Audit:
     """Count the faults of a training and a test table, and the leaks between them.
@@ -167,7 +185,7 @@ def audit(
     train, test : table, or str or path, or a sequence of them
         Tables as of `solve_table`, or files as of `solve_file`.
     on_progress : callable or True, optional
-        Called with a `Progress` after every block; True draws a progress bar.
+        See `Progress`.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,

@@ -7,7 +7,7 @@ of every row, from which its random numbers come.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, Unpack, overload
@@ -18,7 +18,7 @@ import pyarrow as pa
 from batchsolve.arrays import Bools
 from batchsolve.errors import counted
 from batchsolve.runs.outputs import Output
-from batchsolve.runs.progress import Progress, Sums, columns_taken, summary_of
+from batchsolve.runs.progress import OnProgress, Sums, columns_taken, summary_of
 from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of, with_numbers_of_rows
 from batchsolve.settings import (
     AugmentFields,
@@ -34,8 +34,7 @@ from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
 from batchsolve.tables.layouts import JSON_TEXT
-from batchsolve.tables.reader import Batch, Reader
-from batchsolve.tables.shapes import Grids
+from batchsolve.tables.reader import Batch, Grids, Reader
 from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
@@ -49,7 +48,7 @@ SOURCE = "source_row"
 NO_SOLUTION = "the given solution is not a grid of the puzzle's size"
 
 
-@dataclass
+@dataclass(repr=False)
 class AugmentSummary(Sums):
     """The result of `augment_file`: its ``--json`` line.
 
@@ -69,12 +68,14 @@ class AugmentSummary(Sums):
         The columns of puzzles, of solutions that are moved with them, and of rules.
     unread_columns : list of str
         Other columns that hold grids, which are not moved.
+    seed : int
+        The seed of the random numbers, given or drawn.
 
     Examples
     --------
     >>> summary = AugmentSummary(rows=3, images=9, invalid=1, first_invalid="row 2: no grid")
     >>> print(summary)
-    3 rows: 9 images, 1 invalid (row 2: no grid); 0.0 s, 0 rows/s
+    3 rows: 9 images, 1 invalid (row 2: no grid), seed 0; 0.0 s, 0 rows/s
     """
 
     rows: int = 0
@@ -90,6 +91,7 @@ class AugmentSummary(Sums):
     solution_column: str | None = None
     rule_columns: list[str] = field(default_factory=list)
     unread_columns: list[str] = field(default_factory=list)
+    seed: int = 0
     in_bar: ClassVar[tuple[str, ...]] = ("images", "invalid")
 
     def add(self, sums: RowSums) -> None:
@@ -115,7 +117,7 @@ class AugmentSummary(Sums):
             parts.append(f"{counted(self.short, 'row')} with fewer, all of them written")
         if self.invalid:
             parts.append(f"{self.invalid:,} invalid ({self.first_invalid})")
-        return summary_of(self, parts)
+        return summary_of(self, [*parts, f"seed {self.seed}"])
 
 
 @overload
@@ -125,7 +127,7 @@ def augment(
     *,
     seed: int | None = None,
     original: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[AugmentFields],
 ) -> Frame: ...
 
@@ -137,7 +139,7 @@ def augment(
     *,
     seed: int | None = None,
     original: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[AugmentFields],
 ) -> pa.Table: ...
 
@@ -148,7 +150,7 @@ def augment(
     *,
     seed: int | None = None,
     original: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[AugmentFields],
 ) -> Any:
     """Return a table with random images of each row: the same puzzle, written otherwise.
@@ -169,7 +171,7 @@ def augment(
     original : bool
         Write each row itself before its images, which then differ from it, too.
     on_progress : callable or True, optional
-        Called with a `Progress` after every block; True draws a progress bar.
+        See `Progress`.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,
@@ -198,10 +200,10 @@ def augment(
     {'...1.2....3.4...'}
     """
     drawing = _drawing(n, seed, original)
-    workers, how = settings_of(augment, settings, FileSettings)
+    workers, files = settings_of(augment, settings, FileSettings)
     size = TASKS.divided_by(drawing["n"] + drawing["original"])
     sources = [TableSource(without_views(arrow_table(table)))]
-    corpus = Corpus(sources, how, size=size)
+    corpus = Corpus(sources, files, size=size)
     spec = _augmenting(corpus, **drawing)
     with Pool(**workers) as pool:
         made = table_of(spec, pool, on_progress=on_progress)
@@ -219,7 +221,7 @@ def augment_file(
     *,
     seed: int | None = 0,
     original: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[AugmentFileFields],
 ) -> AugmentSummary:
     r"""Write a table with random images of each row of a corpus; see `augment`.
@@ -239,7 +241,7 @@ def augment_file(
     original : bool
         As in `augment`.
     on_progress : callable or True, optional
-        As in `solve_file`.
+        See `Progress`.
     **settings
         As in `augment`; and ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``.
 
@@ -285,7 +287,7 @@ def _augmenting(corpus: Corpus, n: int, seed: int, original: bool) -> Spec:
     # JSON has no integers as large as seeds
     same = {"n": n, "seed": str(seed), "original": original}
     table = partial(_image_table, n=n, seed=seed, original=original)
-    totals = AugmentSummary()
+    totals = AugmentSummary(seed=seed)
     return Spec(
         "augment", corpus, corpus.reader, table, with_numbers_of_rows, totals=totals, same=same
     )

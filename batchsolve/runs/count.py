@@ -21,7 +21,7 @@ from batchsolve.errors import InputError, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.progress import ROW_BAR, TREE_BAR, Progress, Summary, shown
+from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
@@ -30,6 +30,7 @@ from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
 from batchsolve.search.tree_goal import Cheapest, CheapestGoal, Totals, TreeGoal, cheapest_of
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
+from batchsolve.words import InWords
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -45,8 +46,8 @@ AnyPuzzle = TypeVar("AnyPuzzle", bound=Puzzle)
 UpToSymmetry = bool | Symmetries
 
 
-@dataclass(frozen=True)
-class Count:
+@dataclass(frozen=True, repr=False)
+class Count(InWords):
     """The result of a search of one problem: its ``--json`` line.
 
     Attributes
@@ -136,7 +137,7 @@ def count(
 def count(
     problem: list[AnyPuzzle] | tuple[AnyPuzzle, ...],
     *,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[SearchFields],
 ) -> list[Count]: ...
 
@@ -449,8 +450,8 @@ class PricedCover:
     options: list[int]
 
 
-@dataclass(frozen=True)
-class CheapestCovers:
+@dataclass(frozen=True, repr=False)
+class CheapestCovers(InWords):
     """The cheapest covers of a problem.
 
     Attributes
@@ -474,6 +475,13 @@ class CheapestCovers:
 
     covers: list[PricedCover]
     count: Count
+
+    def __str__(self) -> str:
+        state = "" if self.count.complete else ", not complete"
+        costs = ""
+        if self.covers:
+            costs = f"; costs {self.covers[0].cost:,} to {self.covers[-1].cost:,}"
+        return f"{counted(len(self.covers), 'cheapest cover')}{state}{costs}"
 
 
 def cheapest(
@@ -567,8 +575,8 @@ def covers_of(best: Cheapest) -> list[PricedCover]:
 # ---- the first covers in tree order ---------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class FirstCovers:
+@dataclass(frozen=True, eq=False, repr=False)
+class FirstCovers(InWords):
     """The result of a search for the first covers.
 
     Attributes

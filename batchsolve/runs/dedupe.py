@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -23,7 +22,7 @@ import pyarrow as pa
 from batchsolve.arrays import Bools, Ints, Words
 from batchsolve.errors import InputError
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import ROW_BAR, Progress, Sums, shown, summary_of
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Sums, shown, summary_of
 from batchsolve.runs.specs import (
     FileRun,
     Outputs,
@@ -42,10 +41,9 @@ from batchsolve.settings import (
     DedupeFields,
     FileSettings,
     each_of,
-    is_tabular,
     path_of,
-    paths_of,
     settings_of,
+    table_or_each,
 )
 from batchsolve.tables.answers import Column, RowSums, RowTable
 from batchsolve.tables.blocks import Block
@@ -55,13 +53,12 @@ from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.repeats import UNSEEN, RowKeys, SeenKeys, row_keys
 from batchsolve.tables.sources import open_all
 from batchsolve.workers import Pool
-from batchsolve.workers.base import LOG
 
 FIRST = "first"
 """The column of the first row with the same puzzle."""
 
 
-@dataclass
+@dataclass(repr=False)
 class DedupeSummary(Sums):
     """The result of `dedupe`.
 
@@ -133,13 +130,13 @@ class DedupeSummary(Sums):
 
 @overload
 def dedupe(
-    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    inputs: Any,
     output: str | os.PathLike[str],
     *,
     up_to_symmetry: bool = False,
     against: Any = (),
     mark: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> DedupeSummary: ...
 
@@ -152,7 +149,7 @@ def dedupe(
     up_to_symmetry: bool = False,
     against: Any = (),
     mark: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> Frame: ...
 
@@ -165,7 +162,7 @@ def dedupe(
     up_to_symmetry: bool = False,
     against: Any = (),
     mark: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> pa.Table: ...
 
@@ -177,7 +174,7 @@ def dedupe(
     up_to_symmetry: bool = False,
     against: Any = (),
     mark: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> Any:
     r"""Leave out the rows whose puzzle is in an earlier row or in another table.
@@ -203,7 +200,7 @@ def dedupe(
         Keep all rows, and add a column ``first`` that names the first row with the same puzzle,
         such as ``test.csv#17``; it is empty in that row itself.
     on_progress : callable or True, optional
-        Called with a `Progress` after every block; or True for a progress bar.
+        See `Progress`.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,
@@ -242,24 +239,21 @@ def dedupe(
     """
     workers, files = settings_of(dedupe, settings, FileSettings)
     others, what = each_of(against), "a file to compare with"
+    inputs = table_or_each(inputs)
     known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
     with shown(on_progress, ROW_BAR) as tell:
         search = _Repeats(known, bool(up_to_symmetry), bool(mark), files, tell)
         if output is None:
             return _kept_rows(search, inputs, Pool(**workers))
-        if is_tabular(inputs):
-            raise InputError("a table is returned, not written; leave out the output")
-        given, target = paths_of("the input", inputs), path_of("the output", output)
+        target = path_of("the output", output)
         for other, theirs in zip(others, known, strict=True):
-            if not is_tabular(other):
-                refuse_own_output(paths_of(what, other), list(map(str, theirs)), target)
-        run = FileRun(given, target, files, Pool(**workers), tell, is_whole=True)
+            refuse_own_output([other], theirs, target)
+        run = FileRun(inputs, target, files, Pool(**workers), tell, is_whole=True)
         return run.run(search.written_to)
 
 
 def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
     """Return the rows that are kept of a table, or of files."""
-    start = time.perf_counter()
     corpus = Corpus(
         files_and_tables("the input", inputs),
         search.settings,
@@ -268,9 +262,6 @@ def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
     spec = search.over(corpus)
     with pool:
         made = table_of(spec, pool, search.settings.chunk, search.tell)
-    totals = search.totals
-    totals.seconds = time.perf_counter() - start
-    LOG.info("%s", totals)
     is_kept = np.concatenate([np.zeros(0, np.bool_), *search.kept])
     return rows_like(made, inputs, np.flatnonzero(is_kept | search.mark))
 
@@ -338,7 +329,7 @@ class _Repeats:
     secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))  # of hashes
     source: int = -1  # the number of the file whose keys were looked up last
 
-    def written_to(self, paths: list[str], output: Output) -> Spec:
+    def written_to(self, paths: list[Any], output: Output) -> Spec:
         """Return the specification of a run over files."""
         if isinstance(output, Parts):
             raise InputError(f"{output.path}: name one file to write to, such as kept.parquet")

@@ -1,4 +1,4 @@
-"""Drawings of covers: `draw`, `heat_map`, and the pages that the command ``draw`` writes."""
+"""Drawings of covers: `draw`, and the pages that the command ``draw`` writes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 
 from batchsolve.errors import InputError, counted, disk_errors
 from batchsolve.pictures.boards import Board
-from batchsolve.pictures.heat import heat_map as shares_drawn
 from batchsolve.pictures.page import page
 from batchsolve.pictures.svg import Drawing, as_svg, drawn, sheet
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.grids import GridProblem
-from batchsolve.runs.graphs import solution_graph
 from batchsolve.runs.reading import Puzzle, Reading, reading_of
-from batchsolve.settings import GRAPH_MEGABYTES
 from batchsolve.whole_files import whole_file
 
 FORMATS = ("svg", "html")
@@ -151,58 +148,6 @@ def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None
     options = option_numbers(cover) or reading.stack.tolist()
     drawing = drawn(reading.problem, options, reading.stack.tolist(), reading.notation)
     return Picture(title or reading.name, [drawing])
-
-
-def heat_map(
-    problem: Puzzle,
-    *,
-    stack: Iterable[int] = (),
-    title: str | None = None,
-    memory: int = GRAPH_MEGABYTES,
-) -> Picture:
-    """Draw the shares of all solutions at each place of a board or a grid.
-
-    A cell of a grid shows its candidates, the stronger the more solutions have them. On boards,
-    squares are the darker the more solutions mark them, and lines between cells the darker the more
-    solutions have different pieces there.
-
-    Parameters
-    ----------
-    problem : ExactCover, Reading or str
-        As for `draw`.
-    stack : iterable of int
-        The options that the solutions must contain; by default the clues that were read, or none.
-    title : str, optional
-        The title; by default the name of the problem.
-    memory : int
-        As for `solution_graph`.
-
-    Returns
-    -------
-    Picture
-
-    Raises
-    ------
-    ProblemError
-        If the problem cannot be drawn; see `draw`.
-    InputError
-        If it has no solution, or the graph of all solutions takes more memory.
-
-    Examples
-    --------
-    >>> heat_map("queens:6")
-    Picture('queens:6', 1 drawing, 246 x 246)
-    """
-    reading = reading_of(problem)
-    board = board_of(reading.problem)
-    graph = solution_graph(reading, option_numbers(stack), memory=memory, ordered=False)
-    if not graph.count:
-        raise InputError(f"{reading.name} has no solution, and a heat map needs one")
-    clues = option_numbers(stack) or reading.stack.tolist()
-    shapes = shares_drawn(
-        reading.problem, graph.uses(), graph.count, clues, reading.notation, board
-    )
-    return Picture(title or reading.name, [shapes])
 
 
 def draw_all(reading: Reading, covers: Sequence[Iterable[int]], board: Board | None) -> Picture:

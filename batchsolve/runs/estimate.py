@@ -28,6 +28,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.scheduler import FIRST_BUDGET, first_budget
 from batchsolve.settings import MOST_SEED, UNLIMITED, whole_number
+from batchsolve.words import InWords
 
 MOST_PROBES = 1_000_000  # a thousandth of the error of a single probe
 CONFIDENCE = 1.96  # standard errors on either side: 95 % if means of probes were normal
@@ -41,8 +42,8 @@ FRUITLESS_PROBES = 100_000
 LEAST_PROBES = 50  # the effective sample size that a trusted interval needs
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, repr=False)
+class Estimate(InWords):
     """The estimated size of a search tree.
 
     Attributes
@@ -81,6 +82,11 @@ class Estimate:
     depth: float
     searched: int
     doubt: str
+
+    @property
+    def in_short(self) -> str:
+        """See `InWords`."""
+        return ", ".join(str(self).splitlines()[:2])
 
     def __str__(self) -> str:
         lines = []
@@ -171,7 +177,7 @@ def _exact(nodes: float, count: float, searched: int) -> Estimate:
 def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed: float) -> int:
     """Return how many nodes a probe may visit at a stop to visit its share of the total.
 
-    A few trial probes measure it, with random numbers of their own.
+    A few trial probes measure it, with separate random numbers.
     """
     wanted = speed * SEARCHED_NODES / len(stacks)
     some = stacks.take(np.linspace(0, len(stacks) - 1, min(FIRST_PROBES, len(stacks)), dtype=int))

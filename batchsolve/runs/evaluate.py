@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import islice, pairwise
 from math import isfinite
@@ -15,19 +16,39 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, argument_errors, counted, listed, printable, quoted
+from batchsolve.errors import (
+    InputError,
+    argument_errors,
+    check_installed,
+    counted,
+    listed,
+    printable,
+    quoted,
+)
 from batchsolve.pictures.page import PAGE_STYLE, html_page, html_table, text_table
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.draw import write_whole
-from batchsolve.runs.progress import ROW_BAR, Progress, puzzles_taken, shown
-from batchsolve.runs.specs import Pass, blocks_for, followed, in_one_look, searching
+from batchsolve.runs.outputs import rows_written_to, whole_table_at
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, puzzles_taken, shown
+from batchsolve.runs.specs import (
+    Pass,
+    blocks_for,
+    followed,
+    in_one_look,
+    reader_of_numbers,
+    refuse_own_output,
+    searching,
+)
 from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
     EvaluateFields,
     FileSettings,
     SearchSettings,
+    each_of,
+    path_of,
     settings_of,
+    table_or_each,
     text_of,
 )
 from batchsolve.tables.corpus import Corpus
@@ -41,20 +62,24 @@ from batchsolve.tables.judged import (
     Stratum,
     judge,
     ranges,
+    verdict_schema,
 )
+from batchsolve.tables.places import suffix_of
 from batchsolve.tables.sources import Source, TableSource, open_all
 from batchsolve.tables.texts import check_holds_texts
+from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
 NO_TRUTH = "none"
 MOST_STRATA = 1000
+PLOTS = (".svg", ".png", ".pdf")
 ALL = "all"
 """The name of the stratum of all rows."""
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(InWords):
     """The counts of `evaluate`; ``str`` of it is a table.
 
     Attributes
@@ -76,7 +101,7 @@ class Evaluation:
         The first wrong predictions.
     seconds : float
     rows : table or None
-        The rows with columns ``right`` and ``wrong_cells``, if they were asked for.
+        The rows with columns ``right`` and ``wrong_cells``, if ``rows`` is True.
 
     Examples
     --------
@@ -87,6 +112,8 @@ class Evaluation:
          rows  right         rows right  cells right  clues kept  houses violated
     all     2      1  50.0 % (9.5–90.5)      50.00 %     50.00 %          50.00 %
     malformed predictions: 1 (wrong in every cell); the first is row 2: 4 characters; a 4×4 grid ...
+    >>> result
+    Evaluation(2 rows: 1 right, 50.0 % (9.5–90.5))
     >>> result.named["malformed"]
     ['row 2: 4 characters; a 4×4 grid has 16']
     """
@@ -98,9 +125,10 @@ class Evaluation:
     truth: str | None
     by: str | tuple[str, ...] | None
     named: dict[str, list[str]]
-    examples: list[Example] = field(repr=False)
+    examples: list[Example]
     seconds: float
-    rows: Any = field(default=None, repr=False)
+    rows: Any = None
+    _ranks: Sequence[Sequence[str]] = ()
 
     @property
     def complete(self) -> bool:
@@ -146,6 +174,12 @@ class Evaluation:
                 first = "".join(f"; the first is {each}" for each in self.named.get(name, [])[:1])
                 notes.append(f"{words}: {n:,}{more}{first}")
         return notes
+
+    @property
+    def in_short(self) -> str:
+        """See `InWords`."""
+        _, right, share, *_ = _cells(self.all)
+        return f"{counted(self.all.rows, 'row')}: {right} right, {share}"
 
     def __str__(self) -> str:
         return "\n".join([self.table, *map(printable, self.notes)])
@@ -222,6 +256,55 @@ class Evaluation:
         """Write the page of `html`; it appears when it is complete."""
         write_whole(os.fspath(path), self.html)
 
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw the share of right rows of each stratum, with Wilson intervals of 95 %.
+
+        The strata of two columns are the cells of a table.
+
+        Parameters
+        ----------
+        path : str or path
+            ``.svg``, ``.png`` or ``.pdf``. The same counts make the same file.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is not installed, or the strata are too many.
+        """
+        from batchsolve.pictures.strata import strata_figure, strata_table
+        from batchsolve.scaling.drawing import content
+
+        form, by = plot_format_of(path), columns_of(self.by)
+        if len(by) == 2:
+            values = [
+                list(in_order({(key[k],): None for key in self.strata}, [self._ranks[k]]))
+                for k in range(2)
+            ]
+            figure = strata_table(self.strata, values, by)
+        else:
+            strata = {shown_key(name): stratum for name, stratum in self.strata.items()}
+            figure = strata_figure(strata, self.all, ", ".join(by))
+        write_whole(os.fspath(path), content(figure, form))
+
+
+def plot_format_of(path: str | os.PathLike[str]) -> str:
+    """Return the format of a plot, which the suffix of its file names.
+
+    Examples
+    --------
+    >>> plot_format_of("accuracy.svg")
+    'svg'
+    >>> plot_format_of("accuracy.jpg")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: accuracy.jpg: the name of a plot ends with .svg, .png or .pdf
+    """
+    name = path_of("the plot", path)
+    check_installed("a plot", "matplotlib", extra="plot")
+    if suffix_of(name) not in PLOTS:
+        raise InputError(f"{name}: the name of a plot ends with .svg, .png or .pdf")
+    return suffix_of(name)[1:]
+
 
 _TABLE_STYLE = (
     "table{border-collapse:collapse;margin:.6rem 0}th,td{padding:.2rem .7rem;text-align:right;"
@@ -262,8 +345,8 @@ def evaluate(
     truth: str | None = None,
     by: str | Sequence[str] | None = None,
     bins: Sequence[float] = (),
-    rows: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    rows: bool | str | os.PathLike[str] = False,
+    on_progress: OnProgress = None,
     **settings: Unpack[EvaluateFields],
 ) -> Evaluation:
     """Count the rows, cells, clues and houses that predicted solutions have right.
@@ -287,12 +370,13 @@ def evaluate(
         combination of their values. Categories keep their order.
     bins : sequence of float
         Ascending bounds of ranges, which are the strata then: ``[1, 10]`` makes three.
-    rows : bool
+    rows : bool, str or path
         Keep the rows with two more columns, as a table of the library of `predictions`: ``right``,
         null in rows that are not judged, and ``wrong_cells``, clues included, which is null for
-        puzzles with several solutions, too.
+        puzzles with several solutions, too. Or write them to a file, ``.csv``, ``.tsv``,
+        ``.jsonl`` or ``.parquet``.
     on_progress : callable or True, optional
-        Called with a `Progress`, whose sums are those of all rows; True draws a progress bar.
+        See `Progress`; the sums are those of all rows.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``alphabet``, ``blank``, ``box``, ``rules``,
@@ -317,39 +401,53 @@ def evaluate(
     (1, 23, 24)
     """
     begin = time.perf_counter()
-    workers, how = settings_of(evaluate, settings, FileSettings)
+    workers, files = settings_of(evaluate, settings, FileSettings)
     strata, edges = columns_of(by), edges_of(by, bins)
-    sources = open_all(files_and_tables("the predictions", predictions))
+    target = None if isinstance(rows, bool) else whole_table_at(path_of("the rows", rows)).path
+    predictions = table_or_each(predictions)
+    inputs = files_and_tables("the predictions", predictions)
+    if target is not None:
+        refuse_own_output(each_of(predictions), inputs, target)
+    sources = open_all(inputs)
     solved = truth == NO_TRUTH
     predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES
     corpus = Corpus(
-        sources, replace(how, solution_column=None if solved else truth), other_columns=predicted
+        sources, replace(files, solution_column=None if solved else truth), other_columns=predicted
     )
     column = _prediction_column(corpus, prediction)
     _check_columns(corpus, column, strata)
     known = None if solved or corpus.solution_column == column else corpus.solution_column
     reader = replace(corpus.reader, solution_column=known)
     named: dict[str, list[str]] = {"malformed": [], "unjudged": []}
-    taken = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
-    evaluation = Evaluation(Stratum(), {}, *taken, named, [], 0.0)
+    names = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
+    evaluation = Evaluation(Stratum(), {}, *names, named, [], 0.0)
     work: Pass = in_one_look
-    tables: list[Any] = []
     if known is None:
         choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
         work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
+    kept: list[pa.Table] = []
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
-        blocks = blocks_for(pool, corpus, most_rows=how.chunk)
-        judged = work(blocks, pool, reader.read, partial(judge, column, strata, edges, rows), 1)
+        if target is not None and suffix_of(target) == ".parquet":
+            numbers = reader_of_numbers(corpus, pool).numbers
+            reader = replace(reader, numbers={k: v for k, v in numbers.items() if k != column})
+        schema = verdict_schema(reader.schema)
+        taken = nullcontext(kept.append) if target is None else rows_written_to(target, schema)
+        blocks = blocks_for(pool, corpus, most_rows=files.chunk)
+        judging = partial(judge, column, strata, edges, bool(rows))
         tell(Progress(0, evaluation.all))
-        for _, some in followed(judged, corpus, evaluation.all, tell):
-            _add(evaluation, some)
-            tables.append(some.rows)
+        judged = work(blocks, pool, reader.read, judging, 1)
+        with taken as take:
+            for _, some in followed(judged, corpus, evaluation.all, tell):
+                _add(evaluation, some)
+                if some.rows is not None:
+                    take(some.rows)
     ranks = [ranges(edges) if edges else _categories(sources[0], name) for name in strata]
     return replace(
         evaluation,
         strata=in_order(evaluation.strata, ranks) if strata else {},
         seconds=time.perf_counter() - begin,
-        rows=with_columns_of(pa.concat_tables(tables), predictions) if rows and tables else None,
+        _ranks=ranks,
+        rows=with_columns_of(pa.concat_tables(kept), predictions) if kept else None,
     )
 
 

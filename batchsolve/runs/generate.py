@@ -7,20 +7,27 @@ The source of a run is a range of row numbers; workers make the rows of a block 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, counted, quoted, twice
+from batchsolve.errors import InputError, counted, quoted, repeated
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import Progress, Summary
+from batchsolve.runs.progress import (
+    ROW_BAR,
+    OnProgress,
+    Summary,
+    check_progress,
+    shown,
+    summary_of,
+)
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
 from batchsolve.runs.specs import (
     Outputs,
@@ -47,8 +54,8 @@ from batchsolve.settings import (
 from batchsolve.tables.answers import Column, RowSums, RowTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
+from batchsolve.tables.reader import BOX
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
-from batchsolve.tables.shapes import BOX
 from batchsolve.workers import Pool
 
 PART_BLOCKS = 16  # of a part of a folder
@@ -81,13 +88,34 @@ class Puzzle(NamedTuple):
     own: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(repr=False)
+class GenerateSummary(Summary):
+    """The result of `generate_file`; see `Summary`.
+
+    Attributes
+    ----------
+    seed : int
+        The seed of the random numbers, given or drawn.
+
+    Examples
+    --------
+    >>> print(GenerateSummary(rows=3, unique=3, seed=7))
+    3 rows: 3 unique, seed 7; 0.0 s, 0 rows/s
+    """
+
+    seed: int = 0
+
+    def __str__(self) -> str:
+        return summary_of(self, [f"{self.unique:,} unique", f"seed {self.seed}"])
+
+
 def generate_file(
     output: str | os.PathLike[str],
     n: int,
     *,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[GenerateFileFields],
-) -> Summary:
+) -> GenerateSummary:
     """Make puzzles, each with one solution, and write a table of them.
 
     Parameters
@@ -100,7 +128,7 @@ def generate_file(
     n : int
         Number of puzzles. Row ``i`` depends on the seed and on ``i`` alone.
     on_progress : callable or True, optional
-        As in `solve_file`.
+        See `Progress`.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; the puzzles that are wanted, whole
         as ``wanted``, a `PuzzleSettings`, or field by field: ``seed=7``, ``minimal=True``, …; and
@@ -109,7 +137,7 @@ def generate_file(
 
     Returns
     -------
-    Summary
+    GenerateSummary
         All rows are ``unique``.
 
     Raises
@@ -136,14 +164,14 @@ def generate_file(
             made.source.size *= PART_BLOCKS
         return made
 
-    summary: Summary = run_files(spec, [], output, files, Pool(**workers), on_progress)
+    summary: GenerateSummary = run_files(spec, [], output, files, Pool(**workers), on_progress)
     return summary
 
 
 def generate_table(
     n: int,
     *,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[GenerateTableFields],
 ) -> pa.Table:
     """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
@@ -165,6 +193,8 @@ def generate_table(
 
 def generate(
     n: int | None = None,
+    *,
+    on_progress: OnProgress = None,
     **settings: Unpack[GenerateFields],
 ) -> Iterator[Puzzle]:
     """Make puzzles, each with one solution, one after another; see `generate_table`.
@@ -173,6 +203,8 @@ def generate(
     ----------
     n : int, optional
         Number of puzzles; by default the iterator has no end.
+    on_progress : callable or True, optional
+        See `Progress`; puzzles are made a little ahead of the iterator.
 
     Yields
     ------
@@ -186,7 +218,8 @@ def generate(
     """
     workers, wanted, files = settings_of(generate, _seeded(settings), PuzzleSettings, FileSettings)
     n = None if n is None else whole_number("n", n)
-    tables = _tables(n, Pool(**workers), wanted, files)
+    check_progress(on_progress)
+    tables = _tables(n, Pool(**workers), wanted, files, on_progress)
     names = Puzzle._fields[: 4 if wanted.weights else 3]
     return (
         Puzzle(
@@ -204,12 +237,16 @@ def _seeded(settings: Any) -> Any:
 
 
 def _tables(
-    n: int | None, pool: Pool, wanted: PuzzleSettings, files: FileSettings
+    n: int | None,
+    pool: Pool,
+    wanted: PuzzleSettings,
+    files: FileSettings,
+    on_progress: OnProgress,
 ) -> Generator[pa.Table]:
     """Yield an empty table, then the puzzles in small blocks."""
     spec = _generating(n, wanted, files, FEW_ROWS)
-    with pool:
-        yield from tables_of(spec, pool)
+    with shown(on_progress, ROW_BAR) as tell, pool:
+        yield from tables_of(spec, pool, tell=tell)
 
 
 def _generating(
@@ -226,7 +263,8 @@ def _generating(
     same["rating"] = list(map(str, wanted.rating or []))  # no JSON has infinity
     work = partial(_making, maker, files)
     table = partial(_puzzle_table, files)
-    return Spec("generate", source, maker, table, work, same=same, engine="lanes")
+    totals = GenerateSummary(seed=wanted.seed)
+    return Spec("generate", source, maker, table, work, totals, same, engine="lanes")
 
 
 def _making(
@@ -292,7 +330,7 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
     columns += [Column(name, pa.string(), partial(_same_text, text)) for name, text in same.items()]
     own = maker.drawn.names if maker.drawn else ()
     columns += [Column(name, pa.string(), partial(_own_text, name)) for name in own]
-    if name := twice([column.name for column in columns]):
+    if name := repeated([column.name for column in columns]):
         raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
     return RowTable(maker, columns, partial(_Made, notation), pa.schema([]))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from batchsolve.arrays import UInts
 from batchsolve.engines import check_support, get_engine
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, counted
 from batchsolve.graphs.drawing import draw
 from batchsolve.graphs.solution_graph import SolutionGraph, checked_draws
 from batchsolve.interrupts import asking
@@ -17,6 +17,7 @@ from batchsolve.runs.count import Stack
 from batchsolve.runs.estimate import weighted_covers
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.settings import GRAPH_MEGABYTES, whole_number
+from batchsolve.words import InWords
 
 MOST_MEGABYTES = 2**30
 DISTRIBUTIONS = ("options", "cost")
@@ -125,8 +126,8 @@ def distribution(
         return graph.distribution(weights, memory=memory)
 
 
-@dataclass(frozen=True, eq=False)
-class Samples:
+@dataclass(frozen=True, eq=False, repr=False)
+class Samples(InWords):
     """Covers drawn at random.
 
     Attributes
@@ -152,6 +153,11 @@ class Samples:
     count: int | None
     weights: list[int] | None = None
     probes: int = 0
+
+    def __str__(self) -> str:
+        of = "" if self.count is None else f" of {self.count:,}"
+        weighted = "" if self.weights is None else f", weighted, of {counted(self.probes, 'probe')}"
+        return f"{counted(len(self), 'cover')}{of}{weighted}"
 
     def __len__(self) -> int:
         return len(self.covers)

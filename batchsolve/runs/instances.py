@@ -1,4 +1,4 @@
-"""Instances: rows that are exact cover problems of their own, in memory, files and tables."""
+"""Instances: rows that are exact cover problems, in memory, files and tables."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ class Journal:
 
     @classmethod
     def look_at(cls, path: str) -> Journal:
-        """Do as `read` does; of a run that is going on, read a copy of its last checkpoint."""
+        """Open a journal to inspect it; of a run in progress, a copy of its last checkpoint."""
         check_is_no_link(path)
         for _ in range(_LOOKS):
             try:

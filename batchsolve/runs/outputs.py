@@ -167,8 +167,8 @@ class Output:
     def check_unused(self, resume: bool) -> None:
         """Raise `OutputError` if files exist that no journal records.
 
-        The input they came from is unknown, so a run must not delete them. A run that is to be
-        resumed may delete unfinished files of killed workers.
+        The input they came from is unknown, so a run must not delete them. A resumed run may delete
+        unfinished files of killed workers.
         """
 
     def held(self) -> AbstractContextManager[Any]:
@@ -408,6 +408,35 @@ class OneFile(Output):
             os.remove(self._whole)
         with disk_errors(self.kept):
             self._file.close()
+
+
+@contextmanager
+def rows_written_to(path: str, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+    """Lend a function that appends rows to a file, which appears when it is complete.
+
+    Raises
+    ------
+    InputError, OutputError
+        If the path is that of no single file, or it cannot be written.
+    """
+    output = whole_table_at(path)
+    encode = encoder_for(output.path)
+    with output.held():
+        output.open(schema)
+        try:
+            yield lambda table: output.take(Encoded.of(encode(table)))
+            output.finish()
+        finally:
+            output.close()
+
+
+def whole_table_at(path: str) -> OneFile:
+    """Return the file of a table that is written whole; see `rows_written_to`."""
+    output = output_at(path, is_whole=True)
+    if not isinstance(output, OneFile) or suffix_of(path) == ".npy":
+        raise InputError(f"{path}: name one file of a table to write to, such as rows.parquet")
+    output.check()
+    return output
 
 
 class _RowGroups:

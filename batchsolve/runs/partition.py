@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from batchsolve.arrays import Bools, Ints
 from batchsolve.errors import InputError, counted, quoted
@@ -25,24 +26,24 @@ from batchsolve.runs.dedupe import Decision, kept_table
 from batchsolve.runs.evaluate import columns_of, edges_of, in_order, shown_key
 from batchsolve.runs.progress import (
     ROW_BAR,
+    OnProgress,
     Progress,
     Summary,
     note_columns,
     shown,
     summary_of,
 )
-from batchsolve.runs.specs import FileRun, Outputs, Read, Spec, table_of, written
+from batchsolve.runs.specs import FileRun, Outputs, Read, Spec, tables_of, written
 from batchsolve.search.answers import Answers
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
     AuditFields,
     FileSettings,
-    is_tabular,
     path_of,
-    paths_of,
     seed_of,
     settings_of,
+    table_or_each,
 )
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
@@ -59,7 +60,7 @@ SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 Counts = npt.NDArray[np.float64]
 
 
-@dataclass
+@dataclass(repr=False)
 class PartitionSummary(Summary):
     """The result of `partition`; see `Summary`.
 
@@ -75,12 +76,14 @@ class PartitionSummary(Summary):
         Rows whose canonical form was not found; they are compared as they are written.
     strata : dict of str to dict of str to int
         The rows of each value of the column ``by``, in each part.
+    seed : int
+        The seed of the random numbers, given or drawn.
 
     Examples
     --------
     >>> parts = {"train": 8, "test": 2}
     >>> print(PartitionSummary(rows=10, parts=parts, groups=1, largest=3))
-    10 rows: 8 train (80.0 %), 2 test (20.0 %), 1 group of up to 3 rows; 0.0 s, 0 rows/s
+    10 rows: 8 train (80.0 %), 2 test (20.0 %), 1 group of up to 3 rows, seed 0; 0.0 s, 0 rows/s
     """
 
     parts: dict[str, int] = field(default_factory=dict)
@@ -88,6 +91,7 @@ class PartitionSummary(Summary):
     largest: int = 0
     undecided: int = 0
     strata: dict[str, dict[str, int]] = field(default_factory=dict)
+    seed: int = 0
 
     @property
     def complete(self) -> bool:
@@ -104,7 +108,7 @@ class PartitionSummary(Summary):
             said.append(f"{self.invalid:,} invalid")
         if self.undecided:
             said.append(f"{self.undecided:,} without a canonical form, compared as written")
-        return summary_of(self, said)
+        return summary_of(self, [*said, f"seed {self.seed}"])
 
 
 def partition(
@@ -115,7 +119,7 @@ def partition(
     by: str | Sequence[str] | None = None,
     bins: Sequence[float] = (),
     seed: int | None = 0,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[AuditFields],
 ) -> Any:
     r"""Divide the rows of a table into parts, such as for training and tests, without leaks.
@@ -128,8 +132,8 @@ def partition(
     inputs : table, str or path, or a sequence of them
         A table as of `solve_table`, or files as of `solve_file`.
     output : str or path, optional
-        The folder of a file for each part, such as ``train.csv``, in the format of the input. By
-        default the parts are returned as tables.
+        The folder of a file for each part, such as ``train.csv``, in the format of the input; that
+        of a table is Parquet. By default the parts are returned as tables.
     parts : dict of str to float, or str
         The share of each part; they add up to 1.
     by : str or sequence of str, optional
@@ -140,7 +144,7 @@ def partition(
         The seed of the random numbers; None draws one, and logs it. The parts depend on it and on
         the rows alone.
     on_progress : callable or True, optional
-        Called with a `Progress` after every block that is compared; True draws a progress bar.
+        See `Progress`.
     **settings
         As in `audit`.
 
@@ -173,12 +177,11 @@ def partition(
     start = time.perf_counter()
     workers, files = settings_of(partition, settings, FileSettings)
     shares, edges, seed = shares_of(parts), edges_of(by, bins), seed_of(seed)
-    if output is not None and is_tabular(inputs):
-        raise InputError("a table is returned, not written; leave out the output")
+    inputs = table_or_each(inputs)
     sources = files_and_tables("the input", inputs)
     if "-" in sources:
         raise InputError("the rows are read twice; name a file in place of standard input")
-    corpus, totals = Corpus(sources, files), PartitionSummary()
+    corpus, totals = Corpus(sources, files), PartitionSummary(seed=seed)
     for name in columns_of(by):
         corpus.check_column(name)
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
@@ -191,12 +194,11 @@ def partition(
         spec = _part_spec(corpus, is_in)
         if output is None:
             with Pool(**workers) as pool:
-                made[name] = rows_like(table_of(spec, pool), inputs, np.flatnonzero(is_in))
+                rows = pa.concat_tables(list(tables_of(spec, pool)))
+            made[name] = rows_like(rows, inputs, np.flatnonzero(is_in))
         else:
             target = _target(path_of("the output", output), name, sources[0])
-            run = FileRun(
-                paths_of("the input", inputs), target, files, Pool(**workers), is_whole=True
-            )
+            run = FileRun(inputs, target, files, Pool(**workers), is_whole=True)
             run.run(lambda *_, spec=spec: spec)
     totals.seconds = time.perf_counter() - start
     totals.rows_per_second = totals.rows / totals.seconds
@@ -235,7 +237,7 @@ def shares_of(parts: str | Mapping[str, float]) -> dict[str, float]:
 def _target(folder: str, name: str, source: Any) -> str:
     """Return the file of a part in a folder, which is made; its format is that of the input."""
     os.makedirs(folder, exist_ok=True)
-    suffix, compression = split_suffixes(source)
+    suffix, compression = split_suffixes(source) if isinstance(source, str) else (".parquet", "")
     return os.path.join(folder, f"{name}{suffix + compression if suffix in SUFFIXES else '.csv'}")
 
 

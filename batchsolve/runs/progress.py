@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from batchsolve.errors import InputError, counted, listed, quoted
+from batchsolve.words import InWords
 
 if TYPE_CHECKING:
     from batchsolve.search.tree import TreeSearch
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 Bar = tuple[Callable[[Any], Callable[..., None]], Mapping[str, Any]]
 """A kind of bar: a function that returns the callback for a bar of tqdm, and how that is made."""
 
-MOST_APART = 0.05  # two estimates of the finished share, which a bar shows if they differ by more
+MOST_APART = 0.05  # the width of a range of the finished share that a bar leaves out
 
 
-class Sums:
+class Sums(InWords):
     """The sums of a run over rows, which are the fields of a dataclass."""
 
     def add(self, sums: RowSums) -> None:
@@ -28,7 +29,7 @@ class Sums:
             setattr(self, name, getattr(self, name) + n)
 
 
-@dataclass
+@dataclass(repr=False)
 class Summary(Sums):
     """The result of a run over a corpus: its ``--json`` line, without `advice`.
 
@@ -56,6 +57,8 @@ class Summary(Sums):
     False
     >>> print(summary)
     2 rows: 1 unique, 1 invalid; 0.5 s, 4 rows/s
+    >>> summary
+    Summary(2 rows: 1 unique, 1 invalid; 0.5 s, 4 rows/s)
     """
 
     rows: int = 0
@@ -145,12 +148,15 @@ def puzzles_taken(column: str | None) -> str:
 
 @dataclass(frozen=True)
 class Progress:
-    """The argument of a progress callback.
+    """The progress of a run over rows, for its argument ``on_progress``.
+
+    That is a function, which is called with a `Progress` after every block of rows; or True, which
+    draws a progress bar.
 
     Attributes
     ----------
     new_rows : int
-        Rows answered since the last call; 0 in the first call.
+        Rows answered since the last call; those of a run that is resumed are in no call.
     totals : Summary
         The sums, including those of the resumed run; other runs have sums of their own.
     expected_rows : int or None
@@ -168,6 +174,10 @@ class Progress:
     expected_rows: int | None = None
 
 
+OnProgress = Callable[[Progress], None] | bool | None
+"""The argument ``on_progress`` of a run over rows; see `Progress`."""
+
+
 def rows_on(bar: Any) -> Callable[[Progress], None]:
     """Return a callback of `solve_file` that shows rows on a tqdm bar made as `ROW_BAR` says."""
     begun = False
@@ -176,7 +186,7 @@ def rows_on(bar: Any) -> Callable[[Progress], None]:
         nonlocal begun
         totals = progress.totals
         if not begun:  # the rate leaves out the rows of the interrupted run
-            bar.initial = bar.n = totals.rows
+            bar.initial = bar.n = totals.rows - progress.new_rows
             begun = True
         bar.total = progress.expected_rows
         sums = {name: getattr(totals, name) for name in totals.in_bar}
@@ -194,7 +204,7 @@ def tree_on(bar: Any) -> Callable[[TreeSearch], None]:
         rate = totals.nodes / max(totals.seconds, 1e-9)
         found = counted(totals.count, "solution")
         low, high = search.finished_between
-        doubt = f" ({low:.0%} to {high:.0%})" if high - low > MOST_APART else ""
+        doubt = f", {low:.0%} to {high:.0%} finished" if high - low > MOST_APART else ""
         bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s{doubt}", refresh=False)
         bar.update(search.finished_share - bar.n)
 
@@ -212,11 +222,18 @@ TREE_BAR: Bar = (
 )
 
 
+def check_progress(on_progress: Any) -> None:
+    """Raise `InputError` if the argument ``on_progress`` is neither a function nor True."""
+    if on_progress and on_progress is not True and not callable(on_progress):
+        raise InputError(f"on_progress is a function or True, not {quoted(on_progress)}")
+
+
 @contextmanager
 def shown(
     on_progress: Callable[[Any], None] | bool | None, bar: Bar
 ) -> Iterator[Callable[[Any], None]]:
     """Yield the callback itself, one that draws a bar for True, or one that does nothing."""
+    check_progress(on_progress)
     if on_progress is True:
         from tqdm.auto import tqdm  # shows a widget in a notebook
 
@@ -224,6 +241,4 @@ def shown(
         with tqdm(**how) as drawn:
             yield follow(drawn)
     else:
-        if on_progress and not callable(on_progress):
-            raise InputError(f"on_progress is a function or True, not {quoted(on_progress)}")
         yield on_progress or (lambda progress: None)

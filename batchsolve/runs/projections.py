@@ -26,7 +26,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.count import FIRST_BUDGET, Count, Stack
 from batchsolve.runs.instances import check_engine
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, shown
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
@@ -46,7 +46,7 @@ def count_projections(
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
 ) -> Count:
     """Count the different sets of options that solutions have at some items.
 
@@ -70,7 +70,7 @@ def count_projections(
     address : str, optional
         As for `count`.
     on_progress : callable or True, optional
-        Called with a `Progress`, of which candidates are the rows; True draws a progress bar.
+        See `Progress`; candidates are the rows.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def _numbers_of(problem: ExactCover, items: Sequence[str]) -> Ints:
 
 
 def _are_fixed(problem: ExactCover, items: Ints) -> bool:
-    """Tell whether all solutions have equally many options at each of some items."""
+    """Return True if all solutions have equally many options at each of some items."""
     if items[-1] >= problem.n_primary:
         return False
     return problem.bounds is None or bool(np.all(np.diff(problem.bounds[items]) == 0))

@@ -27,10 +27,9 @@ from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.drawn_rules import Drawn, DrawnRules
-from batchsolve.tables.reader import Reader
+from batchsolve.tables.reader import Reader, forms_of_shape
 from batchsolve.tables.repeats import grid_keys
 from batchsolve.tables.rule_columns import RuleColumns, own_rules
-from batchsolve.tables.shapes import forms_of_shape
 
 N_FILLS = 8  # solved grids from which an attempt takes one; see docs/decisions/generate.md
 # Nodes of a search for a second solution, after which clues stay: of minimal puzzles, whose clues

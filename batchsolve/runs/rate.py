@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Unpack, overload
@@ -15,7 +15,7 @@ from batchsolve.engines.choice import Choice
 from batchsolve.errors import ProblemError
 from batchsolve.rating import NAMES, has_ratings, ratings_of, steps_text
 from batchsolve.runs.outputs import Output
-from batchsolve.runs.progress import Progress, Summary
+from batchsolve.runs.progress import OnProgress, Summary
 from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import (
@@ -31,8 +31,7 @@ from batchsolve.tables.answers import Answered, Column, RowSums, RowTable
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
-from batchsolve.tables.reader import Batch, Reader
-from batchsolve.tables.shapes import Shape
+from batchsolve.tables.reader import Batch, Reader, Shape
 from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.workers import Pool
 
@@ -42,7 +41,7 @@ _NAMES = pa.array(NAMES)
 SHARE = 16  # of a usual block, because rating a row takes some 16 times as long as solving it
 
 
-@dataclass
+@dataclass(repr=False)
 class RateSummary(Summary):
     """The result of `rate_file`; see `Summary`.
 
@@ -54,7 +53,8 @@ class RateSummary(Summary):
     Examples
     --------
     >>> summary = RateSummary(rows=3, unique=3, techniques={"x-wing": 2, "guess": 1})
-    >>> print(summary.hardest)
+    >>> print(summary)
+    3 rows: 3 unique; 0.0 s, 0 rows/s
     hardest techniques: 2 x-wing, 1 guess
     """
 
@@ -73,6 +73,9 @@ class RateSummary(Summary):
         counts = ", ".join(f"{n:,} {name}" for name, n in self.techniques.items() if n)
         return f"hardest techniques: {counts or 'none'}"
 
+    def __str__(self) -> str:
+        return f"{super().__str__()}\n{self.hardest}"
+
 
 @overload
 def rate(
@@ -81,7 +84,7 @@ def rate(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[GridFields],
 ) -> Frame: ...
 
@@ -93,7 +96,7 @@ def rate(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[GridFields],
 ) -> pa.Table: ...
 
@@ -104,7 +107,7 @@ def rate(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[GridFields],
 ) -> Any:
     """Return a table of 9×9 puzzles with their ratings.
@@ -122,7 +125,7 @@ def rate(
     uniqueness : bool
         Use patterns that assume a unique solution, too: unique rectangles and loops, and BUG.
     on_progress : callable or True, optional
-        Called with a `Progress` after every block; True draws a progress bar.
+        See `Progress`.
     **settings
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``alphabet``, ``blank``, ``box``,
@@ -157,8 +160,8 @@ def rate(
     >>> rated.drop_columns("puzzle").to_pylist()[0]["technique"]
     'hidden single in box'
     """
-    workers, how = settings_of(rate, settings, FileSettings)
-    corpus = Corpus([TableSource(arrow_table(table))], how, size=TASKS.divided_by(SHARE))
+    workers, files = settings_of(rate, settings, FileSettings)
+    corpus = Corpus([TableSource(arrow_table(table))], files, size=TASKS.divided_by(SHARE))
     spec = _rating(corpus, backdoor, steps, uniqueness)
     with Pool(**workers) as pool:
         return with_columns_of(table_of(spec, pool, on_progress=on_progress), table)
@@ -171,7 +174,7 @@ def rate_file(
     backdoor: bool = False,
     steps: bool = False,
     uniqueness: bool = False,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[RateFileFields],
 ) -> RateSummary:
     r"""Rate a corpus of 9×9 puzzles from table to table; see `rate`.
@@ -189,7 +192,7 @@ def rate_file(
     uniqueness : bool
         As in `rate`.
     on_progress : callable or True, optional
-        As in `solve_file`.
+        See `Progress`.
     **settings
         As in `rate`; and ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``.
 
@@ -305,9 +308,8 @@ class _Rated(Answered):
 
 def _may_be_rated(reader: Reader) -> bool:
     """Return True if rows are rated, or grids of other shapes among the first rows may be."""
-    shapes, names = reader.shapes, reader.main.rules.names
-    are_mixed = not shapes.is_one and not names
-    has_others = shapes.has_boxes or any(form.n_digits == RATED_DIGITS for form in shapes.known)
+    are_mixed = not reader.is_one and not reader.main.rules.names
+    has_others = reader.has_boxes or any(form.n_digits == RATED_DIGITS for form in reader.known)
     return _is_rated(reader.main) or (are_mixed and has_others)
 
 

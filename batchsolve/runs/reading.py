@@ -28,10 +28,10 @@ from batchsolve.errors import (
     ProblemError,
     listed,
     named_errors,
-    not_but,
     prefixed,
     quoted,
     shortened,
+    wrong_kind,
 )
 from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import draw_grid, read_grid
@@ -180,7 +180,7 @@ def read_problem(
                 f"{type(text).__name__}; of a matrix of 0 and 1, make one by ExactCover.from_matrix"
             )
         raise InputError(
-            f"a problem is text, such as 'queens:8' or the name of a file, {not_but(text)}"
+            f"a problem is text, such as 'queens:8' or the name of a file, {wrong_kind(text)}"
         )
     text = os.fsdecode(text)
     written = {"box": box, "alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}

@@ -229,8 +229,8 @@ class Run:
         if self._best is not None:
             return search_for_cheapest(self._best, pool, settings, begin, self._totals, self.keep)
         render = CoverRenderer(self._problem, self._notation).parquet if self._collect else None
-        how = self._totals, self.keep, self._collect, render, self._group
-        return search_tree(self._problem, begin, pool, settings, *how)
+        task = self._problem, begin, pool, settings, self._totals, self.keep
+        return search_tree(*task, self._collect, render, self._group)
 
     def _make_directory(self, resume: bool) -> None:
         check_is_no_link(os.path.join(self._directory, SOLUTIONS))
@@ -241,13 +241,13 @@ class Run:
                     kept = "a run is kept there; go on with `resume`, or"
                     what = kept if begun else "is not empty;"
                     raise OutputError(f"{self._directory}: {what} name another directory")
-                self._refuse_solutions_of_nobody()
+                self._refuse_unrecorded_solutions()
             try:
                 os.makedirs(os.path.join(self._directory, SOLUTIONS), exist_ok=True)
             except FileExistsError as error:
                 raise OutputError(f"{self._directory}: not a directory; name another") from error
 
-    def _refuse_solutions_of_nobody(self) -> None:
+    def _refuse_unrecorded_solutions(self) -> None:
         """Raise `JournalError` if solutions exist but the journal is empty."""
         path, folder = (os.path.join(self._directory, name) for name in (JOURNAL, SOLUTIONS))
         found = os.listdir(folder) if os.path.isdir(folder) else []
@@ -332,19 +332,18 @@ class Run:
         elif rest:
             parts.append((joined([part for part, _ in rest]), sum(n for _, n in rest)))
         folder = os.path.join(self._directory, SOLUTIONS)
-        names = [f"{self._n_parts + k:08d}.parquet" for k in range(len(parts))]
-        self._n_parts += len(parts)
-        for name, (part, _) in zip(names, parts, strict=True):
+        written = []
+        for part, n in parts:
+            name = f"{self._n_parts:08d}.parquet"
             path = os.path.join(folder, name)
             with disk_errors(path), open(path, "wb") as file:
                 file.write(part)
                 file.flush()
                 os.fsync(file.fileno())
+            written.append(Part(name, n, Written.of(part).checksum))
+            self._n_parts += 1
         sync_directory(folder)
-        return [
-            Part(name, n, Written.of(part).checksum)
-            for name, (part, n) in zip(names, parts, strict=True)
-        ]
+        return written
 
 
 def _records_of(piece: Piece) -> list[OpenStack]:

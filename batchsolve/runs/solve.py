@@ -1,13 +1,13 @@
 """Solving puzzles in memory: one, an array, or texts in a list.
 
-Each grid of an array may have a problem of its own if all have the same cells and digits. Equal
+Each grid of an array may have another problem if all have the same cells and digits. Equal
 problems are searched together, and so are grids that share all rules but their regions, cages and
 marks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from batchsolve.arrays import Bytes, Ints
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, counted, is_table, not_but, quoted
+from batchsolve.errors import InputError, counted, is_table, quoted, wrong_kind
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.grids import GridProblem, as_grids_array
@@ -28,6 +28,7 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
 from batchsolve.problems.variant import Variant, Variants, grid_problem
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.search.rows import Read, Write, search_block, search_rows
 from batchsolve.settings import (
@@ -39,13 +40,14 @@ from batchsolve.settings import (
     checked_box,
     whole_number,
 )
+from batchsolve.tables.answers import RowSums
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import text_column
-from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.reader import Batch, Grids, Reader, Shape
 from batchsolve.tables.rule_columns import Part, RuleColumns
-from batchsolve.tables.shapes import Grids, Shape
 from batchsolve.tables.sources import TableSource
+from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
 SHOWN_ROWS = 10
@@ -105,8 +107,8 @@ class Answer:
         return f"{facts}<div>{as_svg(drawn(self.problem, cover, (), notation), 'solution')}</div>"
 
 
-@dataclass(frozen=True, eq=False)
-class BatchResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class BatchResult(InWords):
     """The answers to many puzzles.
 
     Attributes
@@ -138,16 +140,16 @@ class BatchResult:
     status: npt.NDArray[np.str_]
     n_solutions: npt.NDArray[np.int64]
     nodes: npt.NDArray[np.int64]
-    messages: dict[int, str | None] = field(repr=False)
-    notation: Notation = field(repr=False)
+    messages: dict[int, str | None]
+    notation: Notation
 
     def __len__(self) -> int:
         return len(self.status)
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         names, n = np.unique(self.status, return_counts=True)
-        each = ", ".join(f"{k} {name}" for name, k in zip(names, n.tolist(), strict=True))
-        return f"BatchResult({counted(len(self), 'row')}{': ' if each else ''}{each})"
+        each = ", ".join(f"{k:,} {name}" for name, k in zip(names, n.tolist(), strict=True))
+        return f"{counted(len(self), 'row')}: {each or 'none'}"
 
     def _repr_html_(self) -> str:
         """Return a table of the first rows for a notebook."""
@@ -162,7 +164,7 @@ class BatchResult:
         ]
         names = ("", "status", "n_solutions", "solution")
         head = "".join(f"<th>{name}</th>" for name in names)
-        return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{''.join(lines)}</table>"
+        return f"<p>{escape(str(self))}</p><table><tr>{head}</tr>{''.join(lines)}</table>"
 
     def text(self) -> list[str | None]:
         """Return the solutions as text; None where none was found."""
@@ -186,6 +188,7 @@ def solve_batch(
     jobs: int | None = None,
     backend: str = "threading",
     address: str | None = None,
+    on_progress: OnProgress = None,
 ) -> BatchResult:
     """Solve many puzzles, given as digits or as text.
 
@@ -216,6 +219,8 @@ def solve_batch(
         As in `solve_file`.
     address : str, optional
         As in `solve_file`.
+    on_progress : callable or True, optional
+        See `Progress`.
 
     Returns
     -------
@@ -251,8 +256,8 @@ def solve_batch(
     rows = rows_of(grids, problem, written)
     write = partial(_arrays, rows.problem, rows.notation, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
-    with Pool(jobs, backend, address) as pool:
-        parts = list(_answered(rows, write, settings, pool))
+    with shown(on_progress, ROW_BAR) as tell, Pool(jobs, backend, address) as pool:
+        parts = list(_answered(rows, write, settings, pool, tell))
     if not parts:
         nothing = np.zeros((0, rows.problem.n_cells), np.uint8)
         parts = [write(batch_of(([(rows.problem, np.arange(0))], nothing)), Answers.unknown(0))]
@@ -274,11 +279,21 @@ def solve_batch(
     return BatchResult(**joined, messages=messages, notation=rows.notation)
 
 
-def _answered(rows: GridRows, write: Write, settings: SearchSettings, pool: Pool) -> Iterator[Any]:
+def _answered(
+    rows: GridRows,
+    write: Write,
+    settings: SearchSettings,
+    pool: Pool,
+    tell: Callable[[Progress], None],
+) -> Iterator[BatchResult]:
     """Yield the answers to blocks of rows, in order, as `write` renders them."""
-    limit = settings.limit or UNLIMITED
+    limit, totals = settings.limit or UNLIMITED, Summary()
     choice = Choice.for_grids(settings.engine, rows.problem, limit, rows.sizes_vary)
     for _, written in search_rows(rows.blocks, choice, pool, settings, rows.read, write):
+        names, n = np.unique(written.status, return_counts=True)
+        counts = dict(zip(names.tolist(), n.tolist(), strict=True)) | {"rows": len(written)}
+        totals.add(RowSums(counts | {"nodes": int(written.nodes.sum())}))
+        tell(Progress(len(written), totals, rows.n_rows))
         yield written
 
 
@@ -370,6 +385,7 @@ class GridRows:
     notation: Notation
     blocks: Iterable[Any]
     read: Read
+    n_rows: int
     sizes_vary: bool = True
 
 
@@ -381,7 +397,7 @@ def rows_of(
         hasattr(grids, f"__{name}__") for name in ("getitem", "array", "arrow_c_stream")
     )
     if isinstance(grids, str | bytes) or is_table(grids) or not is_column:
-        raise InputError(f"grids are an array, or texts in a list, {not_but(grids)}")
+        raise InputError(f"grids are an array, or texts in a list, {wrong_kind(grids)}")
     has_rules = any(each is not None for each in (written.box, written.rules, written.regions))
     if problem is not None and has_rules:
         raise InputError("the problem has its box, rules and regions; leave these out")
@@ -397,7 +413,7 @@ def rows_of(
         table = TableSource(pa.table({"puzzle": texts}))
         corpus = Corpus([table], written, problem=problem)
         read = partial(_of_one_size, corpus.reader)
-        return GridRows(corpus.problem, corpus.notation, corpus.blocks(), read)
+        return GridRows(corpus.problem, corpus.notation, corpus.blocks(), read, len(texts))
     for name, value in (("alphabet", written.alphabet), ("blank", written.blank)):
         if value is not None:
             raise InputError(
@@ -413,7 +429,8 @@ def rows_of(
     digits, size = main.as_grids(array), max(64, BLOCK_CELLS // main.n_cells)
     each = (np.arange(len(digits))[begin : begin + size] for begin in range(0, len(digits), size))
     blocks = ((problems.at(rows), digits[rows]) for rows in each)
-    return GridRows(main, usual_notation(main.n_digits), blocks, batch_of, sizes_vary=False)
+    notation = usual_notation(main.n_digits)
+    return GridRows(main, notation, blocks, batch_of, len(digits), sizes_vary=False)
 
 
 @dataclass(frozen=True, eq=False)

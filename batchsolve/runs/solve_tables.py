@@ -12,7 +12,7 @@ from typing import Any, Unpack, overload
 import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, is_unordered, not_but, quoted
+from batchsolve.errors import InputError, is_unordered, quoted, wrong_kind
 from batchsolve.runs.instances import (
     BLOCKS,
     PARTS,
@@ -25,9 +25,9 @@ from batchsolve.runs.instances import (
     of_files,
 )
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import Progress, Summary
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, check_progress, shown
 from batchsolve.runs.reading import TABLE_SUFFIXES
-from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of
+from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of, tables_of
 from batchsolve.settings import (
     UNLIMITED,
     CountFileFields,
@@ -52,7 +52,7 @@ ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
 def solve_table(
     table: Frame,
     *,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[SolveFields],
 ) -> Frame: ...
 
@@ -61,7 +61,7 @@ def solve_table(
 def solve_table(
     table: Any,
     *,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[SolveFields],
 ) -> pa.Table: ...
 
@@ -69,7 +69,7 @@ def solve_table(
 def solve_table(
     table: Any,
     *,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[SolveFields],
 ) -> Any:
     """Solve a column of puzzles; return the table with columns of answers.
@@ -80,7 +80,7 @@ def solve_table(
     ----------
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
     on_progress : callable or True, optional
-        Called with a `Progress` after every block; True draws a progress bar.
+        See `Progress`.
     **settings
         As in `solve_file`, but for ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``:
         ``column``, ``alphabet``, ``rules``, …; ``stats`` and ``canonical``; ``limit``,
@@ -119,18 +119,26 @@ def solve_table(
 
 
 @overload
-def solve_stream(tables: Frame, **settings: Unpack[SolveFields]) -> Iterator[Frame]: ...
+def solve_stream(
+    tables: Frame, *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
+) -> Iterator[Frame]: ...
 
 
 @overload
-def solve_stream(tables: Iterable[Frame], **settings: Unpack[SolveFields]) -> Iterator[Frame]: ...
+def solve_stream(
+    tables: Iterable[Frame], *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
+) -> Iterator[Frame]: ...
 
 
 @overload
-def solve_stream(tables: Any, **settings: Unpack[SolveFields]) -> Iterator[Any]: ...
+def solve_stream(
+    tables: Any, *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
+) -> Iterator[Any]: ...
 
 
-def solve_stream(tables: Any, **settings: Unpack[SolveFields]) -> Iterator[Any]:
+def solve_stream(
+    tables: Any, *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
+) -> Iterator[Any]:
     """Solve tables one after another, as they come; see `solve_table`.
 
     A table is answered before the next one is asked for, so tables are not gathered.
@@ -141,6 +149,8 @@ def solve_stream(tables: Any, **settings: Unpack[SolveFields]) -> Iterator[Any]:
         Tables that `solve_table` takes: of Arrow, data frames, …. Or a `pyarrow.RecordBatchReader`
         or another object with ``__arrow_c_stream__``, whose batches are the tables; or a data frame
         or a dataset of the package `datasets`, which are cut into tables of 10,000 rows.
+    on_progress : callable or True, optional
+        See `Progress`; the sums are those of all tables so far.
     **settings
         As in `solve_table`.
 
@@ -161,7 +171,9 @@ def solve_stream(tables: Any, **settings: Unpack[SolveFields]) -> Iterator[Any]:
     >>> [table["status"].to_pylist() for table in solve_stream(tables)]
     [['unique'], ['multiple']]
     """
-    return _solved_one_by_one(_each_table(tables), *_in_memory(solve_stream, settings))
+    search, files, pool = _in_memory(solve_stream, settings)
+    check_progress(on_progress)
+    return _solved_one_by_one(_each_table(tables), search, files, pool, on_progress)
 
 
 def _in_memory(
@@ -183,12 +195,18 @@ def _each_table(tables: Any) -> Iterator[Any]:
     if hasattr(tables, "with_format") and hasattr(tables, "iter"):
         return iter(tables.with_format("arrow").iter(batch_size=ROWS_OF_A_TABLE))
     if not is_unordered(tables) and not isinstance(tables, Sequence):
-        raise InputError(f"tables are an iterable of them, or a reader of Arrow, {not_but(tables)}")
+        raise InputError(
+            f"tables are an iterable of them, or a reader of Arrow, {wrong_kind(tables)}"
+        )
     return iter(tables)
 
 
 def _solved_one_by_one(
-    tables: Iterator[Any], search: SearchSettings, files: FileSettings, pool: Pool
+    tables: Iterator[Any],
+    search: SearchSettings,
+    files: FileSettings,
+    pool: Pool,
+    on_progress: OnProgress,
 ) -> Iterator[Any]:
     """Yield tables with columns of answers."""
     names = map("table {:,}".format, count(1))
@@ -201,13 +219,18 @@ def _solved_one_by_one(
     if not first:
         return
     corpus = Corpus([first[-1][1]], files)
-    wanted = corpus.reader.columns_read
-    with pool:
+    wanted, totals = corpus.reader.columns_read, Summary()
+    with shown(on_progress, ROW_BAR) as show, pool:
+
+        def tell(progress: Progress) -> None:
+            show(replace(progress, expected_rows=None))  # more tables may come
+
         for each, source in chain(first, sources):
             read = corpus if source is first[-1][1] else Tables([source])
             if missing := [name for name in wanted if name not in read.columns]:
                 raise InputError(f"{source.path}: has no column {quoted(missing[0])}")
-            yield with_columns_of(table_of(solving(read, corpus, search, files), pool), each)
+            spec = replace(solving(read, corpus, search, files), totals=totals)
+            yield with_columns_of(pa.concat_tables(list(tables_of(spec, pool, tell=tell))), each)
 
 
 def solving(
@@ -246,7 +269,7 @@ def solve_file(
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[SolveFileFields],
 ) -> Summary:
     r"""Solve a corpus of puzzles from table to table.
@@ -258,8 +281,9 @@ def solve_file(
     inputs : str or path, or a sequence of them
         CSV, TSV, Parquet, JSON lines or text files, perhaps compressed; ``-`` is standard input.
         Folders, patterns such as ``corpora/*.csv``, and addresses such as ``s3://bucket/corpora``
-        stand for all their files. Or exact cover problems: problem files and names of families, or
-        tables whose column ``problem`` holds them, as of `count_file`.
+        stand for all their files. Or the text of a grid, if no file has this name. Or exact cover
+        problems: problem files and names of families, or tables whose column ``problem`` holds
+        them, as of `count_file`.
     output : str or path
         ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
         ``-`` for CSV on standard output. It holds all input columns, then ``solution``,
@@ -278,7 +302,7 @@ def solve_file(
     address : str, optional
         The scheduler of the cluster; by default a cluster is started on this machine.
     on_progress : callable or True, optional
-        Called with a `Progress` as rows are written; True draws a progress bar.
+        See `Progress`.
     search : SearchSettings, optional
         The settings of the search; the default ``limit`` is 2.
     files : FileSettings, optional
@@ -349,7 +373,7 @@ def count_file(
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
     **settings: Unpack[CountFileFields],
 ) -> Summary:
     r"""Count the covers of many problems, and write a table with a row for each.
@@ -372,7 +396,7 @@ def count_file(
         named by its first engine, or by ``memo`` if that took over. A problem that cannot be read
         is a row with a message.
     on_progress : callable or True, optional
-        As of `solve_file`.
+        See `Progress`.
     **settings
         As of `solve_file`: ``jobs``, ``backend``, ``address``, ``limit``, ``stats``, …, but for the
         notation of grids. Limits are those of a row: one that meets its ``limit`` has that count,

@@ -154,7 +154,7 @@ def _sort(
 
 
 def _spill(run: pa.BinaryArray, page_bytes: int, folder: str) -> list[_Page]:
-    """Write sorted keys to a file of their own, and return its pages."""
+    """Write sorted keys to a new file, and return its pages."""
     pages: list[_Page] = []
     step = max(len(run) * page_bytes // max(run.nbytes, 1), 1)
     with disk_errors(folder):

@@ -23,21 +23,38 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, JournalError, OutputError, counted, listed
+from batchsolve.errors import (
+    InputError,
+    JournalError,
+    OutputError,
+    ServerError,
+    counted,
+    first_line,
+    listed,
+)
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
-from batchsolve.runs.progress import ROW_BAR, Progress, Summary, note_columns, shown
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
 from batchsolve.search.in_order import each_with_output, in_one_pass, in_two_passes
 from batchsolve.search.rows import Write, search_rows
-from batchsolve.settings import FileSettings, SearchSettings, path_of, paths_of, settings_that
+from batchsolve.settings import (
+    FileSettings,
+    SearchSettings,
+    each_of,
+    path_of,
+    paths_of,
+    settings_that,
+)
 from batchsolve.tables.answers import RowTable
 from batchsolve.tables.blocks import Block, Boundary, numbered
 from batchsolve.tables.checksums import Checksums, Written, joined, sums_of
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.layouts import RowsError
-from batchsolve.tables.places import ServerError, exists, facts_of, files_of, is_address, suffix_of
-from batchsolve.tables.reader import Reader, number_kinds_of_block, number_types
+from batchsolve.tables.places import exists, facts_of, is_address, suffix_of
+from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, Tables
+from batchsolve.tables.texts import number_kinds_of_block, number_types
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -175,11 +192,25 @@ def table_of(
     spec: Spec,
     pool: Pool,
     most_rows: int | None = None,
-    on_progress: Callable[[Progress], None] | bool | None = None,
+    on_progress: OnProgress = None,
 ) -> pa.Table:
-    """Return the output table; tell of the progress as `shown` says."""
+    """Return the output table; tell of the progress as `shown` says, and log the sums."""
+    start = time.perf_counter()
     with shown(on_progress, ROW_BAR) as tell:
-        return pa.concat_tables(list(tables_of(spec, pool, most_rows, tell)))
+        made = pa.concat_tables(list(tables_of(spec, pool, most_rows, tell)))
+    _end(spec, spec.totals, pool, start)
+    LOG.info("%s", spec.totals)
+    return made
+
+
+def _end(spec: Spec, totals: Any, pool: Pool, start: float, rows_before: int = 0) -> None:
+    """Note in the sums of a run how it was done, and its time."""
+    totals.backend, totals.jobs = pool.backend, pool.jobs
+    if spec.engine:
+        totals.engine = spec.engine
+        totals.advice = spec.advice if totals.unfinished else ""
+    totals.seconds = time.perf_counter() - start
+    totals.rows_per_second = (totals.rows - rows_before) / totals.seconds
 
 
 def followed(
@@ -227,29 +258,35 @@ class FilePlace:
         return error.after(self.rows if error.name == self.name else 0)
 
 
-def refuse_own_output(inputs: Sequence[str], paths: Sequence[str], output: str) -> None:
+def refuse_own_output(inputs: Sequence[Any], paths: Sequence[Any], output: str) -> None:
     """Raise an error if the output is among the inputs.
 
     Parameters
     ----------
-    inputs, paths : sequence of str
-        The arguments, and the files that they stand for.
+    inputs : sequence
+        The arguments; tables among them are in no file.
+    paths : sequence
+        The files and tables that they stand for.
     output : str
 
     Raises
     ------
     InputError
     """
-    for path in paths:
+    for path in _files_among(paths):
         are_there = path != "-" and os.path.exists(path) and os.path.exists(output)
         if are_there and os.path.samefile(path, output):
             raise InputError(f"{path}: is both input and output; write to another file")
-    for folder in filter(os.path.isdir, inputs):
+    for folder in filter(os.path.isdir, _files_among(inputs)):
         if _lies_in(output, folder):
             raise InputError(
                 f"{output}: lies in {folder}, all of which is input; write elsewhere, or "
                 f"name the files, as in '{os.path.join(folder, '*.csv')}'"
             )
+
+
+def _files_among(inputs: Sequence[Any]) -> Iterator[str]:
+    return (os.fsdecode(one) for one in inputs if isinstance(one, str | bytes | os.PathLike))
 
 
 def _lies_in(path: str, folder: str) -> bool:
@@ -271,7 +308,7 @@ def identity_of(path: Any) -> str:
     try:
         facts = facts_of(path)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from error
+        raise InputError(f"{path}: {error.strerror or first_line(error)}") from error
     changed = str(np.datetime64(facts.changed, "ns")).replace("T", " ")
     return f"{path} of {facts.size:,} bytes, changed {changed} UTC"
 
@@ -326,8 +363,8 @@ def reader_of_numbers(corpus: Corpus, pool: Pool) -> Reader:
 
 # ---- from file to file ----------------------------------------------------------------------
 
-OpenSpec = Callable[[list[str], Output], Spec]
-"""Returns the specification of a run, given its input files and its output."""
+OpenSpec = Callable[[list[Any], Output], Spec]
+"""Returns the specification of a run, given its input files and tables and its output."""
 
 
 def run_files(
@@ -336,7 +373,7 @@ def run_files(
     output: Any,
     files: FileSettings,
     pool: Pool,
-    on_progress: Callable[[Progress], None] | bool | None,
+    on_progress: OnProgress,
 ) -> Any:
     """Carry out a specification from files to an output; return its sums, and log them."""
     names = paths_of("the input", inputs), path_of("the output", output)
@@ -363,7 +400,8 @@ class FileRun:
 
     Parameters
     ----------
-    inputs : list of str
+    inputs : table, or list of str or table
+        Names of files, and tables.
     output : str
     settings : FileSettings
     pool : Pool
@@ -375,8 +413,8 @@ class FileRun:
     ----------
     spec : Spec
     output : Output
-    paths : list of str
-        The files that the inputs stand for.
+    paths : list of str or TableSource
+        The files that the inputs stand for, and the tables.
     totals : Summary
         The sums of the rows that are written.
     rows_before : int
@@ -394,16 +432,16 @@ class FileRun:
 
     def __init__(
         self,
-        inputs: list[str],
+        inputs: Any,
         output: str,
         settings: FileSettings,
         pool: Pool,
         on_progress: Callable[[Progress], None] = lambda _: None,
         is_whole: bool = False,
     ) -> None:
-        self.inputs, self.settings = inputs, settings
+        self.inputs, self.settings = each_of(inputs), settings
         self.pool, self.on_progress = pool, on_progress
-        self.paths = files_of(inputs)
+        self.paths = files_and_tables("the input", inputs)
         self.output, self._is_whole = output_at(output, is_whole), is_whole
         self.rows_before = 0
         self.begin: Boundary | None = None
@@ -419,7 +457,6 @@ class FileRun:
         self.totals = spec.totals
         # before a journal is made, because a cluster may be unreachable
         with self.output.held(), self.pool as pool:
-            self.totals.backend, self.totals.jobs = pool.backend, pool.jobs
             is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
             reader = spec.reader
             if is_parquet and isinstance(spec.source, Corpus):
@@ -430,14 +467,9 @@ class FileRun:
             else:
                 with self._journal() as journal:
                     self._write(table, journal)
-        totals = self.totals
-        note_columns(totals, spec.source)
-        if spec.engine:
-            totals.engine = spec.engine
-            totals.advice = spec.advice if totals.unfinished else ""
-        totals.seconds = time.perf_counter() - start
-        totals.rows_per_second = (totals.rows - self.rows_before) / totals.seconds
-        return totals
+            note_columns(self.totals, spec.source)
+            _end(spec, self.totals, pool, start, self.rows_before)
+        return self.totals
 
     def _check(self) -> None:
         """Raise an error if nothing can be read or written as the settings say."""
@@ -469,8 +501,8 @@ class FileRun:
             raise
         blocks = blocks_for(self.pool, self.spec.source, self.begin, self.settings.chunk)
         blocks = numbered(blocks, len(parts))
-        how = table.reader.read, self.output.writer(table, self.pool), self.totals.rows + 1
-        rows = self.spec.work(blocks, self.pool, *how)
+        read, write = table.reader.read, self.output.writer(table, self.pool)
+        rows = self.spec.work(blocks, self.pool, read, write, self.totals.rows + 1)
         try:
             if not finished:
                 self._write_rows(rows, journal)

@@ -25,6 +25,7 @@ from batchsolve.runs.count import Stack
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.settings import UNLIMITED, whole_number
 from batchsolve.whole_files import text_of
+from batchsolve.words import InWords
 
 BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-C
 MOST_FILES = 1000  # without --files; clusters commonly allow job arrays of a thousand
@@ -36,8 +37,8 @@ _PART: Form = {**_PLACE, **_SUMS}  # the sums above the depth
 _RESULT: Form = {"problem": TEXT, **_PLACE, "above": _SUMS, **_SUMS, "complete": TRUTH}
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
+@dataclass(frozen=True, eq=False, repr=False)
+class Split(InWords):
     """The stacks at the depth of a split, and the sums above them.
 
     Attributes
@@ -60,6 +61,10 @@ class Split:
     stacks: Stacks
     count: int
     nodes: int
+
+    def __str__(self) -> str:
+        above = f"{counted(self.count, 'cover')} and {counted(self.nodes, 'node')}"
+        return f"{counted(len(self.stacks), 'stack')}; {above} above"
 
 
 def split(problem: Puzzle, stack: Stack = (), depth: int = 1, engine: str = "dlx") -> Split:
@@ -202,8 +207,8 @@ def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
     InputError
         If the file cannot be read, is damaged, or belongs to another problem.
     """
-    text = _text_of(path)
     with named_errors(path):
+        text = text_of(path)
         stacks = Stacks.from_jsonl(text, problem)
         header = parse(text.partition("\n")[0], _PART)
     return stacks, {key: header[key] for key in ("problem", *_PART)}
@@ -288,7 +293,8 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
 
 
 def _read_result(path: str) -> dict[str, Any]:
-    text = _text_of(path)
+    with named_errors(path):
+        text = text_of(path)
     with prefixed(f"{path}: not a result of batchsolve count --stacks PART --json", InputError):
         result = parse(text, {**_RESULT, SEAL: TEXT})
         check(result, {"part": whole(0, result["of"] - 1)})
@@ -297,8 +303,3 @@ def _read_result(path: str) -> dict[str, Any]:
             f"{path}: is damaged: its seal is not that of its numbers; count that part again"
         )
     return result
-
-
-def _text_of(path: str) -> str:
-    with named_errors(path):
-        return text_of(path)

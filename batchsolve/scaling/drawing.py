@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -206,9 +207,15 @@ def apart(ticks: Sequence[float], share: float = 0.08) -> list[float]:
 
 def save(figure: Figure, path: Path) -> None:
     """Write a figure; the same data make the same file."""
+    path.write_bytes(content(figure, path.suffix[1:]))
+
+
+def content(figure: Figure, form: str) -> bytes:
+    """Return the bytes of a file of a figure: ``svg``, ``png`` or ``pdf``."""
     import matplotlib as mpl
 
     # leave out the date, and make names reproducible
-    date = "CreationDate" if path.suffix == ".pdf" else "Date"
+    date, file = "CreationDate" if form == "pdf" else "Date", BytesIO()
     with mpl.rc_context({"svg.hashsalt": "batchsolve"}):
-        figure.savefig(path, metadata={date: None}, dpi=200)
+        figure.savefig(file, format=form, metadata={date: None}, dpi=200)
+    return file.getvalue()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from batchsolve.engines.choice import engine_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.runs.estimate import estimate
 from batchsolve.scaling.experiment import Experiment
-from batchsolve.scaling.measure import MeasuredRun, Workload
+from batchsolve.scaling.measure import MeasuredRun, Workload, depth_or_auto
 from batchsolve.scaling.simulation import Costs, Simulated, simulate
 from batchsolve.scaling.tree_shape import sample_shape
 from batchsolve.search.scheduler import PIECES_PER_WORKER, TASK_SECONDS, Sizing
@@ -21,59 +21,32 @@ DEPTHS = (None, 0, 1, 2, 3, 4, 5, 6, 7, 8)
 MOST_STACKS = 300_000  # of a split; deeper splits are not tried
 BUDGET_SECONDS = (None, 0.05, 0.2, 1.0, 3.0, 10.0, 30.0)
 CURVE_POINTS = 17  # powers of two from 1 to 65,536
-ALIKE = "tasks as for few workers"
+AS_IT_IS = "automatic settings"
 
 
 @dataclass(frozen=True, eq=False)
-class Check:
-    """A run beside its simulation.
+class Point:
+    """One simulation of a forecast: a row of ``forecast.csv``.
 
     Attributes
     ----------
-    run : MeasuredRun
-    measured, simulated : float
-        Seconds for the whole tree; a stopped run is assumed to go on at its pace.
-    simulated_tasks : int
+    part : {"check", "curve", "what if", "depth", "budget"}
+        A measured run again; automatic settings; those and variants that change one cost each; a
+        split depth with the automatic budget; a budget with the automatic depth.
+    setting : str
+        The depth, the budget, or the name of the variant.
+    simulated : Simulated
+    run : MeasuredRun, optional
+        The measured run of a check.
+    measured : float, optional
+        Its seconds for the whole tree; a stopped run is assumed to go on at its pace.
     """
 
-    run: MeasuredRun
-    measured: float
-    simulated: float
-    simulated_tasks: int
-
-    @property
-    def error(self) -> float:
-        """The error of the simulated time, as a share of the measured time."""
-        return self.simulated / self.measured - 1
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """The simulations for one number of workers.
-
-    Attributes
-    ----------
-    workers : int
-    what_if : dict of str to Simulated
-        The search as it is, and variants that change one thing each.
-    depths, budgets : list of (setting, Simulated)
-        Every depth with the automatic budget, every budget (in seconds) with the automatic depth.
-    """
-
-    workers: int
-    what_if: dict[str, Simulated]
-    depths: list[tuple[int | None, Simulated]]
-    budgets: list[tuple[float | None, Simulated]]
-
-    @property
-    def best_depth(self) -> int | None:
-        """The split depth of the shortest simulated run; None is automatic."""
-        return min(self.depths, key=lambda tried: tried[1].wall)[0]
-
-    @property
-    def best_budget(self) -> float | None:
-        """The budget of the shortest simulated run, in seconds; None is automatic."""
-        return min(self.budgets, key=lambda tried: tried[1].wall)[0]
+    part: str
+    setting: str
+    simulated: Simulated
+    run: MeasuredRun | None = None
+    measured: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,19 +61,24 @@ class Forecast:
     nodes_known : bool
         True if the size was counted; otherwise it is estimated.
     costs : Costs
-    checks : list of Check
-    curve : list of Simulated
-        Simulations with the automatic settings, by number of workers.
-    choices : list of Choice
+    points : list of Point
     """
 
     name: str
     nodes: float
     nodes_known: bool
     costs: Costs
-    checks: list[Check]
-    curve: list[Simulated]
-    choices: list[Choice]
+    points: list[Point]
+
+    def of(self, part: str, workers: int | None = None) -> list[Point]:
+        """Return the points of a part, perhaps only those with a number of workers."""
+        found = [point for point in self.points if point.part == part]
+        return [p for p in found if workers in (None, p.simulated.workers)]
+
+    @property
+    def workers(self) -> list[int]:
+        """The numbers of workers for which depths and budgets were tried."""
+        return list(dict.fromkeys(point.simulated.workers for point in self.of("what if")))
 
 
 def forecast(
@@ -173,16 +151,17 @@ def _forecast(
     def simulated(jobs: int, costs: Costs, **rules: Any) -> Simulated:
         return simulate(nodes, jobs, costs, shape, **rules)
 
-    checks = []
+    points = []
     for run in runs:
         again = simulated(run.jobs, costs, split_depth=run.split_depth)
-        checks.append(Check(run, run.wall * nodes / run.nodes, again.wall, again.tasks))
+        whole = run.wall * nodes / run.nodes
+        points.append(Point("check", f"depth {run.depth}", again, run, whole))
     away = replace(costs, overhead=costs.overhead + latency)
-    powers = [2**k for k in range(CURVE_POINTS) if 2**k <= max(workers, default=1)]
-    points = sorted({*powers, *workers})
-    curve = [simulated(p, away) for p in points]
-    choices = [_choice(p, away, simulated) for p in workers]
-    return Forecast(name, nodes, bool(counted), costs, checks, curve, choices)
+    powers = {2**k for k in range(CURVE_POINTS) if 2**k <= max(workers, default=1)}
+    points += [Point("curve", AS_IT_IS, simulated(p, away)) for p in sorted({*powers, *workers})]
+    for p in workers:
+        points += _variants(p, away, simulated)
+    return Forecast(name, nodes, bool(counted), costs, points)
 
 
 def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
@@ -210,19 +189,21 @@ def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
     )
 
 
-def _choice(workers: int, costs: Costs, simulated: Callable[..., Simulated]) -> Choice:
+def _variants(workers: int, costs: Costs, simulated: Callable[..., Simulated]) -> Iterator[Point]:
+    """Yield simulations of a number of workers: other costs, depths and budgets."""
     few = Sizing(TASK_SECONDS, 0.0, PIECES_PER_WORKER * workers)
-    what_if = {
-        "automatic settings": simulated(workers, costs),
-        "results cost no time": simulated(workers, replace(costs, master=0.0)),
-        "no time between tasks": simulated(workers, replace(costs, overhead=0.0)),
-        ALIKE: simulated(workers, costs, sizing=few),
-    }
-    depths: list[tuple[int | None, Simulated]] = []
+    yield Point("what if", AS_IT_IS, simulated(workers, costs))
+    free = replace(costs, master=0.0)
+    yield Point("what if", "results cost no time", simulated(workers, free))
+    gapless = replace(costs, overhead=0.0)
+    yield Point("what if", "no time between tasks", simulated(workers, gapless))
+    yield Point("what if", "tasks as for few workers", simulated(workers, costs, sizing=few))
     for depth in DEPTHS:
-        depths.append((depth, simulated(workers, costs, split_depth=depth)))
-        if depth is not None and depths[-1][1].stacks > MOST_STACKS:
+        found = simulated(workers, costs, split_depth=depth)
+        yield Point("depth", str(depth_or_auto(depth)), found)
+        if depth is not None and found.stacks > MOST_STACKS:
             break
-    nodes = {s: None if s is None else max(1, int(s * costs.rate)) for s in BUDGET_SECONDS}
-    budgets = [(s, simulated(workers, costs, budget=budget)) for s, budget in nodes.items()]
-    return Choice(workers, what_if, depths, budgets)
+    for seconds in BUDGET_SECONDS:
+        budget = None if seconds is None else max(1, int(seconds * costs.rate))
+        setting = "auto" if seconds is None else f"{seconds:g} s"
+        yield Point("budget", setting, simulated(workers, costs, budget=budget))

@@ -35,7 +35,7 @@ from batchsolve.settings import (
     UNLIMITED,
     FileSettings,
     SearchSettings,
-    check_bounds,
+    check_fields,
     setting,
     whole_number,
 )
@@ -177,7 +177,7 @@ class Plan:
     time_limit: float | None = None
 
     def __post_init__(self) -> None:
-        check_bounds(self)
+        check_fields(self)
         for jobs in self.jobs:
             if jobs is not None:
                 whole_number("the number of jobs", jobs, 1)

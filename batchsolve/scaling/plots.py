@@ -171,19 +171,21 @@ def forecast_figure(found: Forecast) -> Figure:
     name, _, settings = found.name.partition(", ")
     title = f"Forecast: {short_name(name)}"
     figure, (axes,) = drawing.new_figure(title, settings)
-    workers = [point.workers for point in found.curve]
-    simulated = [point.efficiency for point in found.curve]
+    curve = [point.simulated for point in found.of("curve")]
+    workers, simulated = zip(*((run.workers, run.efficiency) for run in curve), strict=True)
     axes.plot(workers, simulated, ".-", color=COLORS[0], label="simulated, automatic settings")
     measured = [
-        (check.run.jobs, found.nodes / found.costs.rate / (check.run.jobs * check.measured))
-        for check in found.checks
-        if check.run.split_depth is None
+        (p.simulated.workers, p.simulated.efficiency * p.simulated.wall / p.measured)
+        for p in found.of("check")
+        if p.measured and p.setting == "depth auto"
     ]
     if measured:
         axes.plot(*zip(*measured, strict=True), "kx", markersize=8, label="measured")
-    names = list(found.choices[0].what_if)[1:] if found.choices else []
-    for k, name in enumerate(names, 1):
-        points = [(c.workers, c.what_if[name].efficiency) for c in found.choices]
+    variants: dict[str, list[tuple[int, float]]] = {}
+    for point in found.of("what if"):
+        run = point.simulated
+        variants.setdefault(point.setting, []).append((run.workers, run.efficiency))
+    for k, (name, points) in enumerate(list(variants.items())[1:], 1):
         marks = {"color": COLORS[k], "marker": MARKERS[k], "markersize": 5 + 2 * k}
         axes.plot(*zip(*points, strict=True), linestyle="", fillstyle="none", label=name, **marks)
     axes.axhline(GOOD, color=GREY, linestyle=":", label=f"{GOOD:.0%} of all workers' time")

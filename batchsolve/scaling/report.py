@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import base64
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from batchsolve.errors import disk_errors
-from batchsolve.pictures.page import html_page
+from batchsolve.pictures.page import html_page, html_table
 from batchsolve.pictures.svg import text_beside
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, write_csv
-from batchsolve.scaling.forecast import Choice, Forecast
-from batchsolve.scaling.measure import depth_or_auto
+from batchsolve.scaling.forecast import Forecast
 from batchsolve.scaling.simulation import Simulated
 from batchsolve.scaling.speedup import (
     LAWS,
@@ -91,36 +90,20 @@ def speedup_rows(experiment: Experiment) -> list[dict[str, Any]]:
 
 def forecast_rows(forecasts: list[Forecast]) -> list[dict[str, Any]]:
     """Return a row of ``forecast.csv`` for each simulation."""
-    rows: list[dict[str, Any]] = []
-    for found in forecasts:
-        for check in found.checks:
-            about: dict[str, Any] = {
-                "setting": f"depth {check.run.depth}",
-                "workers": check.run.jobs,
-            }
-            times: dict[str, Any] = {
-                "simulated_seconds": check.simulated,
-                "measured_seconds": check.measured,
-            }
-            work = found.nodes / found.costs.rate / check.run.jobs
-            sums = {"efficiency": work / check.simulated, "tasks": check.simulated_tasks}
-            rows.append({"forecast": found.name, "part": "check", **about, **times, **sums})
-        simulated = [("curve", "automatic settings", run) for run in found.curve]
-        for choice in found.choices:
-            simulated += [("what if", name, run) for name, run in choice.what_if.items()]
-            simulated += [("depth", str(depth_or_auto(of)), run) for of, run in choice.depths]
-            simulated += [("budget", _budget(of), run) for of, run in choice.budgets]
-        for part, setting, run in simulated:
-            about = {"setting": setting, "workers": run.workers}
-            times = {"simulated_seconds": run.wall, "measured_seconds": None}
-            sums = {"efficiency": run.efficiency, "tasks": run.tasks}
-            rows.append({"forecast": found.name, "part": part, **about, **times, **sums})
-    return rows
-
-
-def _budget(seconds: float | None) -> str:
-    """Return a budget as reports show it."""
-    return "auto" if seconds is None else f"{seconds:g} s"
+    return [
+        {
+            "forecast": found.name,
+            "part": point.part,
+            "setting": point.setting,
+            "workers": point.simulated.workers,
+            "simulated_seconds": point.simulated.wall,
+            "measured_seconds": point.measured,
+            "efficiency": point.simulated.efficiency,
+            "tasks": point.simulated.tasks,
+        }
+        for found in forecasts
+        for point in found.points
+    ]
 
 
 def render(
@@ -290,23 +273,33 @@ def _runs(experiment: Experiment) -> list[str]:
 def _forecast(found: Forecast) -> list[str]:
     known = "counted" if found.nodes_known else "estimated by Knuth's probes"
     work = found.nodes / found.costs.rate
-    errors = [abs(check.error) for check in found.checks]
-    checks = [
-        {
-            "run": check.run.run,
-            "workers": check.run.jobs,
-            "depth": check.run.depth,
-            "measured s": _seconds(check.measured),
-            "simulated s": _seconds(check.simulated),
-            "error": f"{check.error:+.1%}",
-            "tasks": f"{check.run.tasks:,}" if check.run.complete else "–",
-            "simulated": f"{check.simulated_tasks:,}",
-        }
-        for check in found.checks
-    ]
+    errors, checks = [], []
+    for point in found.of("check"):
+        run, again = point.run, point.simulated
+        assert run is not None
+        assert point.measured is not None
+        error = again.wall / point.measured - 1
+        errors.append(abs(error))
+        checks.append(
+            {
+                "run": run.run,
+                "workers": run.jobs,
+                "depth": run.depth,
+                "measured s": _seconds(point.measured),
+                "simulated s": _seconds(again.wall),
+                "error": f"{error:+.1%}",
+                "tasks": f"{run.tasks:,}" if run.complete else "–",
+                "simulated": f"{again.tasks:,}",
+            }
+        )
     curve = [
-        {"workers": f"{p.workers:,}", **_simulated(p), "tasks": f"{p.tasks:,}", "rounds": p.rounds}
-        for p in found.curve
+        {
+            "workers": f"{run.workers:,}",
+            **_simulated(run),
+            "tasks": f"{run.tasks:,}",
+            "rounds": run.rounds,
+        }
+        for run in (point.simulated for point in found.of("curve"))
     ]
     parts = [
         f"<h2>Forecast: {escape(short_name(found.name))}</h2>",
@@ -320,8 +313,8 @@ def _forecast(found: Forecast) -> list[str]:
         "<h3>More workers, automatic settings</h3>",
         _table(curve),
     ]
-    for choice in found.choices:
-        parts += _choice(choice)
+    for workers in found.workers:
+        parts += _variants(found, workers)
     return parts
 
 
@@ -347,26 +340,24 @@ def _assumptions(found: Forecast) -> list[str]:
     ]
 
 
-def _choice(choice: Choice) -> list[str]:
-    sizing = Sizing.of(choice.workers)
-    depth = depth_or_auto(choice.best_depth)
-    budget = choice.best_budget
-    said = "automatic" if budget is None else f"{budget:g} s of nodes"
-    what_if = [
-        {"": name, **_simulated(run), "tasks": f"{run.tasks:,}"}
-        for name, run in choice.what_if.items()
+def _variants(found: Forecast, workers: int) -> list[str]:
+    sizing = Sizing.of(workers)
+    what_if, depths, budgets = (found.of(part, workers) for part in ("what if", "depth", "budget"))
+    depth, budget = (min(of, key=lambda p: p.simulated.wall).setting for of in (depths, budgets))
+    variants = [
+        {"": p.setting, **_simulated(p.simulated), "tasks": f"{p.simulated.tasks:,}"}
+        for p in what_if
     ]
-    depths = [{"depth": depth_or_auto(d), **_simulated(run)} for d, run in choice.depths]
-    budgets = [{"budget": _budget(b), **_simulated(run)} for b, run in choice.budgets]
     return [
-        f"<h3>{choice.workers:,} workers</h3>",
-        f"<p>Best depth: {depth}. Best budget: {said}. The first table changes one thing at a "
-        f"time, to show what limits the efficiency. Tasks take {sizing.least_seconds:.3g} to "
-        f"{sizing.full_seconds:.3g} s, the longest while {sizing.pieces:,} pieces wait; in the "
-        f"last row up to {TASK_SECONDS:g} s and {PIECES_PER_WORKER * choice.workers:,}.</p>",
-        _table(what_if),
-        _table(depths),
-        _table(budgets),
+        f"<h3>{workers:,} workers</h3>",
+        f"<p>Best depth: {depth}. Best budget of a task: {budget}. The first table changes one "
+        f"thing at a time, to show what limits the efficiency. Tasks take "
+        f"{sizing.least_seconds:.3g} to {sizing.full_seconds:.3g} s, the longest while "
+        f"{sizing.pieces:,} pieces wait; in the last row up to {TASK_SECONDS:g} s and "
+        f"{PIECES_PER_WORKER * workers:,}.</p>",
+        _table(variants),
+        _table([{"depth": p.setting, **_simulated(p.simulated)} for p in depths]),
+        _table([{"budget": p.setting, **_simulated(p.simulated)} for p in budgets]),
     ]
 
 
@@ -377,15 +368,8 @@ def _simulated(run: Simulated) -> dict[str, str]:
 
 def _table(rows: Sequence[Mapping[str, object]], kind: str = "numbers") -> str:
     """Return a table; its rows, one or more, have the heads of the columns as keys."""
-
-    def row(tag: str, cells: Iterable[object]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{escape(str(c))}</{tag}>" for c in cells) + "</tr>"
-
-    body = "\n".join(row("td", cells.values()) for cells in rows)
-    return (
-        f'<div class="scroll {kind}"><table><thead>{row("th", rows[0])}</thead>\n'
-        f"<tbody>\n{body}\n</tbody></table></div>"
-    )
+    lines = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+    return f'<div class="scroll {kind}">{html_table(lines)}</div>'
 
 
 def _seconds(value: float) -> str:

@@ -9,6 +9,10 @@ yet, weights stand for levels, too.
 
 Stacks with branches make levels between those of the others, and what is alike there is an option
 of a branch. Those that are not possible any more are counted, too: they are as many everywhere.
+
+Both are wrong where a few subtrees hold most of the nodes, as below grids of 16×16. That shows in
+what they have said before: the nodes of the whole tree, as estimated in the last part of the
+search, differ then. The doubt is the range of all these.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from batchsolve.search.scheduler import Piece
 LEVELS = 256  # two for each number of options; deeper ones are taken as one
 HUGE = 1e100  # nodes of a subtree; a larger one is finished as little
 STALE = 1.01  # times as many nodes, after which the share is estimated again
+REMEMBERED = 4  # estimates count until so many times as many nodes are visited
 
 
 class FinishedShare:
@@ -45,6 +50,7 @@ class FinishedShare:
         self._left = np.zeros((LEVELS, LEVELS))  # stacks that tasks at a level left at another
         self._count(self._levels(start.stacks), self._sizes(start.stacks), start.weights, 1)
         self._known_at, self._known = -1.0, 0.0
+        self._said: list[tuple[int, float, float]] = []  # nodes, and two estimates of all nodes
 
     def add(self, piece: Piece, outcome: Outcome, searched: Bools, left: Piece) -> None:
         """Add the result of a task: its piece, the stacks it began, and the piece that is left."""
@@ -69,7 +75,19 @@ class FinishedShare:
             return 1.0
         if not self._known_at <= nodes < STALE * self._known_at:
             self._known_at, self._known = nodes, nodes / max(1.0, nodes + self._nodes_left(nodes))
+            self._said = [one for one in self._said if one[0] * REMEMBERED >= nodes]
+            by_levels, by_weights = self._known, self.by_weights
+            wholes = nodes / max(1 / HUGE, by_levels), nodes / max(1 / HUGE, by_weights)
+            self._said.append((nodes, *wholes))
         return self._known
+
+    def between(self, nodes: int) -> tuple[float, float]:
+        """Return the lowest and the highest share that the estimates so far leave possible."""
+        share = self.by_levels(nodes)
+        if share == 1.0:
+            return 1.0, 1.0
+        wholes = [max(1.0, nodes, whole) for _, *both in self._said for whole in both]
+        return nodes / max(wholes, default=1.0), nodes / min(wholes, default=1.0)
 
     def _nodes_left(self, nodes: int) -> float:
         """Estimate the nodes below the open stacks, level by level from the deepest."""

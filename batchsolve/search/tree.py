@@ -181,7 +181,7 @@ class TreeSearch:
 
     @property
     def finished_between(self) -> tuple[float, float]:
-        """The lower and the upper of two such estimates; an uneven tree has them far apart."""
+        """The range of such estimates, also of earlier ones; it is wide in an uneven tree."""
         return self._goal.finished_between
 
     @property

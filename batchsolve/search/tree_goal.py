@@ -173,9 +173,8 @@ class TreeGoal:
 
     @property
     def finished_between(self) -> tuple[float, float]:
-        """The lower and the upper of two such estimates; an uneven tree has them far apart."""
-        low, high = sorted((self.finished_share, self._finished.by_weights))
-        return low, high
+        """The range of such estimates, also of earlier ones; it is wide in an uneven tree."""
+        return self._finished.between(self.totals.nodes)
 
     @property
     def n_nodes(self) -> int:

@@ -11,8 +11,8 @@ The core (``core/symmetry/forms.h``) finds them; it refuses grids whose clues cl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 from math import factorial
 from typing import Any
 
@@ -20,12 +20,17 @@ import numpy as np
 
 from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.core import native
-from batchsolve.errors import InputError, ProblemError, is_table, named_errors
+from batchsolve.errors import InputError, ProblemError, counted, is_table, named_errors
 from batchsolve.formats.drawings import read_grid
+from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.settings import Box, checked_box
+from batchsolve.words import InWords
+
+AT_ONCE = 10_000  # grids, which take some tenths of a second
 
 MOST_STATES = 1 << 17
 """States of a search at a time; 9×9 puzzles, even the most symmetric ones, need some hundreds."""
@@ -37,8 +42,8 @@ _MOST_ORDERS = factorial(8)  # of stacks, all of which are tried
 _MOST_SYMMETRIES = 2**63 - 1  # which are counted
 
 
-@dataclass(frozen=True, eq=False)
-class CanonicalForms:
+@dataclass(frozen=True, eq=False, repr=False)
+class CanonicalForms(InWords):
     """The canonical forms of puzzles.
 
     Attributes
@@ -70,6 +75,17 @@ class CanonicalForms:
     rows: Bytes
     columns: Bytes
 
+    @classmethod
+    def joined(cls, parts: list[CanonicalForms]) -> CanonicalForms:
+        """Return the forms of one part after another."""
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+    def __str__(self) -> str:
+        n = int(np.count_nonzero(self.found))
+        missing = "" if n == len(self) else f", {len(self) - n:,} of them not found"
+        return f"{counted(len(self), 'canonical form')}{missing}"
+
     def __len__(self) -> int:
         return len(self.grids)
 
@@ -86,6 +102,7 @@ def canonical_forms(
     box: Box | None = None,
     alphabet: str | None = None,
     blank: str | None = None,
+    on_progress: OnProgress = None,
 ) -> CanonicalForms:
     """Return the canonical forms of puzzles or of completed grids.
 
@@ -99,6 +116,8 @@ def canonical_forms(
         As in `canonical`, in place of a problem.
     alphabet, blank : str, optional
         As in `canonical`, for texts.
+    on_progress : callable or True, optional
+        See `Progress`.
 
     Returns
     -------
@@ -145,7 +164,21 @@ def canonical_forms(
     for k in np.flatnonzero(clashes >= 0)[:1].tolist():
         what = problem.explain_clash(problem.stack(array[k]).tolist(), int(clashes[k]))
         raise InputError(f"grid {k}: {what}")
-    return forms_of(problem, array)
+    with shown(on_progress, ROW_BAR) as tell:
+        return CanonicalForms.joined(list(_parts(problem, array, tell)))
+
+
+def _parts(
+    problem: GridProblem, grids: Bytes, tell: Callable[[Progress], None]
+) -> Iterator[CanonicalForms]:
+    """Yield the forms of grids, some at a time."""
+    totals = Summary()
+    for begin in range(0, max(1, len(grids)), AT_ONCE):
+        check_interrupt()
+        part = forms_of(problem, grids[begin : begin + AT_ONCE])
+        totals.rows += len(part)
+        tell(Progress(len(part), totals, len(grids)))
+        yield part
 
 
 def _of_texts(

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from math import prod
 from typing import TypeVar
 
@@ -38,19 +39,19 @@ from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import BlockSize, Boundary, is_list, is_text, storage_of
 from batchsolve.tables.layouts import delimited, lines
 from batchsolve.tables.places import is_address
-from batchsolve.tables.reader import Batch, BlankGrids, Reader, number_kinds
+from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of
 from batchsolve.tables.rule_columns import (
     CAGES,
     COLUMNS,
     CONSTRAINTS,
+    MARKS,
     REGIONS,
     RULES,
     SUMS,
     RuleColumns,
 )
-from batchsolve.tables.shapes import BOX, Shape, Shapes, box_of
 from batchsolve.tables.sources import Source, Tables
-from batchsolve.tables.texts import as_text, in_one_line
+from batchsolve.tables.texts import as_text, in_one_line, number_kinds, pencil_marks
 
 PUZZLE_NAMES = (
     *("puzzle", "puzzles", "quizzes", "quiz", "question", "questions", "grid", "sudoku"),
@@ -123,7 +124,7 @@ class Corpus(Tables):
         how = how or FileSettings()
         given = RuleColumns(0, how.box, how.rules, how.regions, fixed=problem)
         super().__init__(inputs, filename, size)
-        self._blank = how.blank
+        self._blank, self._filename = how.blank, filename
         self._check_named(how.column, how.solution_column)
         self._rule_columns = self._columns_of_rules(how.rule_columns)
         self._others = set(other_columns)
@@ -132,18 +133,15 @@ class Corpus(Tables):
             try:
                 found = how.column or self._puzzle_column(how.solution_column)
                 self.solution_column = how.solution_column or self._solution_column(found or "")
-                blank = None if found else self._blank_grids(given.known_digits)
-                self.column = found or self._with_blank_grids(blank)
-                shapes = self._choose_shapes(given, how.alphabet, one_shape)
+                self.column = found or self._blank_column(given.known_digits)
+                self.reader = self._choose_shapes(given, how.alphabet, one_shape)
                 break
             except InputError:
                 if is_last:
                     raise
-        self.problem, self.notation = shapes.main.problem, shapes.main.notation
-        self.rule_columns = shapes.main.rules.names
-        self.reader = Reader(
-            self.schema, self.column, self.solution_column, shapes, filename, blank=blank
-        )
+        main = self.reader.main
+        self.problem, self.notation = main.problem, main.notation
+        self.rule_columns = main.rules.names
 
     def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
         """Yield the blocks of the corpus, parsed in this process."""
@@ -288,13 +286,17 @@ class Corpus(Tables):
         grids = (notation.encode(texts)[0][is_given] for notation in kinds)
         return any((np.sort(each, axis=1) == full).all() for each in grids)
 
-    def _blank_grids(self, known_digits: int | None) -> BlankGrids:
-        """Return the blank grids of a table without puzzles."""
-        free = (name for name in PUZZLE_NAMES if name not in self.columns)
-        rules = tuple(name for name in self._rule_columns if name != self.solution_column)
-        blank = BlankGrids(next(free, "blank"), self.solution_column, rules, known_digits)
-        codes = forms(blank.texts(self._sample))
-        size = Form.of(_most_common(code for code in codes.tolist() if code) or 0).n_digits
+    @property
+    def _sizing(self) -> tuple[str, ...]:
+        """The columns that tell the sizes of blank grids; see `blank_grids`."""
+        rules = (name for name in (REGIONS, CAGES, CONSTRAINTS) if name in self._rule_columns)
+        return tuple(dict.fromkeys(filter(None, (self.solution_column, *rules))))
+
+    def _blank_column(self, known_digits: int | None) -> str:
+        """Add a column of blank grids to the first rows of a table without puzzles; return it."""
+        blank = blank_grids(self._sample, self._sizing, known_digits)
+        codes = forms(blank).tolist()
+        size = Form.of(_most_common(code for code in codes if code) or 0).n_digits
         known = self._named((*SOLUTION_NAMES, *self._others))
         no_puzzles = (BOX, self.solution_column, *COLUMNS, *self._others, *known)
         for name in self.columns:
@@ -307,23 +309,26 @@ class Corpus(Tables):
                         f"say so with `column`, or leave it out of the table"
                     )
         if not size and len(self._sample):
+            rules = [name for name in self._rule_columns if name != self.solution_column]
             raise InputError(
                 f"no column is known as a puzzle column, and {listed(rules)} may be rules of blank "
                 f"grids of an unknown size: {listed(self.columns)}; say which with `column`, or "
                 f"name the `box` of blank grids"
             )
-        return replace(blank, usual=known_digits or size or 9)
-
-    def _with_blank_grids(self, blank: BlankGrids | None) -> str:
-        """Add blank grids to the first rows; return their column."""
-        assert blank is not None
-        self._sample = self._sample.append_column(blank.name, blank.texts(self._sample))
-        return blank.name
+        name = next((name for name in PUZZLE_NAMES if name not in self.columns), "blank")
+        blank = blank_grids(self._sample, self._sizing, known_digits or size or 9)
+        self._sample = self._sample.append_column(name, blank)
+        return name
 
     def _written(self, table: pa.Table) -> pa.Array:
         """Return the texts that tell the alphabet: puzzles, or the solutions of blank grids."""
         is_blank = self.column not in self.columns
         return _texts(table, (self.solution_column if is_blank else None) or self.column)
+
+    def _have_pencil_marks(self) -> bool:
+        """Return True if some puzzles of the first rows are grids of pencil marks."""
+        texts = as_text(self._sample[self.column], self.column)
+        return bool(pencil_marks(texts, in_one_line(texts)))
 
     def _solution_column(self, taken: str) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
@@ -363,7 +368,9 @@ class Corpus(Tables):
         delimiter = self._sources[0].layout.delimiter
         return f" (separated by {names[delimiter]})" if delimiter else ""
 
-    def _choose_shapes(self, given: RuleColumns, alphabet: str | None, one_shape: bool) -> Shapes:
+    def _choose_shapes(self, given: RuleColumns, alphabet: str | None, one_shape: bool) -> Reader:
+        columns = self.schema, self.column, self.solution_column
+        reader = partial(Reader, *columns, filename=self._filename, sizing=self._sizing)
         names, boxes = tuple(filter(self._holds_rules, COLUMNS)), self._boxes()
         has_boxes = boxes is not None
         if (drawn := self._drawn(given)) is not None:
@@ -373,11 +380,13 @@ class Corpus(Tables):
                     f"grids that overlap have the same boxes; leave out the column {BOX!r}"
                 )
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
-            return Shapes(Shape(replace(drawn, names=names), notation, notation))
+            return reader(main=Shape(replace(drawn, names=names), notation, notation))
         texts, signs = self._written(self._sample), Signs(alphabet, self._blank)
+        if self._have_pencil_marks():
+            names = tuple(name for name in COLUMNS if name in (*names, MARKS))
         if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():
             # no row has a grid, and the rules tell their size
-            texts = BlankGrids(self.column, self.solution_column, names).texts(self._sample)
+            texts = blank_grids(self._sample, self._sizing)
         codes = forms(texts)
         survey = Survey(self._blank)
         survey.add(texts)
@@ -410,13 +419,19 @@ class Corpus(Tables):
         elif alphabet and alphabet[0] not in BLANKS:
             signs = replace(signs, like=symbols_of(alphabet))
         others = [form for form in others if form != Form(size, not notation.symbols)]
-        notations = self._notations(texts, codes, others, signs)
         shape = Shape(main, notation, self._solution_notation(codes, size, notation))
-        solutions = {
-            form: self._solution_notation(codes, form.n_digits, each)
-            for form, each in notations.items()
+        known = {
+            form: (each, self._solution_notation(codes, form.n_digits, each))
+            for form, each in self._notations(texts, codes, others, signs).items()
         }
-        return Shapes(shape, signs, is_one, has_boxes, needs_boxes, notations, solutions)
+        return reader(
+            main=shape,
+            signs=signs,
+            is_one=is_one,
+            has_boxes=has_boxes,
+            needs_boxes=needs_boxes,
+            known=known,
+        )
 
     def _notation(
         self, survey: Survey, size: int, signs: Signs, is_for_others: bool, first: int

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.errors import InputError, prefixed, quoted, twice
+from batchsolve.errors import InputError, prefixed, quoted, repeated
 from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
 from batchsolve.formats.grid_texts import (
     DrawnForm,
@@ -29,7 +29,6 @@ from batchsolve.formats.grid_texts import (
     drawn_grids,
     form_of_drawing,
     in_one_line,
-    pencil_marks,
     rows_of_line,
 )
 from batchsolve.json_records import loads
@@ -85,8 +84,6 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     if is_grid_document(head):
         return pa.table(read_grid_document(content()))
     first_lines = head[:DRAWN_BYTES].decode(errors="replace")
-    if len(head) < DRAWN_BYTES and (columns := pencil_marks(first_lines)):
-        return pa.table(columns)
     if form := form_of_drawing(first_lines):
         return _drawn_table(content().removeprefix(BOM).decode(), form)
     return None
@@ -278,7 +275,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     grids = [k for k, name in enumerate(names) if looks_like_grid(name)]
     if grids:
         return _headless_names(len(names), grids), begin
-    if (name := twice(names)) is not None:
+    if (name := repeated(names)) is not None:
         raise InputError(f"the header names column {quoted(name)} twice; rename one")
     return names, end
 

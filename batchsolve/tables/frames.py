@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, first_line, not_but, quoted, shortened
+from batchsolve.errors import InputError, first_line, quoted, shortened, wrong_kind
 from batchsolve.settings import each_of, path_of
 from batchsolve.tables.blocks import is_list
 from batchsolve.tables.places import files_of
@@ -108,7 +108,7 @@ def arrow_table(table: Any) -> pa.Table:
     if is_column or not (is_pandas or hasattr(table, "__arrow_c_stream__")):
         raise InputError(
             f"a table is one of Arrow, a data frame of pandas or polars, or has "
-            f"__arrow_c_stream__, {not_but(table)}"
+            f"__arrow_c_stream__, {wrong_kind(table)}"
         )
     try:
         if is_pandas:

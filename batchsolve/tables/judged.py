@@ -22,8 +22,7 @@ from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usu
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.tables.answers import solved_among, with_new_columns
-from batchsolve.tables.reader import Batch
-from batchsolve.tables.shapes import Grids
+from batchsolve.tables.reader import Batch, Grids
 from batchsolve.tables.texts import as_text, in_one_line
 
 NO_VALUE = "(none)"
@@ -209,6 +208,14 @@ def judge(
     return JudgedRows(len(batch), dict(zip(labels, sums, strict=True)), named, examples, rows)
 
 
+VERDICTS = (pa.field("right", pa.bool_()), pa.field("wrong_cells", pa.int64()))
+
+
+def verdict_schema(given: pa.Schema) -> pa.Schema:
+    """Return the columns of rows with the columns ``right`` and ``wrong_cells``."""
+    return with_new_columns(given, VERDICTS)
+
+
 def _with_verdicts(table: pa.Table, counts: Ints) -> pa.Table:
     """Return rows with a column ``right``, null in unjudged rows, and one of their wrong cells.
 
@@ -217,12 +224,10 @@ def _with_verdicts(table: pa.Table, counts: Ints) -> pa.Table:
     of = dict(zip(FIELDS, counts.T, strict=True))
     wrong = of["cells"] - of["cells_right"] + of["clues"] - of["clues_kept"]
     is_unknown = of["unjudged"] > 0
-    new = {
-        "right": pa.array(of["right"] > 0, mask=is_unknown),
-        "wrong_cells": pa.array(wrong, mask=is_unknown | (of["several"] > 0)),
-    }
-    schema = with_new_columns(table.schema, [pa.field(name, one.type) for name, one in new.items()])
-    return pa.Table.from_arrays([*table.columns, *new.values()], schema=schema)
+    right = pa.array(of["right"] > 0, mask=is_unknown)
+    wrong_cells = pa.array(wrong, mask=is_unknown | (of["several"] > 0))
+    schema = verdict_schema(table.schema)
+    return pa.Table.from_arrays([*table.columns, right, wrong_cells], schema=schema)
 
 
 def _graded(

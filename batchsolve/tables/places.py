@@ -24,7 +24,8 @@ from urllib.parse import quote
 import pyarrow as pa
 from pyarrow import fs
 
-from batchsolve.errors import InputError, disk_errors, first_line
+from batchsolve.errors import InputError, ServerError, disk_errors, first_line
+from batchsolve.formats.drawings import is_grid
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 _OWN_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # of pyarrow
@@ -35,6 +36,7 @@ COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 SAID_AFTER = 5.0  # seconds of waiting for a server
 GIVEN_UP_AFTER = 30.0  # seconds in which a server of http sends nothing
+S3_TRIES = 10  # of a request to a busy server, which take 20 to 90 s, and on average a minute
 
 
 class Facts(NamedTuple):
@@ -117,6 +119,10 @@ def file_system(address: str) -> tuple[fs.FileSystem, str]:
     try:
         if scheme in _OWN_SCHEMES:
             system, path = fs.FileSystem.from_uri(address)
+            if scheme == "s3":  # else it gives up after 6 s
+                _, (options,) = system.__reduce__()
+                again = fs.AwsStandardS3RetryStrategy(max_attempts=S3_TRIES)
+                system = fs.S3FileSystem(**options, retry_strategy=again)
         else:
             from fsspec.core import url_to_fs
 
@@ -162,7 +168,8 @@ def facts_of(path: str, opened: Any = None) -> Facts:
         facts = os.stat(path if opened is None else opened.fileno())
         return Facts(facts.st_size, facts.st_mtime_ns, (facts.st_dev, facts.st_ino))
     system, inner = file_system(path)
-    info = system.get_file_info(inner)
+    with _waiting(path):
+        info = system.get_file_info(inner)
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(2, "No such file or directory")
     if info.type == fs.FileType.Directory:
@@ -175,15 +182,8 @@ def open_to_read(path: str) -> Any:
     if not is_address(path):
         return open(path, "rb")
     system, inner = file_system(path)
-    return system.open_input_file(inner)
-
-
-class ServerError(InputError):
-    """A server that did not answer as it should; nothing is wrong with the input that is known."""
-
-    def of(self, name: str) -> ServerError:
-        """See `InputError`."""
-        return ServerError(f"{name}: {self}")
+    with _waiting(path):
+        return system.open_input_file(inner)
 
 
 _FAILURES = {  # names of exceptions of aiohttp, which need not be installed, and of Python
@@ -280,6 +280,8 @@ def check_announced(path: str, size: int) -> None:
 def files_of(inputs: Iterable[str]) -> list[str]:
     """Return the files that inputs name; folders and patterns stand for all their files.
 
+    A text of a grid stays one, if no file has this name.
+
     Files of a folder (and of all folders below it) and of a pattern are sorted by name. As in Spark
     and pyarrow, names that begin with a dot or an underscore are hidden.
 
@@ -320,6 +322,8 @@ def _files_of(one: str) -> list[str]:
     if os.path.exists(one) or not set(_WILD) & set(one):
         return [one]
     found = sorted(path for path in glob.glob(one, recursive=True) if os.path.isfile(path))
+    if not found and is_grid(one):
+        return [one]
     if not found:
         raise InputError(f"{one}: no file has a name like that")
     return found

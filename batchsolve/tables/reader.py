@@ -1,10 +1,18 @@
-"""Reading blocks of a corpus: digits from text, numbers from text, and the faults of rows."""
+"""Reading blocks of a corpus: the shapes of their grids, their digits, and the faults of rows.
+
+A `Reader` is what is found out about a corpus; workers receive it. The *shape* of a row is the size
+of its grid, its box, and the notation: one for most rows, and others that rows may have. The length
+of a text says the size, and a column `BOX` may say the box. The shape depends on the row and on the
+first rows of the corpus, never on the block or on the worker that reads the row.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,21 +20,247 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.arrays import Bools, Bytes, Ints
-from batchsolve.errors import InputError, quoted
+from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.notation import (
+    FINE,
+    MOST_DIGITS,
+    WRONG_LENGTH,
+    Notation,
+    default_box,
+    usual_notation,
+)
 from batchsolve.problems.overlaps import drawing_of
 from batchsolve.problems.stacks import Group
-from batchsolve.problems.survey import NO_FORM, Form, forms
+from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
+from batchsolve.problems.variant import Variants
 from batchsolve.search.answers import Answers, Status
+from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block
-from batchsolve.tables.rule_columns import CAGES, CONSTRAINTS, REGIONS
-from batchsolve.tables.shapes import BOX, Grids, Shape, Shapes, Texts
+from batchsolve.tables.rule_columns import (
+    ARITHMETIC,
+    COLUMNS,
+    CONSTRAINTS,
+    MARKS,
+    Part,
+    RuleColumns,
+)
 from batchsolve.tables.sources import FILENAME
-from batchsolve.tables.texts import as_json, as_text, in_one_line
+from batchsolve.tables.texts import (
+    as_json,
+    as_text,
+    in_one_line,
+    pencil_marks,
+    retyped,
+    with_numbers,
+)
+
+BOX = "box"
+"""The name of the column of boxes."""
 
 _SIZE = re.compile(r'\.Shape~([0-9]{1,2})x|^\s*\{.*"size"\s*:\s*"?([0-9]{1,2})', re.DOTALL)
 _USUAL = 9  # of constraints that say no size
+
+
+class Texts(NamedTuple):
+    """The columns of a block that say what its grids are, as texts.
+
+    Attributes
+    ----------
+    puzzles : pyarrow.StringArray
+    solutions, boxes : pyarrow.StringArray or None
+    own : dict of str to pyarrow.StringArray
+        The columns of rules, by name.
+    """
+
+    puzzles: pa.Array
+    solutions: pa.Array | None
+    boxes: pa.Array | None
+    own: dict[str, pa.Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Grids:
+    """The grids of a block that have one shape.
+
+    Attributes
+    ----------
+    shape : Shape
+    rows : ndarray of int64, shape (n,)
+        Their rows, in ascending order.
+    puzzles : ndarray of uint8, shape (n, N²)
+        Digits, all 0 in malformed rows.
+    given : ndarray of uint8, shape (n, N²), or None
+        The given solutions, all 0 in rows without one.
+    has_given : ndarray of bool, shape (n,), or None
+        True in rows whose given solution is not empty.
+    parts : list of (GridProblem, ndarray of int64)
+        The problems, and the rows that are their grids.
+    own : dict of str to pyarrow.Array
+        The columns that give rows rules of their own, as text.
+    """
+
+    shape: Shape
+    rows: Ints
+    puzzles: Bytes
+    given: Bytes | None
+    has_given: Bools | None
+    parts: list[Part]
+    own: dict[str, pa.Array] = field(default_factory=dict)
+
+    def places(self, rows: Ints) -> Ints:
+        """Return the places of rows among those of the shape."""
+        has_all = len(self.rows) == 0 or self.rows[-1] == len(self.rows) - 1
+        return rows if has_all else np.searchsorted(self.rows, rows)
+
+    def holds(self, rows: Ints) -> Bools:
+        """Return True for each row that is one of the shape's."""
+        if not self.rows.size:
+            return np.zeros(len(rows), np.bool_)
+        places = np.minimum(self.places(rows), len(self.rows) - 1)
+        return np.asarray(self.rows[places] == rows)
+
+    def puzzles_of(self, rows: Ints) -> Bytes:
+        """Return the puzzles of some rows; all of them are not copied."""
+        return self.puzzles if len(rows) == len(self.rows) else self.puzzles[self.places(rows)]
+
+    def one_by_one(self) -> Iterator[Part]:
+        """Yield the parts; rows that have rules of their own are parts of their own."""
+        for problem, rows in self.parts:
+            if isinstance(problem, Variants):
+                yield from ((problem.of_row(row), np.array([row])) for row in rows.tolist())
+            else:
+                yield problem, rows
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """One shape of grids.
+
+    Attributes
+    ----------
+    rules : RuleColumns
+        The rules of its rows, and the columns of their own rules.
+    notation, solution_notation : Notation
+        The notations of puzzles and given solutions.
+    read_as : str
+        Words before the faults of its rows.
+    """
+
+    rules: RuleColumns
+    notation: Notation
+    solution_notation: Notation
+    read_as: str = ""
+
+    @cached_property
+    def problem(self) -> GridProblem:
+        """The problem of rows without rules of their own."""
+        return self.rules.main_problem
+
+    @property
+    def box(self) -> tuple[int, int] | None:
+        """Rows and columns of a box, if there are boxes."""
+        return self.rules.box or default_box(self.rules.n_digits)
+
+    def check_has_forms(self) -> None:
+        """Raise `ProblemError` if grids of the shape have no canonical form."""
+        check_shape(self.problem)
+        if self.rules.names:
+            raise ProblemError(NO_SYMMETRY)
+
+    def grids(
+        self,
+        texts: Texts,
+        rows: Ints,
+        lines: pa.Array,
+        puzzles: Bytes,
+        wrong: npt.NDArray[np.int32],
+        faults: dict[int, str],
+    ) -> Grids:
+        """Return the grids of some rows of a block; add the faults of malformed rows.
+
+        Parameters
+        ----------
+        texts : Texts
+            The columns of the whole block.
+        rows : ndarray of int64
+            The rows, in ascending order.
+        lines : pyarrow.StringArray
+        puzzles, wrong : ndarray
+            Their puzzles, as `encoded` returns them.
+        faults : dict of int to str
+            The faults of rows of the block.
+        """
+        n = len(texts.puzzles)
+        for k in np.flatnonzero(wrong != FINE).tolist():
+            text = lines[k].as_py() or ""
+            faults.setdefault(int(rows[k]), self.read_as + self.notation.explain(text, wrong[k]))
+        given = has_given = None
+        own = texts.own
+        solutions = texts.solutions
+        if len(rows) < n:
+            which = pa.array(rows)
+            own = {name: column.take(which) for name, column in own.items()}
+            solutions = None if solutions is None else solutions.take(which)
+        if solutions is not None:
+            _, given, bad = encoded(self.solution_notation, solutions)
+            has_given = bad == FINE
+            if not has_given.all():
+                trimmed = pc.ascii_trim_whitespace(pc.fill_null(solutions, ""))
+                has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
+        if self.notation.begins_at_zero:
+            self._refuse_arithmetic(rows, texts.own, faults)
+        parts = [(self.problem, rows)]
+        if texts.own:
+            parts = self.rules.parts(rows, texts.own, faults)
+        return Grids(self, rows, puzzles, given, has_given, parts, own)
+
+    def _refuse_arithmetic(
+        self, rows: Ints, own: Mapping[str, pa.Array], faults: dict[int, str]
+    ) -> None:
+        """Add a fault for rows whose rules have values of digits: these are 1 to N."""
+        for name in ARITHMETIC:
+            if name in own:
+                written = pc.ascii_trim_whitespace(pc.fill_null(own[name], ""))
+                has_rules = np.asarray(pc.greater(pc.binary_length(written), 0))
+                why = (
+                    f"{self.read_as}{name} need digits from 1, and those of the alphabet "
+                    f"{self.notation.name} begin at 0; write 1 to N"
+                )
+                for row in rows[has_rules[rows]].tolist():
+                    faults.setdefault(row, why)
+
+
+def forms_of_shape(grids: Grids, places: Ints) -> tuple[Ints, Bytes, str]:
+    """Return the canonical forms of the valid grids at some places.
+
+    Returns
+    -------
+    found : ndarray of int64
+        The places of the grids whose form was found.
+    forms : ndarray of uint8, shape (number of those, N²)
+    why : str
+        The reason why the form of the others was not found.
+    """
+    try:
+        check_shape(grids.shape.problem)
+    except ProblemError as error:
+        return places[:0], grids.puzzles[:0], str(error)
+    forms = forms_of(grids.shape.problem, grids.puzzles[places])
+    return places[forms.found], forms.grids[forms.found], NO_ROOM
+
+
+def encoded(notation: Notation, text: pa.Array) -> tuple[pa.Array, Bytes, npt.NDArray[np.int32]]:
+    """Encode a column of grids; return it, too, with other forms than the notation's in one line.
+
+    Those forms are rare.
+    """
+    grids, wrong = notation.encode(text)
+    if (odd := wrong != FINE).any():
+        lines = in_one_line(text.filter(pa.array(odd)))
+        text = pc.replace_with_mask(text, pa.array(odd), lines)
+        grids[odd], wrong[odd] = notation.encode(lines)
+    return text, grids, wrong
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,59 +353,337 @@ class Batch:
                 yield grids, problem, rows
 
 
-@dataclass(frozen=True)
-class BlankGrids:
-    """The puzzles of a table that has no column of puzzles: blank grids, in a column of their own.
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """The parser of the blocks of a corpus, as workers receive it.
 
     Attributes
     ----------
-    name : str
-        The column.
-    solution_column : str, optional
-        The column of solutions, whose form the grids have.
-    rule_columns : tuple of str
-        The columns of rules. Regions, cages and constraints tell the size of rows without solution.
+    input_schema : pyarrow.Schema
+        The columns of the input.
+    column, solution_column : str
+        The puzzle column, and the solution column or None. A puzzle column that is not in the input
+        is added, with blank grids.
+    main : Shape
+        The shape of most of the first rows.
+    signs : Signs
+        The signs of grids, as far as they are named.
+    is_one : bool
+        True if all rows have the main shape.
+    has_boxes : bool
+        True if the column `BOX` gives rows their boxes.
+    needs_boxes : bool
+        True if grids without boxes have no rules.
+    known : mapping of Form to (Notation, Notation)
+        The notations of puzzles and solutions of other shapes of the first rows; those of other
+        rows must be clear from the row itself.
+    filename : bool
+        Add the column `FILENAME`.
+    numbers : mapping of str to pyarrow.DataType
+        Text columns to convert to numbers; see `number_types`.
+    sizing : tuple of str
+        The columns that tell the sizes of blank grids; see `blank_grids`.
+    """
+
+    input_schema: pa.Schema
+    column: str
+    solution_column: str | None
+    main: Shape
+    signs: Signs = field(default_factory=Signs)
+    is_one: bool = True
+    has_boxes: bool = False
+    needs_boxes: bool = True
+    known: Mapping[Form, tuple[Notation, Notation]] = field(default_factory=dict)
+    filename: bool = False
+    numbers: Mapping[str, pa.DataType] = field(default_factory=dict)
+    sizing: tuple[str, ...] = ()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of `Batch.table`."""
+        schema = retyped(self.input_schema, self.numbers)
+        if self._are_blank:
+            schema = schema.append(pa.field(self.column, pa.string()))
+        return schema.append(FILENAME) if self.filename else schema
+
+    @property
+    def columns_read(self) -> list[str]:
+        """The names of the columns of puzzles, of solutions and of rules."""
+        boxes = [BOX] if self.has_boxes else []
+        solutions = [] if self.solution_column is None else [self.solution_column]
+        puzzles = [] if self._are_blank else [self.column]
+        return [*puzzles, *solutions, *boxes, *self._rule_columns]
+
+    @property
+    def _are_blank(self) -> bool:
+        """True if there is no column of puzzles."""
+        return self.column not in self.input_schema.names
+
+    @property
+    def _rule_columns(self) -> list[str]:
+        """The columns of rules that are there: marks may be in the puzzles."""
+        return [name for name in self.main.rules.names if name in self.input_schema.names]
+
+    def read(self, block: Block) -> Batch:
+        """Parse a block and decode its grids.
+
+        Raises
+        ------
+        InputError
+            If the block is not UTF-8 text; a `RowsError` if its JSON objects have other fields than
+            the first ones of the file.
+        """
+        rows = block.rows()
+        table, faults = rows.table, dict(rows.faults)
+        if self._are_blank:
+            usual = self.main.rules.n_digits
+            table = table.append_column(self.column, blank_grids(table, self.sizing, usual))
+        texts = Texts(
+            as_text(table[self.column], self.column),
+            self.solution_column and as_text(table[self.solution_column], self.solution_column),
+            as_text(table[BOX], BOX) if self.has_boxes else None,
+            {name: as_text(as_json(table[name]), name) for name in self._rule_columns},
+        )
+        grids = self._grids(texts, faults)
+        if self.numbers:
+            table = with_numbers(table, self.numbers)
+        if self.filename:
+            table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
+        return Batch(table, grids, faults, block.number, rows.records)
+
+    def _grids(self, texts: Texts, faults: dict[int, str]) -> list[Grids]:
+        """Return the grids of a block, shape by shape; add the faults of malformed rows."""
+        n = len(texts.puzzles)
+        lines, puzzles, wrong = encoded(self.main.notation, texts.puzzles)
+        if marks := pencil_marks(texts.puzzles, lines):
+            texts = self._marked(texts, marks, faults)
+        texts = texts._replace(puzzles=lines)
+        others = self._others(texts, wrong, faults)
+        rows = np.arange(n)
+        if others:
+            is_main = np.ones(n, np.bool_)
+            for _, some in others:
+                is_main[some] = False
+            rows, puzzles, wrong = rows[is_main], puzzles[is_main], wrong[is_main]
+            lines = lines.filter(pa.array(is_main))
+        found = [self.main.grids(texts, rows, lines, puzzles, wrong, faults)]
+        for shape, some in others:
+            decoded = encoded(shape.notation, texts.puzzles.take(pa.array(some)))
+            found.append(shape.grids(texts, some, *decoded, faults))
+        return found
+
+    def _marked(self, texts: Texts, marks: dict[int, str], faults: dict[int, str]) -> Texts:
+        """Add the pencil marks of puzzles, by row, to the column of marks."""
+        nothing = pa.repeat(pa.scalar("", pa.string()), len(texts.puzzles))
+        column = texts.own.get(MARKS, nothing).to_pylist()
+        for row, text in marks.items():
+            if MARKS not in self.main.rules.names:
+                why = "pencil marks, which no puzzle of the first rows has; begin with such a row"
+                faults.setdefault(row, why)
+            elif column[row]:
+                why = f"pencil marks, and marks in the column {MARKS!r}; leave out one of them"
+                faults.setdefault(row, why)
+            column[row] = text
+        return texts._replace(own={**texts.own, MARKS: pa.array(column, pa.string())})
+
+    def _others(
+        self, texts: Texts, wrong: npt.NDArray[np.int32], faults: dict[int, str]
+    ) -> list[tuple[Shape, Ints]]:
+        """Return the other shapes that rows have, and those rows; add the faults of boxes."""
+        is_other = wrong == WRONG_LENGTH
+        boxes = None
+        if texts.boxes is not None:
+            boxes = _boxes(texts.boxes, faults)
+            usual = default_box(self.main.rules.n_digits) == self.main.box
+            is_other |= (boxes != (self.main.box or 0)).any(axis=1) & (
+                boxes.any(axis=1) | (not usual)
+            )
+        if faults:
+            is_other[list(faults)] = False
+        rows = np.flatnonzero(is_other)
+        if boxes is not None and self.is_one:
+            for row in rows[boxes[rows].any(axis=1)].tolist():
+                faults[row] = f"{_of_box(boxes[row])}, but all rows have the same rules"
+        if self.is_one or not rows.size:
+            return []
+        boxes = np.zeros((len(rows), 2), np.int64) if boxes is None else boxes[rows]
+        lines = texts.puzzles.take(pa.array(rows))
+        found: dict[Shape, list[Ints]] = {}
+        for form, box, which in self._by_form(lines, rows, boxes, faults):
+            for shape, some in self._by_notation(form, box, texts, lines, rows, which):
+                if isinstance(shape, Shape):
+                    found.setdefault(shape, []).append(some)
+                else:
+                    faults |= dict.fromkeys(some.tolist(), f"{_read_as(form)}{shape}")
+        return [
+            (shape, some[0] if len(some) == 1 else np.sort(np.concatenate(some)))
+            for shape, some in found.items()
+        ]
+
+    def _by_form(
+        self, lines: pa.Array, rows: Ints, boxes: Ints, faults: dict[int, str]
+    ) -> Iterator[tuple[Form, tuple[int, int] | None, Ints]]:
+        """Yield the forms and boxes of lines that are grids, and the places of those lines.
+
+        A box that does not fit the size is a fault.
+        """
+        codes = forms(lines)
+        if self.signs.alphabet == "numbers":
+            codes[codes % 2 == 0] = NO_FORM
+        kinds = (codes << 16) | (boxes[:, 0] << 8) | boxes[:, 1]
+        for kind in np.unique(kinds).tolist():
+            which = np.flatnonzero(kinds == kind)
+            code, height, width = kind >> 16, kind >> 8 & 255, kind & 255
+            n = Form.of(code).n_digits
+            box = (height, width) if height else default_box(n)
+            why = ""
+            if height and height * width != n:
+                size = height * width
+                why = f"{_of_box((height, width))} are for a {size}×{size} grid, which has "
+                why += f"{size * size} characters or numbers"
+            elif n and box is None and self.needs_boxes:
+                why = f"a {n}×{n} grid has no usual boxes; say which in the column {BOX!r}"
+                why = why if self.has_boxes else ""
+            elif n:
+                yield Form.of(code), box, which
+            if why:
+                faults |= dict.fromkeys(rows[which].tolist(), why)
+
+    def _by_notation(
+        self,
+        form: Form,
+        box: tuple[int, int] | None,
+        texts: Texts,
+        lines: pa.Array,
+        rows: Ints,
+        which: Ints,
+    ) -> Iterator[tuple[Shape | InputError | ProblemError, Ints]]:
+        """Yield the shapes of lines of one form, or why there is none, and the rows of each."""
+        rules = replace(self.main.rules, n_digits=form.n_digits, box=box)
+        if form in self.known:
+            yield _shape(rules, *self.known[form]), rows[which]
+            return
+        places: dict[Any, list[int]] = {}
+        notations = self.signs.notations_of_each(lines.take(pa.array(which)), form)
+        solutions = notations
+        if texts.solutions is not None:
+            given = in_one_line(texts.solutions.take(pa.array(rows[which])))
+            solutions = self._of_solutions(notations, form, given)
+        for place, each in zip(which.tolist(), zip(notations, solutions, strict=True), strict=True):
+            places.setdefault(each, []).append(place)
+        for (notation, solution), some in places.items():
+            if isinstance(notation, InputError):
+                yield notation, rows[some]
+            else:
+                yield _shape(rules, notation, solution), rows[some]
+
+    def _of_solutions(
+        self, notations: list[Notation | InputError], form: Form, given: pa.Array
+    ) -> list[Notation | InputError]:
+        """Return the notation of each solution: that of its puzzle, unless the form differs."""
+        other = Form(form.n_digits, not form.as_numbers)
+        differs = np.flatnonzero(forms(given) == other.code)
+        found = list(notations)
+        own = self.signs.notations_of_each(given.take(pa.array(differs)), other)
+        for place, notation in zip(differs.tolist(), own, strict=True):
+            if isinstance(notation, Notation):
+                found[place] = notation
+        return found
+
+
+@lru_cache(maxsize=1024)
+def _shape(
+    rules: RuleColumns, notation: Notation, solution: Notation
+) -> Shape | InputError | ProblemError:
+    """Return a shape, or the error that its rules do not fit the size."""
+    n = rules.n_digits
+    shape = Shape(rules, notation, solution, _read_as(Form(n, not notation.symbols)))
+    try:
+        assert shape.problem
+    except (InputError, ProblemError) as error:
+        return error
+    return shape
+
+
+def _read_as(form: Form) -> str:
+    numbers = " of numbers" if form.as_numbers else ""
+    return f"as a {form.n_digits}×{form.n_digits} grid{numbers}: "
+
+
+_SHAPE_OF_BOX = re.compile(r"([1-9][0-9]{0,2})\s*[xX×]\s*([1-9][0-9]{0,2})")
+
+
+def box_of(text: str) -> tuple[int, int] | None:
+    """Return the rows and columns of a box, or None if the text is not one.
+
+    Examples
+    --------
+    >>> box_of("2x3"), box_of("2 × 3"), box_of("2"), box_of("99x99")
+    ((2, 3), (2, 3), None, None)
+    """
+    found = _SHAPE_OF_BOX.fullmatch(text.strip())
+    box = None if found is None else (int(found[1]), int(found[2]))
+    return None if box is None or box[0] * box[1] > MOST_DIGITS else box
+
+
+def _of_box(box: npt.ArrayLike) -> str:
+    height, width = np.asarray(box).tolist()
+    return f"column {BOX!r}: boxes of {height}×{width}"
+
+
+def _boxes(column: pa.Array, faults: dict[int, str]) -> Ints:
+    """Return the boxes of rows, shape (n, 2), 0 where there is none; add the faults of texts."""
+    coded = column.fill_null("").dictionary_encode()
+    texts = [text.strip() for text in coded.dictionary.to_pylist()]
+    boxes = [box_of(text) or (0, 0) for text in texts]
+    of_row = np.asarray(coded.indices)
+    for k, text in enumerate(texts):
+        if text and not boxes[k][0]:
+            why = f"column {BOX!r}: {quoted(text)} is not a box; write rows x columns, such as 2x3"
+            for row in np.flatnonzero(of_row == k).tolist():
+                faults.setdefault(row, why)
+    return np.array(boxes, np.int64).reshape(-1, 2)[of_row]
+
+
+# ---- blank grids ----------------------------------------------------------------------------
+
+
+def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None) -> pa.Array:
+    """Return blank grids for the rows of a table that has no column of puzzles.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    sizing : sequence of str
+        The columns that tell the sizes, the most reliable first: solutions, whose form the grids
+        have; regions, cages and constraints.
     usual : int, optional
         The size of the other rows; by default, their grids are empty texts.
     """
-
-    name: str
-    solution_column: str | None
-    rule_columns: tuple[str, ...]
-    usual: int | None = None
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that tell the sizes, the most reliable first."""
-        sizing = [name for name in (REGIONS, CAGES, CONSTRAINTS) if name in self.rule_columns]
-        return ([self.solution_column] if self.solution_column else []) + sizing
-
-    def texts(self, table: pa.Table) -> pa.Array:
-        """Return the blank grids of the rows of a table."""
-        codes = np.full(len(table), NO_FORM)
-        drawings: dict[int, str] = {}
-        for name in self.columns:
-            text = as_text(as_json(table[name]), name)
-            if name == self.solution_column:
-                each = enumerate(text.to_pylist() if "#" in "".join(text[:1].to_pylist()) else ())
-                drawings = {row: drawn for row, one in each if (drawn := drawing_of(one or ""))}
-                found = forms(in_one_line(text))
-            else:
-                found = _said(text)
-                if name != CONSTRAINTS:
-                    are_labels = pc.invert(pc.match_substring_regex(text, r"^\s*(\[|[0-9]+;)"))
-                    are_labels = np.asarray(pc.fill_null(are_labels, False))
-                    found = np.where(are_labels, forms(in_one_line(text)), found)
-                found = _codes(found // 2)
-            codes = np.where(codes == NO_FORM, found, codes)
-        if self.usual is not None:
-            codes = np.where(codes == NO_FORM, _codes(np.array([self.usual])), codes)
-        kinds, which = np.unique(codes, return_inverse=True)
-        made = pa.array([_blank(Form.of(code)) for code in kinds.tolist()], pa.string())
-        texts = made.take(pa.array(which))
-        if not drawings:
-            return texts
-        return pa.array([drawings.get(row, one) for row, one in enumerate(texts.to_pylist())])
+    codes = np.full(len(table), NO_FORM)
+    drawings: dict[int, str] = {}
+    for name in sizing:
+        text = as_text(as_json(table[name]), name)
+        if name not in COLUMNS:
+            each = enumerate(text.to_pylist() if "#" in "".join(text[:1].to_pylist()) else ())
+            drawings = {row: drawn for row, one in each if (drawn := drawing_of(one or ""))}
+            found = forms(in_one_line(text))
+        else:
+            found = _said(text)
+            if name != CONSTRAINTS:
+                are_labels = pc.invert(pc.match_substring_regex(text, r"^\s*(\[|[0-9]+;)"))
+                are_labels = np.asarray(pc.fill_null(are_labels, False))
+                found = np.where(are_labels, forms(in_one_line(text)), found)
+            found = _codes(found // 2)
+        codes = np.where(codes == NO_FORM, found, codes)
+    if usual is not None:
+        codes = np.where(codes == NO_FORM, _codes(np.array([usual])), codes)
+    kinds, which = np.unique(codes, return_inverse=True)
+    made = pa.array([_blank(Form.of(code)) for code in kinds.tolist()], pa.string())
+    texts = made.take(pa.array(which))
+    if not drawings:
+        return texts
+    return pa.array([drawings.get(row, one) for row, one in enumerate(texts.to_pylist())])
 
 
 def _codes(sizes: Ints) -> Ints:
@@ -192,173 +704,3 @@ def _said(text: pa.Array) -> Ints:
         said = int(found[1] or found[2]) if found else _USUAL
         sizes.append(Form(said, False).code if one and one.strip() else NO_FORM)
     return np.array(sizes, np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Reader:
-    """The parser of the blocks of a corpus, as workers receive it.
-
-    Attributes
-    ----------
-    input_schema : pyarrow.Schema
-        The columns of the input.
-    column, solution_column : str
-        The puzzle column, and the solution column or None.
-    shapes : Shapes
-        The shapes that rows may have.
-    filename : bool
-        Add the column `FILENAME`.
-    numbers : mapping of str to pyarrow.DataType
-        Text columns to convert to numbers; see `number_types`.
-    blank : BlankGrids, optional
-        The puzzles of tables without a column of them; the column is added.
-    """
-
-    input_schema: pa.Schema
-    column: str
-    solution_column: str | None
-    shapes: Shapes
-    filename: bool = False
-    numbers: Mapping[str, pa.DataType] = field(default_factory=dict)
-    blank: BlankGrids | None = None
-
-    @property
-    def main(self) -> Shape:
-        """The shape of most rows."""
-        return self.shapes.main
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of `Batch.table`."""
-        schema = retyped(self.input_schema, self.numbers)
-        schema = schema.append(pa.field(self.column, pa.string())) if self.blank else schema
-        return schema.append(FILENAME) if self.filename else schema
-
-    @property
-    def columns_read(self) -> list[str]:
-        """The names of the columns of puzzles, of solutions and of rules."""
-        boxes = [BOX] if self.shapes.has_boxes else []
-        solutions = [] if self.solution_column is None else [self.solution_column]
-        puzzles = [] if self.blank else [self.column]
-        return [*puzzles, *solutions, *boxes, *self.main.rules.names]
-
-    def read(self, block: Block) -> Batch:
-        """Parse a block and decode its grids.
-
-        Raises
-        ------
-        InputError
-            If the block is not UTF-8 text; a `RowsError` if its JSON objects have other fields than
-            the first ones of the file.
-        """
-        rows = block.rows()
-        table, faults = rows.table, dict(rows.faults)
-        if self.blank:
-            table = table.append_column(self.column, self.blank.texts(table))
-        texts = Texts(
-            as_text(table[self.column], self.column),
-            self.solution_column and as_text(table[self.solution_column], self.solution_column),
-            as_text(table[BOX], BOX) if self.shapes.has_boxes else None,
-            {name: as_text(as_json(table[name]), name) for name in self.main.rules.names},
-        )
-        grids = self.shapes.grids(texts, faults)
-        if self.numbers:
-            table = with_numbers(table, self.numbers)
-        if self.filename:
-            table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
-        return Batch(table, grids, faults, block.number, rows.records)
-
-
-# A column gets the first kind that holds all its values; empty columns get null, and stay text.
-Kinds = dict[str, list[pa.DataType]]
-_KINDS = [pa.null(), pa.int64(), pa.float64()]
-
-
-def number_kinds(names: Sequence[str], table: pa.Table) -> Kinds:
-    """Return the types that hold the values of text columns without a change of their text.
-
-    A value must be empty, or a number as Arrow writes it, with or without ``.0``: ``007`` and
-    ``1.50`` are text, and so are integers of 16 or more digits, which can be grids.
-
-    Examples
-    --------
-    >>> table = pa.table({"id": ["7", ""], "zip": ["007", "8"], "rating": ["1.5", "7.0"]})
-    >>> number_kinds(["id", "zip", "rating"], table)["rating"]
-    [DataType(double)]
-    """
-    found = {}
-    for name in names:
-        values = table[name].filter(pc.not_equal(table[name], ""))
-        found[name] = [kind for kind in _KINDS if _holds(values, kind)]
-    return found
-
-
-def number_kinds_of_block(names: Sequence[str], block: Block) -> Kinds:
-    """Parse a block, and return the types that hold the values of its text columns."""
-    return number_kinds(names, block.rows().table)
-
-
-def number_types(found: Iterable[Kinds]) -> dict[str, pa.DataType]:
-    """Return the types of the columns that hold only numbers in all parts of a table.
-
-    Examples
-    --------
-    >>> parts = pa.table({"id": ["7"]}), pa.table({"id": ["1.5"]}), pa.table({"id": [""]})
-    >>> number_types(number_kinds(["id"], part) for part in parts)
-    {'id': DataType(double)}
-    """
-    common: Kinds = {}
-    for kinds in found:
-        common = {
-            name: [kind for kind in common.get(name, _KINDS) if kind in kinds[name]]
-            for name in kinds
-        }
-        if not any(common.values()):
-            break
-    return {
-        name: kinds[0] for name, kinds in common.items() if kinds and not pa.types.is_null(kinds[0])
-    }
-
-
-def with_numbers(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
-    """Return a table with text columns converted to numbers; empty values become null.
-
-    Raises
-    ------
-    InputError
-        If a column now holds other values than numbers.
-    """
-    columns = dict(zip(table.column_names, table.columns, strict=True))
-    for name, kind in types.items():
-        text = columns[name]
-        try:
-            columns[name] = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
-        except pa.ArrowInvalid as error:
-            raise InputError(
-                f"the column {quoted(name)} held only numbers when it was read before ({error}); "
-                f"begin again once nothing writes to the input"
-            ) from error
-    schema = retyped(table.schema, types)
-    return pa.Table.from_arrays(list(columns.values()), schema=schema)
-
-
-def retyped(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
-    """Return a schema with the types of some columns replaced."""
-    fields = [field.with_type(types.get(field.name, field.type)) for field in schema]
-    return pa.schema(fields, schema.metadata)
-
-
-def _holds(values: pa.ChunkedArray, kind: pa.DataType) -> bool:
-    if not len(values) or pa.types.is_null(kind):
-        return not len(values)
-    if pc.any(pc.match_substring_regex(values, r"^-?[0-9]{16}")).as_py():
-        return False
-    try:
-        numbers = values.cast(kind)
-    except pa.ArrowInvalid:
-        return False
-    if pa.types.is_floating(kind):
-        values = pc.replace_substring_regex(values, r"^(-?[0-9]+)\.0$", r"\1")
-        if not pc.all(pc.is_finite(numbers)).as_py():
-            return False
-    return bool(values.equals(numbers.cast(pa.string())))

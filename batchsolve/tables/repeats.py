@@ -21,8 +21,7 @@ from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.tables.answers import RowSums, Solved
 from batchsolve.tables.blocks import Block
-from batchsolve.tables.reader import Batch, Reader
-from batchsolve.tables.shapes import Grids, forms_of_shape
+from batchsolve.tables.reader import Batch, Grids, Reader, forms_of_shape
 
 UNSEEN = -1
 """The row number of an empty slot."""

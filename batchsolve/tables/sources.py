@@ -24,8 +24,17 @@ from typing import IO, Any, ClassVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, listed, named_errors, prefixed, quoted, shortened, twice
+from batchsolve.errors import (
+    InputError,
+    listed,
+    named_errors,
+    prefixed,
+    quoted,
+    repeated,
+    shortened,
+)
 from batchsolve.file_kinds import kind_of, not_text
+from batchsolve.formats.drawings import is_grid
 from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
@@ -67,13 +76,16 @@ def open_source(path: str) -> Source:
     Parameters
     ----------
     path : str
-        A file, its address, or ``-`` for standard input, which can be read once.
+        A file, its address, or ``-`` for standard input, which can be read once. Or the text of
+        a grid, if no file has this name.
 
     Raises
     ------
     InputError
         If the file does not exist, cannot be read, is empty or has no usable header.
     """
+    if path != "-" and not is_address(path) and not os.path.exists(path) and is_grid(path):
+        return TableSource(pa.table({"puzzle": [path]}), "the grid")
     with named_errors(name_of(path)), ExitStack() as opened:
         stream = _open_stream(path)
         if path != "-":
@@ -542,7 +554,7 @@ class Tables:
         self._check_schemas()
         known = [source.length for source in self._sources if source.length is not None]
         self._ends = list(accumulate(known)) if len(known) == len(self._sources) else []
-        if (name := twice(self.columns)) is not None:
+        if (name := repeated(self.columns)) is not None:
             path = self._sources[0].path
             raise InputError(f"{path}: names the column {quoted(name)} twice; rename one")
         if filename and FILENAME.name in self.columns:

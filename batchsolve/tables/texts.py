@@ -1,18 +1,20 @@
-"""Columns of a table as texts, one line for each value: the form in which grids are read."""
+"""Columns of a table as texts in one line, the form in which grids are read; and as numbers."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from batchsolve.arrays import Bools
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.formats import grid_texts
-from batchsolve.problems.survey import NO_FORM, forms
-from batchsolve.tables.blocks import is_list, is_number, is_text, one_chunk, storage_of
+from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, forms
+from batchsolve.tables.blocks import Block, is_list, is_number, is_text, one_chunk, storage_of
 
 
 def no_grids(what: str, values: str, name: str | None = None) -> InputError:
@@ -100,12 +102,18 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
 
 # what characters and numbers in one line do not have: lines, brackets, fields, empty cells
 _OTHER_FORMS = r"[\n\[:]|[,;\t][ \t]*[,;\t]|^[,;]|[,;]$"
+_SEVERAL = "[1-9]{2}[^0-9]"  # candidates of a cell
+_LIST = r"^\s*\[[\[\]\s,]*(([0-9]+|-1|null|None)[\[\]\s,]+)*$"  # of whole numbers
 
 
 def in_one_line(text: pa.Array) -> pa.Array:
     """Write every grid in one line; see `batchsolve.formats.grid_texts`."""
-    is_other = np.asarray(pc.fill_null(pc.match_substring_regex(text, _OTHER_FORMS), False))
-    is_other |= forms(text) == NO_FORM
+    text = _with_lists(text)
+    is_other = _match(text, _OTHER_FORMS)
+    codes = forms(text)
+    is_other |= codes == NO_FORM
+    if (numbered := (codes % 2 == 1) & (codes <= Form(MOST_PLAIN, True).code)).any():
+        is_other |= numbered & _match(text, _SEVERAL)  # perhaps pencil marks
     if text.null_count:
         is_other &= np.asarray(text.is_valid())
     if not is_other.any():
@@ -113,6 +121,35 @@ def in_one_line(text: pa.Array) -> pa.Array:
     other = pa.array(is_other)
     lines = [grid_texts.in_one_line(each) for each in text.filter(other).to_pylist()]
     return pc.replace_with_mask(text, other, pa.array(lines, pa.string()))
+
+
+def _with_lists(text: pa.Array) -> pa.Array:
+    """Write lists of N² whole numbers, which may be nested, in one line; the core reads these."""
+    if not (are_lists := _match(text, _LIST)).any():
+        return text
+    lists = written = text.filter(pa.array(are_lists))
+    for old, new in (("null", "."), ("None", "."), ("[", " "), ("]", " "), ("\n", " ")):
+        lists = pc.replace_substring(lists, old, new)
+    lists = pc.if_else(forms(lists) != NO_FORM, pc.ascii_trim(lists, " "), written)
+    return pc.replace_with_mask(text, pa.array(are_lists), lists)
+
+
+def pencil_marks(text: pa.Array, lines: pa.Array) -> dict[int, str]:
+    """Return the marks of the grids of pencil marks among texts, by their places.
+
+    Only texts are looked at that are others in `lines`, where all are in one line.
+    """
+    if lines is text:
+        return {}
+    some = np.flatnonzero(pc.fill_null(pc.not_equal(text, lines), False))
+    some = some[_match(text.take(pa.array(some)), _SEVERAL)]
+    marks = map(grid_texts.pencil_marks, text.take(pa.array(some)).to_pylist())
+    return {k: each for k, each in zip(some.tolist(), marks, strict=True) if each}
+
+
+def _match(text: pa.Array, pattern: str) -> Bools:
+    """Return True for each text that holds a pattern."""
+    return np.asarray(pc.fill_null(pc.match_substring_regex(text, pattern), False))
 
 
 def _of_fractions(values: pa.Array) -> pa.Array:
@@ -141,3 +178,100 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     offsets = np.zeros(len(column) + 1, np.int32)
     np.cumsum(np.bincount(rows, minlength=len(column)), out=offsets[1:])
     return pc.binary_join(pa.ListArray.from_arrays(offsets, pc.fill_null(texts, ".")), " ")
+
+
+# ---- texts as numbers ----------------------------------------------------------------------
+
+# A column gets the first kind that holds all its values; empty columns get null, and stay text.
+Kinds = dict[str, list[pa.DataType]]
+_KINDS = [pa.null(), pa.int64(), pa.float64()]
+
+
+def number_kinds(names: Sequence[str], table: pa.Table) -> Kinds:
+    """Return the types that hold the values of text columns without a change of their text.
+
+    A value must be empty, or a number as Arrow writes it, with or without ``.0``: ``007`` and
+    ``1.50`` are text, and so are integers of 16 or more digits, which can be grids.
+
+    Examples
+    --------
+    >>> table = pa.table({"id": ["7", ""], "zip": ["007", "8"], "rating": ["1.5", "7.0"]})
+    >>> number_kinds(["id", "zip", "rating"], table)["rating"]
+    [DataType(double)]
+    """
+    found = {}
+    for name in names:
+        values = table[name].filter(pc.not_equal(table[name], ""))
+        found[name] = [kind for kind in _KINDS if _holds(values, kind)]
+    return found
+
+
+def number_kinds_of_block(names: Sequence[str], block: Block) -> Kinds:
+    """Parse a block, and return the types that hold the values of its text columns."""
+    return number_kinds(names, block.rows().table)
+
+
+def number_types(found: Iterable[Kinds]) -> dict[str, pa.DataType]:
+    """Return the types of the columns that hold only numbers in all parts of a table.
+
+    Examples
+    --------
+    >>> parts = pa.table({"id": ["7"]}), pa.table({"id": ["1.5"]}), pa.table({"id": [""]})
+    >>> number_types(number_kinds(["id"], part) for part in parts)
+    {'id': DataType(double)}
+    """
+    common: Kinds = {}
+    for kinds in found:
+        common = {
+            name: [kind for kind in common.get(name, _KINDS) if kind in kinds[name]]
+            for name in kinds
+        }
+        if not any(common.values()):
+            break
+    return {
+        name: kinds[0] for name, kinds in common.items() if kinds and not pa.types.is_null(kinds[0])
+    }
+
+
+def with_numbers(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
+    """Return a table with text columns converted to numbers; empty values become null.
+
+    Raises
+    ------
+    InputError
+        If a column now holds other values than numbers.
+    """
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    for name, kind in types.items():
+        text = columns[name]
+        try:
+            columns[name] = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
+        except pa.ArrowInvalid as error:
+            raise InputError(
+                f"the column {quoted(name)} held only numbers when it was read before ({error}); "
+                f"begin again once nothing writes to the input"
+            ) from error
+    schema = retyped(table.schema, types)
+    return pa.Table.from_arrays(list(columns.values()), schema=schema)
+
+
+def retyped(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:
+    """Return a schema with the types of some columns replaced."""
+    fields = [field.with_type(types.get(field.name, field.type)) for field in schema]
+    return pa.schema(fields, schema.metadata)
+
+
+def _holds(values: pa.ChunkedArray, kind: pa.DataType) -> bool:
+    if not len(values) or pa.types.is_null(kind):
+        return not len(values)
+    if pc.any(pc.match_substring_regex(values, r"^-?[0-9]{16}")).as_py():
+        return False
+    try:
+        numbers = values.cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    if pa.types.is_floating(kind):
+        values = pc.replace_substring_regex(values, r"^(-?[0-9]+)\.0$", r"\1")
+        if not pc.all(pc.is_finite(numbers)).as_py():
+            return False
+    return bool(values.equals(numbers.cast(pa.string())))

@@ -169,10 +169,11 @@ class RayWorkers(Workers):
             if self._address != "auto":  # try the port first, because Ray would try for a minute
                 socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
             ray.init(self._address, **quiet)
-        except (OSError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
             reason = first_line(error)
             raise InputError(
-                f"{self._address}: no Ray cluster answers ({reason}); write host:port, or auto"
+                f"{self._address}: no Ray cluster answers ({reason}); write host:port, or auto, "
+                "and give the cluster's token, if it has one (see docs/clusters.md)"
             ) from error
 
     def _close(self) -> None:

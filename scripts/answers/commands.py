@@ -109,7 +109,7 @@ PRINTED = {
         *("rules.jsonl#30 -o - -j 1", "dominoes:4x4 -o - --budget 10 -j 2"),
     ),
     "convert": ("queens:5 -o dlx:-", "rules.jsonl#25 -o dlx:-", "edgecovers:4 -o opb:-"),
-    "draw": ("queens:6 -o - -n 2", "dominoes:4x4 -o - --heat", "rules.jsonl#17 -o -"),
+    "draw": ("queens:6 -o - -n 2", "rules.jsonl#17 -o -"),
     "estimate": (
         *("queens:12 --probes 60 --seed 2 --json", "langford:12 --probes 60 --seed 1 --json"),
         *(

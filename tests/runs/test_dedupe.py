@@ -313,5 +313,8 @@ def test_tables_of_the_kind_that_came(library, tmp_path):
     assert places[1:4] == ["against[1]#1", f"{known}#1", "the table#1"]
     assert {places[0], places[4]} <= {"None", "nan"}
     assert bs.dedupe(known, against=make({"id": [0] * 5, "puzzle": rows})).num_rows == 0
-    with pytest.raises(bs.InputError, match="a table is returned, not written; leave out the outp"):
-        bs.dedupe(table, tmp_path / "out.csv")
+    summary = bs.dedupe(table, tmp_path / "out.csv", against=against, up_to_symmetry=True)
+    assert (summary.rows, summary.kept, summary.known) == (5, 1, 4)
+    assert (tmp_path / "out.csv").read_text() == f"id,puzzle\n5,{shown}\n"
+    bs.dedupe([table, table], tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet")["puzzle"].to_pylist() == [*rows[:3], shown]

@@ -1,6 +1,7 @@
 """Evaluation of predictions: against counts made row by row in Python."""
 
 import json
+import re
 from functools import cache
 from math import sqrt
 
@@ -199,6 +200,35 @@ def test_the_command_prints_a_table_json_and_a_page(tmp_path):
     assert (facts["all"]["right"], facts["strata"]["2"]["clues_kept"]) == (1, 3)
 
 
+def test_the_command_writes_verdicts_of_rows(tmp_path):
+    rows = [(UNIQUE, SOLUTION, SOLUTION, "1"), (UNIQUE, "12", SOLUTION, "2")] * 3
+    pacsv.write_csv(table_of(rows), tmp_path / "in.csv")
+    table = tmp_path / "rows.parquet"
+    done = invoke("evaluate", tmp_path / "in.csv", "--by", "level", "--rows", table, "--chunk", 2)
+    assert done.stdout == str(bs.evaluate(tmp_path / "in.csv", by="level").table) + "\n"
+    assert pq.read_table(table).to_pydict() == {
+        "puzzle": [UNIQUE] * 6,
+        "prediction": [SOLUTION, "12"] * 3,
+        "solution": [SOLUTION] * 6,
+        "level": [1, 2] * 3,
+        "right": [True, False] * 3,
+        "wrong_cells": [0, 16] * 3,
+    }
+    for target, why in (
+        ("-", "name one file of a table to write to, such as rows.parquet"),
+        ("rows.npy", "name one file of a table to write to"),
+        ("rows/", "name one file of a table to write to"),
+        ("rows.xyz", "the name must say the format"),
+        (tmp_path / "in.csv", "is both input and output"),
+    ):
+        done = invoke("evaluate", tmp_path / "in.csv", "--rows", target)
+        assert (done.exit_code, why in done.stderr) == (2, True)
+    many = table_of([(UNIQUE, SOLUTION, SOLUTION, str(k)) for k in range(1001)])
+    with pytest.raises(bs.InputError, match="more than 1,000 values"):
+        bs.evaluate(many, by="level", rows=tmp_path / "none.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "rows.parquet"]
+
+
 def test_two_columns_give_a_stratum_for_each_combination(tmp_path):
     rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in "ab"] * 2
     table = table_of([*rows, (UNIQUE, "12", SOLUTION, "b")])
@@ -254,6 +284,62 @@ def test_strata_are_a_data_frame_and_notes_are_told(tmp_path):
     assert "<td>9</td><td>1</td>" in result._repr_html_()
 
 
+def texts_of(path):
+    """Return the texts of a plot, which an SVG of matplotlib has as comments."""
+    return [text.strip() for text in re.findall(r"<!--(.*?)-->", path.read_text(), re.S)]
+
+
+def test_a_plot_has_the_shares_of_strata_with_intervals(tmp_path):
+    pytest.importorskip("matplotlib")
+    from batchsolve.pictures.strata import strata_figure
+
+    rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in ["9", "10", "10", "x$y$"]]
+    rows += [(UNIQUE, "12", SOLUTION, "10"), (UNIQUE, "12", "1" * 16, "no truth")]
+    result = bs.evaluate(table_of(rows), by="level")
+    result.plot(tmp_path / "one.svg")
+    texts = texts_of(tmp_path / "one.svg")
+    assert texts[0] == "0%"
+    assert {"9 (1)", "10 (3)", "x$y$ (1)", "no truth (0)", "level (rows)"} <= set(texts)
+    assert "80.0 % of 5 rows right" in texts
+    [axes] = strata_figure(result.strata, result.all, "level").axes
+    drawn = [bars.lines[2][0].get_segments()[0][:, 0].tolist() for bars in axes.containers]
+    judged = [one for one in result.strata.values() if one.judged]
+    assert drawn == [pytest.approx(one.interval("right")) for one in judged]
+    shares = [bars.lines[0].get_xdata()[0] for bars in axes.containers]
+    assert shares == pytest.approx([1, 2 / 3, 1])
+    before = (tmp_path / "one.svg").read_bytes()
+    result.plot(tmp_path / "one.svg")
+    assert (tmp_path / "one.svg").read_bytes() == before
+    result.plot(tmp_path / "one.pdf")
+    assert (tmp_path / "one.pdf").read_bytes()[:5] == b"%PDF-"
+    bs.evaluate(table_of(rows)).plot(tmp_path / "all.svg")
+    assert "all rows (5)" in texts_of(tmp_path / "all.svg")
+
+
+def test_a_plot_of_two_columns_is_a_table_in_their_order(tmp_path):
+    pytest.importorskip("matplotlib")
+    rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in ["9", "10"]]
+    table = table_of([*rows, (UNIQUE, "12", SOLUTION, "10")])
+    bands = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1]), pa.array(["low", "high"]))
+    table = table.append_column("band", bands)
+    pq.write_table(table, tmp_path / "in.parquet")
+    bs.evaluate(table, by=["band", "level"]).plot(tmp_path / "a.svg")
+    texts = texts_of(tmp_path / "a.svg")
+    assert texts[texts.index("100.0 %") :][:4] == ["100.0 %", "(21–100)", "50.0 %", "(9–91)"]
+    names = [each for each in texts if each in ("low", "high", "9", "10")]
+    assert names == ["9", "10", "low", "high"]
+    done = invoke(
+        "evaluate", tmp_path / "in.parquet", "--by", "level", "--plot", tmp_path / "c.png"
+    )
+    assert done.exit_code == 0
+    assert (tmp_path / "c.png").read_bytes()[1:4] == b"PNG"
+    done = invoke("evaluate", tmp_path / "in.parquet", "--plot", tmp_path / "c.jpg")
+    assert "the name of a plot ends with .svg, .png or .pdf" in done.stderr
+    many = table_of([(UNIQUE, SOLUTION, SOLUTION, str(k)) for k in range(101)])
+    with pytest.raises(bs.InputError, match="101 strata do not fit into a plot, which holds 100"):
+        bs.evaluate(many, by="level").plot(tmp_path / "d.svg")
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_each_row_is_told_right_or_wrong(library, tmp_path):
     swapped = SOLUTION[1] + SOLUTION[0] + SOLUTION[2:]
@@ -275,5 +361,14 @@ def test_each_row_is_told_right_or_wrong(library, tmp_path):
     found = tuple([value.replace("<NA>", "None") for value in column] for column in found)
     assert found == (["True", "False", "False", "None"], ["0", "2", "16", "None"])
     assert bs.evaluate(frame).rows is None
+    assert bs.evaluate(frame, rows=tmp_path / "rows.csv", chunk=2).rows is None
+    lines = (tmp_path / "rows.csv").read_text().splitlines()
+    assert [line.rsplit(",", 3)[1:] for line in lines] == [
+        ["level", "right", "wrong_cells"],
+        ["a", "true", "0"],
+        ["b", "false", "2"],
+        ["c", "false", "16"],
+        ["d", "", ""],
+    ]
     pq.write_table(table, tmp_path / "in.parquet")
     assert bs.evaluate(tmp_path / "in.parquet", rows=True).rows["wrong_cells"].to_pylist()[1] == 2

@@ -151,6 +151,21 @@ def test_the_command_says_what_it_did(tmp_path):
     assert sum(facts["strata"]["45"].values()) == table["clues"].to_pylist().count(45)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_the_parts_of_tables_can_be_files(library, tmp_path):
+    table, module = with_relatives(30), pytest.importorskip(library)
+    frame = table if library == "pyarrow" else module.DataFrame(table.to_pydict())
+    returned = bs.partition(table, seed=4)
+    summary = bs.partition(frame, tmp_path / "parts", seed=4)
+    assert summary.parts == {"train": 56, "test": 14}
+    for name, part in returned.items():
+        made = pq.read_table(tmp_path / "parts" / f"{name}.parquet")
+        assert made.to_pydict() == part.to_pydict()
+    pacsv.write_csv(table, tmp_path / "in.csv")
+    bs.partition((each for each in [tmp_path / "in.csv"]), tmp_path / "csv", seed=4)
+    assert len(rows_of_csv(tmp_path / "csv" / "test.csv")) == 14
+
+
 @pytest.mark.parametrize(
     ("how", "message"),
     [
@@ -164,7 +179,6 @@ def test_the_command_says_what_it_did(tmp_path):
             "unknown column 'level'; choose from 'puzzle', 'solution', 'id', 'clues'",
         ),
         ({"bins": [1]}, "`bins` are of the values of one column"),
-        ({"output": "parts"}, "a table is returned, not written; leave out the output"),
         ({"seed": -1}, "a seed is 0 or more, not -1"),
     ],
 )

@@ -88,8 +88,11 @@ def test_a_time_limit_leaves_the_projections_found_so_far(most, monkeypatch):
     found = bs.count_projections("queens:7", ["r1", "r2"], jobs=1, time_limit=most)
     assert (found.count, found.complete) == (28, True) or not found.complete
     assert found.count <= 28
-    monkeypatch.undo()
-    printed = invoke("count", "latin:7", "--project", "r*", "--time-limit", 0.1 * most)
+
+
+@pytest.mark.parametrize("seconds", [0.1, 0.4])
+def test_a_time_limit_of_the_command_ends_a_projection(seconds):
+    printed = invoke("count", "latin:7", "--project", "r*", "--time-limit", seconds)
     assert printed.exit_code == 1
     assert "not complete" in printed.stderr or "the time limit was reached" in printed.stderr
 

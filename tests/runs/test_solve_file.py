@@ -25,8 +25,8 @@ from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.runs import specs
-from batchsolve.settings import FileSettings, SearchSettings
-from batchsolve.tables.reader import number_kinds, number_types, with_numbers
+from batchsolve.settings import SearchSettings
+from batchsolve.tables.texts import number_kinds, number_types, with_numbers
 
 SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 
@@ -366,7 +366,7 @@ batchsolve.cli.app()
     for _ in range(100):
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         process = subprocess.Popen(command, text=True, **pipes)
-        n_chunks = rng.randrange(8, 24)
+        n_chunks = rng.randrange(12, 20)
         process.stdin.write("." * (n_chunks + 4))
         process.stdin.flush()
         for _ in range(n_chunks):
@@ -516,18 +516,6 @@ def test_after_a_fault_of_the_input_the_advice_can_be_followed(tmp_path, suffix)
         assert bs.solve_file(source, out).unique == 20_000
 
 
-def test_a_damaged_journal_is_refused(corpus, interrupted):
-    journal = f"{interrupted}.partial.journal"
-    with open(journal, "r+b") as file:
-        file.write(b"x" * 200)
-    with pytest.raises(bs.JournalError, match="the journal is damaged"):
-        bs.solve_file(str(corpus), str(interrupted), resume=True)
-    os.remove(f"{interrupted}.partial")
-    os.remove(journal)
-    bs.solve_file(str(corpus), str(interrupted), resume=True)
-    assert interrupted.exists()
-
-
 def test_a_journal_without_its_rows_is_refused(corpus, interrupted):
     os.remove(f"{interrupted}.partial")
     with pytest.raises(bs.JournalError, match="is gone; delete"):
@@ -569,13 +557,6 @@ def test_json_summary(corpus, tmp_path):
     kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid")
     assert facts["rows"] == sum(facts[kind] for kind in kinds) == 1500
     assert (done.exit_code, done.stderr) == (1, "")
-
-
-def test_bad_settings_are_refused():
-    with pytest.raises(bs.InputError, match="chunk is 1 or more"):
-        FileSettings(chunk=0)
-    with pytest.raises(bs.InputError, match="a box has 1 row"):
-        FileSettings(box=(0, 3))
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])

@@ -15,6 +15,7 @@ from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.interrupts import asking
+from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import (
     Experiment,
     about,
@@ -44,6 +45,12 @@ SMALL = Plan(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
 def experiment():
     made = list(run_plan([read_workloads("queens:8")[0], read_workloads("sudoku:2x2")[0]], SMALL))
     return Experiment([run for run, _ in made], [log for _, log in made], about(["scale"], {}))
+
+
+@pytest.fixture
+def _no_pictures(monkeypatch):
+    """Draw no pictures, which take seconds."""
+    monkeypatch.setattr(plots, "available", lambda: False)
 
 
 def test_every_combination_runs_in_turn(experiment):
@@ -326,20 +333,21 @@ def test_a_forecast_stands_beside_what_was_measured(experiment):
     (found,), left_out = forecast(workload, experiment, [4, 64], shape_seconds=0.05)
     assert left_out == []
     assert (found.nodes, found.nodes_known) == (1178, True)
-    assert len(found.checks) == 12
-    for check in found.checks:
+    checks, curve = found.of("check"), [point.simulated for point in found.of("curve")]
+    assert len(checks) == 12
+    for check in checks:
         assert check.measured == pytest.approx(check.run.wall)
-        assert check.error == pytest.approx(check.simulated / check.run.wall - 1)
-    assert [point.workers for point in found.curve] == [1, 2, 4, 8, 16, 32, 64]
-    assert all(0 < point.efficiency <= 1.000001 for point in found.curve)
+        assert check.simulated.workers == check.run.jobs
+    assert [run.workers for run in curve] == [1, 2, 4, 8, 16, 32, 64]
+    assert all(0 < run.efficiency <= 1.000001 for run in curve)
     costs = measured_costs([run for run in experiment.runs if run.problem == "queens:8"])
     assert costs == found.costs
-    for choice in found.choices:
-        assert choice.what_if["results cost no time"].wall <= max(
-            run.wall for run in choice.what_if.values()
-        )
-        best = min(run.wall for _, run in choice.depths)
-        assert dict(choice.depths)[choice.best_depth].wall == best
+    assert found.workers == [4, 64]
+    for workers in found.workers:
+        walls = {p.setting: p.simulated.wall for p in found.of("what if", workers)}
+        assert walls["results cost no time"] <= max(walls.values())
+        depths = {p.setting: p.simulated.wall for p in found.of("depth", workers)}
+        assert depths["auto"] == walls["automatic settings"]
 
 
 def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it():
@@ -384,6 +392,7 @@ def test_scale_and_report_hear_an_interrupt_that_was_noted_in_their_report(tmp_p
     assert invoke("report", home).exit_code == 130
 
 
+@pytest.mark.usefixtures("_no_pictures")
 def test_a_forecast_that_cannot_be_made_is_named_and_costs_nothing_else(tmp_path):
     home = tmp_path / "out"
     command = ["scale", "queens:9", "queens:3", "--engine", "dlx,memo", "--jobs", "1", "-q"]
@@ -443,6 +452,7 @@ def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
     assert [log["nodes"].sum() for log in after.logs] == [run.nodes for run in after.runs]
 
 
+@pytest.mark.usefixtures("_no_pictures")
 def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
     home = tmp_path / "out"
     command = ["scale", "queens:9", "--jobs", "1", "--repeat", "1", "-o", str(home)]

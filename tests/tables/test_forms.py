@@ -15,6 +15,7 @@ from invoking import invoke
 import batchsolve as bs
 
 PUZZLE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+SUDOKU = bs.Sudoku(3, 3)
 SOLUTION = bs.solve(PUZZLE).solution
 ROWS = [PUZZLE[k : k + 9] for k in range(0, 81, 9)]
 GROUPS = [[row[k : k + 3] for k in range(0, 9, 3)] for row in ROWS]
@@ -98,6 +99,7 @@ WAYS = {
     "solve_batch": lambda text, _: bs.solve_batch([PUZZLE, text]).text()[1],
     "solve_table": lambda text, _: bs.solve_table(pa.table({"puzzle": [text]}))["solution"][0],
     "a cell of a file": in_csv,
+    "parse": lambda text, _: bs.solve_batch([SUDOKU.parse(text)]).text()[0],
     "solutions": lambda text, _: of_cover(*bs.solutions(text)),
     "read_problem": lambda text, _: of_cover(*bs.solutions(bs.read_problem(text))),
 }
@@ -463,6 +465,30 @@ PENCILLED = {
 }
 
 
+@pytest.mark.parametrize("text", [PUZZLE, PUZZLE.replace(".", "*"), LINES, json.dumps(CELLS)])
+def test_a_text_may_stand_for_a_file(text):
+    assert answers(text) == [True]
+
+
+def test_a_text_of_a_wrong_grid_is_an_invalid_row_and_another_name_no_file(tmp_path):
+    done = invoke("solve", "5" + PUZZLE[:80])
+    assert done.exit_code == 1
+    assert "digit 5 twice in a row" in done.stdout
+    (tmp_path / PUZZLE).write_text(PUZZLE.replace("3", "."))
+    assert bs.solve_file(tmp_path / PUZZLE, tmp_path / "out.csv").multiple == 1
+    for name in (PUZZLE[:80], "sudoku_puzzles.csv", "puzzles*.csv"):
+        with pytest.raises(bs.InputError, match=r"[Nn]o (such )?file"):
+            bs.solve_file(name, tmp_path / "out.csv")
+
+
+def test_lists_in_cells_may_have_rows_of_nulls():
+    rows = [[None] * 9, *([int(c) if c != "." else None for c in row] for row in ROWS[1:])]
+    texts = [json.dumps(rows), repr(rows), json.dumps([c for row in rows for c in row])]
+    table = bs.solve_table(pa.table({"puzzle": texts}))
+    assert table["status"].to_pylist() == ["multiple"] * 3
+    assert len(set(table["solution"].to_pylist())) == 1
+
+
 @pytest.mark.parametrize("form", PENCILLED)
 def test_pencil_marks_are_marks(tmp_path, form):
     (tmp_path / "a.txt").write_text(PENCILLED[form])
@@ -471,6 +497,35 @@ def test_pencil_marks_are_marks(tmp_path, form):
     assert bs.solve(PENCILLED[form]).solution == SOLUTION
     assert bs.count(tmp_path / "a.txt").count == 1
     assert answers(tmp_path / "a.txt") == [True]
+
+
+@pytest.mark.parametrize("form", PENCILLED)
+def test_pencil_marks_may_stand_in_a_cell_of_a_table(tmp_path, form):
+    assert in_csv(PENCILLED[form], tmp_path) == SOLUTION
+    fewer = PENCILLED[form].replace("124", "12", 1)
+    table = pa.table({"puzzle": [PUZZLE, PENCILLED[form], fewer]})
+    assert bs.solve_table(table)["status"].to_pylist() == ["unique", "unique", "unsolvable"]
+    assert bs.solve_table(table[2:])["status"].to_pylist() == ["unsolvable"]
+
+
+@pytest.mark.parametrize("form", PENCILLED)
+def test_a_file_may_have_several_grids_of_pencil_marks(tmp_path, form):
+    fewer = PENCILLED[form].replace("124", "12", 1)
+    (tmp_path / "a.txt").write_text(f"{PENCILLED[form]}\n\n{fewer}\n\n{PENCILLED[form]}\n")
+    assert answers(tmp_path / "a.txt") == [True, False, True]
+    assert bs.count(f"{tmp_path / 'a.txt'}#2").count == 0
+
+
+def test_pencil_marks_that_could_get_lost_are_faults():
+    marked = PENCILLED["one line"]
+    table = bs.solve_table(pa.table({"puzzle": [PUZZLE, marked], "marks": ["e" + "." * 80] * 2}))
+    assert table["status"].to_pylist() == ["unsolvable", "invalid"]
+    assert "pencil marks, and marks in the column 'marks'" in table["message"][1].as_py()
+    tables = (pa.table({"puzzle": [text]}) for text in (PUZZLE, marked))
+    *_, late = bs.solve_stream(tables)
+    assert "which no puzzle of the first rows has" in late["message"][0].as_py()
+    with pytest.raises(bs.ProblemError, match="without other rules, have canonical forms"):
+        bs.solve_table(pa.table({"puzzle": [PUZZLE, marked]}), canonical=True)
 
 
 def test_pencil_marks_exclude_digits(tmp_path):
@@ -545,14 +600,17 @@ def test_rows_have_the_items_of_options(tmp_path):
     assert bs.count(f"rows:{tmp_path}/b.txt").count == 1
 
 
-@pytest.mark.parametrize("n", [36, 144])
-def test_large_grids_in_cells_are_read(n):
-    rows = [[(r + c) % n + 1 for c in range(n)] for r in range(n)]
-    texts = [json.dumps(rows), "\n".join(" ".join(map(str, row)) for row in rows)]
+def lines_of(rows):
+    return "\n".join(" ".join(map(str, row)) for row in rows)
+
+
+@pytest.mark.parametrize(("n", "write"), [(36, json.dumps), (36, lines_of), (144, json.dumps)])
+def test_large_grids_in_cells_are_read(n, write):
+    text = write([[(r + c) % n + 1 for c in range(n)] for r in range(n)])
     box = {36: (6, 6), 144: (12, 12)}[n]
-    table = pa.table({"puzzle": texts})
-    messages = bs.solve_table(table, box=box, limit=1, node_limit=1)["message"].to_pylist()
-    assert [message[:5] for message in messages] == ["digit"] * 2  # read, and clues clash
+    table = pa.table({"puzzle": [text]})
+    [message] = bs.solve_table(table, box=box, limit=1, node_limit=1)["message"].to_pylist()
+    assert message.startswith("digit")  # read, and clues clash
 
 
 def test_sentences_are_no_grids():

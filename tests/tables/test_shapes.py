@@ -16,7 +16,7 @@ import batchsolve as bs
 from batchsolve.problems.notation import Notation
 from batchsolve.tables import corpus as corpora
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.shapes import box_of
+from batchsolve.tables.reader import box_of
 
 ALPHABETS = {4: "1-4", 6: "1-6", 8: "1-8", 9: "1-9", 10: "1-9A", 12: "1-9A-C", 15: "1-9A-F"}
 ALPHABETS |= {16: "1-9A-G", 25: "numbers"}

@@ -43,9 +43,8 @@ from batchsolve.tables.checksums import joined, sums_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for, header_for
 from batchsolve.tables.layouts import JSON_TEXT, RowsError
-from batchsolve.tables.reader import Batch, Reader
+from batchsolve.tables.reader import Batch, Grids, Reader, Shape
 from batchsolve.tables.rule_columns import RuleColumns
-from batchsolve.tables.shapes import Grids, Shape, Shapes
 from batchsolve.tables.texts import as_text
 from batchsolve.whole_files import partial_path
 
@@ -524,7 +523,7 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
         table.schema,
         "status",
         "solution" if has_solutions else None,
-        Shapes(shape := Shape(RuleColumns(4), notation, notation)),
+        shape := Shape(RuleColumns(4), notation, notation),
     )
     given_digits = [digits(g or "." * 16) for g in given_]
     grids = Grids(

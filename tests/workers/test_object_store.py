@@ -3,6 +3,8 @@
 import os
 import signal
 from contextlib import chdir
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import pyarrow.csv as pacsv
 import pyarrow.dataset as ds
@@ -12,6 +14,9 @@ from cutting import small_blocks
 from soak_jobs import dask_cluster
 
 import batchsolve as bs
+from batchsolve.errors import ServerError
+from batchsolve.tables import places
+from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.places import file_system, files_of
 
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1"}
@@ -141,3 +146,28 @@ def test_files_of_a_store_are_read_as_those_of_a_disk(store, corpus, tmp_path):
         bs.solve_file(store("in/none.csv"), tmp_path / "none.csv")
     with pytest.raises(bs.BatchsolveError, match=r"nowhere"):
         bs.solve_file(store("in").replace("corpora", "nowhere"), tmp_path / "none.csv")
+
+
+class Busy(BaseHTTPRequestHandler):
+    """Answers 503."""
+
+    n_asked = 0
+
+    def do_HEAD(self):
+        type(self).n_asked += 1
+        self.send_response(503)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_busy_server_is_asked_again_and_blamed_instead_of_the_input(store, monkeypatch):
+    monkeypatch.setattr(places, "S3_TRIES", 2)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Busy) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        query = f"scheme=http&endpoint_override=127.0.0.1:{server.server_port}&region=us-east-1"
+        with pytest.raises(ServerError, match=r"b\.csv.*AWS Error .*503"):
+            next(Corpus([f"s3://corpora/b.csv?{query}"]).batches())
+        server.shutdown()
+    assert Busy.n_asked == 2

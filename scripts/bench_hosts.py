@@ -1,0 +1,141 @@
+"""Clusters of three hosts: the cost of the network, in fair and in foul weather.
+
+    python scripts/bench_hosts.py                         # benchmarks/results/hosts.json
+    python scripts/bench_hosts.py --kinds dask --threads 1 --weather fair,50ms-10Mbit
+
+A corpus is solved from S3 to S3, and a search is counted and listed (a run), on the two nodes of
+`hosts`; and, for comparison, by two processes of the head. Weather is the latency of each host's
+packets and its rate in each direction. Bytes are those of the cables of both nodes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from host_clusters import HEAD, NODES, Cluster, batchsolve, put, stored
+from hosts import NAMES, Hosts, address
+from measuring import options, write
+
+from batchsolve.runs.augment import augment_file
+
+FAIR = "fair"
+WEATHERS = (FAIR, "1ms-100Mbit", "50ms-100Mbit", "1ms-10Mbit", "50ms-10Mbit")
+CORPUS = "datasets/sudoku9.csv"
+FILES = 4
+JOBS = ("solve", "count", "enumerate")
+
+
+def slow_down(hosts: Hosts, weather: str) -> None:
+    """Slow all cables down, if they are to be."""
+    if weather != FAIR:
+        latency, rate = weather.removesuffix("Mbit").split("ms-")
+        for name in NAMES:
+            hosts.fault("slow", name, latency, rate)
+
+
+def node_bytes(hosts: Hosts) -> int:
+    """Return the bytes that the nodes have sent and received."""
+    traffic = hosts.traffic()
+    return sum(traffic[node][f"{way}_bytes"] for node in NODES for way in ("sent", "received"))
+
+
+def measured(hosts: Hosts, job: str, problem: str, workers: Sequence[str]) -> dict[str, Any]:
+    """Run a job; return its time, its traffic and its result."""
+    hosts.run(HEAD, "rm", "-rf", "run")
+    out = f"out-{time.time_ns()}"
+    how = "--json", "--quiet", *workers
+    commands = {
+        "solve": ["solve", address("in"), "-o", address(out)],
+        "count": ["count", problem, "--engine", "dlx"],
+        "enumerate": ["enumerate", problem, "--engine", "dlx", "-o", "run"],
+    }
+    before, begin = node_bytes(hosts), time.perf_counter()
+    done = batchsolve(hosts, *commands[job], *how)
+    seconds, n_bytes = time.perf_counter() - begin, node_bytes(hosts) - before
+    if done.returncode:
+        return {"job": job, "error": done.stderr.strip().splitlines()[-1]}
+    facts = json.loads(done.stdout)
+    parts = stored(hosts, out) if job == "solve" else {}
+    n_tasks = len(parts) or facts["subproblems"]
+    result = "".join(parts.values()) or facts["count"]
+    return {
+        "job": job,
+        "seconds": round(seconds, 2),
+        "own_seconds": round(facts["seconds"], 2),
+        "bytes": n_bytes,
+        "tasks": n_tasks,
+        "bytes_per_task": round(n_bytes / n_tasks),
+        **({"bytes_per_row": round(n_bytes / facts["rows"], 1)} if parts else {}),
+        "result": hash_of(result),
+    }
+
+
+def hash_of(result: str | int) -> str:
+    """Return a short form of a result, which equal results share."""
+    return hashlib.sha256(str(result).encode()).hexdigest()[:12]
+
+
+def corpus(rows: int) -> str:
+    """Return the text of a corpus of so many rows, all different."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        whole = Path(folder) / "all.csv"
+        augment_file(CORPUS, whole, rows // 10_000, column="puzzle")
+        lines = whole.read_text().splitlines()
+    return "\n".join(line.partition(",")[0] for line in lines) + "\n"
+
+
+def put_corpus(hosts: Hosts, text: str) -> None:
+    """Put a corpus into the store."""
+    pipe, none = subprocess.PIPE, subprocess.DEVNULL
+    with hosts.popen(HEAD, "tee", "/root/in.csv", stdin=pipe, stdout=none, text=True) as tee:
+        tee.communicate(text)
+    put(hosts, Path("/root/in.csv"), "in", FILES)
+    hosts.run(HEAD, "rm", "/root/in.csv")
+
+
+def main() -> None:
+    """Measure what the command line says."""
+    parser = options(__doc__, "hosts")
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--problem", default="queens:15", help="that takes some 20 s")
+    parser.add_argument("--kinds", default="dask,ray")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--weather", default=FAIR)
+    parser.add_argument("--jobs", default=",".join(JOBS))
+    chosen = parser.parse_args()
+    rows: list[dict[str, Any]] = []
+
+    def note(hosts: Hosts, workers: Sequence[str], **facts: Any) -> None:
+        for job in chosen.jobs.split(","):
+            rows.append({**facts, **measured(hosts, job, chosen.problem, workers)})
+            print(json.dumps(rows[-1]), flush=True)
+
+    def all_of_them(kind: str, threads: int, weather: str) -> None:
+        with Hosts("bench") as hosts:
+            put_corpus(hosts, text)
+            if not kind:
+                note(hosts, ["--backend", "loky", "--jobs", "2"], kind="one host", threads=1)
+                return
+            cluster = Cluster(hosts, kind, threads)
+            cluster.start()
+            slow_down(hosts, weather)
+            note(hosts, cluster.options, kind=kind, threads=threads, weather=weather)
+
+    text = corpus(chosen.rows)
+    all_of_them("", 1, FAIR)
+    for weather in chosen.weather.split(","):
+        for kind in chosen.kinds.split(","):
+            for threads in map(int, chosen.threads.split(",")):
+                all_of_them(kind, threads, weather)
+    write(chosen, {"rows": chosen.rows, "bytes": len(text), "table": rows})
+
+
+if __name__ == "__main__":
+    main()

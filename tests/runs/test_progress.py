@@ -1,0 +1,74 @@
+"""Every call over rows tells of its progress in the same way."""
+
+import io
+import re
+from contextlib import redirect_stderr
+
+import pyarrow as pa
+import pytest
+
+import batchsolve as bs
+from batchsolve.symmetry import canonical
+
+PUZZLES = ["1.....2..3.....4", "12..............", "11.............."] * 3
+VALID = PUZZLES[:2] * 5
+TABLE = pa.table({"puzzle": PUZZLES})
+EASY = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+MADE = {"box": "2x2", "seed": 1}
+PREDICTED = TABLE.append_column("prediction", TABLE["puzzle"])
+
+# call -> the rows that it is to tell of
+CALLS = {
+    "solve_batch": (lambda **how: bs.solve_batch(PUZZLES, **how), 9),
+    "solve_table": (lambda **how: bs.solve_table(TABLE, **how), 9),
+    "solve_stream": (lambda **how: list(bs.solve_stream([TABLE, TABLE], **how)), 18),
+    "canonical_forms": (lambda **how: bs.canonical_forms(VALID, **how), 10),
+    "generate": (lambda **how: list(bs.generate(5, **MADE, **how)), 5),
+    "generate_table": (lambda **how: bs.generate_table(5, **MADE, **how), 5),
+    "rate": (lambda **how: bs.rate(pa.table({"puzzle": [EASY] * 2}), **how), 2),
+    "augment": (lambda **how: bs.augment(TABLE, 2, **how), 9),
+    "dedupe": (lambda **how: bs.dedupe(TABLE, against=[TABLE], **how), 18),
+    "partition": (lambda **how: bs.partition(TABLE, **how), 9),
+    "audit": (lambda **how: bs.audit(TABLE, TABLE, **how), 18),
+    "evaluate": (lambda **how: bs.evaluate(PREDICTED, **how), 9),
+    "count": (lambda **how: bs.count(["queens:4"] * 3, **how), 3),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_rows_are_told_once(call):
+    run, n = CALLS[call]
+    told = []
+    run(on_progress=lambda progress: told.append((progress.new_rows, progress.totals.rows)))
+    assert sum(new for new, _ in told) == n
+    assert told[-1][1] <= n
+    with pytest.raises(bs.InputError, match="on_progress is a function or True, not 5"):
+        run(on_progress=5)
+
+
+@pytest.mark.parametrize("call", ["solve_stream", "generate", "solve_batch", "canonical_forms"])
+def test_true_draws_one_bar(call):
+    pytest.importorskip("tqdm")
+    with redirect_stderr(io.StringIO()) as said:
+        CALLS[call][0](on_progress=True)
+    lines = [line for line in said.getvalue().split("\n") if line]
+    assert len(lines) == 1
+    assert re.search(rf"(?<!\d){CALLS[call][1]}\.0", lines[0].split("\r")[-1])
+
+
+def test_forms_are_found_some_at_a_time(monkeypatch):
+    whole = bs.canonical_forms(VALID)
+    monkeypatch.setattr(canonical, "AT_ONCE", 3)
+    told = []
+    forms = bs.canonical_forms(VALID, on_progress=told.append)
+    assert [each.new_rows for each in told] == [3, 3, 3, 1]
+    assert {each.expected_rows for each in told} == {10}
+    for name in ("grids", "symmetries", "transposed", "rows", "columns"):
+        assert (getattr(forms, name) == getattr(whole, name)).all()
+    assert len(bs.canonical_forms([[0] * 16][:0], bs.Sudoku(2, 2)).grids) == 0
+
+
+def test_iterators_refuse_at_the_call():
+    for call in (bs.generate, lambda **how: bs.solve_stream([TABLE], **how)):
+        with pytest.raises(bs.InputError, match="on_progress is a function or True, not 6"):
+            call(on_progress=6)

@@ -1,0 +1,81 @@
+"""Three hosts that share nothing but an S3 server; needs root, and namespaces of Linux."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+import pytest
+from host_clusters import Cluster, batchsolve, put, stored
+from hosts import STATES, Hosts, address, missing
+
+import batchsolve as bs
+
+CORPUS = Path(__file__).parents[2] / "datasets" / "sudoku9.csv"
+QUEENS, N_QUEENS = "queens:11", 2680
+
+
+@pytest.fixture(scope="module")
+def hosts():
+    """Yield three hosts, where this process may start them."""
+    if why := missing():
+        pytest.skip(why)
+    pytest.importorskip("moto.server")
+    hosts = Hosts(f"test-{os.getpid()}")
+    with hosts:
+        yield hosts
+    assert not (STATES / f"test-{os.getpid()}").exists()
+
+
+def facts(done):
+    """Return what a command says as JSON."""
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_hosts_share_nothing_but_the_network(hosts):
+    done = hosts.run("node1", "sh", "-c", "hostname; pwd; echo mine > /tmp/a; echo > /etc/a")
+    assert done.stdout == "node1\n/root\n"
+    assert "Read-only" in done.stderr
+    assert hosts.run("node2", "cat", "/tmp/a").returncode == 1
+    assert hosts.run("node1", "cat", "/tmp/a").stdout == "mine\n"
+    assert hosts.traffic()["node1"]["sent_bytes"] < 10_000
+
+
+def searches(hosts, cluster):
+    """Count and list on a cluster; check what comes of it."""
+    how = "--engine", "dlx", "--json", "--quiet", *cluster.options
+    counted = facts(batchsolve(hosts, "count", QUEENS, *how))
+    assert (counted["count"], counted["complete"], counted["failures"]) == (N_QUEENS, True, [])
+    listed = facts(batchsolve(hosts, "enumerate", QUEENS, "-o", cluster.kind, *how))
+    assert (listed["count"], listed["nodes"]) == (N_QUEENS, counted["nodes"])
+
+
+def test_dask_on_hosts_gives_the_same_bytes_and_counts(hosts, tmp_path, monkeypatch):
+    pytest.importorskip("distributed")
+    cluster = Cluster(hosts, "dask")
+    cluster.start()
+    searches(hosts, cluster)
+    put(hosts, CORPUS, "in", files=2)
+    how = "--json", "--quiet", *cluster.options
+    solved = facts(batchsolve(hosts, "solve", address("in"), "-o", address("out"), *how))
+    assert (solved["rows"], solved["unique"], solved["disagree"]) == (10_000, 10_000, 0)
+    header, *rows = CORPUS.read_text().splitlines(True)
+    (tmp_path / "in").mkdir()
+    for k in range(2):
+        text = header + "".join(rows[5000 * k : 5000 * (k + 1)])
+        (tmp_path / "in" / f"{k:03d}.csv").write_text(text)
+    monkeypatch.chdir(tmp_path)  # for the journal
+    bs.solve_file((tmp_path / "in").as_uri(), (tmp_path / "out").as_uri(), jobs=1)
+    here = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        for path in (tmp_path / "out").iterdir()
+    }
+    assert stored(hosts, "out") == here
+
+
+def test_ray_on_hosts_gives_the_same_counts(hosts):
+    pytest.importorskip("ray")
+    cluster = Cluster(hosts, "ray")
+    cluster.start()
+    searches(hosts, cluster)

@@ -1,0 +1,156 @@
+"""The recipes of docs/clusters.md do as the page says, word for word."""
+
+import pytest
+from recipes import PAGE, blocks, in_background, lines, run_alone, until
+
+N_QUEENS = "365596\n"  # of 14 queens
+
+# what is unpickled where, as the page says
+SENT = {
+    "dask": ["result command", "task scheduler", "task worker", "work worker"],
+    "ray": ["result command", "task worker", "work worker"],
+}
+
+
+def where_unpickled(backend, address):
+    return f'python "$TESTS/unpickling.py" {backend} {address} > sent 2>&1'
+
+
+def check_sent(home, backend):
+    assert (home / "sent").read_text().splitlines() == SENT[backend]
+
+
+REFUSED = """
+mkdir -p other own/.config/dask
+openssl req -x509 -newkey rsa:2048 -nodes -days 365 -subj /CN=batchsolve \\
+    -keyout own.key -out own.pem
+sed "s,{cert.*},{cert: $PWD/own.pem\\, key: $PWD/own.key}," \\
+    ~/.config/dask/tls.yaml > own/.config/dask/tls.yaml
+refused() {
+    export HOME=$PWD/$2
+    batchsolve count queens:6 --backend dask --scheduler $3://head:8786 > $1.command 2>&1 ||
+        echo "exit code $?" >> $1.command
+    dask worker $3://head:8786 --nthreads 1 --no-nanny > $1.worker 2>&1 &
+    timeout 60 sh -c "until grep -q '$4' $1.worker; do sleep 0.1; done"
+}
+refused none other tls "failed to start" & first=$!
+refused own own tls "Waiting" & second=$!
+refused plain other tcp "Waiting" & third=$!
+wait $first; wait $second; wait $third
+"""
+
+
+@pytest.fixture(scope="module")
+def with_tls(tmp_path_factory):
+    """The home of a machine on which the recipe for Dask was followed, and then not."""
+    pytest.importorskip("distributed")
+    folder = tmp_path_factory.mktemp("dask")
+    certificate, start = blocks("Dask")
+    scheduler, worker, count = lines(start)
+    run_alone(
+        folder,
+        certificate,
+        in_background(scheduler, "scheduler.log"),
+        until("scheduler.log", "Scheduler at: *tls://"),
+        in_background(worker, "worker.log"),
+        until("scheduler.log", "Starting worker compute"),
+        f"{count} --quiet > count 2> said",
+        where_unpickled("dask", "tls://head:8786"),
+        REFUSED,
+        f"{count.replace('counting', 'counting2')} --quiet > again 2> said.again",
+    )
+    return folder / "home"
+
+
+def test_the_recipe_for_dask_gives_a_cluster_with_tls(with_tls):
+    for count, said in (("count", "said"), ("again", "said.again")):
+        assert (with_tls / count).read_text() == N_QUEENS
+        assert (with_tls / said).read_text() == ""  # no warning of open ports
+    assert (with_tls / ".config/dask/key.pem").stat().st_mode & 0o077 == 0
+
+
+def test_dask_unpickles_where_the_page_says(with_tls):
+    check_sent(with_tls, "dask")
+
+
+@pytest.mark.parametrize(
+    ("who", "worker", "command", "scheduler"),
+    [
+        ("none", "TLS expects a `ssl_context`", "names no certificate of the client", ""),
+        ("own", "Waiting to connect", "ALERT_UNKNOWN_CA", "CERTIFICATE_VERIFY_FAILED"),
+        ("plain", "Waiting to connect", "no Dask scheduler answers", "WRONG_VERSION_NUMBER"),
+    ],
+)
+def test_who_has_not_our_certificate_is_refused_and_both_sides_say_so(
+    with_tls, who, worker, command, scheduler
+):
+    log = (with_tls / "scheduler.log").read_text()
+    assert worker in (with_tls / f"{who}.worker").read_text()
+    assert "Registered to" not in (with_tls / f"{who}.worker").read_text()
+    said = (with_tls / f"{who}.command").read_text()
+    assert command in said
+    assert said.endswith("exit code 2\n")
+    assert scheduler in log
+    page = PAGE.read_text()
+    assert all(each.replace("`", "") in page for each in (worker, command, scheduler))
+
+
+REFUSED_BY_RAY = """
+refused() {
+    batchsolve count queens:6 --backend ray --address head:6379 > $1 2>&1 ||
+        echo "exit code $?" >> $1
+}
+HOME=/nowhere refused none & first=$!
+RAY_AUTH_TOKEN=notournotournotournotour refused other & second=$!
+"""
+
+
+@pytest.fixture(scope="module")
+def with_token(tmp_path_factory):
+    """The home of a machine on which the recipe for Ray was followed, and then not."""
+    pytest.importorskip("ray")
+    folder = tmp_path_factory.mktemp("ray")
+    (recipe,) = blocks("Ray")
+    mode, token, head, other, count = lines(recipe)
+    run_alone(
+        folder,
+        mode,
+        token,
+        head,
+        REFUSED_BY_RAY,
+        other,
+        f"{count} --quiet > count 2> said",
+        where_unpickled("ray", "head:6379"),
+        "wait $first; wait $second",
+        RAY_TMPDIR=str(folder),
+        RAY_USAGE_STATS_ENABLED="0",
+        RAY_worker_niceness="0",
+    )
+    return folder / "home"
+
+
+def test_the_recipe_for_ray_gives_a_cluster_with_a_token(with_token):
+    assert (with_token / "count").read_text() == N_QUEENS
+    assert "whoever reaches its ports" not in (with_token / "said").read_text()
+    assert (with_token / ".ray/auth_token").stat().st_mode & 0o077 == 0
+
+
+def test_ray_unpickles_where_the_page_says(with_token):
+    check_sent(with_token, "ray")
+
+
+@pytest.mark.parametrize(
+    ("who", "why"),
+    [
+        ("none", "Token authentication is enabled but no authentication token was found"),
+        ("other", "InvalidAuthToken"),
+    ],
+)
+def test_who_has_not_our_token_is_refused(with_token, who, why):
+    said = (with_token / who).read_text()
+    assert why in said
+    *_, last, code = said.splitlines()
+    assert last.startswith("batchsolve: head:6379: no Ray cluster answers")
+    assert "give the cluster's token" in last
+    assert code == "exit code 2"
+    assert why in PAGE.read_text()
