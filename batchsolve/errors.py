@@ -317,8 +317,12 @@ def wrong_kind(value: object) -> str:
     calls = (
         (isinstance(value, bytes), "decode it to text: value.decode()"),
         (isinstance(value, str), "solve takes one puzzle, solve_file the name of a file"),
-        (hasattr(value, "collect"), "give its collect() to solve_table"),
-        (hasattr(value, "with_format"), "give its with_format('arrow')[:] to solve_table"),
+        (hasattr(value, "collect"), "functions of tables take its collect()"),
+        (
+            hasattr(value, "with_format") and isinstance(value, dict),
+            "name one of its splits, such as data['train'], and give its with_format('arrow')[:]",
+        ),
+        (hasattr(value, "with_format"), "functions of tables take its with_format('arrow')[:]"),
         (hasattr(value, "read"), "solve_file takes names of files, solve_table what is in memory"),
         (
             isinstance(value, Mapping) and not isinstance(value, dict),  # a batch of a dataset

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Bytes, Floats, Ints
 from batchsolve.core import native
 from batchsolve.errors import InputError
 from batchsolve.interrupts import check_interrupt
@@ -42,13 +43,6 @@ Chains and patterns come once for each rating.
 
 RATINGS = np.array([rating for _, rating in _LEVELS])
 """The ratings of levels; for a guess, a lower bound."""
-
-GUESS = NAMES.index("guess")
-"""The level of puzzles that the ladder does not solve."""
-
-NONE = NAMES.index("none")
-"""The level of grids without blank cells."""
-
 
 N_CELLS = 81
 
@@ -78,8 +72,8 @@ class Ratings:
     (['hidden single in box'], [1.2], [0])
     """
 
-    levels: npt.NDArray[np.uint8]
-    backtracks: npt.NDArray[np.int64]
+    levels: Bytes
+    backtracks: Ints
     backdoors: npt.NDArray[np.int8]
 
     @property
@@ -88,7 +82,7 @@ class Ratings:
         return np.array(NAMES)[self.levels]
 
     @property
-    def values(self) -> npt.NDArray[np.float64]:
+    def values(self) -> Floats:
         """The ratings of Sudoku Explainer; a lower bound for puzzles that need a guess."""
         return RATINGS[self.levels]
 
@@ -98,9 +92,7 @@ def has_ratings(problem: GridProblem) -> bool:
     return isinstance(problem, Sudoku) and (problem.box_rows, problem.box_columns) == (3, 3)
 
 
-def ratings_of(
-    grids: npt.NDArray[np.uint8], backdoor: bool = False, uniqueness: bool = False
-) -> Ratings:
+def ratings_of(grids: Bytes, backdoor: bool = False, uniqueness: bool = False) -> Ratings:
     """Return the ratings of 9×9 puzzles that have one solution each.
 
     Parameters
@@ -135,9 +127,7 @@ def ratings_of(
     return found
 
 
-def steps_text(
-    grid: npt.NDArray[np.uint8], uniqueness: bool = False, names: Sequence[str] = "123456789"
-) -> str:
+def steps_text(grid: Bytes, uniqueness: bool = False, names: Sequence[str] = "123456789") -> str:
     """Return the steps that solve a 9×9 puzzle as JSON, each by the easiest technique that helps.
 
     A step has a ``technique``, its ``rating``, the ``cells`` and ``digits`` of the pattern, and

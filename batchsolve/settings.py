@@ -510,7 +510,7 @@ class SearchSettings:
         Nodes after which the search of a row, or of the problem, stops.
     time_limit : float, optional
         Seconds after which the search of a problem stops.
-    split_depth : int, optional
+    split_depth : int or "auto", optional
         Expand the tree to this depth first; by default, or with auto, deep enough for all workers,
         and 0 for rows.
     budget : int, optional
@@ -537,7 +537,7 @@ class SearchSettings:
     limit: int | None = setting(least=1)
     node_limit: int | None = setting(least=1)
     time_limit: float | None = setting(metavar="S")
-    split_depth: int | None = setting(least=0, metavar="D|auto")
+    split_depth: int | Literal["auto"] | None = setting(least=0, metavar="D|auto")
     budget: int | None = setting(least=1)
     engine: str = setting(AUTO, metavar="NAME")
     branch: str = setting(MRV, metavar="mrv|first|sharp[:ITEMS]")
@@ -545,6 +545,9 @@ class SearchSettings:
     def __post_init__(self) -> None:
         if self.split_depth == AUTO:
             object.__setattr__(self, "split_depth", None)
+        elif isinstance(self.split_depth, str):
+            depth = quoted(self.split_depth)
+            raise InputError(f"split_depth is a whole number, or 'auto', not {depth}")
         check_fields(self)
         if checked_branch(self.branch) != MRV:
             base, colon, _ = str(self.engine).partition(":")
@@ -558,6 +561,11 @@ class SearchSettings:
         limit = self.time_limit
         if limit is not None and not (isinstance(limit, Real) and limit > 0):
             raise InputError(f"time_limit is more than 0 seconds, not {quoted(limit)}")
+
+    @property
+    def depth(self) -> int | None:
+        """The split depth; None if it is automatic."""
+        return self.split_depth if isinstance(self.split_depth, int) else None
 
     def of_rows(self) -> SearchSettings:
         """Return the settings of a search of rows; without a limit, it proves uniqueness."""

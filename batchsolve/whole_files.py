@@ -198,7 +198,8 @@ def only_writer(path: str) -> Iterator[str]:
     folder = None
     try:
         if is_locked:
-            _remove_folders_in(home)
+            for name in os.listdir(home):  # folders of killed writers; the lock is a file
+                shutil.rmtree(os.path.join(home, name), ignore_errors=True)
         with disk_errors(path):
             folder = tempfile.mkdtemp(dir=home)
         yield folder
@@ -234,11 +235,6 @@ def _locked(name: str, path: str) -> tuple[int, bool]:
             except OSError:
                 return lock, False
             os.close(lock)
-
-
-def _remove_folders_in(home: str) -> None:
-    for name in os.listdir(home):
-        shutil.rmtree(os.path.join(home, name), ignore_errors=True)  # the lock is no folder
 
 
 class HeldFolder:

@@ -19,7 +19,7 @@ import numpy as np
 from measuring import per_second
 
 import batchsolve
-from batchsolve.rating import GUESS, NAMES, ratings_of, steps_text
+from batchsolve.rating import NAMES, ratings_of, steps_text
 
 SINGLES = ("last cell", "hidden single in box", "hidden single in line")
 STEPS = 300  # puzzles whose steps are written
@@ -30,7 +30,10 @@ def rated(path: str, repeat: int) -> dict[str, Any]:
     _, grids, _ = measuring.solved(path)
     ratings = ratings_of(grids)
     by_singles = np.isin(ratings.levels, [NAMES.index(name) for name in SINGLES])
-    by_steps, beyond = ratings.levels < NAMES.index("x-cycle"), ratings.levels == GUESS
+    by_steps, beyond = (
+        ratings.levels < NAMES.index("x-cycle"),
+        ratings.levels == NAMES.index("guess"),
+    )
     kinds = {
         "all": np.ones(len(grids), np.bool_),
         "by singles": by_singles,

@@ -111,7 +111,7 @@ class Cluster:
         if self.kind == "dask":
             self.hosts.run(HEAD, "sh", "-c", f"kill -KILL $(cat {SCHEDULER})")
         else:
-            self.hosts.run(HEAD, "ray", "stop", "--force", env=self.env)
+            self.hosts.run(HEAD, "sh", "-c", "kill -KILL $(pidof gcs_server raylet)")
 
     def _begin(self, host: str, *command: str, **env: str) -> subprocess.Popen[Any]:
         return self.hosts.popen(host, *command, env={**self.env, **env}, **QUIET)

@@ -224,6 +224,7 @@ class Hosts:
             pid = self._pid(host)
             if f"_init\0{host}\0{self._folder / host}".encode() in _command(pid):
                 os.kill(pid, signal.SIGKILL)  # and with it all processes of its namespace
+                self._wake(pid)
                 _wait_for(lambda: not _command(pid), f"the end of {host}")
         for path in self._folder.glob(f"{host}*"):
             path.unlink()
@@ -341,6 +342,15 @@ class Hosts:
         self._in_switch("ip", "link", "set", host, "up")
         self.run(host, "rm", "-f", FILLER, BUSY)
         self.run(host, "kill", "-CONT", "-1")
+        self._wake(self._pid(host))
+
+    def _wake(self, pid: int) -> None:
+        """Let `nsenter` go on, which halts when what it has started does; else it awaits no end."""
+        ours = f"nsenter\0-t\0{pid}\0".encode()
+        for number in filter(str.isdecimal, os.listdir("/proc")):
+            if _command(int(number)).startswith(ours):
+                with suppress(ProcessLookupError):
+                    os.kill(int(number), signal.SIGCONT)
 
     faults: ClassVar[dict[str, Callable[..., None]]] = {
         "lost": _lose,

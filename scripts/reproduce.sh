@@ -11,7 +11,7 @@ usage: scripts/reproduce.sh [--estimate] [--inputs DIR] [--yardstick PROGRAM] [-
 
 Makes the figures of docs/performance.md: sets up a virtual environment, runs scripts/bench_engines.py,
 bench_counters.py, bench_search.py, bench_corpus.py, bench_canonical.py, bench_augment.py, bench_rate.py,
-bench_variants.py and bench_instances.py and "batchsolve scale", and leaves the results in --out.
+bench_variants.py, bench_instances.py, bench_tasks.py, bench_forecast.py and "batchsolve scale", and leaves the results in --out.
 
   --inputs DIR         where sudoku9_17clue.txt, sudoku9_top1465.txt, bell12.ec, matching8.ec and
                        pentomino_6_10.ec are; none of them is shipped. Without it, shipped problems
@@ -89,7 +89,7 @@ EOF
 mkdir "$out"
 
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-"$venv/bin/pip" install --quiet -e '.[bench,plot,sat]'
+"$venv/bin/pip" install --quiet -e '.[bench,dask,plot,ray,sat]'
 export ARROW_DEFAULT_MEMORY_POOL=system  # as commands have it, for what is measured in a script
 run() {
     echo "+ $*"
@@ -123,4 +123,6 @@ run python scripts/bench_augment.py "${corpora[@]}" datasets/sudoku16.csv "${in_
 run python scripts/bench_rate.py datasets/{sudoku,hard}9.csv --out "$out/rate.json"
 run python scripts/bench_variants.py -o "$out/variants.json"
 run python scripts/bench_instances.py --puzzles 10 --copies 100 -o "$out/instances.json"
+run python scripts/bench_tasks.py -o "$out/tasks.json"
+run python scripts/bench_forecast.py -o "$out/forecast.json"
 echo "done: $out/*.json and $out/*/report.html"

@@ -391,7 +391,7 @@ def main() -> int:
     def cases() -> Iterator[Case]:
         if chosen.each:
             for number, (kind, fault, job) in enumerate(product(kinds, faults, jobs)):
-                yield Case(number, kind, job, fault, "middle", 0.5)
+                yield Case(number, kind, job, fault, "middle", 0.3)
             return
         numbers = count() if chosen.case is None else [chosen.case]
         yield from (draw(chosen.seed, number, kinds, jobs, faults) for number in numbers)

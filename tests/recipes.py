@@ -41,8 +41,8 @@ def in_background(command, log):
 
 
 def until(log, text):
-    """Return a command that waits until a file has a text, and fails after a minute."""
-    return f"timeout 60 sh -c 'until grep -q \"{text}\" {log}; do sleep 0.1; done'"
+    """Return a command that waits until a file has a text, and fails after some minutes."""
+    return f"timeout 150 sh -c 'until grep -q \"{text}\" {log}; do sleep 0.1; done'"
 
 
 @cache
@@ -85,7 +85,7 @@ def run_alone(folder, *commands, **variables):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=280,
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done

@@ -138,10 +138,14 @@ WRONG = {
     "not a set: make it a list": lambda: bs.solve_batch({GRID}),
     "not a dict_values: make it a list": lambda: bs.solve_batch({1: GRID}.values()),
     "not a Table: solve_table takes tables": lambda: bs.solve_batch(pa.table({"puzzle": [GRID]})),
-    "not a LazyFrame: give its collect": lambda: bs.solve_table(pl.LazyFrame()),
-    "texts in a list, not a LazyFrame: give": lambda: bs.solve_batch(pl.LazyFrame()),
-    "not a Dataset: give its with_format\\('arrow'\\)\\[:\\]": lambda: bs.solve_table(Dataset()),
-    "texts in a list, not a Dataset: give": lambda: bs.solve_batch(Dataset()),
+    "not a LazyFrame: functions of tables take its collect": lambda: bs.solve_table(pl.LazyFrame()),
+    "texts in a list, not a LazyFrame: functions of tables take": lambda: bs.solve_batch(
+        pl.LazyFrame()
+    ),
+    "not a Dataset: functions of tables take its with_format\\('arrow'\\)\\[:\\]": lambda: (
+        bs.solve_table(Dataset())
+    ),
+    "texts in a list, not a Dataset: functions of tables take": lambda: bs.solve_batch(Dataset()),
     "a table is .*, not a list: solve_batch takes": lambda: bs.solve_table([GRID]),
     "name, not a BytesIO: solve_file takes names": lambda: bs.solve_file(io.BytesIO(), "out.csv"),
     "output needs a name, not a BytesIO": lambda: bs.solve_file("in.csv", io.BytesIO()),

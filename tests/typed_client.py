@@ -22,7 +22,7 @@ def solve_some(folder: Path) -> int:
 
 def count_some(folder: Path) -> int:
     reading: bs.Reading = bs.read_problem("queens:8")
-    result: bs.Count = bs.count(reading, search=bs.SearchSettings(limit=10))
+    result: bs.Count = bs.count(reading, search=bs.SearchSettings(limit=10, split_depth="auto"))
     with bs.Run(folder / "run", "queens:8", resume=True) as run:
         again: bs.Count = run.search()
     guess: bs.Estimate = bs.estimate(bs.Sudoku(3, 3), probes=10)

@@ -11,7 +11,7 @@ import logging
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -126,7 +126,8 @@ class _Command(click.Command):
         """Refuse a second value of an option that takes one; click would ignore the first."""
         if not ctx.resilient_parsing:  # parsing is resilient while a word is completed
             _, _, given = self.make_parser(ctx).parse_args(list(args))
-            single = [o for o in given if isinstance(o, click.Option) and takes_one_value(o)]
+            single = [o for o in given if isinstance(o, click.Option)]
+            single = [o for o in single if not (o.is_flag or o.multiple or o.count)]
             if again := next((o for k, o in enumerate(single) if o in single[:k]), None):
                 raise click.UsageError(f"{again.opts[0]} takes one value; give it once", ctx)
         return super().parse_args(ctx, args)
@@ -142,16 +143,11 @@ class _Command(click.Command):
                 formatter.write_dl([(f"{flags:{COLUMN}}", what) for flags, what in records], COLUMN)
 
 
-def takes_one_value(option: click.Option) -> bool:
-    """Return True if a second value of an option would replace the first; a flag has none."""
-    return not (option.is_flag or option.multiple or option.count)
-
-
 Function = Callable[..., int]
 
 
 def command(
-    name: str | None = None, *, examples: tuple[str, ...] = (), epilog: str | None = None
+    name: str | None = None, *, examples: tuple[str, ...] = (), codes: Mapping[int, str] = {}
 ) -> Callable[[Function], Function]:
     """Make a function a command of the app.
 
@@ -161,8 +157,8 @@ def command(
         The name of the command; by default that of the function.
     examples : tuple of str
         Commands to try; the help shows them below the options.
-    epilog : str, optional
-        The end of the help.
+    codes : mapping of int to str
+        The meanings of the exit codes 0 and 1 for this command; and errors of it alone, of code 2.
 
     Returns
     -------
@@ -181,16 +177,16 @@ def command(
                     rest[name] = settings(**{field: rest.pop(field) for field in offered})
                 return function(**rest)
 
-            raise Exit(_exit_code(answer, given.get("quiet", False)))
+            raise Exit(_exit_code(answer))
 
-        below = "\n\n".join([_shown(examples), epilog or ""])
+        below = [_shown(examples), _said_of(codes, "backend" in {each.name for each in parameters})]
         app.add_command(
             _Command(
                 name or function.__name__,
                 callback=run,
                 params=parameters,
                 help=inspect.getdoc(function),
-                epilog=below,
+                epilog="\n\n".join(below),
             )
         )
         return function
@@ -211,7 +207,19 @@ def _shown(examples: tuple[str, ...]) -> str:
     return "\n".join(["\b", "Examples:", *(f"  $ {example}" for example in examples)])
 
 
-def _exit_code(run: Callable[[], int], quiet: bool) -> int:
+def _said_of(codes: Mapping[int, str], has_workers: bool) -> str:
+    """Return what a help text says of exit codes."""
+    if not codes:
+        return ""
+    errors = ["wrong usage", "a file that cannot be read or written"]
+    errors[1:1] = [codes[2]] if 2 in codes else []
+    errors += ["no worker left"] if has_workers else []
+    shown = [f"{code} {codes[code]}" for code in (0, 1) if code in codes]
+    shown += [f"2 {', '.join(errors[:-1])}, or {errors[-1]}", "130 interrupted, 143 terminated."]
+    return f"Exit codes: {'; '.join(shown)}"
+
+
+def _exit_code(run: Callable[[], int]) -> int:
     """Run a command; turn an exception into one message and an exit code."""
     # joblib warns of workers that have stopped; the pool repeats their tasks
     warnings.filterwarnings("ignore", category=UserWarning, module="joblib")

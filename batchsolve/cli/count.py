@@ -25,7 +25,7 @@ from batchsolve.cli.options import (
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import time_limited
 from batchsolve.cli.trees import (
-    EPILOG,
+    CODES,
     Generators,
     Part,
     UpToSymmetry,
@@ -71,7 +71,7 @@ CountedFiles = Annotated[
         "batchsolve count dominoes:8x8 --project 'r1c*'",
         "batchsolve count 'instances/*.dlx' -o counts.csv",
     ),
-    epilog=EPILOG,
+    codes=CODES,
 )
 def count(
     problems: Annotated[

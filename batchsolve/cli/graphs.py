@@ -119,8 +119,7 @@ def _out_of_time(asked: Asked, facts: dict[str, Any]) -> int:
         "batchsolve graph dominoes:8x8 tilings.zdd --without 0 --sample 3",
         "batchsolve graph queens:8 queens.zdd --list",
     ),
-    epilog="Exit codes: 0 done; 2 wrong usage, or a file that is not a graph of this problem, "
-    "is damaged, or cannot be written; 130 interrupted, 143 terminated.",
+    codes={0: "done", 2: "a file that is damaged or not a graph of this problem"},
 )
 def graph(
     problem: Problem,
@@ -201,8 +200,7 @@ def graph(
         "batchsolve sample puzzles.csv#17 -n 1000 --distinct",
         "batchsolve sample latin:8 -n 100 --weighted",
     ),
-    epilog="Exit codes: 0 all were drawn; 2 wrong usage, too few solutions, a graph that takes too "
-    "much memory, or a file that cannot be read or written; 130 interrupted, 143 terminated.",
+    codes={0: "all were drawn", 2: "too few solutions, a graph that takes too much memory"},
 )
 def sample(
     problem: Problem,
@@ -218,9 +216,13 @@ def sample(
         ),
     ] = False,
     memory: Annotated[
-        int,
-        solution_option(metavar="MB", help="Megabytes that the graph of all solutions may take."),
-    ] = GRAPH_MEGABYTES,
+        int | None,
+        solution_option(
+            metavar="MB",
+            help=f"Megabytes that the graph of all solutions may take; {GRAPH_MEGABYTES:,} by "
+            f"default.",
+        ),
+    ] = None,
     output: Annotated[str, output_to("FILE", help="The file; - is stdout.")] = "-",
     *,
     puzzles: Puzzles,

@@ -42,9 +42,11 @@ def bounds(text: str) -> tuple[float, ...]:
         "batchsolve augment train.csv -n 8 --seed 1 -o augmented.parquet",
         "batchsolve augment 'train/*.parquet' -n 1000 --original -o augmented/",
     ),
-    epilog="Exit codes: 0 every row has images; 1 some row is malformed and has none; 2 wrong "
-    "usage, rules that no symmetry keeps, a file that cannot be read or written, or no worker "
-    "left; 130 interrupted, 143 terminated.",
+    codes={
+        0: "every row has images",
+        1: "some row is malformed and has none",
+        2: "rules that no symmetry keeps",
+    },
 )
 def augment(
     inputs: Inputs,
@@ -81,9 +83,11 @@ def augment(
         "batchsolve rate puzzles.csv --backdoor --steps -o rated.jsonl",
         "batchsolve rate puzzles.csv --uniqueness -o rated.csv",
     ),
-    epilog="Exit codes: 0 every row rated or answered; 1 some row invalid or unfinished; 2 wrong "
-    "usage, grids that are not rated, a file that cannot be read or written, or no worker left; "
-    "130 interrupted, 143 terminated.",
+    codes={
+        0: "every row rated or answered",
+        1: "some row invalid or unfinished",
+        2: "grids that are not rated",
+    },
 )
 def rate(
     inputs: Inputs,
@@ -130,8 +134,7 @@ def rate(
         "batchsolve audit train.csv test.csv",
         "batchsolve audit 'train/*.parquet' test.parquet --json",
     ),
-    epilog="Exit codes: 0 no test row leaks; 1 some does, or a row cannot be compared; 2 wrong "
-    "usage, a file that cannot be read, or no worker left; 130 interrupted, 143 terminated.",
+    codes={0: "no test row leaks", 1: "some does, or a row cannot be compared"},
 )
 def audit(
     train: Annotated[
@@ -167,9 +170,10 @@ def audit(
         "batchsolve partition puzzles.parquet --parts train=0.9,test=0.1 -o parts",
         "batchsolve partition puzzles.parquet --by rating --bins 2,4 -o parts",
     ),
-    epilog="Exit codes: 0 every row compared, and no part empty; 1 some row malformed or without a "
-    "canonical form, or a part empty; 2 wrong usage, a file that cannot be read or written, or no "
-    "worker left; 130 interrupted, 143 terminated.",
+    codes={
+        0: "every row compared, and no part empty",
+        1: "some row malformed or without a canonical form, or a part empty",
+    },
 )
 def partition(
     inputs: Inputs,
@@ -221,11 +225,9 @@ def partition(
         "batchsolve evaluate predictions.csv",
         "batchsolve evaluate predictions.parquet --by rating --bins 1,10,100",
         "batchsolve evaluate predictions.csv --truth none --html report.html",
-        "batchsolve evaluate predictions.csv --by band --by technique --plot accuracy.pdf",
+        "batchsolve evaluate predictions.csv --by technique --plot accuracy.pdf",
     ),
-    epilog="Exit codes: 0 every row judged, right or wrong; 1 some row has no truth; 2 wrong "
-    "usage, a file that cannot be read or written, or no worker left; 130 interrupted, 143 "
-    "terminated.",
+    codes={0: "every row judged, right or wrong", 1: "some row has no truth"},
 )
 def evaluate(
     inputs: Annotated[

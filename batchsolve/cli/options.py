@@ -146,7 +146,7 @@ def click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
     """
     kind, note = get_args(hint)
     if type(None) in get_args(kind):
-        [kind] = (each for each in get_args(kind) if each is not type(None))
+        kind, *_ = (each for each in get_args(kind) if each is not type(None))
     return note(name, kind, default)
 
 

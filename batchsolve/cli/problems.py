@@ -65,9 +65,10 @@ def show(problem: Problem, *, puzzles: Puzzles, printing: Json) -> int:
         "batchsolve draw datasets/many16.csv#3 -n 50 -o grids.html",
         "batchsolve draw langford:8 --found solutions -o langford.html",
     ),
-    epilog="Exit codes: 0 N solutions, or all, are drawn; 1 a limit was reached first, or nothing "
-    "is drawn because the problem has no solution; 2 wrong usage, or a file that cannot be read or "
-    "written; 130 interrupted, 143 terminated.",
+    codes={
+        0: "N solutions, or all, are drawn",
+        1: "a limit was reached first, or nothing is drawn because the problem has no solution",
+    },
 )
 def draw(
     problem: Problem,
@@ -175,8 +176,7 @@ def _covers_on(bar: Any) -> Callable[[int, int], None]:
         "batchsolve convert datasets/many16.csv#3 -o grid.cnf",
         "batchsolve convert queens:8 -o opb:-",
     ),
-    epilog="Exit codes: 0 written; 2 wrong usage, a form that cannot hold the problem, or a file "
-    "that cannot be read or written.",
+    codes={0: "written", 2: "a form that cannot hold the problem"},
 )
 def convert(
     problem: Problem,

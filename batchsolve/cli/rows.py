@@ -51,9 +51,10 @@ MadeFiles = Annotated[
         "batchsolve solve puzzles.csv -o solved.csv --canonical",
         "batchsolve solve 'instances/*.dlx' -o covers.csv",
     ),
-    epilog="Exit codes: 0 every row answered; 1 some row invalid, unfinished or disagreeing with "
-    "its given solution; 2 wrong usage, a file that cannot be read or written, or no worker left; "
-    "130 interrupted, 143 terminated.",
+    codes={
+        0: "every row answered",
+        1: "some row invalid, unfinished or disagreeing with its given solution",
+    },
 )
 def solve(
     inputs: Annotated[
@@ -103,9 +104,7 @@ def solve(
         "batchsolve dedupe train.csv --against test.csv -o clean.csv",
         "batchsolve dedupe train.csv --against test.csv --mark -o marked.csv",
     ),
-    epilog="Exit codes: 0 every puzzle compared; 1 some row invalid or without a canonical form; "
-    "2 wrong usage, a file that cannot be read or written, or no worker left; 130 interrupted, 143 "
-    "terminated.",
+    codes={0: "every puzzle compared", 1: "some row invalid or without a canonical form"},
 )
 def dedupe(
     inputs: Inputs,
@@ -162,8 +161,7 @@ def dedupe(
         "batchsolve generate -n 10 --rules x --symmetry rotation --clues 24..30",
         "batchsolve generate -n 10 --cages 1..4 --clues 0",
     ),
-    epilog="Exit codes: 0 all puzzles made; 2 wrong usage, no puzzle found for a row, or a file "
-    "that cannot be read or written; 130 interrupted, 143 terminated.",
+    codes={0: "all puzzles made", 2: "no puzzle found for a row"},
 )
 def generate(
     output: TableOutput = "-",

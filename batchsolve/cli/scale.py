@@ -98,8 +98,7 @@ Latency = Annotated[
         "batchsolve scale queens:13 --jobs 1,2,4 -o scaling",
         "batchsolve scale puzzles.csv --weak 5000 --jobs 1,2 -o weak",
     ),
-    epilog="Exit codes: 0 all runs were made; 2 wrong usage, runs of one problem that disagree, a "
-    "file that cannot be read or written, or no worker left; 130 interrupted, 143 terminated.",
+    codes={0: "all runs were made", 2: "runs of one problem that disagree"},
 )
 def scale(
     problems: Annotated[
@@ -221,8 +220,7 @@ def scale(
 
 @command(
     examples=("batchsolve report scaling --forecast-workers 64,1024",),
-    epilog="Exit codes: 0 the report was written; 2 wrong usage, or a file that cannot be read or "
-    "written; 130 interrupted, 143 terminated.",
+    codes={0: "the report was written"},
 )
 def report(
     directory: Annotated[

@@ -56,10 +56,7 @@ Part = Annotated[
 ]
 Resume = Annotated[bool, option(help="Go on with the run in DIR, or start it.")]
 
-EPILOG = (
-    "Exit codes: 0 the whole tree was searched; 1 a limit was reached first; 2 wrong usage, a "
-    "file that cannot be read or written, or no worker left; 130 interrupted, 143 terminated."
-)
+CODES = {0: "the whole tree was searched", 1: "a limit was reached first"}
 
 
 def group_of(reading: Reading, found: bool, path: str | None) -> bool | Symmetries:
@@ -84,7 +81,7 @@ def group_of(reading: Reading, found: bool, path: str | None) -> bool | Symmetri
         "batchsolve enumerate queens:6 -o -",
         "batchsolve enumerate costs.dlx --best 10 -o -",
     ),
-    epilog=EPILOG,
+    codes=CODES,
 )
 def enumerate_(
     problem: Problem,
@@ -192,8 +189,7 @@ def nothing_as_json(printing: Printing, workers: WorkerOptions, output: str = ""
 
 @command(
     examples=("batchsolve export solutions -o solutions.parquet",),
-    epilog="Exit codes: 0 the run is complete; 1 it is not, and the file holds what was found so "
-    "far; 2 wrong usage, or a file that cannot be read or written.",
+    codes={0: "the run is complete", 1: "it is not, and the file holds what was found so far"},
 )
 def export(
     directory: Annotated[str, argument(metavar="DIR", help="A run of enumerate.")],
@@ -272,8 +268,11 @@ def split(
 
 @command(
     examples=("batchsolve merge results/*.json",),
-    epilog="Exit codes: 0 all parts are there and complete; 1 some are missing or "
-    "unfinished; 2 wrong usage, or a file that is not such a result.",
+    codes={
+        0: "all parts are there and complete",
+        1: "some are missing or unfinished",
+        2: "a file that is not such a result",
+    },
 )
 def merge(
     results: Annotated[

@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 
 MEGABYTE = 2**20
-MOST_MEGABYTES = 2**30
+MOST_MEGABYTES = 2**30  # where the memory of the machine is not known
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,11 @@ class MemoisedCounting:
     capabilities = registered("memo").capabilities
 
     def __post_init__(self) -> None:
-        if not 1 <= self.megabytes <= MOST_MEGABYTES:
+        most = _megabytes_here()
+        if not 1 <= self.megabytes <= most:
             raise InputError(
-                f"the size of a table is 1 to {MOST_MEGABYTES} megabytes, not {self.megabytes}"
+                f"the size of a table is 1 to {most:,} megabytes, the memory of this machine, not "
+                f"{self.megabytes:,}"
             )
 
     @property
@@ -106,6 +109,16 @@ class MemoisedCounting:
         numbers = words.astype("<u8", copy=False).reshape(n, words.size // max(1, n))
         counts = exact_counts([int.from_bytes(each.tobytes(), "little") for each in numbers])
         return replace(outcome_of(found, task), counts=counts, tree_nodes=tree_nodes)
+
+
+@cache
+def _megabytes_here() -> int:
+    """Return the memory of this machine."""
+    try:
+        n_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # Windows
+        return MOST_MEGABYTES
+    return max(1, n_bytes // MEGABYTE)
 
 
 @prepared
@@ -160,7 +173,7 @@ def _shared_table(problem: ExactCover, engine: MemoisedCounting) -> Iterator[Wor
                 _TABLES[kind] = _new_table(shape, engine.file)
             except MemoryError as error:
                 raise InputError(
-                    f"no memory for a table of {engine.megabytes} MB; name a size"
+                    f"no memory for a table of {engine.megabytes:,} MB; name a smaller size"
                 ) from error
         table = _TABLES[kind]
         _USERS[kind] += 1

@@ -32,7 +32,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, default_box
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.rules import Rules, n_regions
-from batchsolve.problems.survey import Form, Signs, Survey
+from batchsolve.problems.survey import Form, Signs
 from batchsolve.problems.variant import Variant, grid_problem
 from batchsolve.settings import Box, checked_box, text_of
 
@@ -268,16 +268,10 @@ def _notation(
         notation = Notation.from_name(alphabet, n, blanks)
         if not (notation.symbols and are_numbered and any(len(cell) > 1 for cell in cells)):
             return notation, ("" if notation.symbols else " ").join(cells)
-    if are_numbered:
-        survey, text = Survey(blanks), " ".join(cells)
-        survey.add(text)
-        return signs.notation(survey, n), text
-    # the caller reports cells that no alphabet has
-    known = "".join(cell if len(cell) == 1 and cell.isascii() else "." for cell in cells)
-    [found] = signs.notations_of_each(known, Form(n, as_numbers=False))
-    if isinstance(found, InputError):
-        raise found.with_traceback(None)  # which is kept
-    return found, "".join(cells)
+    text = known = (" " if are_numbered else "").join(cells)
+    if not are_numbered:  # the caller reports cells that no alphabet has
+        known = "".join(cell if len(cell) == 1 and cell.isascii() else "." for cell in cells)
+    return signs.notation_of(known, Form(n, are_numbered)), text
 
 
 def _line(rows: Sequence[Row], n: int, cell: int) -> str:

@@ -1,4 +1,4 @@
-"""Files that are unpacked whole, up to a bound: compressed ones, and matrices of problems."""
+"""Files that are packed: compressed ones, archives, and matrices of problems."""
 
 from __future__ import annotations
 
@@ -15,24 +15,39 @@ from batchsolve.errors import InputError, prefixed, quoted
 from batchsolve.formats.exact_cover_files import check_number_of_items
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import default_box
-from batchsolve.whole_files import check_size, content_of
+from batchsolve.whole_files import check_size
 
 NUMPY = b"\x93NUMPY"  # begins a file of one array
+ZIP = b"PK\x03\x04"
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _OPTIONAL = ("colors", "bounds", "costs")  # arrays
 
 
-def unpacked(data: bytes, compression: str) -> bytes:
-    """Return the content of compressed data.
+def compression_of(begin: bytes) -> str | None:
+    """Return the compression of a file, by its first bytes; None for others."""
+    return next((name for start, name in _COMPRESSIONS.items() if begin.startswith(start)), None)
 
-    Raises
-    ------
-    InputError
-        If the content exceeds `MOST_BYTES`; the rest is not unpacked.
+
+def unpacked(file: Any) -> Any:
+    """Return what a compressed file or the only file in a zip archive holds, as a stream.
+
+    Other files, and archives of several, are returned as they are.
     """
-    import pyarrow as pa
+    begin = file.read(4)
+    file.seek(0)
+    if begin == ZIP:
+        with prefixed("cannot be read as a zip archive", InputError, zipfile.BadZipFile):
+            archive = zipfile.ZipFile(file)
+        members = [one for one in archive.infolist() if not one.is_dir()]
+        members = [one for one in members if not one.filename.startswith("__MACOSX/")]
+        if len(members) == 1:
+            return archive.open(members[0])
+        file.seek(0)
+    elif compression := compression_of(begin):
+        import pyarrow as pa
 
-    with pa.input_stream(pa.py_buffer(data), compression=compression) as stream:
-        return content_of(stream, "unpacks to")
+        return pa.CompressedInputStream(file, compression)
+    return file
 
 
 def _arrays_of(data: bytes) -> dict[str, npt.NDArray[Any]]:

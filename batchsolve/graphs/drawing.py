@@ -21,7 +21,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Ints, UInts, begins_of
 from batchsolve.engines.item_order import entries_in_order, narrow_order
@@ -192,13 +191,13 @@ def _below(chosen: Ints, option: UInts, low: UInts, high: UInts, root: int) -> N
 
 # ---- option by option -----------------------------------------------------------------------
 
-States = npt.NDArray[np.uint32]
+
 _FREE, _TAKEN = 0, 1  # states of a secondary item; its colour and 1 if it has one
 _BYTES_OF_A_NODE = 56  # its children in a layer, and the node itself twice
 _BYTES_OF_A_STATE = 112  # both of its children, and their places
 
 
-def order_of_options(problem: ExactCover) -> npt.NDArray[np.int64]:
+def order_of_options(problem: ExactCover) -> Ints:
     """Return the options by their first item in a narrow order, then by their last."""
     entries = entries_in_order(problem, narrow_order(problem))
     begins = problem.indptr[:-1]
@@ -208,10 +207,8 @@ def order_of_options(problem: ExactCover) -> npt.NDArray[np.int64]:
     return np.lexsort([last, first])
 
 
-def draw_by_frontier(
-    problem: ExactCover, stack: npt.NDArray[np.uint32], megabytes: int
-) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32], int]:
-    """Return option, low and high of all nodes of the graph, and its root.
+def draw_by_frontier(problem: ExactCover, stack: UInts, megabytes: int) -> Nodes:
+    """Return the nodes of the graph, and its root.
 
     Parameters
     ----------
@@ -249,10 +246,10 @@ def draw_by_frontier(
 
 def _layers(
     problem: ExactCover,
-    order: npt.NDArray[np.int64],
-    stack: npt.NDArray[np.uint32],
+    order: Ints,
+    stack: UInts,
     megabytes: int,
-) -> tuple[list[npt.NDArray[np.int64]], list[npt.NDArray[np.int64]], int]:
+) -> tuple[list[Ints], list[Ints], int]:
     """Decide one option after another; return the nodes of all layers.
 
     Returns
@@ -302,8 +299,8 @@ def _layers(
 
 
 def _take(
-    states: States, columns: list[int], coloring: dict[int, int], problem: ExactCover
-) -> tuple[States, npt.NDArray[np.bool_]]:
+    states: UInts, columns: list[int], coloring: dict[int, int], problem: ExactCover
+) -> tuple[UInts, Bools]:
     """Return the states after an option with these items and colours, and a mask of valid ones."""
     assert problem.bounds is not None
     after, can_take = states.copy(), np.ones(len(states), np.bool_)
@@ -319,8 +316,8 @@ def _take(
 
 
 def _settle(
-    states: States, frontier: list[int], items: list[int], undecided: Any, problem: ExactCover
-) -> npt.NDArray[np.bool_]:
+    states: UInts, frontier: list[int], items: list[int], undecided: Any, problem: ExactCover
+) -> Bools:
     """Make states that leave the same choices equal; return a mask of those that meet all needs."""
     assert problem.bounds is not None
     is_open = np.ones(len(states), np.bool_)
@@ -333,7 +330,7 @@ def _settle(
     return is_open
 
 
-def _distinct(states: States) -> tuple[States, npt.NDArray[np.int64]]:
+def _distinct(states: UInts) -> tuple[UInts, Ints]:
     """Return the distinct states, and the place of each among them."""
     if not states.shape[1]:
         return states[:1], np.zeros(len(states), np.int64)

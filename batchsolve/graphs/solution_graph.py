@@ -110,7 +110,7 @@ class SolutionGraph:
     @property
     def count(self) -> int:
         """The exact number of covers."""
-        return _as_int(self._counts[self.root])
+        return int.from_bytes(self._counts[self.root].astype("<u8").tobytes(), "little")
 
     def __contains__(self, cover: Iterable[int]) -> bool:
         """Return True if a set of options is one of the covers."""
@@ -453,7 +453,3 @@ def as_words(numbers: list[int], n_words: int) -> Words:
     """Return integers as words, lowest first, shape (n, n_words)."""
     data = b"".join(number.to_bytes(8 * n_words, "little") for number in numbers)
     return np.frombuffer(data, "<u8").reshape(len(numbers), n_words).astype(np.uint64)
-
-
-def _as_int(words: Words) -> int:
-    return int.from_bytes(words.astype("<u8").tobytes(), "little")

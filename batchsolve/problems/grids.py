@@ -10,6 +10,7 @@ options as indices.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import replace
@@ -25,7 +26,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import FINE, Notation, usual_notation
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.survey import Signs, Survey
+from batchsolve.problems.survey import Form, Signs
 from batchsolve.settings import text_of
 
 _MOST_EXACT = 1 << 53  # of integers that floating-point numbers hold
@@ -312,15 +313,12 @@ class GridProblem(ExactCover, ABC):
         """
         from batchsolve.formats.grid_texts import in_one_line  # it reads alphabets of this room
 
-        text, n, survey = in_one_line(text_of("a grid", text)), self.n_digits, Survey()
-        survey.add(text)
-        if alphabet is None:
-            notation = survey.notation_or_usual(n)
-        elif survey.prefers_numbers(n):
-            notation = Signs(alphabet).notation(survey, n)
+        text, n = in_one_line(text_of("a grid", text)), self.n_digits
+        as_numbers = len(re.split(r"[\s,;]+", text.strip())) == n * n > 1
+        if as_numbers or alphabet is None:
+            notation = self._drawn(Signs(alphabet).notation_of(text, Form(n, as_numbers)))
         else:
-            notation = Notation.from_name(alphabet, n)
-        notation = self._drawn(notation)
+            notation = self._drawn(Notation.from_name(alphabet, n))
         grid, fault = notation.read(text)
         if fault != FINE:
             raise InputError(notation.explain(text, fault))

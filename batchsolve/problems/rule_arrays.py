@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at, places_of
 from batchsolve.core import native
-from batchsolve.problems.rules import RELATIONS, Cells, Rules, digit_sets
+from batchsolve.problems.rules import MOST_DIGITS, RELATIONS, Cells, Rules, digit_sets
 
 RELATION_NAMES = tuple(RELATIONS)
 
@@ -102,20 +102,27 @@ def find_digit_sets(
         first += sets.size
 
 
-def follow_shared(rules: Rules, grids: Bytes) -> Bools:
-    """Return True for each full grid, whose digits are 1 .. N, that follows rules of all rows."""
+def may_clash(rules: Rules, grids: Bytes) -> Bools:
+    """Return True for each grid with a clash by rules of all rows; of many digits, for all."""
     n = rules.n_digits
-    sets = np.zeros(256, np.int64)
-    sets[1 : n + 1] = 1 << np.arange(n)
-    right = np.ones(len(grids), np.bool_)
-    for house in rules.houses:
-        right &= np.bitwise_or.reduce(sets[grids[:, house]], axis=1) == (1 << n) - 1
+    if n > MOST_DIGITS:  # the digits of a house do not fit into a word
+        return np.ones(len(grids), np.bool_)
+    bit_of = np.zeros(256, np.min_scalar_type((1 << n) - 1))
+    bit_of[1 : n + 1] = np.uint64(1) << np.arange(n, dtype=np.uint64)
+    bits: npt.NDArray[Any] = bit_of[grids.T]
+    once = np.zeros((len(rules.houses), len(grids)), bits.dtype)
+    repeated = np.zeros_like(once)
+    for cells in np.array(rules.houses, np.intp).T:
+        repeated |= once & bits[cells]
+        once |= bits[cells]
+    wrong = repeated.any(axis=0) | (grids > n).any(axis=1)
     for a, b in _distinct(rules).reshape(-1, 2):
-        right &= grids[:, a] != grids[:, b]
+        wrong |= bits[a] & bits[b] != 0
     for a, b, name in rules.pairs:
-        left = relations_of(n)[RELATION_NAMES.index(name), 0].astype(np.int64)
-        right &= left[grids[:, a].astype(np.int64) - 1] & sets[grids[:, b]] != 0
-    return right
+        excluded = np.zeros(256, bits.dtype)
+        excluded[1 : n + 1] = ~relations_of(n)[RELATION_NAMES.index(name), 0].astype(bits.dtype)
+        wrong |= excluded[grids[:, a]] & bits[b] != 0
+    return np.asarray(wrong)
 
 
 def follow_sums(rules: RowRules, rows: Ints, grids: Bytes, right: Bools) -> None:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Bytes, Ints
+from batchsolve.arrays import Bytes, Ints
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS, default_box
+from batchsolve.problems.rule_arrays import may_clash
 from batchsolve.problems.rules import Rules, plain
 from batchsolve.settings import whole_number
 
@@ -82,30 +83,10 @@ class Sudoku(GridProblem):
         clashes, step = np.full(len(grids), -1, np.int64), max(1, _AT_ONCE // self.n_items)
         for begin in range(0, len(grids), step):
             some = grids[begin : begin + step]
-            wrong = np.flatnonzero(self._may_clash(some))
+            wrong = np.flatnonzero(may_clash(self.rules, some))
             if wrong.size:
                 clashes[begin + wrong] = self._find_clashes(some[wrong])
         return clashes
-
-    @cached_property
-    def _places(self) -> Ints:
-        """The cells of all houses: place, house -> cell."""
-        return np.array(self.rules.houses, np.intp).T
-
-    def _may_clash(self, grids: Bytes) -> Bools:
-        """Return False only for grids without a clash; faster than `_find_clashes`."""
-        n = self.n_digits
-        if n > 64:
-            return np.ones(len(grids), np.bool_)
-        bit_of = np.zeros(256, np.min_scalar_type((1 << n) - 1))
-        bit_of[1 : n + 1] = 1 << np.arange(n, dtype=np.uint64)
-        bits: npt.NDArray[Any] = bit_of[grids.T]
-        once = np.zeros((self._places.shape[1], len(grids)), bits.dtype)
-        repeated = np.zeros_like(once)
-        for cells in self._places:
-            repeated |= once & bits[cells]
-            once |= bits[cells]
-        return np.logical_or(repeated.any(axis=0), (grids > n).any(axis=1))
 
     def _find_clashes(self, grids: Bytes) -> Ints:
         """Return the first clash of each grid, or -1: all grids are filled together."""

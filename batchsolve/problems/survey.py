@@ -288,19 +288,6 @@ class Survey:
         blanks = [b for b in self._blanks if b in used and b not in best[0].symbols]
         return replace(best[0], blank=(blanks or [self._named or "."])[0][0])
 
-    def notation_or_usual(self, n_digits: int) -> Notation:
-        """Return the notation that fits the values, or else the usual one.
-
-        The faults of the values in that one name the wrong symbol.
-        """
-        try:
-            return self.notation(n_digits)
-        except AmbiguousNotationError:
-            raise
-        except InputError:
-            pass
-        return usual_notation(n_digits).with_blanks(self._named)
-
     def prefers_numbers(self, n_digits: int) -> bool:
         """Return True if at least as many values are N² numbers as are N² characters."""
         votes = Counter[bool]()
@@ -379,6 +366,23 @@ class Signs:
         if self.alphabet == "numbers" or self.names_letters(n_digits):
             return survey.notation(n_digits, self.like, first)
         return survey.notation(n_digits, self.like, int(named.names[0]))
+
+    def notation_of(self, text: str, form: Form) -> Notation:
+        """Return the only notation that fits one grid; see `notations_of_each`.
+
+        Raises
+        ------
+        InputError
+            If there is none, or it is ambiguous.
+        """
+        if form.as_numbers:
+            survey = Survey(self.blanks)
+            survey.add(text)  # where its numbers begin, too
+            return self.notation(survey, form.n_digits)
+        [found] = self.notations_of_each(text, form)
+        if isinstance(found, InputError):
+            raise found.with_traceback(None)  # which is kept
+        return found
 
     def notations_of_each(self, column: pa.Array | str, form: Form) -> list[Notation | InputError]:
         """Return the only notation that fits each grid, or the error that it is ambiguous.

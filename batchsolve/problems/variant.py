@@ -47,8 +47,8 @@ from batchsolve.problems.rule_arrays import (
     RowRules,
     core_rules,
     find_digit_sets,
-    follow_shared,
     follow_sums,
+    may_clash,
     relations_of,
     row_rules,
 )
@@ -251,7 +251,7 @@ class Variant(GridProblem):
         """Return True for each full grid that follows the rules; its digits are 1 .. N."""
         rules = self.row_rules
         if not any(a.size for a in (rules.regions, rules.allowed, rules.pairs, rules.sets_of)):
-            return follow_shared(self.rules, grids)
+            return ~may_clash(self.rules, grids)
         right = super().follow_rules(grids)  # all rules but sums and marks
         follow_sums(rules, self.rows_of(np.arange(len(grids))), grids, right)
         return right

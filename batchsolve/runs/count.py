@@ -21,7 +21,7 @@ from batchsolve.errors import InputError, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, Summary, shown
+from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, RowsDone, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
@@ -103,9 +103,11 @@ class Count(InWords):
         state = "complete" if self.complete else "not complete"
         by = f" by {self.engine}" if self.engine else ""
         under = f" up to {self.symmetries:,} symmetries" if self.symmetries > 1 else ""
+        pieces = {"subproblem": self.subproblems, "round": self.rounds}
+        told = ", ".join(counted(n, what) for what, n in pieces.items() if n)
         return (
-            f"{counted(self.count, 'solution')}{under}, {state}; {counted(self.nodes, 'node')} in "
-            f"{counted(self.subproblems, 'subproblem')}, {counted(self.rounds, 'round')}; "
+            f"{counted(self.count, 'solution')}{under}, {state}; {counted(self.nodes, 'node')}"
+            f"{' in ' if told else ''}{told}; "
             f"{self.seconds:.1f} s{by}{'; ' if self.hint else ''}{self.hint}"
         )
 
@@ -240,7 +242,7 @@ def _counts_of_each(
             if isinstance(each, str):
                 raise InputError(f"problem {len(found)} of the list: {each}")
             found.append(each)
-        tell(Progress(len(rows), Summary(rows=len(found)), n))
+        tell(Progress(len(rows), RowsDone(len(found)), n))
     return found
 
 

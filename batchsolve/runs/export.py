@@ -95,7 +95,7 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
     return rows
 
 
-def _encoded(encode: Encode, number: int, table: pa.Table) -> Encoded:
+def _encoded(encode: Encode, table: pa.Table) -> Encoded:
     """Encode rows."""
     step = max(len(table) * _WRITE_BYTES // max(table.nbytes, 1), 1)
     pieces = (table.slice(begin, step) for begin in range(0, len(table), step))
@@ -145,9 +145,7 @@ class Solutions:
         nothing = (GRIDS if is_grid else LISTS).empty_table()
         return cls(directory, parts, next(_tables(directory, parts), nothing))
 
-    def in_order(
-        self, make: Callable[[int, pa.Table], Made], pool: Pool, folder: str
-    ) -> Iterator[Made]:
+    def in_order(self, make: Callable[[pa.Table], Made], pool: Pool, folder: str) -> Iterator[Made]:
         """Yield the results of `make` on the solutions, in ascending order.
 
         The cheapest covers come in ascending order of their costs.
@@ -155,7 +153,7 @@ class Solutions:
         Parameters
         ----------
         make : callable
-            Takes a number, counted from 0, and the next solutions as a table; workers call it.
+            Takes the next solutions as a table; workers call it.
         pool : Pool
             Threads; already entered.
         folder : str
@@ -167,7 +165,7 @@ class Solutions:
             If solutions are missing or damaged.
         """
         if not self.parts:
-            return iter([make(0, self.first)])
+            return iter([make(self.first)])
         rows = LOAD_BYTES * len(self.first) // self.first.nbytes
         loads = list(groups_of(self.parts, lambda part: part.rows, rows))
         read = partial(_tables, self.directory)
@@ -297,7 +295,7 @@ def _found_tables(problem: ExactCover, path: str, folder: str) -> Iterator[pa.Ta
         yield rows.table
 
 
-def _as_it_is(number: int, table: pa.Table) -> pa.Table:
+def _as_it_is(table: pa.Table) -> pa.Table:
     return table
 
 

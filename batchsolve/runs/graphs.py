@@ -174,7 +174,7 @@ def sample(
     seed: int = 0,
     distinct: bool = False,
     weighted: bool = False,
-    memory: int = GRAPH_MEGABYTES,
+    memory: int | None = None,
     check: Callable[[], object] | None = None,
 ) -> Samples:
     """Draw covers of a problem at random, all with exactly the same probability.
@@ -197,8 +197,8 @@ def sample(
         Draw by sampling probes instead, which need hardly any memory (D. E. Knuth, CS-TR-74-442,
         1974): covers are not equally likely, and each has a weight, the reciprocal of its
         probability.
-    memory : int
-        As for `solution_graph`.
+    memory : int, optional
+        As for `solution_graph`; weighted samples need none.
     check : callable, optional
         Called every few tenths of a second; may raise to stop the search.
 
@@ -223,6 +223,9 @@ def sample(
     n, seed = checked_draws(n, seed)  # before the search, which may take long
     if weighted and distinct:
         raise InputError("weighted samples are drawn one by one; leave out distinct")
+    if weighted and memory is not None:
+        raise InputError("weighted samples are drawn without a graph; leave out `memory`")
+    megabytes = GRAPH_MEGABYTES if memory is None else memory
     problem, begin = problem_and_stack(problem, stack)  # no advice where that is the error
     if weighted:
         engine = get_engine("dlx")
@@ -231,7 +234,7 @@ def sample(
             drawn = weighted_covers(engine, problem, begin[0].tolist(), n, seed)
         return Samples(drawn[0], None, *drawn[1:])
     try:
-        graph = solution_graph(problem, begin[0], memory=memory, ordered=False, check=check)
+        graph = solution_graph(problem, begin[0], memory=megabytes, ordered=False, check=check)
     except InputError as error:
         error.add_note("or draw `weighted` samples, which need no graph")
         raise

@@ -16,10 +16,9 @@ from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.arrays import Bools, Ints
+from batchsolve.arrays import Bools, Floats, Ints
 from batchsolve.errors import InputError, counted, quoted
 from batchsolve.runs.audit import Seen, solved_rows
 from batchsolve.runs.dedupe import Decision, kept_table
@@ -57,7 +56,7 @@ from batchsolve.workers.base import LOG
 
 PARTS = "train=0.8,test=0.2"
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
-Counts = npt.NDArray[np.float64]
+Counts = Floats
 
 
 @dataclass(repr=False)

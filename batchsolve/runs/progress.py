@@ -103,6 +103,23 @@ class Summary(Sums):
         return summary_of(self, [counts or "none"])
 
 
+@dataclass(repr=False)
+class RowsDone(Sums):
+    """The sums of a run that only counts its rows.
+
+    Examples
+    --------
+    >>> RowsDone(3)
+    RowsDone(3 rows)
+    """
+
+    rows: int = 0
+    in_bar: ClassVar[tuple[str, ...]] = ()
+
+    def __str__(self) -> str:
+        return counted(self.rows, "row")
+
+
 def note_columns(totals: Any, source: Any) -> None:
     """Note in the sums of a run which columns of its input were read, and which were not."""
     totals.column, totals.solution_column = source.given_column, source.solution_column

@@ -104,7 +104,8 @@ def count_projections(
             raise _TimeIsUpError
         return False
 
-    source = _Candidates(problem, wanted, given, excludes, look_at_clock)
+    visited: list[int] = []
+    source = _candidates(problem, wanted, given, excludes, look_at_clock, visited)
     choice = Choice(engine)
     check_engine(choice, settings, keep=0)
     n_found, n_nodes, n_rows, failures = 0, 0, 0, list[str]()
@@ -115,14 +116,14 @@ def count_projections(
             source, choice, pool, settings, read, _sums_of, waits=look_at_clock, keep=0
         )
         try:
-            for _, (n, found, visited, lost) in rows:
-                n_found, n_nodes, n_rows = n_found + found, n_nodes + visited, n_rows + n
+            for _, (n, found, nodes, lost) in rows:
+                n_found, n_nodes, n_rows = n_found + found, n_nodes + nodes, n_rows + n
                 failures += lost
                 tell(Progress(n, Summary(rows=n_rows, solved=n_found)))
         except _TimeIsUpError:
             complete = False
         seconds, name = time.monotonic() - begin, choice.of(problem).name
-        nodes, where = n_nodes + source.n_nodes, (pool.backend, pool.jobs)
+        nodes, where = n_nodes + sum(visited), (pool.backend, pool.jobs)
         complete = complete and not failures
         return Count(n_found, complete, nodes, n_rows, 0, seconds, name, *where, failures)
 
@@ -164,60 +165,60 @@ def _with_exclusions(problem: ExactCover) -> ExactCover:
     return ExactCover(problem.indptr, indices, *sizes, colors=problem.colors, bounds=bounds)
 
 
-@dataclass(eq=False)
-class _Candidates:
-    """The partial covers of some items, as blocks of stacks over the whole problem.
+def _candidates(
+    problem: ExactCover,
+    items: Ints,
+    given: UInts,
+    excludes: bool,
+    look_at_clock: Callable[[], object],
+    visited: list[int],
+) -> Iterator[Stacks]:
+    """Yield the partial covers of some items, each once, in blocks of stacks over the problem.
 
-    Attributes
+    Parameters
     ----------
+    problem : ExactCover
+    items : ndarray of int64
+    given : ndarray of uint32
+        The stack that all of them contain.
     excludes : bool
         True if a stack excludes the options at these items that it does not take.
     look_at_clock : callable
         Called before each task; may raise.
-    n_nodes : int
-        Nodes visited so far.
+    visited : list of int
+        The nodes of each task are added to it.
     """
-
-    problem: ExactCover
-    items: Ints
-    given: UInts
-    excludes: bool
-    look_at_clock: Callable[[], object]
-    n_nodes: int = 0
-
-    def __iter__(self) -> Iterator[Stacks]:
-        """Yield the candidates, each once."""
-        small, options = _at_items(self.problem, self.items, self.given)
-        others = np.setdiff1d(self.given, options).astype(np.uint32)
-        inside = np.flatnonzero(np.isin(options, self.given))
-        engine: Engine = engine_for(AUTO, small)
-        left = Stacks.from_lists([inside.tolist()])
-        while len(left):
-            check_interrupt()
-            self.look_at_clock()
-            left = left.with_roots(np.zeros(len(left), np.int64))
-            task = Task.of(left, budget=FIRST_BUDGET, keep=UNLIMITED, room=BLOCK, unordered=True)
-            outcome = engine.search(small, task)
-            left, found = outcome.frontier, outcome.solutions
-            self.n_nodes += int(outcome.nodes.sum())
-            if len(found):
-                yield self._stacks_of(found, options, others)
-
-    def _stacks_of(self, found: Stacks, options: UInts, others: UInts) -> Stacks:
-        """Return candidates as stacks over the whole problem, with the other given entries."""
-        n, n_all = len(found), self.problem.n_options
-        if not self.excludes:
+    small, options = _at_items(problem, items, given)
+    others = np.setdiff1d(given, options).astype(np.uint32)
+    inside = np.flatnonzero(np.isin(options, given))
+    engine: Engine = engine_for(AUTO, small)
+    left = Stacks.from_lists([inside.tolist()])
+    while len(left):
+        check_interrupt()
+        look_at_clock()
+        left = left.with_roots(np.zeros(len(left), np.int64))
+        task = Task.of(left, budget=FIRST_BUDGET, keep=UNLIMITED, room=BLOCK, unordered=True)
+        outcome = engine.search(small, task)
+        left, found = outcome.frontier, outcome.solutions
+        visited.append(int(outcome.nodes.sum()))
+        if len(found) and excludes:
+            yield _with_excluded(found, options, others, problem.n_options)
+        elif len(found):
             places = np.repeat(found.offsets[:-1], others.size)
-            entries = np.insert(options[found.options], places, np.tile(others, n))
-            offsets = found.offsets + others.size * np.arange(n + 1)
-            return Stacks(offsets, entries, np.arange(n))
-        excluded = others[others >= n_all] - n_all
-        stacks = []
-        for cover in found:
-            taken = options[cover]
-            out = np.setdiff1d(np.setdiff1d(options, taken), excluded)  # before they are barred
-            stacks.append([*(out + n_all).tolist(), *others.tolist(), *taken.tolist()])
-        return Stacks.from_lists(stacks)
+            entries = np.insert(options[found.options], places, np.tile(others, len(found)))
+            offsets = found.offsets + others.size * np.arange(len(found) + 1)
+            yield Stacks(offsets, entries, np.arange(len(found)))
+
+
+def _with_excluded(found: Stacks, options: UInts, others: UInts, n_options: int) -> Stacks:
+    """Return candidates as stacks that exclude the other options at their items."""
+    excluded = others[others >= n_options] - n_options
+    stacks = []
+    for cover in found:
+        taken = options[cover]
+        out = np.setdiff1d(np.setdiff1d(options, taken), excluded)  # before they are barred
+        stacks.append([*(out + n_options).tolist(), *others.tolist(), *taken.tolist()])
+    return Stacks.from_lists(stacks)
 
 
 def _at_items(problem: ExactCover, items: Ints, given: UInts) -> tuple[ExactCover, UInts]:

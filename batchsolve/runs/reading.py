@@ -26,7 +26,6 @@ from batchsolve.errors import (
     BatchsolveError,
     InputError,
     ProblemError,
-    listed,
     named_errors,
     prefixed,
     quoted,
@@ -38,7 +37,7 @@ from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_rows, read_sets
 from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
-from batchsolve.formats.packed import NUMPY, is_matrix, read_matrix, read_npz, unpacked
+from batchsolve.formats.packed import NUMPY, ZIP, is_matrix, read_matrix, read_npz, unpacked
 from batchsolve.formats.tiling_files import BEGINNING, SUFFIX, read_tiling
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn
@@ -55,10 +54,10 @@ from batchsolve.whole_files import content_of, opened
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from batchsolve.tables.blocks import Block
     from batchsolve.tables.corpus import Corpus
     from batchsolve.tables.reader import Batch
 
-_ZIP = b"PK\x03\x04"
 _BINARY_TABLES = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", NUMPY
 _HEAD_BYTES = 4096  # that tell the kind of a file
 MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
@@ -414,17 +413,14 @@ def read_content(
     InputError
         If the content is not one well-formed problem.
     """
-    from batchsolve.tables.places import COMPRESSIONS, name_of, split_suffixes
+    from batchsolve.tables.places import name_of, suffix_of
 
     name, written = name_of(path), written or {}
     with named_errors(name):
-        suffix, compression = split_suffixes(path)
-        if compression:
-            data = unpacked(data, COMPRESSIONS[compression])
-        if data.startswith(_ZIP) and suffix != ".npz" and b"indptr" not in data:
-            from batchsolve.tables.sources import member_of
-
-            data = content_of(member_of(io.BytesIO(data)), "unpacks to")
+        suffix = suffix_of(path)
+        packed = io.BytesIO(data)
+        if suffix != ".npz" and b"indptr" not in data and (file := unpacked(packed)) is not packed:
+            data = content_of(file, "unpacks to")
         if not data.strip():
             raise InputError("is empty; expected a grid or an exact cover problem")
         problem = _read_cover(data, f".{form}" if form else suffix, form)
@@ -444,7 +440,7 @@ def _written_only(form: str) -> InputError:
 
 def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     """Return the exact cover problem in a file, or None if the file must be a grid."""
-    if suffix == ".npz" or (data.startswith(_ZIP) and b"indptr" in data):
+    if suffix == ".npz" or (data.startswith(ZIP) and b"indptr" in data):
         return read_npz(data)
     if suffix.removeprefix(".") in WRITTEN_ONLY:
         raise _written_only(suffix.removeprefix("."))
@@ -471,7 +467,7 @@ def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
 
 def _text(data: bytes) -> str:
     head = data[:_HEAD_BYTES]
-    is_binary = b"\0" in head or data.startswith(_ZIP)
+    is_binary = b"\0" in head or data.startswith(ZIP)
     if is_binary and kind_of(head):
         raise InputError(not_text(head))
     try:
@@ -572,12 +568,9 @@ def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any
     from batchsolve.tables.places import name_of
 
     try:
-        place = _find_row(path, row)
         corpus = Corpus([path], FileSettings(column=column, **written))
-        for batch in corpus.batches():
-            if place < len(batch):
-                break
-            place -= len(batch)
+        block, place = _find_row(corpus, path, row)
+        batch = corpus.reader.read(block)
     except (InputError, ProblemError) as error:
         told, name = str(error), name_of(path)
         raise InputError(told if told.startswith(f"{name}: ") else f"{name}: {told}") from error
@@ -586,10 +579,8 @@ def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any
         return _of_row(batch, place, name)
 
 
-def _find_row(path: str, row: str) -> int:
-    """Return the index, from 0, of the row that a number or a value names."""
-    from batchsolve.tables.sources import open_source
-
+def _find_row(corpus: Corpus, path: str, row: str) -> tuple[Block, int]:
+    """Return the block of the row that a number or a value names, and its place there."""
     column, equals, value = row.partition("=")
     number = int(row) if row.isascii() and row.isdecimal() and len(row) < 19 else None
     if number == 0 or (number is None and not equals):
@@ -597,26 +588,28 @@ def _find_row(path: str, row: str) -> int:
             f"no row is called {row[:60]!r}; rows count from 1, as in {path}#1, or are found by a "
             f"value, as in {path}#COLUMN=VALUE"
         )
-    n_rows, found = 0, []
-    source = open_source(path)
     if number is None:
-        _where(source.layout.schema.empty_table(), column, value)  # checks a table without rows
-    for block in source.blocks():
+        corpus.check_column(column)
+    found: list[tuple[Block, int]] = []
+    numbers: list[int] = []
+    n_rows = 0
+    for block in corpus.blocks():
         table = block.rows().table
-        if number is None:
-            found += [n_rows + k for k in _where(table, column, value)]
+        if number is not None and number <= n_rows + len(table):
+            return block, number - n_rows - 1
+        places = _where(table, column, value) if number is None else []
+        found += [(block, place) for place in places]
+        numbers += [n_rows + place + 1 for place in places]
         n_rows += len(table)
-        if number is not None and number <= n_rows:
-            return number - 1
     if number is not None:
         raise InputError(f"there is no row {number:,}; the last one is {n_rows:,}")
     if not found:
         raise InputError(f"no row has {quoted(value)} in column {quoted(column)}")
     if len(found) > 1:
-        numbers = ", ".join(str(k + 1) for k in found[:5]) + (", …" if len(found) > 5 else "")
+        some = ", ".join(map(str, numbers[:5])) + (", …" if len(found) > 5 else "")
         raise InputError(
-            f"{len(found):,} rows have {quoted(value)} in column {quoted(column)} ({numbers}); "
-            f"name one by its number, as in {path}#{found[0] + 1}"
+            f"{len(found):,} rows have {quoted(value)} in column {quoted(column)} ({some}); name "
+            f"one by its number, as in {path}#{numbers[0]}"
         )
     return found[0]
 
@@ -626,10 +619,6 @@ def _where(table: pa.Table, column: str, value: str) -> list[int]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if column not in table.column_names:
-        raise InputError(
-            f"unknown column {quoted(column)}; choose from {listed(table.column_names)}"
-        )
     try:
         same = pc.equal(table[column].cast(pa.string()), value)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:

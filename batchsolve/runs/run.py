@@ -236,10 +236,14 @@ class Run:
         check_is_no_link(os.path.join(self._directory, SOLUTIONS))
         with disk_errors(self._directory):
             if os.path.isdir(self._directory) and os.listdir(self._directory):
-                begun = os.path.exists(os.path.join(self._directory, JOURNAL))
+                journal = os.path.join(self._directory, JOURNAL)
+                begun = os.path.exists(journal)
                 if not (begun and resume):
-                    kept = "a run is kept there; go on with `resume`, or"
-                    what = kept if begun else "is not empty;"
+                    what = "a run is kept there; go on with `resume`, or"
+                    if not begun:
+                        what = "is not empty;"
+                    elif not os.path.getsize(journal):
+                        what = "a run there was stopped at once; begin it again with `resume`, or"
                     raise OutputError(f"{self._directory}: {what} name another directory")
                 self._refuse_unrecorded_solutions()
             try:
@@ -357,6 +361,14 @@ def _records_of(piece: Piece) -> list[OpenStack]:
     return [(number, options[a:b], branch, weight) for number, a, b, branch, weight in each]
 
 
+def _in_short(state: dict[str, Any]) -> dict[str, Any]:
+    """Return a state with few decimals of the estimated shares."""
+    share, between = map(state.get, SHARES)
+    if share is None or between is None:
+        return state
+    return state | dict(zip(SHARES, (round(share, 4), [round(x, 4) for x in between]), strict=True))
+
+
 def describe_run(directory: str) -> dict[str, Any]:
     """Return the facts about a run: its settings, its sums, and its outstanding work.
 
@@ -370,7 +382,7 @@ def describe_run(directory: str) -> dict[str, Any]:
         "kind": about["kind"],
         **about.get("notes", {}),
         **about["settings"],
-        **{"finished_share": float(not stacks), "finished_between": None, **state},
+        **{"finished_share": float(not stacks), "finished_between": None, **_in_short(state)},
         "complete": not stacks,
         "outstanding": len(stacks),
         "parts": len(parts),

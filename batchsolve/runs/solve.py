@@ -138,8 +138,8 @@ class BatchResult(InWords):
 
     solutions: npt.NDArray[Any]
     status: npt.NDArray[np.str_]
-    n_solutions: npt.NDArray[np.int64]
-    nodes: npt.NDArray[np.int64]
+    n_solutions: Ints
+    nodes: Ints
     messages: dict[int, str | None]
     notation: Notation
 

@@ -39,7 +39,7 @@ Made = TypeVar("Made")
 def sorted_rows(
     loads: Sequence[Load],
     read: Callable[[Load], Iterator[pa.Table]],
-    make: Callable[[int, pa.Table], Made],
+    make: Callable[[pa.Table], Made],
     schema: pa.Schema,
     folder: str,
     pool: Pool,
@@ -52,7 +52,7 @@ def sorted_rows(
     read : callable
         Yields the rows of a load as tables; workers call it.
     make : callable
-        Takes the number of a range, counted from 0, and its sorted rows; workers call it.
+        Takes the sorted rows of a range; workers call it.
     schema : pyarrow.Schema
         The schema of the tables: one column of texts or of lists of texts.
     folder : str
@@ -114,8 +114,8 @@ class _Page(NamedTuple):
     last: bytes  # the key of its last row
 
 
-_Range = tuple[int, _Page | None, _Page | None, list[_Page]]
-"""The rows from the beginning of a page to that of another: a number, these two pages (None for the
+_Range = tuple[_Page | None, _Page | None, list[_Page]]
+"""The rows from the beginning of a page to that of another: these two pages (None for the
 beginning or the end of all rows), and the pages that may hold rows of the range.
 
 Rows that equal the first row of a page lie before it if their own page does. So ranges can be cut
@@ -175,14 +175,14 @@ def _ranges(pages: list[_Page], step: int) -> Iterator[_Range]:
         low, high = pages[begin], pages[begin + step] if begin + step < len(pages) else None
         inside = pages[begin : begin + step]
         before = {path: page for path, page in before.items() if page.last > low.first}
-        yield begin // step, low if begin else None, high, [*before.values(), *inside]
+        yield low if begin else None, high, [*before.values(), *inside]
         before.update((page.path, page) for page in inside)
 
 
-def _make_of_range(make: Callable[[int, pa.Table], Any], schema: pa.Schema, range_: _Range) -> Any:
-    number, low, high, pages = range_
+def _make_of_range(make: Callable[[pa.Table], Any], schema: pa.Schema, range_: _Range) -> Any:
+    low, high, pages = range_
     keys = sorted_keys(pa.concat_arrays([_keys_between(low, high, page) for page in pages]))
-    return make(number, table_of(keys, schema))
+    return make(table_of(keys, schema))
 
 
 # ---- keys -----------------------------------------------------------------------------------

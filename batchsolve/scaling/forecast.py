@@ -15,6 +15,7 @@ from batchsolve.scaling.measure import MeasuredRun, Workload, depth_or_auto
 from batchsolve.scaling.simulation import Costs, Simulated, simulate
 from batchsolve.scaling.tree_shape import sample_shape
 from batchsolve.search.scheduler import PIECES_PER_WORKER, TASK_SECONDS, Sizing
+from batchsolve.workers import result_seconds
 
 PROBES = 3000  # to estimate the size of a tree that no run has finished
 DEPTHS = (None, 0, 1, 2, 3, 4, 5, 6, 7, 8)
@@ -186,6 +187,7 @@ def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
         overhead=statistics.median(run.gap for run in several),
         master=max(statistics.median(run.master for run in group) for group in (few, several)),
         split=statistics.median(split) if split else 0.0,
+        assumed=result_seconds(runs[0].backend),
     )
 
 

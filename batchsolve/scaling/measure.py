@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -41,12 +41,12 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.places import suffix_of
-from batchsolve.workers import Lost, Pool
+from batchsolve.workers import Lost, Pool, result_seconds
 from batchsolve.workers.base import LOG
 
 WARM_SECONDS = 2.0  # longest wait for other workers once the first has started
 WARM_NODES = 1_000  # of a task that warms up a worker
-BURST_SECONDS = 0.3  # of short tasks that measure the cost of a result; enough for hundreds
+BURST_RESULTS = 1000  # of short tasks that measure the cost of a result; 0.3 s of threads
 QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
 BURST_STACKS = 256  # to begin with, because a problem may be small
 
@@ -473,29 +473,43 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
 
     A single worker may run in the collecting thread; then the cost is the time between its tasks.
     If workers are threads, it is the processor time of the collecting thread; if they are
-    processes, that of this process. Warm workers up again afterwards: joblib ends processes that a
-    round leaves behind.
+    processes, that of this process or of the scheduler, whichever is busier. Warm workers up again
+    afterwards: joblib ends processes that a round leaves behind.
     """
     engine = engine_for(AUTO, problem)
     _warm_up(pool, engine, problem, stacks)
     begin = Piece.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
-    settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=BURST_SECONDS)
+    seconds = BURST_RESULTS * result_seconds(pool.backend)
+    settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=seconds)
     search = TreeSearch(TreeGoal(problem, settings, begin), engine, pool)
     check_interrupt()
-    wall, thread, process = time.perf_counter(), time.thread_time(), time.process_time()
-    log, processes = _log_of(search)
+
+    def clocks() -> Floats:
+        here = time.perf_counter(), time.thread_time(), time.process_time()
+        return np.array([*here, pool.scheduler_seconds()])
+
+    starts = [clocks()]
+    log, processes = _log_of(search, lambda: starts.append(clocks()))
+    after_first = len(log) > 1  # which has to wait until workers have got the problem
+    wall, thread, process, scheduler = clocks() - starts[after_first]
+    log = log[after_first:]
     here = os.getpid() in processes
     if pool.jobs == 1 and here:
-        spent = time.perf_counter() - wall - float(log["seconds"].sum())
+        spent = wall - float(log["seconds"].sum())
     elif here:
-        spent = time.thread_time() - thread
+        spent = thread
     else:
-        spent = time.process_time() - process
+        spent = max(process, scheduler)
     return max(0.0, spent) / max(1, len(log))
 
 
-def _log_of(search: TreeSearch) -> tuple[TaskLog, set[int]]:
-    """Search; return the log of the tasks, and the ids of the processes in which workers ran."""
+def _log_of(
+    search: TreeSearch, at_first: Callable[[], object] = lambda: None
+) -> tuple[TaskLog, set[int]]:
+    """Search; return the log of the tasks, and the ids of the processes in which workers ran.
+
+    `at_first` is called after the first task.
+    """
     rows, epoch = [], time.time()
     numbers: dict[str, int] = {}
     for done in search.run():
@@ -503,6 +517,8 @@ def _log_of(search: TreeSearch) -> tuple[TaskLog, set[int]]:
         task, nodes = done.task, done.result.n_nodes
         times = done.begin - epoch, done.seconds
         rows.append((*times, worker, nodes, len(task.stacks), task.depth != UNLIMITED))
+        if len(rows) == 1:
+            at_first()
         check_interrupt()
     return np.array(rows, TASKS), {int(name.partition("/")[0]) for name in numbers}
 

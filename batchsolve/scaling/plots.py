@@ -16,12 +16,11 @@ from batchsolve.scaling.drawing import COLORS, GREY, MARKERS, TEXT, Style
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import of_workers
 from batchsolve.scaling.speedup import (
-    Fit,
     Series,
     doubts,
     fits,
     short_name,
-    speedup_intervals,
+    speedup_rows,
     why_no_speedup,
 )
 
@@ -38,7 +37,6 @@ BARS = "points: medians; bars: range of the repeats"
 INTERVALS = "points: medians; bars: 95 % intervals"
 MOST_NAMED = 3  # series in a note
 PANEL = 0.65  # the height of a histogram, in inches
-TINY = 1e-9  # smaller parameters are shown as 0
 GOOD = 0.9  # the efficiency that a reference line marks
 
 
@@ -112,16 +110,14 @@ def _against_workers(
         axes.plot(line, line, color=GREY, label="ideal")
     for k, one in enumerate(drawn):
         text, style = _label_of(k, names, one)
-        divisor = {jobs: jobs if per_worker else 1 for jobs in one.workers}
-        points = {jobs: value / divisor[jobs] for jobs, value in one.speedups().items()}
-        ranges = {jobs: (value, value) for jobs, value in points.items()} | {
-            jobs: (low / divisor[jobs], high / divisor[jobs])
-            for jobs, (low, high) in speedup_intervals(one).items()
-        }
+        what, rows = "efficiency" if per_worker else "speedup", speedup_rows(one)
+        points = {row["workers"]: row[what] for row in rows}
+        ends = [f"{what}_low", f"{what}_high"]
+        ranges = {row["workers"]: tuple(row[end] or row[what] for end in ends) for row in rows}
         joined = one.workers if per_worker else ()
         drawing.draw_measured(axes, points, ranges, style, text, joined)
         for fit in found[k]:
-            numbers, law = fit.speedup(line), f"{fit.law}: {_numbers(fit)}"
+            numbers, law = fit.speedup(line), f"{fit.law}: {fit.numbers(2)}"
             look: Any = {"color": style.color, "alpha": style.alpha, "label": law}
             axes.plot(line, numbers, DASHES[fit.law], **look)
     drawing.begin_at_zero(axes)
@@ -253,18 +249,6 @@ def _label_of(k: int, names: list[str], *series: Series) -> tuple[str, Style]:
     kinds = dict.fromkeys(kind for one in series for kind, _ in doubts(one))
     why = f", doubtful: {', '.join(kinds)}" if kinds else ""
     return f"{names[k]}{why}", Style.of(k, len(names), pale=bool(kinds))
-
-
-def _numbers(fit: Fit) -> str:
-    """Return the parameters of a curve with their intervals."""
-    return ", ".join(
-        f"{name} {_short(value)} ({_short(low)} – {_short(high)})"
-        for name, value, (low, high) in fit.numbers()
-    )
-
-
-def _short(value: float) -> str:
-    return "0" if value < TINY else f"{value:.2g}"
 
 
 def _name_workers(axes: Axes, series: list[Series], drawn: list[Series], y: str) -> None:

@@ -27,10 +27,10 @@ from batchsolve.scaling.speedup import (
     missing,
     not_told_apart,
     short_name,
-    speedup_intervals,
+    speedup_rows,
     why_no_speedup,
 )
-from batchsolve.search.scheduler import PIECES_PER_WORKER, RESULT_SECONDS, TASK_SECONDS, Sizing
+from batchsolve.search.scheduler import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 
 STYLE = f"\n{text_beside(__file__, 'report.css')}"
 
@@ -57,7 +57,7 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
     """
     path = home / "report.html"
     with disk_errors(str(home)):
-        write_csv(home / "speedup.csv", speedup_rows(experiment))
+        write_csv(home / "speedup.csv", _speedups(experiment))
         if forecasts:
             write_csv(home / "forecast.csv", forecast_rows(forecasts))
         pictures = plots.draw_all(experiment, forecasts, home) if plots.available() else []
@@ -65,27 +65,8 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
     return path
 
 
-def speedup_rows(experiment: Experiment) -> list[dict[str, Any]]:
-    """Return a row of ``speedup.csv`` for each number of workers of each series."""
-    rows = []
-    for series in experiment.series():
-        run, why = series.first, why_no_speedup(series)
-        speedups = {} if why else series.speedups()
-        intervals = {} if why else speedup_intervals(series)
-        for jobs in series.workers:
-            runs = series.at(jobs)
-            walls, nodes = [run.wall for run in runs], [run.nodes for run in runs]
-            low, high = intervals.get(jobs, (None, None))
-            found: dict[str, Any] = {"": speedups.get(jobs), "_low": low, "_high": high}
-            about = {"series": series.name, "problem": run.problem, "kind": run.kind}
-            about |= {"engine": run.engine, "backend": run.backend, "split_depth": str(run.depth)}
-            sums = {"workers": jobs, "runs": len(runs), "median_seconds": statistics.median(walls)}
-            sums |= {"least_seconds": min(walls), "greatest_seconds": max(walls)}
-            sums |= {"least_nodes": min(nodes), "greatest_nodes": max(nodes)}
-            sums |= {f"speedup{end}": value for end, value in found.items()}
-            sums |= {f"efficiency{end}": value and value / jobs for end, value in found.items()}
-            rows.append({**about, **sums, "no_speedup": why})
-    return rows
+def _speedups(experiment: Experiment) -> list[dict[str, Any]]:
+    return [row for series in experiment.series() for row in speedup_rows(series)]
 
 
 def forecast_rows(forecasts: list[Forecast]) -> list[dict[str, Any]]:
@@ -162,7 +143,7 @@ def _pictures(home: Path, experiment: Experiment, pictures: list[tuple[str, str]
 
 
 def _summary(experiment: Experiment) -> list[str]:
-    found = speedup_rows(experiment)
+    found = _speedups(experiment)
     rows = [
         {
             "": row["series"],
@@ -206,21 +187,16 @@ def _with_interval(row: Mapping[str, Any], name: str, decimals: int) -> str:
 
 
 def _curves(experiment: Experiment) -> list[str]:
-    rows = []
-    for series in experiment.series():
-        for fit in fits(series):
-            numbers = ", ".join(
-                f"{name} {value:.4g} ({low:.4g} – {high:.4g})"
-                for name, value, (low, high) in fit.numbers()
-            )
-            rows.append(
-                {
-                    "": series.name,
-                    "law": fit.law,
-                    "parameters (95 % interval)": numbers,
-                    "rms error of the speed-up": f"{fit.error:.3g}",
-                }
-            )
+    rows = [
+        {
+            "": series.name,
+            "law": fit.law,
+            "parameters (95 % interval)": fit.numbers(4),
+            "rms error of the speed-up": f"{fit.error:.3g}",
+        }
+        for series in experiment.series()
+        for fit in fits(series)
+    ]
     parts = ["<h2>Fitted curves</h2>"]
     if rows:
         parts.append(_table(rows))
@@ -327,7 +303,7 @@ def _assumptions(found: Forecast) -> list[str]:
         f"workers, plus the latency asked for. A network has no other cost.",
         f"The process that hands out tasks is busy for {_micro(costs.master)} with each result, "
         f"one after another, as measured with short tasks that keep it busy. The search assumes "
-        f"{_micro(RESULT_SECONDS)}, and makes tasks long enough for the process to keep up.",
+        f"{_micro(costs.assumed)}, and makes tasks long enough for the process to keep up.",
         f"Splitting takes {_micro(costs.split)} a node.",
         "The tree splits as it did along random walks, where the sizes of children were counted or "
         "estimated; the noise of the estimates makes the tree look less even than it is.",
@@ -341,7 +317,7 @@ def _assumptions(found: Forecast) -> list[str]:
 
 
 def _variants(found: Forecast, workers: int) -> list[str]:
-    sizing = Sizing.of(workers)
+    sizing = Sizing.of(workers, found.costs.assumed)
     what_if, depths, budgets = (found.of(part, workers) for part in ("what if", "depth", "budget"))
     depth, budget = (min(of, key=lambda p: p.simulated.wall).setting for of in (depths, budgets))
     variants = [

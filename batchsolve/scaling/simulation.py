@@ -35,7 +35,7 @@ from batchsolve.search.scheduler import (
 )
 from batchsolve.settings import MOST_FORECAST_WORKERS, UNLIMITED, whole_number
 from batchsolve.workers import Done
-from batchsolve.workers.base import TASKS_OUT
+from batchsolve.workers.base import RESULT_SECONDS, TASKS_OUT
 
 MOST_TASKS = 200_000  # or 10 for every worker, if that is more; takes about 4 seconds
 
@@ -52,6 +52,8 @@ class Costs:
         Seconds between a worker's tasks.
     master : float
         Seconds that the process that hands out tasks needs for each result, one after another.
+    assumed : float
+        The same, as the search assumes it for the backend when it sizes tasks.
     split : float
         Seconds for every node visited in splitting, which that process does alone.
     """
@@ -60,6 +62,7 @@ class Costs:
     overhead: float = 0.0
     master: float = 0.0
     split: float = 0.0
+    assumed: float = RESULT_SECONDS
 
 
 @dataclass(frozen=True)
@@ -149,6 +152,7 @@ def simulate(
     )
     tree = _Tree(subtrees, costs.rate)
     stacks, visited = _split(begin, workers, split_depth, subtrees)
+    sizing = sizing or Sizing.of(workers, costs.assumed)
     scheduler = Scheduler(tree, workers, budget, sizing=sizing)
     scheduler.add(_Subtrees(stacks))
     most, rounds = max(MOST_TASKS, 10 * workers), 0

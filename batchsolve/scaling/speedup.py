@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,7 @@ LEAST_SECONDS = 0.5  # of a run; starts of threads and page faults distort short
 MOST_DEVIATIONS = 14.826  # ten standard deviations, if times were normally distributed
 STEADY = 0.05  # a run within this share of the median is never an outlier
 LEAST_OF_CPU = 0.9  # the least share of the tasks' time in which they had processors
+TINY = 1e-9  # smaller parameters are shown as 0
 KNOWN_CPU = 0.3  # a smaller share means that workers run on other machines
 
 
@@ -125,6 +127,28 @@ def speedup_intervals(series: Series) -> dict[int, Range]:
     speeds = {jobs: series.speeds(jobs) for jobs in series.workers}
     found = {jobs: ratio_interval(speeds[jobs], speeds[least]) for jobs in more}
     return {jobs: (least * of[0], least * of[1]) for jobs, of in found.items() if of}
+
+
+def speedup_rows(series: Series) -> list[dict[str, Any]]:
+    """Return a row of ``speedup.csv`` for each number of workers of a series."""
+    rows = []
+    run, why = series.first, why_no_speedup(series)
+    speedups = {} if why else series.speedups()
+    intervals = {} if why else speedup_intervals(series)
+    for jobs in series.workers:
+        runs = series.at(jobs)
+        walls, nodes = [run.wall for run in runs], [run.nodes for run in runs]
+        low, high = intervals.get(jobs, (None, None))
+        found = {"": speedups.get(jobs), "_low": low, "_high": high}
+        about = {"series": series.name, "problem": run.problem, "kind": run.kind}
+        about |= {"engine": run.engine, "backend": run.backend, "split_depth": str(run.depth)}
+        sums = {"workers": jobs, "runs": len(runs), "median_seconds": series.wall(jobs)}
+        sums |= {"least_seconds": min(walls), "greatest_seconds": max(walls)}
+        sums |= {"least_nodes": min(nodes), "greatest_nodes": max(nodes)}
+        ratios = {f"speedup{end}": value for end, value in found.items()}
+        ratios |= {f"efficiency{end}": value and value / jobs for end, value in found.items()}
+        rows.append({**about, **sums, **ratios, "no_speedup": why})
+    return rows
 
 
 def ratio_interval(ones: Sequence[float], others: Sequence[float]) -> Range | None:
@@ -265,9 +289,16 @@ class Fit:
     intervals: dict[str, Range]
     error: float
 
-    def numbers(self) -> Iterator[tuple[str, float, Range]]:
-        """Yield the name of each parameter, its value and its interval."""
-        return ((name, value, self.intervals[name]) for name, value in self.parameters.items())
+    def numbers(self, digits: int) -> str:
+        """Return the parameters with their intervals, each to this number of digits."""
+        parts = []
+        for name, parameter in self.parameters.items():
+            value, low, high = (
+                "0" if number < TINY else f"{number:.{digits}g}"
+                for number in (parameter, *self.intervals[name])
+            )
+            parts.append(f"{name} {value} ({low} – {high})")
+        return ", ".join(parts)
 
     def speedup(self, workers: npt.ArrayLike) -> Floats:
         """Return the speed-up of the curve at these numbers of workers."""

@@ -26,9 +26,9 @@ from batchsolve.problems.variant import Variants
 from batchsolve.search import tree
 from batchsolve.search.answers import Answers, OpenRows
 from batchsolve.search.in_order import BlockGoal, BlockTask, WriteTask, work_in_order
-from batchsolve.search.scheduler import Piece, Result, Scheduler, nodes_at_once
+from batchsolve.search.scheduler import Piece, Result, Scheduler, Sizing, nodes_at_once
 from batchsolve.settings import UNLIMITED, SearchSettings
-from batchsolve.workers import Pool
+from batchsolve.workers import Pool, result_seconds
 
 BESIDE_NODES = 5_000  # of a row whose problem is one of many in its block
 FIRST_BLOCK_NODES = 300_000  # before the speed is known; hard blocks of minimal 9×9 grids take half
@@ -148,7 +148,7 @@ class RowWork:
         """Search the own stacks of rows over one problem."""
         assert piece.problem is not None
         whole = engine.capabilities.whole_stacks
-        depth = (None if whole or piece.keeps_roots else self.settings.split_depth) or UNLIMITED
+        depth = (None if whole or piece.keeps_roots else self.settings.depth) or UNLIMITED
         # with a depth many solved rows would have stacks left
         unordered = depth == UNLIMITED and not piece.keeps_roots
         task = rows.task_of(piece.stacks, budget, whole, depth=depth, unordered=unordered)
@@ -271,7 +271,8 @@ def search_rows(
     """
     work = RowWork(choice, settings, read, write, keep, pool.in_process)
     goal = RowGoal(choice, size)
-    scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES)
+    sizing = Sizing.of(pool.jobs, result_seconds(pool.backend))
+    scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits)
 
 

@@ -31,6 +31,7 @@ from batchsolve.engines import FINENESS
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.workers import Done, Lost
+from batchsolve.workers.base import RESULT_SECONDS
 
 if TYPE_CHECKING:
     from batchsolve.engines import Engine, Outcome
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from batchsolve.search.answers import OpenRows
 
 TASK_SECONDS = 0.2  # of a task while many pieces wait; less when few do
-RESULT_SECONDS = 0.0003  # to collect a result; measured: 0.07 to 0.2 ms
 FULL_TURNS, LEAST_TURNS = 5, 1  # shortest task while many pieces wait, and few
 PIECES_PER_WORKER = 15  # that should wait, so that all workers run out of work together
 # Few workers need fewer each, as they wait less for one another; so do more than MANY_PIECES.
@@ -182,15 +182,15 @@ class Sizing:
     pieces: int
 
     @classmethod
-    def of(cls, jobs: int) -> Sizing:
-        """Return the sizes for a number of workers.
+    def of(cls, jobs: int, result_seconds: float = RESULT_SECONDS) -> Sizing:
+        """Return the sizes for a number of workers, and the seconds that collect a result.
 
         Examples
         --------
         >>> Sizing.of(2)
         Sizing(full_seconds=0.2, least_seconds=0.0006, pieces=12)
         """
-        turn = RESULT_SECONDS * jobs
+        turn = result_seconds * jobs
         pieces = min(PIECES_PER_WORKER, 2 + 2 * jobs, max(FEW_PIECES, MANY_PIECES // jobs))
         return cls(max(TASK_SECONDS, FULL_TURNS * turn), LEAST_TURNS * turn, jobs * pieces)
 

@@ -31,13 +31,14 @@ from batchsolve.search.scheduler import (
     Piece,
     Result,
     Scheduler,
+    Sizing,
     first_budget,
     run_round,
 )
 from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import AUTO, UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries
-from batchsolve.workers import Done, Pool, attempt
+from batchsolve.workers import Done, Pool, attempt, result_seconds
 
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
@@ -154,7 +155,8 @@ class TreeSearch:
         self._work = TreeWork(engine, problem, render, symmetries)
         self.totals, self.failures = goal.totals, goal.failures
         self._first_budget = first_budget(problem.n_entries)
-        self._scheduler = Scheduler(goal, pool.jobs, settings.budget, self._first_budget)
+        sizing = Sizing.of(pool.jobs, result_seconds(pool.backend))
+        self._scheduler = Scheduler(goal, pool.jobs, settings.budget, self._first_budget, sizing)
         self._scheduler.add(goal.start)
         self._may_go_over, self._successor, self.hint = may_go_over, "", ""
         self._weigh_at = WEIGH_AFTER
@@ -217,7 +219,7 @@ class TreeSearch:
     def _split(self) -> Iterator[Done]:
         """Expand the tree in this process, to a depth or until there are enough stacks."""
         goal, budget = self._goal, SPLIT_NODES
-        depth = goal.settings.split_depth
+        depth = goal.settings.depth
         if goal.settings.node_limit is not None or depth == 0 or goal.enough:
             return
         if depth is not None:

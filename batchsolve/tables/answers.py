@@ -294,7 +294,8 @@ class Solved(Answered):
         n = shape.problem.n_digits
         if self._kind is None:
             kind = pa.list_(pa.uint8(), shape.problem.n_cells)
-            return grid_column(kind, numbers(n), grids, where)
+            digits = numbers(n, first=0 if shape.notation.begins_at_zero else 1)
+            return grid_column(kind, digits, grids, where)
         return grid_column(grid_type(self._kind, n), shape.notation, grids, where)
 
     def _forms_of(self, grids: Grids, is_valid: Bools) -> pa.Array:

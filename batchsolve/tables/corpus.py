@@ -325,10 +325,11 @@ class Corpus(Tables):
         is_blank = self.column not in self.columns
         return _texts(table, (self.solution_column if is_blank else None) or self.column)
 
-    def _have_pencil_marks(self) -> bool:
-        """Return True if some puzzles of the first rows are grids of pencil marks."""
-        texts = as_text(self._sample[self.column], self.column)
-        return bool(pencil_marks(texts, in_one_line(texts)))
+    def _have_pencil_marks(self, lines: pa.Array) -> bool:
+        """Return True if some puzzles of the first rows, in one line, had pencil marks."""
+        is_blank = self.column not in self.columns
+        written = lines if is_blank else as_text(self._sample[self.column], self.column)
+        return bool(pencil_marks(written, lines))
 
     def _solution_column(self, taken: str) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
@@ -343,10 +344,10 @@ class Corpus(Tables):
         try:
             survey = Survey(self._blank)
             column = self._sample[name].slice(0, most_rows)  # a table would be cut column by column
-            texts = in_one_line(as_text(column, name))
+            texts = as_text(column, name)
             if (pc.max(pc.binary_length(texts)).as_py() or 0) < least:
                 return None
-            survey.add(texts)
+            survey.add(in_one_line(texts))
             size = survey.size()
             if size is None:
                 return None
@@ -382,7 +383,7 @@ class Corpus(Tables):
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             return reader(main=Shape(replace(drawn, names=names), notation, notation))
         texts, signs = self._written(self._sample), Signs(alphabet, self._blank)
-        if self._have_pencil_marks():
+        if self._have_pencil_marks(texts):
             names = tuple(name for name in COLUMNS if name in (*names, MARKS))
         if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():
             # no row has a grid, and the rules tell their size

@@ -212,12 +212,31 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     if looks_like_grid("".join(rows_of_line(first))):
         return text_layout(("puzzle",), lines), 0
     if is_table or _looks_like_header(first) or _has_grid(first):
+        before = _comments(head, first) if first else 0
+        head = head[before:]
         line = io.BytesIO(head.lstrip(b"\r\n")).readline()
         names = line.removesuffix(b"\n").decode(errors="replace")
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
-        return text_layout(columns, delimited, delimiter), header
+        return text_layout(columns, delimited, delimiter), before + header
     return text_layout(_line_columns(first.partition(" #")[0].split()), lines), 0
+
+
+def _comments(head: bytes, first: str) -> int:
+    """Return the bytes of the comments above a table, whose first other line is known.
+
+    The last one is the header if it has as many fields as that line.
+    """
+    n_bytes = at_last = 0
+    last, delimiter = "", _delimiter(first)
+    for line in io.BytesIO(head):
+        text = line.decode(errors="replace").strip(" \r\n")
+        if text and not text.startswith("#"):
+            break
+        if text:
+            last, at_last = text, n_bytes
+        n_bytes += len(line)
+    return at_last if last and last.count(delimiter) == first.count(delimiter) else n_bytes
 
 
 def _has_grid(line: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import comb
 from string import ascii_letters, digits
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -127,7 +127,8 @@ class DrawnRules:
         given = Given.blank(len(rows))
         if not self.has_regions:
             return given
-        return given._replace(regions=random_regions(keys, rows, attempts, self.rules.n_digits))
+        regions = native.draw_regions(keys, rows, attempts, self.rules.n_digits)
+        return given._replace(regions=regions)
 
     def drawn(
         self,
@@ -142,7 +143,7 @@ class DrawnRules:
         The keys are those of cages and of lines.
         """
         if self.sizes is not None:
-            cages = random_cages(keys[0], rows, attempts, solutions, self.sizes)
+            cages = native.draw_cages(keys[0], rows, attempts, solutions, *self.sizes)
             given = _with_cages(given, cages, solutions)
         elif self.layout is not None:
             given = _with_cages(given, np.tile(self.layout, (len(rows), 1)), solutions)
@@ -317,61 +318,10 @@ def _joined(numbers: list[int], names: str) -> str:
     return "".join([names[k] for k in numbers])
 
 
-# ---- random regions, cages and lines --------------------------------------------------------
+# ---- random lines ---------------------------------------------------------------------------
 
 Keys = npt.NDArray[np.uint64]
 Numbers = npt.NDArray[np.int64]
-
-
-def random_regions(keys: Keys, rows: Numbers, attempts: Numbers, n: int) -> npt.NDArray[np.uint8]:
-    """Draw n connected regions of n cells for each row.
-
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (2,)
-        The seed of the random numbers.
-    rows, attempts : ndarray of int64
-        The number of each row, and that of the attempt at it.
-    n : int
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_rows, n²)
-        The region of every cell, 0 .. n - 1.
-
-    Examples
-    --------
-    >>> regions = random_regions(np.array([1, 2], np.uint64), np.arange(3), np.zeros(3, int), 5)
-    >>> np.bincount(regions[2]).tolist()
-    [5, 5, 5, 5, 5]
-    """
-    return cast("npt.NDArray[np.uint8]", native.draw_regions(keys, rows, attempts, n))
-
-
-def random_cages(
-    keys: Keys,
-    rows: Numbers,
-    attempts: Numbers,
-    solutions: npt.NDArray[np.uint8],
-    sizes: tuple[int, int],
-) -> npt.NDArray[np.int16]:
-    """Draw cages of solved square grids: connected cells with different digits.
-
-    Parameters
-    ----------
-    keys, rows, attempts
-        As for `random_regions`.
-    solutions : ndarray of uint8, shape (n_rows, n_cells)
-    sizes : (int, int)
-        The bounds of the number of cells of a cage.
-
-    Returns
-    -------
-    ndarray of int16, shape (n_rows, n_cells)
-        The cage of every cell, or -1 if it has none.
-    """
-    cages = native.draw_cages(keys, rows, attempts, solutions, *sizes)
-    return cast("npt.NDArray[np.int16]", cages)
 
 
 LINES = THERMO, WHISPER, RENBAN, PALINDROME = "thermo", "whisper", "renban", "palindrome"

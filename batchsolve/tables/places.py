@@ -32,7 +32,7 @@ _OWN_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  #
 _EXTRAS = {"http": "aiohttp", "https": "aiohttp", "hf": "huggingface_hub"}
 _HTTP = ("http", "https")
 _WILD = "*?["
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+_COMPRESSED = ".gz", ".bz2", ".zst"
 
 SAID_AFTER = 5.0  # seconds of waiting for a server
 GIVEN_UP_AFTER = 30.0  # seconds in which a server of http sends nothing
@@ -91,7 +91,7 @@ def split_suffixes(path: str) -> tuple[str, str]:
     """
     name = path.partition("?")[0] if is_address(path) else path
     base, last = os.path.splitext(name.lower())
-    if last in COMPRESSIONS:
+    if last in _COMPRESSED:
         return os.path.splitext(base)[1], last
     return last, ""
 

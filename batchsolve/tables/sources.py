@@ -28,13 +28,13 @@ from batchsolve.errors import (
     InputError,
     listed,
     named_errors,
-    prefixed,
     quoted,
     repeated,
     shortened,
 )
 from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import is_grid
+from batchsolve.formats.packed import compression_of, unpacked
 from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
@@ -66,8 +66,6 @@ OPENED_AT_ONCE = 8
 BLOCKS_AT_LEAST = 32  # of a table, so that workers share it, unless the blocks would be small
 # a complete line, but not a comment, and not JSON, whose types need more lines
 _TELLING = re.compile(rb"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*[^\s#{\[][^\n]*\n")
-ZIP = b"PK\x03\x04"
-_MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 def open_source(path: str) -> Source:
@@ -428,32 +426,14 @@ def _open_stream(path: str) -> Any:
     if path == "-":
         buffered: Any = sys.stdin.buffer
         ahead = buffered.peek(4)
-        if compression := _compression(ahead[:4]):
+        if compression := compression_of(ahead[:4]):
             return pa.CompressedInputStream(pa.PythonFile(buffered, "r"), compression)
         return _StandardInput(buffered.read(len(ahead)), buffered.raw)
     if os.path.isdir(path):
         raise IsADirectoryError
     if os.path.exists(path) and not os.path.isfile(path):
         raise InputError(f"is not a file that can be read twice; read it by: - < {path}")
-    file = open_to_read(path)
-    magic = file.read(4)
-    file.seek(0)
-    if magic == ZIP:
-        return member_of(file)
-    compression = _compression(magic)
-    return pa.CompressedInputStream(file, compression) if compression else file
-
-
-def member_of(file: Any) -> Any:
-    """Return the only file in a zip archive as a stream; an archive of several as it is."""
-    with prefixed("cannot be read as a zip archive", InputError, zipfile.BadZipFile):
-        archive = zipfile.ZipFile(file)
-    members = [one for one in archive.infolist() if not one.is_dir()]
-    members = [one for one in members if not one.filename.startswith("__MACOSX/")]
-    if len(members) == 1:
-        return archive.open(members[0])
-    file.seek(0)
-    return file
+    return unpacked(open_to_read(path))
 
 
 def _with_first_line(head: bytes, stream: Any) -> bytes:
@@ -501,10 +481,6 @@ def _is_wide(head: bytes) -> bool:
 
 def _opened(path: str, content: bytes) -> Any:
     return pa.BufferReader(content) if content else open_to_read(path)
-
-
-def _compression(magic: bytes) -> str | None:
-    return next((name for start, name in _MAGIC.items() if magic.startswith(start)), None)
 
 
 def _skip(stream: Any, n_bytes: int) -> None:

@@ -114,8 +114,7 @@ def in_one_line(text: pa.Array) -> pa.Array:
     is_other |= codes == NO_FORM
     if (numbered := (codes % 2 == 1) & (codes <= Form(MOST_PLAIN, True).code)).any():
         is_other |= numbered & _match(text, _SEVERAL)  # perhaps pencil marks
-    if text.null_count:
-        is_other &= np.asarray(text.is_valid())
+    is_other &= np.asarray(pc.fill_null(pc.greater(pc.binary_length(text), 0), False))
     if not is_other.any():
         return text
     other = pa.array(is_other)

@@ -23,14 +23,15 @@ from typing import Any, Protocol
 
 from batchsolve.errors import InputError, check_installed
 from batchsolve.settings import whole_number
-from batchsolve.workers.base import Shared, Workers, WrongVersionError
+from batchsolve.workers.base import RESULT_SECONDS, Shared, Workers, WrongVersionError
 
-# name -> module and class; imported on demand, because some need packages that may be missing
+# name -> module and class, imported on demand, because some need packages that may be missing; and
+# the seconds in which the busiest process hands out a task and collects its result, as measured
 _BACKENDS = {
-    "threading": ("batchsolve.workers.threads", "Threads"),
-    "loky": ("batchsolve.workers.processes", "Processes"),
-    "dask": ("batchsolve.workers.dask", "DaskWorkers"),
-    "ray": ("batchsolve.workers.ray", "RayWorkers"),
+    "threading": ("batchsolve.workers.threads", "Threads", RESULT_SECONDS),
+    "loky": ("batchsolve.workers.processes", "Processes", RESULT_SECONDS),
+    "dask": ("batchsolve.workers.dask", "DaskWorkers", 0.003),
+    "ray": ("batchsolve.workers.ray", "RayWorkers", 0.001),
 }
 _NEEDS = {"dask": "distributed", "ray": "ray"}  # backend (also the name of its extra) -> module
 
@@ -66,7 +67,7 @@ def get_workers(backend: str, jobs: int | None = None, address: str | None = Non
         jobs = whole_number("the number of jobs", jobs, 1, MOST_JOBS)
     if backend in _NEEDS:
         check_installed(f"the backend {backend!r}", _NEEDS[backend], extra=backend)
-    module, name = _BACKENDS[backend]
+    module, name, _ = _BACKENDS[backend]
     workers: type[Workers] = getattr(import_module(module), name)
     if address is not None and not workers.joins_clusters:
         raise InputError(f"the backend {backend!r} runs on this machine only; it takes no address")
@@ -75,6 +76,17 @@ def get_workers(backend: str, jobs: int | None = None, address: str | None = Non
             f"the backend {backend!r} uses every worker that the cluster has; leave out jobs={jobs}"
         )
     return workers(jobs, address)
+
+
+def result_seconds(backend: str) -> float:
+    """Return the seconds in which a backend hands out a task and collects its result.
+
+    Examples
+    --------
+    >>> result_seconds("threading"), result_seconds("dask")
+    (0.0003, 0.003)
+    """
+    return _BACKENDS[backend][2]
 
 
 Numbered = tuple[int, Any]  # the caller's number of a task, and the task
@@ -182,6 +194,10 @@ class Pool:
     def in_process(self) -> bool:
         """True if workers are threads of this process."""
         return self._workers.in_process
+
+    def scheduler_seconds(self) -> float:
+        """Return the processor time of a scheduler that is a process of its own; 0 without one."""
+        return self._workers.scheduler_seconds()
 
     @property
     def folder(self) -> str:

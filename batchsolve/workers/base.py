@@ -23,6 +23,7 @@ from typing import Any
 from batchsolve.errors import WorkersError, warn_once
 
 LOG = logging.getLogger("batchsolve")
+RESULT_SECONDS = 0.0003  # to hand out a task and collect its result; measured: 0.07 to 0.2 ms
 TASKS_OUT = 2  # tasks handed out per worker: one runs, and the next is at hand
 LOOK_SECONDS = 1.0  # between two looks of a watchdog
 _CGROUP = "/sys/fs/cgroup/"
@@ -142,6 +143,10 @@ class Workers:
     def share(self, work: Any) -> Shared:
         """Send work to the workers, once; return a reference to it. Here it goes with each task."""
         return partial(itself, work)
+
+    def scheduler_seconds(self) -> float:
+        """Return the processor time of a scheduler that is a process of its own; 0 without one."""
+        return 0.0
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]

@@ -191,6 +191,13 @@ class DaskWorkers(Workers):
         except WrongVersionError as error:
             raise InputError(f"{self._where}: {error}") from error
 
+    def scheduler_seconds(self) -> float:
+        """Return the processor time of the scheduler, if this process does not run it itself."""
+        if self._address is None:
+            return 0.0
+        seconds: float = self._client.run_on_scheduler(time.process_time)
+        return seconds
+
     def _there(self) -> set[str]:
         """Return the addresses of the workers."""
         return set(dask_cores(self._client, ASK_SECONDS))

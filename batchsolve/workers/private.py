@@ -7,13 +7,14 @@ are those of the libraries.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import threading
 import time
 import weakref
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import util
 from multiprocessing.connection import wait
 from typing import Any
@@ -219,6 +220,29 @@ def ray_threads() -> list[threading.Thread]:
     from ray.util.multiprocessing.pool import ResultThread
 
     return [thread for thread in threading.enumerate() if isinstance(thread, ResultThread)]
+
+
+def end_ray_threads() -> None:
+    """Have these threads end, as soon as they are back from Ray."""
+    for thread in ray_threads():
+        number, error = ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(number, error)
+
+
+@contextmanager
+def quiet_ray_threads() -> Iterator[None]:
+    """Print no traceback of such a thread, which ends by an error if Ray's head is lost."""
+    from ray.util.multiprocessing.pool import ResultThread
+
+    def say(error: threading.ExceptHookArgs) -> None:
+        if not isinstance(error.thread, ResultThread):
+            before(error)
+
+    before, threading.excepthook = threading.excepthook, say
+    try:
+        yield
+    finally:
+        threading.excepthook = before
 
 
 def asks_for_a_token() -> bool:

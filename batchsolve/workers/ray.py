@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, lru_cache, partial
 from typing import Any
+from weakref import WeakSet
 
 # Without this, Ray reports on workers on standard output, which is for data. Ray reads these
 # variables when it is imported.
@@ -25,7 +26,7 @@ import ray
 from ray.util.multiprocessing import Pool
 
 import batchsolve
-from batchsolve.errors import InputError, first_line
+from batchsolve.errors import InputError, WorkersError, first_line
 from batchsolve.workers.base import (
     Shared,
     Watchdog,
@@ -38,9 +39,17 @@ from batchsolve.workers.base import (
     say_that_ports_are_open,
     say_that_we_wait,
 )
-from batchsolve.workers.private import EagerPool, PoolBackend, asks_for_a_token, ray_threads
+from batchsolve.workers.private import (
+    EagerPool,
+    PoolBackend,
+    asks_for_a_token,
+    end_ray_threads,
+    quiet_ray_threads,
+    ray_threads,
+)
 
 CONNECT_SECONDS = 5
+HEAD_SECONDS = 30  # for a lost head to answer; after 60 s Ray would end this process
 LOOK_SECONDS = 0.1
 AGAIN_SECONDS = 60  # for another machine to join after one was lost
 END_SECONDS = 5  # for a thread to end after its pool's workers were killed
@@ -62,12 +71,48 @@ def _unpickled(pickled: ray.ObjectRef) -> Any:
 
 
 class _RayPool(EagerPool, Pool):
-    """Ray's pool, but it hands out calls at once, and can be given up."""
+    """Ray's pool, but it hands out calls at once, and can be given up.
+
+    Attributes
+    ----------
+    head_is_lost : bool
+        True once the calls that were out have failed for that reason.
+    """
+
+    head_is_lost = False
+
+    def __init__(self, *how: Any, **options: Any) -> None:
+        super().__init__(*how, **options)
+        self._tells: WeakSet[Any] = WeakSet()  # joblib of errors, of each call
+
+    def apply_async(
+        self,
+        func: Any,
+        args: Any = None,
+        kwargs: Any = None,
+        callback: Any = None,
+        error_callback: Any = None,
+    ) -> Any:
+        """See `Pool`."""
+        self._tells.add(error_callback)
+        return super().apply_async(func, args, kwargs, callback, error_callback)
 
     def give_up(self) -> None:
         """Kill all actors, also those that wait for a machine; all calls out then fail."""
         for actor in self.actors:
             ray.kill(actor)
+
+    def fail(self, error: WorkersError) -> None:
+        """Have joblib raise an error, because Ray would wait for its head and end the process."""
+        self.head_is_lost = True
+        end_ray_threads()
+        for tell in list(self._tells):
+            tell(error)
+
+    def terminate(self) -> None:
+        """See `Pool`."""
+        if not self.head_is_lost:
+            super().terminate()
 
 
 class RayWorkers(Workers):
@@ -104,6 +149,7 @@ class RayWorkers(Workers):
     def _open(self) -> tuple[Any, dict[str, Any]]:
         with self._opened as opened:  # closes again if the rest fails
             opened.enter_context(_ending_after_sigterm())
+            opened.enter_context(quiet_ray_threads())
             if not ray.is_initialized():
                 with _keeping_sigterm():
                     self._connect()
@@ -116,8 +162,9 @@ class RayWorkers(Workers):
             if cpus < (self._wanted or 1):
                 raise InputError(f"the Ray cluster has {cpus} CPUs, not {self._wanted or 1}")
             self.jobs = self._wanted or cpus
+            self._head = ray.get_runtime_context().gcs_address.rpartition(":")
             how = self._stuck, self._give_up, AGAIN_SECONDS
-            watchdog = Watchdog(*how, self._where, _machines)
+            watchdog = Watchdog(*how, self._where, self._machines)
             opened.callback(watchdog.stop)
             self._opened = opened.pop_all()
         return self._backend, {}
@@ -127,8 +174,21 @@ class RayWorkers(Workers):
         """The name of the cluster in messages."""
         return self._address or "the Ray cluster"
 
+    def _machines(self) -> set[str]:
+        """Return the machines of the cluster; end the search if its head is lost."""
+        try:
+            host, _, port = self._head
+            socket.create_connection((host, int(port)), HEAD_SECONDS).close()
+        except OSError:
+            if (pool := self._backend.pool) is not None and not pool.head_is_lost:
+                pool.fail(WorkersError(f"{self._where}: the head is lost; start it again"))
+            raise
+        return _machines()
+
     def _stuck(self) -> _RayPool | None:
         """Return the pool if its actors outnumber the CPUs, because machines were lost."""
+        if self._backend.pool is None or self._backend.pool.head_is_lost:
+            return None
         with suppress(Exception):  # Ray raises various exceptions if the head is lost
             if _cpus() < self.jobs:
                 return self._backend.pool

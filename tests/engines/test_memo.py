@@ -322,8 +322,9 @@ def test_bad_sizes_are_refused(name):
         get_engine(name)
 
 
-def test_a_table_that_does_not_fit_is_refused():
-    with pytest.raises(bs.InputError, match=f"a table of {2**30} MB"):
+def test_a_table_that_does_not_fit_is_refused(monkeypatch):
+    monkeypatch.setattr(memo, "_megabytes_here", lambda: memo.MOST_MEGABYTES)
+    with pytest.raises(bs.InputError, match=f"a table of {2**30:,} MB"):
         get_engine(f"memo:{2**30}").search(bs.Sudoku(2, 2), Task.of(WHOLE))
 
 
@@ -362,3 +363,13 @@ def test_an_engine_that_only_counts_is_refused_where_solutions_are_wanted():
         bs.solve_batch(np.zeros((1, 16), np.uint8), engine="memo", jobs=1)
     with pytest.raises(bs.InputError, match="has no tree of its own"):
         bs.estimate(bs.Sudoku(2, 2), engine="memo")
+
+
+def test_a_table_larger_than_the_memory_is_refused_with_the_bound(monkeypatch):
+    monkeypatch.setattr(memo, "_megabytes_here", lambda: 4000)
+    why = "the size of a table is 1 to 4,000 megabytes, the memory of this machine, not 5,000"
+    with pytest.raises(bs.InputError, match=why):
+        bs.count("queens:6", engine="memo:5000")
+    assert bs.count("queens:6", engine="memo:40").count == 4
+    done = invoke("count", "queens:6", "--memo", "--memo-size", 5000)
+    assert (done.exit_code, why in done.stderr) == (2, True)

@@ -250,6 +250,7 @@ def test_distinct_samples_have_equal_chances():
         ({"problem": "queens:6", "n": -1}, "the size of a sample is 0 to 100,000,000, not -1"),
         ({"problem": "queens:6", "n": 1, "seed": -1}, "a seed is 0 or more"),
         ({"problem": "queens:6", "n": 1, "weighted": True, "distinct": True}, "leave out distinct"),
+        ({"problem": "queens:6", "n": 1, "weighted": True, "memory": 9}, "leave out `memory`"),
     ],
 )
 def test_bad_samples_are_refused(how, message):

@@ -2,8 +2,6 @@
 
 import csv
 import json
-import subprocess
-import sys
 from functools import partial
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 from conftest import interrupted_after, rows_of_csv
 from cutting import content_of
 from hypothesis import given, strategies as st
+from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.tables.blocks import Block, Boundary
@@ -183,20 +182,18 @@ def test_grids_that_are_not_moved_are_named(tmp_path):
 
 def test_the_command_says_what_it_took(tmp_path):
     path = written(tmp_path / "in.csv", [RIGHT])
-    command = [sys.executable, "-m", "batchsolve", "augment", path, "-n", "2", "--seed", "5"]
-    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    said = invoke("augment", path, "-n", 2, "--seed", 5)
     lines = said.stdout.splitlines()
     assert lines[0] == "id,puzzle,solution,source_row"
     assert len(lines) == 3
     assert "1 row: 2 images, seed 5; " in said.stderr
     assert "puzzle column 'puzzle', solution column 'solution'" in said.stderr
-    said = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    said = invoke("augment", path, "-n", 2, "--seed", 5, "--json")
     assert said.stdout.splitlines() == lines
     facts = json.loads(said.stderr)
     assert (facts["images"], facts["solution_column"]) == (2, "solution")
-    command[command.index("-n") + 1] = "0"
-    wrong = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert wrong.returncode == 2
+    wrong = invoke("augment", path, "-n", 0)
+    assert wrong.exit_code == 2
     assert "the number of images is 1 to 100,000, not 0" in wrong.stderr
 
 

@@ -377,18 +377,17 @@ def test_a_folder_whose_count_is_killed_resumes_to_the_same_bytes(tmp_path):
     (instances / "037.dlx").write_text(write_dlx(bs.family("queens:10")))
     whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
     bs.count_file(instances, whole)
-    command = [sys.executable, "-c", KILLED, "count", str(instances), "-o", str(out), "--resume"]
-    command += ["--jobs", "2", "--quiet", "--budget", "2000"]
+    words = ["count", str(instances), "-o", str(out), "--resume"]
+    words += ["--jobs", "2", "--quiet", "--budget", "2000"]
     for backend, n_records in (("loky", 3), ("threading", 6)):
-        killed = [*command, "--backend", backend]
+        killed = [sys.executable, "-c", KILLED, *words, "--backend", backend]
         process = subprocess.Popen(killed, stdout=subprocess.PIPE, start_new_session=True)
         for _ in range(n_records):
             process.stdout.readline()
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         assert out.exists() or (tmp_path / "out.csv.partial.journal").exists()
-    done = subprocess.run(command, capture_output=True)
-    assert done.returncode == 1, done.stderr
+    assert invoke(*words).exit_code == 1
     assert out.read_bytes() == whole.read_bytes()
     assert sorted(os.listdir(tmp_path)) == ["instances", "out.csv", "whole.csv"]
 

@@ -17,11 +17,12 @@ from invoking import invoke
 from oracles import canonical_form, grids_by_rules
 
 import batchsolve as bs
+from batchsolve.core import native
 from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
 from batchsolve.runs import puzzles, specs
 from batchsolve.runs.outputs import OneFile
-from batchsolve.tables.drawn_rules import random_lines, random_regions
+from batchsolve.tables.drawn_rules import random_lines
 from batchsolve.tables.rule_columns import OWN, own_rules
 
 GRIDS = {
@@ -187,7 +188,7 @@ def is_connected(cells, n):
 @pytest.mark.parametrize(("n", "count"), [(2, 2), (3, 10), (4, 117)])  # OEIS A172477
 def test_all_regions_are_drawn(n, count):
     keys, rows = np.array([1, 2], np.uint64), np.arange(20_000)
-    drawn = random_regions(keys, rows, np.zeros_like(rows), n)
+    drawn = native.draw_regions(keys, rows, np.zeros_like(rows), n)
     assert (np.sort(drawn, axis=1) == np.repeat(np.arange(n), n)).all()
     first = np.argsort(np.argmax(drawn[:, :, None] == np.arange(n), axis=1), axis=1)
     names = np.argsort(first, axis=1)[np.arange(len(drawn))[:, None], drawn]

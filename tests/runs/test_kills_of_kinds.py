@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from every_step import EVERY_STEP, hear
+from invoking import invoke
 from kinds import graphs, with_costs
 
 from batchsolve.formats.exact_cover_files import write_dlx
@@ -28,8 +29,9 @@ def exported(run):
     return path.read_bytes()
 
 
-def kill_after_steps(command):
+def kill_after_steps(words):
     """Start a command; kill it and its workers after some steps."""
+    command = [sys.executable, "-c", EVERY_STEP, *words, "--quiet"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, start_new_session=True, **pipes) as process:
         hear(process, 4)
@@ -43,13 +45,12 @@ def test_a_run_that_is_killed_goes_on_and_finds_the_same(kind, tmp_path):
     if not isinstance(problem, str):
         (tmp_path / "problem.dlx").write_text(write_dlx(problem))
         problem = str(tmp_path / "problem.dlx")
-    command = [sys.executable, "-c", EVERY_STEP, "enumerate", problem, "--engine", "dlx"]
-    command += ["--resume", "--quiet", "--jobs", "2", *options, "-o"]
+    words = ["enumerate", problem, "--engine", "dlx", "--resume", "--jobs", "2", *options, "-o"]
     whole, run = tmp_path / "whole", tmp_path / "killed"
-    assert subprocess.run([*command, str(whole)], stdout=subprocess.DEVNULL).returncode == 0
-    kill_after_steps([*command, str(run), "--backend", backend])
+    assert invoke(*words, whole).exit_code == 0
+    kill_after_steps([*words, str(run), "--backend", backend])
     assert describe_run(str(run))["outstanding"]
-    assert subprocess.run([*command, str(run)], stdout=subprocess.DEVNULL).returncode == 0
+    assert invoke(*words, run).exit_code == 0
     assert exported(run) == exported(whole)
     assert len(exported(run).splitlines()) > 20
 
@@ -57,13 +58,12 @@ def test_a_run_that_is_killed_goes_on_and_finds_the_same(kind, tmp_path):
 @needs_sessions
 def test_a_memoised_count_that_is_killed_goes_on_to_the_same_sum(tmp_path):
     run = tmp_path / "run"
-    command = [sys.executable, "-c", EVERY_STEP, "count", "dominoes:10x10", "--memo", "--quiet"]
-    command += ["--run", str(run), "--resume", "--jobs", "2"]
-    kill_after_steps([*command, "--backend", "loky", "--budget", "500"])
+    words = ["count", "dominoes:10x10", "--memo", "--run", str(run), "--resume", "--jobs", "2"]
+    kill_after_steps([*words, "--backend", "loky", "--budget", "500"])
     begun = describe_run(str(run))
     assert begun["outstanding"]
     assert begun["nodes"]
-    done = subprocess.run(command, capture_output=True)
-    assert done.returncode == 0
+    done = invoke(*words)
+    assert done.exit_code == 0
     # P. W. Kasteleyn, The statistics of dimers on a lattice, 1961; OEIS A004003
-    assert done.stdout.split()[-1] == b"258584046368"
+    assert done.stdout.split() == ["258584046368"]

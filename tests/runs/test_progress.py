@@ -68,6 +68,14 @@ def test_forms_are_found_some_at_a_time(monkeypatch):
     assert len(bs.canonical_forms([[0] * 16][:0], bs.Sudoku(2, 2)).grids) == 0
 
 
+def test_a_bar_shows_what_is_counted(capsys):
+    bs.canonical_forms(VALID, on_progress=True)
+    bs.count(["queens:4"] * 3, on_progress=True)
+    said = capsys.readouterr().err
+    assert "10/10" in said.replace(".0", "")
+    assert "unique" not in said
+
+
 def test_iterators_refuse_at_the_call():
     for call in (bs.generate, lambda **how: bs.solve_stream([TABLE], **how)):
         with pytest.raises(bs.InputError, match="on_progress is a function or True, not 6"):

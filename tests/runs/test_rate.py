@@ -2,14 +2,13 @@
 
 import csv
 import json
-import subprocess
-import sys
 from functools import partial
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
 from conftest import interrupted_after, rows_of_csv
+from invoking import invoke
 
 import batchsolve as bs
 
@@ -89,10 +88,8 @@ def test_other_rules_and_sizes_are_one_error():
 
 
 def test_the_command_writes_a_table_and_a_summary(tmp_path):
-    command = [sys.executable, "-m", "batchsolve", "rate", "-", "--steps", "--json"]
-    done = subprocess.run(
-        command, input=f"puzzle\n{EASY}\n{HARD}\n", capture_output=True, text=True, check=True
-    )
+    (tmp_path / "in.csv").write_text(f"puzzle\n{EASY}\n{HARD}\n")
+    done = invoke("rate", tmp_path / "in.csv", "--steps", "--json")
     rows = list(csv.DictReader(done.stdout.splitlines()))
     assert [row["rating"] for row in rows] == ["1.2", "8.6"]
     assert json.loads(rows[1]["steps"])

@@ -166,6 +166,8 @@ def test_a_run_keeps_the_finished_share(tmp_path):
 def test_an_automatic_depth_has_a_name():
     automatic = bs.SearchSettings(split_depth="auto")
     assert automatic == bs.SearchSettings(split_depth=None)
+    with pytest.raises(bs.InputError, match="a whole number, or 'auto', not 'deep'"):
+        bs.SearchSettings(split_depth="deep")
     how = {"jobs": 1, "engine": "dlx"}
     assert count("queens:9", split_depth="auto", **how).subproblems > 20
     assert count("queens:9", split_depth=1, **how).subproblems == 10
@@ -274,6 +276,13 @@ def test_runs_are_refused_with_a_reason(tmp_path):
             runs.Run(tmp_path / "run", problem, resume=True)
     with pytest.raises(bs.OutputError, match=r"^[^:]*: a run is kept there; go on with `resume`"):
         runs.Run(tmp_path / "run", problem)
+    (tmp_path / "begun").mkdir()
+    (tmp_path / "begun" / runs.JOURNAL).touch()
+    said = "begun: a run there was stopped at once; begin it again with `resume`, or name another"
+    with pytest.raises(bs.OutputError, match=said):
+        runs.Run(tmp_path / "begun", problem)
+    with runs.Run(tmp_path / "begun", problem, resume=True) as run:
+        assert run.search().count == 288
     said = r"the interrupted run had problem = 'Sudoku\(2, 2\)', this one has 'Sudoku\(1, 4\)'"
     with pytest.raises(bs.JournalError, match=said):
         runs.Run(tmp_path / "run", bs.Sudoku(1, 4), [0], resume=True)
@@ -341,11 +350,10 @@ def clue_row(tmp_path_factory):
 def test_killed_again_and_again_a_run_ends_with_every_solution_once(clue_row, tmp_path):
     rng = random.Random(7)
     out = tmp_path / "run"
-    command = [sys.executable, "-c", EVERY_STEP, "enumerate", str(clue_row)]
-    command += ["-o", str(out), "--resume"]
-    command += ["--jobs", "2", "--budget", "4000", "--engine", "dlx", "--quiet"]
+    words = ["enumerate", str(clue_row), "-o", str(out), "--resume", "--engine", "dlx"]
+    words += ["--jobs", "2", "--budget", "4000", "--quiet"]
     for backend in ("loky", "threading", "loky"):
-        killed = [*command, "--backend", backend]
+        killed = [sys.executable, "-c", EVERY_STEP, *words, "--backend", backend]
         # workers of a killed run inherit its pipes, so do not wait for the pipes to close
         process = subprocess.Popen(
             killed, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -363,7 +371,7 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(clue_row, tm
         assert process.wait() == -signal.SIGKILL
         process.stdin.close()
         process.stdout.close()
-    assert subprocess.run(command, stdout=subprocess.DEVNULL).returncode == 0
+    assert invoke(*words).exit_code == 0
     found = read_all(out)
     problem = bs.Sudoku(2, 3)
     assert len(found) == count(problem, problem.stack(problem.parse(clue_row.read_text()))).count
@@ -434,19 +442,18 @@ def test_a_torn_copy_of_a_journal_in_use_is_made_again(tmp_path, monkeypatch):
 def test_a_full_disk_loses_nothing(clue_row, tmp_path, size):
     """The journal, or a file of solutions, cannot be written."""
     out = tmp_path / "run"
-    command = [sys.executable, "-c", EVERY_STEP, "enumerate", str(clue_row)]
-    command += ["-o", str(out), "--resume"]
-    command += ["--budget", "4000", "--quiet"]
+    words = ["enumerate", str(clue_row), "-o", str(out), "--resume", "--budget", "4000", "--quiet"]
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
+    command = [sys.executable, "-c", EVERY_STEP, *words]
     result = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True)
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
     assert str(out) in result.stderr
     assert "--resume" in result.stderr
-    assert subprocess.run(command, capture_output=True).returncode == 0
+    assert invoke(*words).exit_code == 0
     found = read_all(out)
     assert len(set(found)) == len(found) == 78_336
 

@@ -17,8 +17,8 @@ from invoking import invoke
 from batchsolve.scaling import drawing, plots
 from batchsolve.scaling.drawing import Style
 from batchsolve.scaling.experiment import Experiment, read_experiment
-from batchsolve.scaling.report import render, speedup_rows
-from batchsolve.scaling.speedup import Series, not_told_apart
+from batchsolve.scaling.report import render
+from batchsolve.scaling.speedup import Series, not_told_apart, speedup_intervals, speedup_rows
 
 PICTURES = ("speedup", "efficiency", "depth", "sizes", "forecast1")
 with_matplotlib = pytest.mark.skipif(
@@ -181,7 +181,7 @@ def test_points_have_ranges_and_all_lie_within_the_axes(several, draw, monkeypat
         places = points.get_transform().transform(points.get_xydata())
         assert all(inside.contains(*place) for place in places)
         shares = 1 if draw is plots.speedup_figure else np.array(one.workers)
-        intervals = {1: (1, 1), **plots.speedup_intervals(one)}
+        intervals = {1: (1, 1), **speedup_intervals(one)}
         assert all(low < high for jobs, (low, high) in intervals.items() if jobs > 1)
         for segment in ranges.get_segments():
             ends = ranges.get_transform().transform(segment)
@@ -192,11 +192,11 @@ def test_points_have_ranges_and_all_lie_within_the_axes(several, draw, monkeypat
 
 
 def test_intervals_are_of_both_medians_and_one_run_has_none(home, several):
-    intervals = plots.speedup_intervals(several[0])
+    intervals = speedup_intervals(several[0])
     assert list(intervals) == [2, 4, 8]
     assert intervals[2] == pytest.approx((3.9 / 2.1, 4.1 / 2.0))
-    assert intervals == plots.speedup_intervals(several[1])
-    assert plots.speedup_intervals(read_experiment(str(home)).series()[0]) == {}
+    assert intervals == speedup_intervals(several[1])
+    assert speedup_intervals(read_experiment(str(home)).series()[0]) == {}
 
 
 def test_settings_that_cannot_be_told_apart_are_named(several, monkeypatch):
@@ -228,7 +228,7 @@ def test_tables_of_speed_up_and_of_forecasts(home, several, monkeypatch):
     assert rows[1]["efficiency"] == pytest.approx(rows[1]["speedup"] / 2)
     assert rows[1]["speedup_low"] is None  # one run has no interval
     least_seconds(monkeypatch)
-    kept = [speedup_rows(Experiment(one.runs, [], {})) for one in (several[0], several[3])]
+    kept = [speedup_rows(one) for one in (several[0], several[3])]
     good, short = ({row["workers"]: row for row in rows} for rows in kept)
     assert good[4]["efficiency_low"] == pytest.approx(3.9 / 1.14 / 4)
     assert (short[2]["speedup"], short[2]["no_speedup"]) == (None, "too short")

@@ -15,7 +15,7 @@ from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.interrupts import asking
-from batchsolve.scaling import plots
+from batchsolve.scaling import measure, plots
 from batchsolve.scaling.experiment import (
     Experiment,
     about,
@@ -37,6 +37,7 @@ from batchsolve.scaling.measure import (
 from batchsolve.scaling.report import write_report
 from batchsolve.scaling.simulation import simulate
 from batchsolve.scaling.speedup import Series, fit
+from batchsolve.workers import Pool
 
 SMALL = Plan(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
 
@@ -326,6 +327,16 @@ def test_parameters_are_never_negative_and_need_enough_points():
     assert fit("Amdahl", [1, 2], [1, 1.9]) is None
     assert fit("Amdahl", [1, 2, 2], [1, 1.9, 1.8]) is None
     assert fit("Universal Scalability", [1, 2, 4], [1, 1.9, 3.5]) is None
+
+
+def test_a_result_does_not_cost_what_the_first_waits_for(monkeypatch):
+    """A scheduler has to hand out the problem before that."""
+    workload = read_workloads("queens:8")[0]
+    spent = iter([0.0, 1e9, 1e9])  # at the start, after the first result, at the end
+    with Pool(2, "loky") as pool:
+        monkeypatch.setattr(pool, "scheduler_seconds", lambda: next(spent))
+        assert 0 < measure._result_seconds(pool, workload.problem, workload.begin(2)) < 1
+    assert list(spent) == []
 
 
 def test_a_forecast_stands_beside_what_was_measured(experiment):

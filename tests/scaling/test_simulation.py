@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from batchsolve.problems.families import family
 from batchsolve.runs.count import count
 from batchsolve.scaling.simulation import Costs, simulate
 from batchsolve.scaling.tree_shape import Shape, sample_shape
-from batchsolve.search.scheduler import LEAST_BUDGET, RESULT_SECONDS, TASK_SECONDS, Sizing
+from batchsolve.search.scheduler import LEAST_BUDGET, TASK_SECONDS, Sizing
+from batchsolve.workers import result_seconds
+from batchsolve.workers.base import RESULT_SECONDS
 
 UNIT = Costs(rate=1.0)
 
@@ -102,6 +105,14 @@ def test_tasks_are_sized_so_that_the_master_keeps_up():
     alike = simulate(1e9, 512, slow, Shape.even(3), sizing=Sizing(0.2, 0.0, 15 * 512))
     assert alike.efficiency < 0.5 < 0.8 < sized.efficiency
     assert sized.tasks < alike.tasks
+
+
+def test_tasks_of_a_slow_scheduler_are_longer():
+    """Those of Dask take ten times as long as those of threads, before they keep it busy."""
+    slow = Costs(rate=1e6, master=0.003)
+    alike = simulate(3e9, 88, slow, Shape.even(3))
+    sized = simulate(3e9, 88, replace(slow, assumed=result_seconds("dask")), Shape.even(3))
+    assert alike.efficiency < 0.6 < 0.8 < sized.efficiency
 
 
 @given(jobs=st.integers(1, 10**5), rate=st.floats(1, 1e9), waiting=st.integers(0, 10**7))

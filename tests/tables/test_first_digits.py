@@ -150,6 +150,8 @@ def test_files_of_lists(form, tmp_path):
     for name in ("in.parquet", "in.jsonl", "in.json", "in.npy"):
         summary = bs.solve_file(tmp_path / name, tmp_path / "out.csv", limit=99)
         assert (summary.unique, summary.disagree) == (summary.rows, 0)
+        bs.solve_file(tmp_path / name, tmp_path / "out.npy")
+        assert np.load(tmp_path / "out.npy")[0].tolist() == SOLUTION
 
 
 @pytest.mark.parametrize(

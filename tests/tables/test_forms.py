@@ -1,6 +1,8 @@
 """Forms in which people write grids: each is read as the 81 characters are, by every way in."""
 
+import bz2
 import csv
+import gzip
 import io
 import json
 import re
@@ -400,6 +402,16 @@ def test_the_only_file_of_a_zip_archive_is_read(tmp_path):
         assert bs.count(f"{path}#2").count == 1
     assert bs.count(packed(tmp_path / "b.zip", a=FRAMED)).count == 1
     assert bs.count(packed(tmp_path / "c.zip", a="c a tiny one\np ec 1\ns 1\n")).count == 1
+
+
+def test_a_compressed_file_may_have_any_name(tmp_path):
+    for data in (gzip.compress(PUZZLE.encode()), bz2.compress(PUZZLE.encode())):
+        (tmp_path / "a.txt").write_bytes(data)
+        assert bs.count(tmp_path / "a.txt").count == 1
+        assert answers(tmp_path / "a.txt") == [True]
+    (tmp_path / "plain.txt.gz").write_text(PUZZLE)
+    assert bs.count(tmp_path / "plain.txt.gz").count == 1
+    assert answers(tmp_path / "plain.txt.gz") == [True]
 
 
 def test_blocks_of_a_table_in_a_zip_archive_do_not_change_the_output(tmp_path):

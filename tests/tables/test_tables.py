@@ -349,6 +349,8 @@ def by_and_by(monkeypatch):
     [
         (["id,puz", "zle\n", "1,\n2,", f"{P}\n"], ["id", "puzzle"], 2),
         (["# a comment\n", P[:7], P[7:]], ["puzzle"], 1),
+        (["# a, b\n\n# c\nid,puzzle\n", f"1,{P}\n"], ["id", "puzzle"], 1),
+        (["# c\n#,puzzle\n", f"1,{P}\n"], ["#", "puzzle"], 1),
         (['{"puzzle": null}\n', f'{{"puzzle": "{P}", "id": 1}}\n', "{}"], ["puzzle", "id"], 3),
         (["", f"puzzle,b\n{P},", f"x\n{P},x\n"], ["puzzle", "b"], 2),
     ],

@@ -154,6 +154,15 @@ def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkey
         assert done.worker.split("/")[0] != str(os.getpid())
 
 
+def test_the_time_of_the_scheduler_is_told(workers):
+    with Pool(**workers) as pool:
+        before = pool.scheduler_seconds()
+        assert by_root(pool.start(work(), tasks())) == right()
+        assert pool.scheduler_seconds() > before > 0
+    with Pool(1) as pool:
+        assert pool.scheduler_seconds() == 0.0
+
+
 INTERRUPTED_START = """
 import asyncio, os, signal
 import distributed

@@ -8,6 +8,7 @@ import time
 from contextlib import ExitStack, contextmanager
 
 import pytest
+from backends import unused_port
 from soak_jobs import dask_cluster
 
 import batchsolve as bs
@@ -98,6 +99,21 @@ def test_ray_makes_new_workers_on_the_machines_that_are_left(machines, caplog):
     assert [(done.number, done.result.n_nodes) for done in results] == [(7, 100)]
     wait = f"{address}: too few workers; waiting up to 0.5 s for others to join"
     assert wait in caplog.messages
+
+
+def test_ray_without_its_head_is_one_clear_error(machines):
+    """Ray itself would end this process, a minute later."""
+    address, _ = machines
+    work = TreeWork(get_engine("algorithm-x"), QUEENS)
+    tasks = [(k, Task.of(Stacks.from_lists([[]]), budget=200_000)) for k in range(9)]
+
+    def search():
+        with Pool(None, "ray", address) as pool:
+            pool._workers._head = "127.0.0.1", ":", str(unused_port())
+            list(pool.start(work, tasks))
+
+    with pytest.raises(bs.WorkersError, match=f"^{address}: the head is lost; start it again$"):
+        search()
 
 
 @contextmanager

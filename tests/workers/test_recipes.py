@@ -1,5 +1,7 @@
 """The recipes of docs/clusters.md do as the page says, word for word."""
 
+import os
+
 import pytest
 from recipes import PAGE, blocks, in_background, lines, run_alone, until
 
@@ -31,7 +33,7 @@ refused() {
     batchsolve count queens:6 --backend dask --scheduler $3://head:8786 > $1.command 2>&1 ||
         echo "exit code $?" >> $1.command
     dask worker $3://head:8786 --nthreads 1 --no-nanny > $1.worker 2>&1 &
-    timeout 60 sh -c "until grep -q '$4' $1.worker; do sleep 0.1; done"
+    timeout 150 sh -c "until grep -q '$4' $1.worker; do sleep 0.1; done"
 }
 refused none other tls "failed to start" & first=$!
 refused own own tls "Waiting" & second=$!
@@ -93,6 +95,43 @@ def test_who_has_not_our_certificate_is_refused_and_both_sides_say_so(
     assert scheduler in log
     page = PAGE.read_text()
     assert all(each.replace("`", "") in page for each in (worker, command, scheduler))
+
+
+def test_the_recipe_for_dask_joins_hosts_that_share_nothing():
+    """The three files are copied to a host; another, which lacks them, is refused."""
+    pytest.importorskip("distributed")
+    module = pytest.importorskip("hosts")
+    if why := module.missing():
+        pytest.skip(why)
+    certificate, start = blocks("Dask")
+    scheduler, worker, count = lines(start)
+    with module.Hosts("recipes") as hosts:
+
+        def sh(host, command, code=0):
+            done = hosts.run(host, "bash", "-ec", command, timeout=160)
+            assert done.returncode == code, f"{host}: {command}\n{done.stdout}\n{done.stderr}"
+            return done
+
+        def begin(host, command, text):
+            with open(os.devnull, "w") as nowhere:
+                command = f"{command} > log 2>&1"
+                hosts.popen(host, "bash", "-c", command, stdout=nowhere, stderr=nowhere)
+            sh(host, until("log", text))
+
+        sh("head", f"umask 077; {certificate}")
+        names = ("cert.pem", "key.pem", "tls.yaml")
+        files = {name: sh("head", f"cat ~/.config/dask/{name}").stdout for name in names}
+        for name, content in files.items():
+            sh(
+                "node1",
+                f"mkdir -p ~/.config/dask; cat > ~/.config/dask/{name} <<'END'\n{content}END",
+            )
+        begin("head", scheduler, "Scheduler at: *tls://")
+        begin("node1", worker, "Starting established connection to tls:")
+        assert sh("head", f"{count} --quiet").stdout == N_QUEENS
+        begin("node2", "dask worker tls://head:8786 --no-nanny", "TLS expects a .ssl_context")
+        said = sh("node2", count, 2).stderr
+        assert "names no certificate of the client" in said
 
 
 REFUSED_BY_RAY = """
