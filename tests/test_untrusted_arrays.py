@@ -325,7 +325,7 @@ def work_guarded():
 
 
 _FUNCTIONS = """
-    Problem count_by_memo links search_links search_bits search_sparse
+    Problem memo links search_links search_bits search_sparse
     search_boxes search_houses read_symbols read_numbers write_symbols join
     survey
 """

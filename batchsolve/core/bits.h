@@ -48,6 +48,7 @@ public:
             size += static_cast<std::size_t>(std::popcount(left[w]));
         }
         levels_[level].n_branches = static_cast<std::uint32_t>(size);
+        levels_[level].item = static_cast<std::uint32_t>(key);
         return size == 0 ? Node::dead_end : Node::branch;
     }
 
@@ -60,6 +61,18 @@ public:
         push_residual(level);
         choose(level);
         --n_chosen_;
+    }
+
+    bool open_range(const Range& range) {
+        const auto place = here_->find(range);
+        if (!place) return false;
+        const auto row = here_->rows[place->item];
+        const auto left = at(left_, 0);
+        std::ranges::copy(row, left.begin());
+        keep_between(left, place->begin, place->end);
+        levels_[0].n_branches = static_cast<std::uint32_t>(size_of(left));
+        levels_[0].item = static_cast<std::uint32_t>(place->item);
+        return true;
     }
 
     bool try_next(std::size_t level) {
@@ -91,13 +104,14 @@ public:
         return {levels_[level].option, static_cast<double>(levels_[level].n_branches)};
     }
     void for_each_untried(std::size_t level, auto visit) const {
-        auto n = n_nested_;
-        while (nested_[n - 1].base > level) --n;
-        const Nested& of_level = nested_[n - 1];
+        const Nested& of_level = residual_of(level);
         const auto left = std::span(left_).subspan(level * stride_, of_level.words);
         for_each_bit(left, [&](std::size_t o) {
             visit(Choice{of_level.options[o], choice(level).n_branches});
         });
+    }
+    std::optional<Item> branch_item(std::size_t level) const {
+        return residual_of(level).items[levels_[level].item];
     }
     bool is_shown(Option) const { return true; }
 
@@ -115,8 +129,14 @@ private:
     struct Level {
         std::uint32_t taken = 0;  // the option taken, as the residual numbers it
         Option option = 0;        // and as the problem does
-        std::uint32_t n_branches = 0;
+        std::uint32_t n_branches = 0, item = 0;
     };
+
+    const Nested& residual_of(std::size_t level) const {
+        auto n = n_nested_;
+        while (nested_[n - 1].base > level) --n;
+        return nested_[n - 1];
+    }
 
     std::span<Word> at(std::vector<Word>& sets, std::size_t level) const {
         return std::span(sets).subspan(level * stride_, here_->words);

@@ -83,10 +83,22 @@ public:
 
     void open(std::size_t level) {
         const Item i = this->item_;
-        const bool is_last = used_[i] + 1 == bounds_[i].most && used_[i] < bounds_[i].least;
-        levels_[level].kind = is_last ? Branch::each : Branch::untried;
-        levels_[level].node = is_last ? i : this->down_[i];
-        if (is_last) this->cover(i);
+        levels_[level].kind = needs_one(i) ? Branch::each : Branch::untried;
+        levels_[level].node = needs_one(i) ? i : this->down_[i];
+        if (needs_one(i)) this->cover(i);
+    }
+
+    /// Begin with options of an item that needs exactly one more.
+    bool open_range(const Range& range) {
+        if (Price::matter || range.item >= this->n_primary_ || !needs_one(range.item + 1)) {
+            return false;
+        }
+        choose(0);  // drops options, as if the node were entered
+        const auto [node, n_options] = this->cover_range(range);
+        levels_[0].kind = Branch::each;
+        levels_[0].node = node;
+        levels_[0].n_branches = n_options;
+        return true;
     }
 
     bool try_next(std::size_t level) {
@@ -123,6 +135,7 @@ public:
     }
 
     void abandon(std::size_t level) {
+        this->restore_range();
         restore_dropped(level);
         while (level-- > 0) {
             take_back(level);
@@ -153,6 +166,11 @@ public:
         } else if (here.kind == Branch::take && here.n_branches > 1) {
             visit(exclusion(here));
         }
+    }
+
+    std::optional<Item> branch_item(std::size_t level) const {
+        if (levels_[level].kind != Branch::each) return {};
+        return this->top_[levels_[level].node] - 1;
     }
 
     /// Covers show the options taken, and with prices the excluded ones, too, which give the place
@@ -197,6 +215,11 @@ private:
     /// Return how many more options an item needs.
     std::uint32_t need(Item i) const {
         return bounds_[i].least - std::min(used_[i], bounds_[i].least);
+    }
+
+    /// True if an item must and may be in exactly one more option.
+    bool needs_one(Item i) const {
+        return used_[i] + 1 == bounds_[i].most && used_[i] < bounds_[i].least;
     }
 
     void commit(Index p) {

@@ -65,11 +65,26 @@ public:
     void open(std::size_t level) {
         if (alive_.size() < (level + 2) * r_.words) alive_.resize(2 * (level + 2) * r_.words);
         Level& here = levels_[level];
-        // the last option that the item needs, and the last that it may have
-        here.tries_each = r_.tag(item_) >> slack_at == full - (Word{1} << (need_at - slack_at));
+        here.tries_each = needs_one(item_);
         here.item = static_cast<std::uint32_t>(item_);
         here.state = State::opened;
         here.option = 0;
+        here.end = r_.options.size();
+    }
+
+    /// Begin with options of an item that needs exactly one more.
+    bool open_range(const Range& range) {
+        const auto place = r_.find(range);
+        if (!place || !needs_one(place->item)) return false;
+        choose(0);  // drops options, as if the node were entered
+        item_ = place->item;
+        open(0);
+        Level& here = levels_[0];
+        here.option = place->begin;
+        here.end = place->end;
+        here.n_branches = 0;
+        for (std::size_t o = here.option; (o = first_from(o, 0)) < here.end; ++o) ++here.n_branches;
+        return true;
     }
 
     bool try_next(std::size_t level) {
@@ -81,9 +96,9 @@ public:
             exclude(here.option, level);
             return true;
         }
-        const std::size_t from = here.state == State::opened ? 0 : here.option + 1;
+        const std::size_t from = here.state == State::opened ? here.option : here.option + 1;
         const std::size_t o = first_from(from, level);
-        if (o == r_.options.size()) return false;
+        if (o >= here.end) return false;
         here.option = o;
         here.state = State::taken;
         take(o, level);
@@ -104,10 +119,14 @@ public:
         const Level& here = levels_[level];
         if (here.tries_each) {
             std::size_t o = here.option;
-            while ((o = first_from(o + 1, level)) < r_.options.size()) visit(taken(here, o));
+            while ((o = first_from(o + 1, level)) < here.end) visit(taken(here, o));
         } else if (here.state == State::taken && here.n_branches > 1) {
             visit(exclusion(here));
         }
+    }
+    std::optional<Item> branch_item(std::size_t level) const {
+        if (!levels_[level].tries_each) return {};
+        return r_.items[levels_[level].item];
     }
     bool is_shown(Option o) const { return o < problem_->n_options(); }
 
@@ -122,11 +141,17 @@ private:
     enum class State : std::uint8_t { opened, taken, excluded };
     struct Level {
         std::size_t option = 0;  // taken or excluded, as the residual numbers it
+        std::size_t end = 0;     // behind the options that may be taken
         std::uint32_t item = 0, n_branches = 0;
         State state = State::opened;
         bool tries_each = false;  // each option of the item in turn, or one and then its exclusion
         std::uint64_t needs = 0;  // options that items need, together, without `total_`
     };
+
+    /// True if this is the last option that an item needs, and the last that it may have.
+    bool needs_one(std::size_t i) {
+        return r_.tag(i) >> slack_at == full - (Word{1} << (need_at - slack_at));
+    }
 
     std::uint32_t most(Item i) const { return problem_->bounds_of(i).most; }
 

@@ -37,7 +37,7 @@ auto with_facts(bool one, bool other, auto function) {
 /// Check that an order has each primary item of a problem once.
 void check_order(const Problem& problem, std::span<const Item> order);
 
-/// A problem prepared for dancing links; every search copies it. See links.h.
+/// A problem prepared for dancing links; searches in several threads have copies. See links.h.
 class PreparedLinks {
 public:
     virtual ~PreparedLinks() = default;
@@ -80,10 +80,17 @@ struct Counted {
     std::vector<double> tree_nodes;     // of each stack: the nodes of the tree searched
 };
 
-/// See memo.h. The table has rows of `table_width` words, which are 0 at first; other threads and
-/// processes may use it at the same time.
-Counted count_by_memo(const Problem& problem, std::span<const Item> order,
-                      Rows<std::uint64_t> table, const Task& task);
+/// A problem prepared for counting by memo, its primary items in an order. See memo.h.
+class PreparedMemo {
+public:
+    virtual ~PreparedMemo() = default;
+
+    /// The table has rows of `table_width` words, which are 0 at first; other threads and processes
+    /// may use it at the same time.
+    virtual Counted count(Rows<std::uint64_t> table, const Task& task) const = 0;
+
+    static std::unique_ptr<PreparedMemo> of(const Problem& problem, std::span<const Item> order);
+};
 std::size_t table_width(const Problem& problem);
 
 }  // namespace batchsolve

@@ -19,9 +19,7 @@ public:
     using typename Base::Index;
 
     explicit KeyedLinks(const Problem& problem)
-        : Base(problem),
-          n_primary_(problem.n_primary),
-          uncovered_(words_for(problem.n_items + 1)) {}
+        : Base(problem), uncovered_(words_for(problem.n_items + 1)) {}
 
     static std::size_t words_of_key(const Problem& problem) {
         const std::size_t n_secondary = problem.n_items - problem.n_primary;
@@ -66,11 +64,11 @@ public:
     void write_key(std::span<Word> key) const {
         std::ranges::fill(key, 0);
         std::ranges::copy(uncovered_, key.begin());
-        for (Item i = n_primary_ + 1; i <= this->n_items_; ++i) {
+        for (Item i = this->n_primary_ + 1; i <= this->n_items_; ++i) {
             if (this->size_[i] == 0) {
                 clear_bit(key, i);
             } else if (this->color(i) != 0) {
-                const Item k = i - n_primary_ - 1;
+                const Item k = i - this->n_primary_ - 1;
                 key[uncovered_.size() + k / 2] |= Word{this->color(i)} << (32 * (k % 2));
             }
         }
@@ -87,7 +85,6 @@ private:
         this->for_each_other(p, flip_one);
     }
 
-    Item n_primary_;
     std::vector<Word> uncovered_;  // the items that are not covered
 };
 

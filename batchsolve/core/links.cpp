@@ -2,6 +2,7 @@
 #include "links.h"
 
 #include "search.h"
+#include "spares.h"
 
 namespace batchsolve {
 
@@ -10,16 +11,16 @@ namespace {
 template <bool colored, bool ruled>
 class Prepared : public PreparedLinks {
 public:
-    Prepared(const Problem& problem, Handicaps handicaps) : links_(problem, std::move(handicaps)) {}
+    Prepared(const Problem& problem, Handicaps handicaps)
+        : links_(Links<colored, ruled>(problem, std::move(handicaps))) {}
 
     void search(Search& search, std::size_t begin, std::size_t end) const override {
-        auto moves = links_;
         Covers covers{search};
-        search.below(moves, covers, begin, end);
+        links_.lend([&](auto& moves) { search.below(moves, covers, begin, end); });
     }
 
 private:
-    Links<colored, ruled> links_;
+    mutable Spares<Links<colored, ruled>> links_;
 };
 
 }  // namespace

@@ -30,7 +30,9 @@ public:
     using Index = std::uint32_t;
 
     explicit Links(const Problem& problem, Handicaps handicaps = {})
-        : n_items_(problem.n_items), handicaps_(std::move(handicaps)) {
+        : n_items_(problem.n_items),
+          n_primary_(problem.n_primary),
+          handicaps_(std::move(handicaps)) {
         lay_out_headers(problem.n_primary);
         const std::size_t n_nodes = n_items_ + 2 + problem.n_entries() + problem.n_options();
         for (auto* array : {&top_, &up_, &down_, &option_}) array->reserve(n_nodes);
@@ -94,6 +96,12 @@ public:
         chosen_[level] = item_;
     }
 
+    bool open_range(const Range& range) {
+        if (range.item >= n_primary_ || covered_[range.item + 1] != 0) return false;
+        chosen_[0] = cover_range(range).node;
+        return true;
+    }
+
     bool try_next(std::size_t level) {
         const Index p = down_[chosen_[level]];
         chosen_[level] = p;
@@ -108,6 +116,7 @@ public:
     void take_back(std::size_t level) { uncommit_others(chosen_[level]); }
 
     void abandon(std::size_t level) {
+        restore_range();
         while (level-- > 0) {
             uncommit_others(chosen_[level]);
             uncover(top_[chosen_[level]]);
@@ -123,6 +132,7 @@ public:
     void for_each_untried(std::size_t level, auto visit) const {
         for_each_below(chosen_[level], choice(level).n_branches, visit);
     }
+    std::optional<Item> branch_item(std::size_t level) const { return top_[chosen_[level]] - 1; }
     bool is_shown(Option) const { return true; }
 
 protected:
@@ -245,6 +255,38 @@ protected:
         link(left_[i], right_[i]);
     }
 
+    /// The node before the first option of a range in the list of its item, and how many options
+    /// follow it.
+    struct Begun {
+        Index node;
+        std::uint32_t n_options;
+    };
+
+    /// Cover the item of a range, and let its list end behind the range: nothing but `try_next`
+    /// goes down the list of a covered item.
+    Begun cover_range(const Range& range) {
+        const Item i = range.item + 1;
+        cover(i);
+        const auto is_before = [this](Index p, Option o) { return p > n_items_ && option_[p] < o; };
+        Index before = i;
+        while (is_before(down_[before], range.first)) before = down_[before];
+        Index last = before;
+        std::uint32_t n = 0;
+        for (; is_before(down_[last], range.last); last = down_[last]) ++n;
+        cut_ = {i, last, down_[last], size_[i]};
+        down_[last] = i;
+        size_[i] = n;
+        return {before, n};
+    }
+
+    /// Let the list that a range has cut be whole again.
+    void restore_range() {
+        if (cut_.item == 0) return;
+        down_[cut_.last] = cut_.below;
+        size_[cut_.item] = cut_.size;
+        cut_.item = 0;
+    }
+
     void uncover(Item i) {
         right_[left_[i]] = left_[right_[i]] = i;
         for (Index p = up_[i]; p != i; p = up_[p]) unhide(p);
@@ -302,8 +344,16 @@ protected:
         for_each_other_backwards(p, [this](Index q) { uncommit(q); });
     }
 
-    Item n_items_;
+    /// An item whose list ends early: the last node, the one that was below it, and its size.
+    struct Cut {
+        Item item = 0;
+        Index last = 0, below = 0;
+        std::uint32_t size = 0;
+    };
+
+    Item n_items_, n_primary_;
     Item item_ = 0;                       // the branch item
+    Cut cut_;                             // by the range that is searched
     std::vector<Item> top_;               // node -> its item; 0 for a spacer
     std::vector<Index> up_, down_;        // spacer -> first node of the option before, last behind
     std::vector<Option> option_;          // node -> its option

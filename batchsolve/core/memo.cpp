@@ -3,6 +3,7 @@
 
 #include "bounded.h"
 #include "engines.h"
+#include "spares.h"
 
 namespace batchsolve {
 
@@ -18,6 +19,31 @@ auto with_moves_for(const Problem& problem, auto function) {
     return with_facts(!problem.bounds.empty(), !problem.colors.empty(), with_moves);
 }
 
+template <class Moves>
+class Prepared : public PreparedMemo {
+public:
+    Prepared(const Problem& problem, std::span<const Item> order)
+        : n_key_(Moves::words_of_key(problem)),
+          n_count_(words_of_counts(problem)),
+          n_levels_(std::max<std::size_t>(problem.n_items, problem.n_options()) + 2),
+          moves_([&] {
+              Moves moves(problem);
+              moves.reorder(order);
+              return moves;
+          }()) {}
+
+    Counted count(Rows<Word> table, const Task& task) const override {
+        Search search(task);
+        Memo memo(search, Table(table, n_key_, n_count_), n_key_, n_count_, n_levels_);
+        moves_.lend([&](Moves& moves) { search.below(moves, memo, 0, task.stacks.size()); });
+        return {std::move(search.out), std::move(memo.totals), std::move(memo.tree_nodes)};
+    }
+
+private:
+    std::size_t n_key_, n_count_, n_levels_;
+    mutable Spares<Moves> moves_;
+};
+
 }  // namespace
 
 std::size_t table_width(const Problem& problem) {
@@ -25,18 +51,11 @@ std::size_t table_width(const Problem& problem) {
            words_of_counts(problem) + Table::n_others;
 }
 
-Counted count_by_memo(const Problem& problem, std::span<const Item> order, Rows<Word> table,
-                      const Task& task) {
+std::unique_ptr<PreparedMemo> PreparedMemo::of(const Problem& problem,
+                                               std::span<const Item> order) {
     check_order(problem, order);
-    Search search(task);
-    const std::size_t n_levels = std::max<std::size_t>(problem.n_items, problem.n_options()) + 2;
-    return with_moves_for(problem, [&]<class M>() -> Counted {
-        const std::size_t n_key = M::words_of_key(problem), n_count = words_of_counts(problem);
-        M moves(problem);
-        moves.reorder(order);
-        Memo memo(search, Table(table, n_key, n_count), n_key, n_count, n_levels);
-        search.below(moves, memo, 0, task.stacks.size());
-        return {std::move(search.out), std::move(memo.totals), std::move(memo.tree_nodes)};
+    return with_moves_for(problem, [&]<class M>() -> std::unique_ptr<PreparedMemo> {
+        return std::make_unique<Prepared<M>>(problem, order);
     });
 }
 

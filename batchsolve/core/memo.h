@@ -65,6 +65,8 @@ public:
     template <Moves M>
     void begin(const M&, std::size_t) {
         std::ranges::fill(total_, 0);
+        sizes_[0] = 0;         // a node of which only some branches are searched is neither counted
+        handed_[0] = unknown;  // nor stored
     }
     void end(std::size_t k, std::size_t level) {
         std::ranges::copy(total_, totals.begin() + static_cast<std::ptrdiff_t>(k * n_words_));

@@ -131,8 +131,35 @@ inline bool leaves_more(const Problem& problem, const Stacks& stacks, std::size_
     });
 }
 
+/// Take out of a set what is not among the elements begin .. end - 1.
+inline void keep_between(std::span<Word> set, std::size_t begin, std::size_t end) {
+    for (std::size_t w = 0; w < set.size(); ++w) {
+        const auto ones_below = [&](std::size_t x) {
+            const std::size_t n_bits = std::clamp<std::size_t>(x, 64 * w, 64 * w + 64) - 64 * w;
+            return n_bits == 0 ? 0 : ~Word{0} >> (64 - n_bits);
+        };
+        set[w] &= ones_below(end) & ~ones_below(begin);
+    }
+}
+
 /// What is left of a problem: sets of options have `words` words.
 struct Residual {
+    /// A range as a residual numbers it: an item, and the options begin .. end - 1 if they have it.
+    struct Place {
+        std::size_t item, begin, end;
+    };
+
+    /// Find a range; there is none if its item is not left.
+    std::optional<Place> find(const Range& range) const {
+        const auto place = [](const auto& numbers, auto number) {
+            const auto at = std::ranges::lower_bound(numbers, number);
+            return static_cast<std::size_t>(at - numbers.begin());
+        };
+        const std::size_t i = place(items, range.item);
+        if (i == items.size() || items[i] != range.item) return {};
+        return Place{i, place(options, range.first), place(options, range.last)};
+    }
+
     std::size_t words = 0;
     std::vector<Option> options;         // as the problem numbers them
     std::vector<Item> items;             // the primary items that are left

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "walk.h"
@@ -36,6 +38,7 @@ public:
     void hand_back(const M& moves, std::size_t level) {
         append(out.frontier, moves, level, [](Option) { return true; });
         out.weights.push_back(weight(moves, level));
+        out.branches.insert(out.branches.end(), 3, 0);
     }
 
     /// Count a cover, and keep it if it is one of the first; tell whether no more may be found.
@@ -60,34 +63,85 @@ private:
         const std::int64_t allowed = std::min(budget_, allowance_);
         most_covers_ = std::min(wanted_, room_);
         if (allowed <= 0 || most_covers_ <= 0) {
-            if (wanted_ > 0) hand_back(moves, 0);
+            if (wanted_ > 0) hand_back_whole(moves);
             return;
         }
         // X1. [Initialize.]
         out.clash[k] = moves.select(task_.stacks[k]);
         if (out.clash[k] >= 0) return;
-        visitor.begin(moves, k);
         Position here;
+        if (const auto range = task_.stacks.branch(k)) {
+            if (range->first > range->last || !moves.open_range(*range)) {
+                out.clash[k] = static_cast<std::int32_t>(task_.stacks[k].size());
+                return;
+            }
+            here = {.is_entering = false, .is_open = true};
+        }
+        visitor.begin(moves, k);
         const auto depth = static_cast<std::size_t>(std::max<std::int64_t>(task_.depth, 0));
         const Event event = walk(moves, visitor, here, depth, allowed);
-        if (event == Event::spent) hand_back(moves, here.level);
-        if (event == Event::spent || most_covers_ < wanted_) hand_back_untried(moves, here.level);
+        if (event == Event::spent && here.level == 0) hand_back(moves, 0);
+        if (event == Event::spent || most_covers_ < wanted_) {
+            hand_back_untried(moves, here.level, event == Event::spent);
+        }
         out.nodes[k] = here.nodes;
         visitor.end(k, here.level);
         moves.abandon(here.level);
     }
 
-    /// Append the branches above a level that were not taken, the deepest first.
+    /// Append the stack that is searched, which was not begun.
     template <Moves M>
-    void hand_back_untried(const M& moves, std::size_t level) {
-        while (level-- > 0) {
-            moves.for_each_untried(level, [&](Choice choice) {
-                hand_back(moves, level);
-                out.frontier.values.push_back(choice.option);
-                ++out.frontier.bounds.back();
-                out.weights.back() /= choice.n_branches;
-            });
+    void hand_back_whole(const M& moves) {
+        hand_back(moves, 0);
+        if (const auto range = task_.stacks.branch(k_)) note_branch(*range);
+    }
+
+    /// Append the branches above a level that were not taken, the deepest first. The last one that
+    /// was taken is one of them if its node was not entered.
+    template <Moves M>
+    void hand_back_untried(const M& moves, std::size_t level, bool is_last_left) {
+        for (; level-- > 0; is_last_left = false) {
+            left_.clear();
+            if (is_last_left) left_.push_back(moves.choice(level));
+            moves.for_each_untried(level, [&](Choice choice) { left_.push_back(choice); });
+            if (!left_.empty()) hand_back_left(moves, level);
         }
+    }
+
+    /// Append what is left of a node: as ranges, or as a stack for each option.
+    template <Moves M>
+    void hand_back_left(const M& moves, std::size_t level) {
+        const std::optional<Item> item = moves.branch_item(level);
+        const std::size_t n = left_.size();
+        std::size_t n_parts = n;
+        const std::int64_t fineness = task_.fineness[k_];
+        if (item && fineness < std::numeric_limits<std::int64_t>::max()) {
+            const double share = weight(moves, level) * static_cast<double>(n);
+            const double wanted = share / left_[0].n_branches * static_cast<double>(fineness);
+            n_parts = static_cast<std::size_t>(
+                std::clamp(std::ceil(wanted), 1.0, static_cast<double>(n)));
+        }
+        for (std::size_t part = 0; part < n_parts; ++part) {
+            const std::size_t begin = part * n / n_parts, end = (part + 1) * n / n_parts;
+            const auto [first, n_branches] = left_[begin];
+            hand_back(moves, level);
+            if (end - begin > 1) {
+                note_branch({*item, first, left_[end - 1].option + 1});
+                out.weights.back() *= static_cast<double>(end - begin) / n_branches;
+            } else {
+                out.frontier.values.push_back(first);
+                ++out.frontier.bounds.back();
+                out.weights.back() /= n_branches;
+            }
+        }
+    }
+
+    /// Let the stack that was appended last have a branch.
+    void note_branch(const Range& range) {
+        const auto last = std::span(out.branches).last(3);
+        last[0] = range.item + 1;
+        last[1] = range.first;
+        last[2] = range.last;
     }
 
     template <Moves M>
@@ -113,7 +167,8 @@ private:
     std::int64_t budget_, room_;               // of the task, left
     std::int64_t allowance_ = 0, wanted_ = 0;  // of the current root, left
     std::int64_t to_keep_ = 0, most_covers_ = 0;
-    std::size_t k_ = 0;  // the stack that is searched
+    std::size_t k_ = 0;         // the stack that is searched
+    std::vector<Choice> left_;  // the branches of a node that are left
 };
 
 /// The visitor that counts covers and keeps the first of each root.

@@ -117,10 +117,23 @@ public:
 
     void open(std::size_t level) {
         levels_[level].row = row_;
+        levels_[level].item = static_cast<std::uint32_t>(item_);
         levels_[level].is_exhausted = false;
         const auto options = residual_.rows[item_];
         const auto here = alive(row_), left = untried(row_);
         for (std::size_t w = 0; w < options.size(); ++w) left[w] = here[w] & options[w];
+    }
+
+    bool open_range(const Range& range) {
+        const auto place = residual_.find(range);
+        if (!place || cells(0)[place->item] >= covered) return false;
+        item_ = place->item;
+        open(0);
+        const auto left = untried(0);
+        keep_between(left, place->begin, place->end);
+        levels_[0].n_branches = static_cast<std::uint32_t>(size_of(left));
+        levels_[0].is_exhausted = levels_[0].n_branches == 0;
+        return true;
     }
 
     bool try_next(std::size_t level) {
@@ -154,6 +167,9 @@ public:
             visit(Choice{residual_.options[o], choice(level).n_branches});
         });
     }
+    std::optional<Item> branch_item(std::size_t level) const {
+        return residual_.items[levels_[level].item];
+    }
     bool is_shown(Option) const { return true; }
 
 private:
@@ -162,7 +178,7 @@ private:
     struct Level {
         std::size_t row = 0;
         Option option = 0;  // taken, as the problem numbers it
-        std::uint32_t n_branches = 0;
+        std::uint32_t n_branches = 0, item = 0;
         bool is_exhausted = true;  // no branch is left to be tried
     };
 

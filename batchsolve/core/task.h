@@ -2,24 +2,43 @@
 // `batchsolve.engines`.
 #pragma once
 
+#include <optional>
+
 #include "problem.h"
 
 namespace batchsolve {
 
+/// Some branches of a node: the options of an item, as the problem numbers both, from `first` to
+/// before `last`.
+struct Range {
+    Item item;
+    Option first, last;
+};
+
 /// Partial covers; each descends from a root. Adjacent stacks of one root share its limit and its
-/// allowance. Engines check the options.
+/// allowance. Below a stack that has a *branch* only the covers are wanted that have an option of
+/// this range. Engines check the options and the ranges.
 class Stacks : public Lists<Option> {
 public:
-    Stacks(Ints offsets, std::span<const Option> options, Ints roots)
-        : Lists(offsets, options), roots_(roots) {
+    Stacks(Ints offsets, std::span<const Option> options, Ints roots,
+           std::span<const std::uint32_t> branches = {})
+        : Lists(offsets, options), roots_(roots), branches_(branches) {
         require(size() == roots.size(), "each stack has a root");
+        require(branches.empty() || branches.size() == 3 * size(), "each stack has a branch");
     }
 
     std::int64_t root(std::size_t k) const { return roots_[k]; }
+    /// The branch of a stack; none if it is the node itself that is to be searched.
+    std::optional<Range> branch(std::size_t k) const {
+        if (branches_.empty() || branches_[3 * k] == 0) return {};
+        return Range{branches_[3 * k] - 1, branches_[3 * k + 1], branches_[3 * k + 2]};
+    }
     bool begins_root(std::size_t k) const { return k == 0 || roots_[k] != roots_[k - 1]; }
 
 private:
     Ints roots_;
+    std::span<const std::uint32_t> branches_;  // of each stack three numbers, or none: the item,
+                                               // counted from 1, or 0; first and last
 };
 
 /// Return the options with which all stacks begin.
@@ -34,25 +53,31 @@ inline std::span<const Option> common_beginning(const Stacks& stacks) {
 }
 
 struct Task {
-    Task(Ints offsets, std::span<const Option> options, Ints roots, Ints limits, Ints allowances,
+    Task(Ints offsets, std::span<const Option> options, Ints roots,
+         std::span<const std::uint32_t> branches, Ints limits, Ints allowances, Ints fineness,
          std::int64_t budget, std::int64_t depth, std::int64_t keep, std::int64_t room,
          bool is_any_order, bool is_unordered)
-        : stacks(offsets, options, roots),
+        : stacks(offsets, options, roots, branches),
           limits(limits),
           allowances(allowances),
+          fineness(fineness),
           budget(budget),
           depth(depth),
           keep(keep),
           room(room),
           is_any_order(is_any_order),
           is_unordered(is_unordered) {
-        require(limits.size() == stacks.size() && allowances.size() == stacks.size(),
-                "each stack has a limit and an allowance");
+        const auto is_right = [&](Ints each) { return each.size() == stacks.size(); };
+        require(is_right(limits) && is_right(allowances) && is_right(fineness),
+                "each stack has a limit, an allowance and a fineness");
     }
 
     Stacks stacks;
-    Ints limits;          // covers of the stack's root that are wanted
-    Ints allowances;      // nodes that the search of its root may visit
+    Ints limits;      // covers of the stack's root that are wanted
+    Ints allowances;  // nodes that the search of its root may visit
+    // what is left of a node is cut into shares of 1 / fineness of the tree of its stack, or into
+    // stacks of single options
+    Ints fineness;
     std::int64_t budget;  // nodes that the task may visit
     std::int64_t depth;   // the level at which nodes are handed back
     std::int64_t keep;    // covers of each root to hand back
@@ -79,7 +104,8 @@ struct Outcome {
     std::vector<std::int64_t> counts, nodes;  // of each stack
     std::vector<std::int32_t> clash;          // -1, or the position of an option that clashes
     GrowingStacks covers;
-    GrowingStacks frontier;       // what is left to search
+    GrowingStacks frontier;               // what is left to search
+    std::vector<std::uint32_t> branches;  // of the frontier, as `Stacks` takes them
     std::vector<double> weights;  // of the frontier: the share in the tree of the stack above
 };
 

@@ -25,6 +25,7 @@ struct Choice {
 template <class M>
 concept Moves = requires(M moves, const M& here, std::span<const Option> stack, std::size_t level) {
     { moves.select(stack) } -> std::same_as<std::int32_t>;  // -1, or the position of a clash
+    { moves.open_range(Range{}) } -> std::same_as<bool>;    // begins with some at level 0, if any
     { moves.choose(level) } -> std::same_as<Node>;          // finds the branch item
     moves.open(level);                                      // begins with its branches
     { moves.try_next(level) } -> std::same_as<bool>;        // takes the next of them, if any
@@ -33,6 +34,8 @@ concept Moves = requires(M moves, const M& here, std::span<const Option> stack, 
     { here.is_forced(level) } -> std::same_as<bool>;        // true if a node has one branch
     { here.choice(level) } -> std::same_as<Choice>;         // the branch taken at a level
     here.for_each_untried(level, [](Choice) {});            // those not yet taken, in order
+    // the item whose options they are, ascending, if they are not others
+    { here.branch_item(level) } -> std::same_as<std::optional<Item>>;
 };
 
 /// What a visitor does; see `Covers`, and `Memo` for one that cuts the tree.
@@ -52,6 +55,7 @@ struct Position {
     std::size_t level = 0;
     bool is_entering = true;  // a node, or else leaving it
     std::int64_t nodes = 0;   // visited so far
+    bool is_open = false;     // a node that is not entered: the next of its branches follows
 };
 
 enum class Event {
@@ -68,14 +72,14 @@ enum class Event {
 /// allowed : the nodes that may be visited in all
 template <Moves M, VisitorOf<M> V>
 Event walk(M& moves, V& visitor, Position& position, std::size_t depth, std::int64_t allowed) {
-    auto [level, is_entering, nodes] = position;
+    auto [level, is_entering, nodes, is_open] = position;
     const auto end = [&](Event event) {
         position = {level, event == Event::spent, nodes};
         return event;
     };
     while (true) {
-        bool is_open = false;
         if (is_entering) {
+            is_open = false;
             // X2. [Enter level l.]
             if (nodes == allowed || !visitor.may_enter(level)) return end(Event::spent);
             // X3. [Choose i.]

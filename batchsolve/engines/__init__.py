@@ -38,6 +38,8 @@ from batchsolve.settings import (
     checked_branch,
 )
 
+FINENESS = 64  # of what a task leaves; several tasks soon leave enough for many workers
+
 MRV_TREE = "mrv"
 """The tree that dancing links walk: first item with the fewest options, options ascending."""
 
@@ -120,7 +122,13 @@ class Task:
     budget : int
         Nodes that the whole task may visit.
     depth : int
-        The level at which nodes are handed back as frontier instead of being expanded.
+        The level at which nodes are handed back as frontier instead of being expanded. Below a
+        stack with a branch, the options of the branch lead to level 1.
+    fineness : int, or ndarray of int64, shape (n,)
+        What is left of a node, if several branches of one item are, is handed back as stacks with
+        ranges of options: of about 1 / fineness of the tree of its stack each, or of one option if
+        that weighs more. `UNLIMITED` leaves no branches: a stack for each option. The same for all
+        stacks, or of each.
     keep : int
         Covers of each root to hand back; the others are only counted.
     room : int
@@ -152,6 +160,7 @@ class Task:
     allowances: npt.NDArray[np.int64]
     budget: int = UNLIMITED
     depth: int = UNLIMITED
+    fineness: int | npt.NDArray[np.int64] = FINENESS
     keep: int = 0
     room: int = UNLIMITED
     any_order: bool = False
@@ -179,10 +188,11 @@ class Outcome:
     counts : ndarray of int64 or of Python integers, shape (n,)
         Covers found below each stack of the task; Python integers if one does not fit into int64.
     nodes : ndarray of int64, shape (n,)
-        Nodes visited below each stack, its own node included.
+        Nodes visited below each stack, its own node included unless it has a branch.
     clash : ndarray of int32, shape (n,)
         -1, or the position in the stack of an option that clashes with one before it, or that
-        does not exist. Such a stack was not searched.
+        does not exist; the length of the stack if its branch cannot follow. Such a stack was not
+        searched.
     solutions : Stacks
         The covers handed back, in tree order below each stack; their options in order of choice,
         unless the task leaves it open.
@@ -208,6 +218,18 @@ class Outcome:
     parents: npt.NDArray[np.int64]
     tree_nodes: npt.NDArray[np.float64] | None = None
 
+    def begun(self, stacks: Stacks) -> npt.NDArray[np.bool_]:
+        """Tell which stacks of the task were searched; others clash, or are left as they were.
+
+        A branch whose options are no longer possible has no nodes.
+        """
+        left, parents = self.frontier, self.parents
+        is_left = np.diff(left.offsets) == np.diff(stacks.offsets)[parents]
+        is_left &= (left.all_branches == stacks.all_branches[parents]).all(axis=1)
+        begun: npt.NDArray[np.bool_] = self.clash < 0
+        begun[parents[is_left]] = False
+        return begun | (self.nodes > 0)
+
 
 def exact_counts(
     counts: Sequence[int],
@@ -219,9 +241,9 @@ def exact_counts(
 class Engine(Protocol):
     """A search engine. Engines hold nothing but their settings and can be pickled.
 
-    Each engine defines its own nodes. But a stack that was searched has at least one, and unless
-    the capabilities say otherwise, the sum below a stack does not depend on budgets, depths and
-    room.
+    Each engine defines its own nodes. But a stack without a branch that was searched has at least
+    one, and unless the capabilities say otherwise, the sum below a stack does not depend on
+    budgets, depths and room.
     """
 
     @property

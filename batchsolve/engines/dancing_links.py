@@ -68,8 +68,8 @@ class Links(PartialCover):
         self.option[p : last + 1] = o
         self.down[p - 1], self.up[last + 1] = last, p
 
-    def choices(self) -> list[int] | None:
-        """Return the options of the branch item, ascending; None if this is a cover."""
+    def choices(self) -> tuple[int, list[int]] | None:
+        """Return the branch item and its options, ascending; None if this is a cover."""
         # X2. [Enter level l.]
         if self.right[0] == 0:
             return None
@@ -83,7 +83,7 @@ class Links(PartialCover):
         while p != item:
             options.append(int(self.option[p]))
             p = self.down[p]
-        return options
+        return int(item) - 1, options
 
     def select(self, o: int) -> None:
         """X4. [Cover i.] X5. [Try.]: cover the items of an option."""

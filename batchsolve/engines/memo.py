@@ -23,10 +23,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 
-from batchsolve.arrays import UInts, Words
+from batchsolve.arrays import Words
 from batchsolve.core import native
 from batchsolve.engines import UNLIMITED, Outcome, Task, exact_counts, prepared, registered
 from batchsolve.engines.item_order import narrow_order
@@ -103,8 +104,7 @@ class MemoisedCounting:
                 f"limit on their number, leave it out"
             )
         with _shared_table(problem, self) as table:
-            in_core, order = core_problem(problem), _narrow_order(problem)
-            found, words, tree_nodes = native.count_by_memo(in_core, order, table, core_task(task))
+            found, words, tree_nodes = _in_core(problem).count(table, core_task(task))
         n = len(task.stacks)
         numbers = words.astype("<u8", copy=False).reshape(n, words.size // max(1, n))
         counts = exact_counts([int.from_bytes(each.tobytes(), "little") for each in numbers])
@@ -122,9 +122,9 @@ def _megabytes_here() -> int:
 
 
 @prepared
-def _narrow_order(problem: ExactCover) -> UInts:
-    """Return the primary items in a narrow order."""
-    return narrow_order(problem).astype(np.uint32)
+def _in_core(problem: ExactCover) -> Any:
+    """Return a problem as the core counts it, its primary items in a narrow order."""
+    return native.memo(core_problem(problem), narrow_order(problem).astype(np.uint32))
 
 
 def _shape_of_table(problem: ExactCover, megabytes: int) -> tuple[int, int]:

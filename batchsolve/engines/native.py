@@ -13,7 +13,7 @@ import numpy as np
 
 from batchsolve.arrays import UInts
 from batchsolve.core import native
-from batchsolve.engines import Outcome, Task, prepared
+from batchsolve.engines import UNLIMITED, Outcome, Task, prepared
 from batchsolve.engines.item_order import handicaps_of
 from batchsolve.engines.priced import ranked, renumbered, scaled_ceilings
 from batchsolve.problems.exact_cover import ExactCover
@@ -44,16 +44,19 @@ def core_task(task: Task) -> tuple[Any, ...]:
     """Return a task as the core takes it."""
     stacks = task.stacks
     bounds = task.budget, task.depth, task.keep, task.room
-    arrays = stacks.offsets, stacks.options, stacks.roots, task.limits, task.allowances
-    return *arrays, *bounds, task.any_order, task.unordered
+    fineness = np.broadcast_to(np.int64(task.fineness), len(stacks)).copy()
+    arrays = stacks.offsets, stacks.options, stacks.roots, stacks.branches.reshape(-1)
+    return *arrays, task.limits, task.allowances, fineness, *bounds, task.any_order, task.unordered
 
 
 def outcome_of(found: Any, task: Task) -> Outcome:
     """Return the outcome of a task that the core has searched."""
-    counts, nodes, clash, covers, frontier, weights = found
+    counts, nodes, clash, covers, frontier, weights, branches = found
     roots = task.stacks.roots
+    each = branches.reshape(-1, 3) if branches.any() else Stacks.empty().branches
     solutions, left = (
-        Stacks(offsets, options, roots[parents]) for offsets, options, parents in (covers, frontier)
+        Stacks(offsets, options, roots[parents], *more)
+        for (offsets, options, parents), more in ((covers, ()), (frontier, (each,)))
     )
     return Outcome(counts, nodes, clash, solutions, left, weights, frontier[2])
 
@@ -85,7 +88,8 @@ def search_links(problem: ExactCover, task: Task, rule: str = "") -> Outcome:
 def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:
     """Search for the cheapest covers, with options numbered by cost."""
     by_cost, pricing = ranked(problem)
-    again = replace(task, stacks=renumbered(task.stacks, pricing.rank))
+    # of options in the order of their costs, ranges are none of option numbers
+    again = replace(task, stacks=renumbered(task.stacks, pricing.rank), fineness=UNLIMITED)
     costs = pricing.scale, pricing.net, pricing.share, pricing.is_useless
     found = native.search_cheapest(
         core_problem(by_cost),

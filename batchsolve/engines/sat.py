@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import UNLIMITED, Outcome, Task, check_support, registered
-from batchsolve.engines.walk import Tally, search_batch
+from batchsolve.engines.walk import Rest, Tally, search_batch
 from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of
 
 SOLVER = "glucose4"  # with proofs of uniqueness, the fastest of those that release the interpreter
@@ -58,10 +58,13 @@ class _SpentError(Exception):
     """The allowance of a stack that is searched whole is spent."""
 
 
-def _search_below(problem: ExactCover, stack: list[int], tally: Tally) -> None:
-    """Search below a stack, as `search_batch` asks."""
+def _search_below(problem: ExactCover, left: Rest, tally: Tally) -> None:
+    """Search below a stack, as `search_batch` asks; of its branch, below each option."""
+    stack = left.stack
     formula = _Formula(problem, stack, tally)
     waiting = [_Branch(stack, 1.0, [])]  # in reverse tree order
+    if left.item:
+        waiting = [_Branch([*stack, o], 1 / left.n_branches, []) for o in left.options]
     try:
         while waiting and tally.is_open:
             waiting += reversed(_search_branch(formula, stack, waiting, tally))
@@ -95,7 +98,7 @@ def _search_branch(
             tally.cover(cover)
     elif any_will_do:
         formula.spend(tally.nodes_left)
-    elif len(top) - len(stack) == tally.depth:
+    elif len(top) - len(stack) >= tally.depth:
         tally.hand_back(top, weight)
     else:
         branches = _cut(formula, branch, covers)

@@ -8,13 +8,16 @@ much it may still count; `search_batch` calls it for every stack of the task.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from math import ceil
 from typing import Any
 
 import numpy as np
 
 from batchsolve.engines import (
+    UNLIMITED,
     Outcome,
     Task,
     check_support,
@@ -22,8 +25,40 @@ from batchsolve.engines import (
 )
 from batchsolve.engines.item_order import ENOUGH, handicaps_of
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.stacks import Stacks, can_branch, options_of_branch
 from batchsolve.problems.sudoku import Sudoku
+
+_NO_BRANCH = (0, 0, 0)
+
+
+@dataclass
+class Rest:
+    """What is left of a node: all of it, or some of its branches.
+
+    Attributes
+    ----------
+    stack : list of int
+    weight : float
+        The share of the node in the tree of the stack of the task.
+    item : int
+        The branch item, counted from 1; 0 if the node is not entered.
+    n_branches : int
+        The branches that there are.
+    options : list of int
+        Those that are left, the last first.
+    """
+
+    stack: list[int]
+    weight: float = 1.0
+    item: int = 0
+    n_branches: int = 1
+    options: list[int] = field(default_factory=list)
+
+    def next(self) -> tuple[list[int], float]:
+        """Return the next node and its share, and take it away."""
+        if not self.item:
+            return self.stack, self.weight
+        return [*self.stack, self.options.pop()], self.weight / self.n_branches
 
 
 class Tally:
@@ -55,6 +90,7 @@ class Tally:
         self._covers: list[list[int]] = []
         self._cover_roots: list[int] = []
         self._frontier: list[list[int]] = []
+        self._branches: list[Sequence[int]] = []
         self._parents: list[int] = []
         self._weights: list[float] = []
 
@@ -108,11 +144,33 @@ class Tally:
         """Record the position at which the current stack clashes, or -1."""
         self._clash[self._k] = position
 
-    def hand_back(self, stack: list[int], weight: float = 1.0) -> None:
-        """Add a stack to the frontier."""
+    def hand_back(
+        self, stack: list[int], weight: float = 1.0, branch: Sequence[int] = _NO_BRANCH
+    ) -> None:
+        """Add a stack to the frontier, perhaps with a branch."""
         self._frontier.append(stack)
+        self._branches.append(branch)
         self._parents.append(self._k)
         self._weights.append(weight)
+
+    def hand_back_left(self, left: Rest) -> None:
+        """Add what is left of a node to the frontier: as ranges, or a stack for each option."""
+        if not left.item:
+            self.hand_back(left.stack, left.weight)
+            return
+        n = n_parts = len(left.options)
+        fineness = int(np.broadcast_to(self._task.fineness, len(self._counts))[self._k])
+        if fineness < UNLIMITED:
+            share = left.weight * n / left.n_branches
+            n_parts = max(1, min(n, ceil(share * fineness)))
+        options = left.options[::-1]
+        for part in range(n_parts):
+            some = options[part * n // n_parts : (part + 1) * n // n_parts]
+            if len(some) == 1:
+                self.hand_back([*left.stack, *some], left.weight / left.n_branches)
+            else:
+                share = left.weight * (len(some) / left.n_branches)
+                self.hand_back(left.stack, share, (left.item, some[0], some[-1] + 1))
 
     def outcome(self) -> Outcome:
         """Return all that was recorded."""
@@ -122,14 +180,14 @@ class Tally:
             np.array(self._nodes, np.int64),
             np.array(self._clash, np.int32),
             Stacks.from_lists(self._covers, self._cover_roots),
-            Stacks.from_lists(self._frontier, self._task.stacks.roots[parents]),
+            Stacks.from_lists(self._frontier, self._task.stacks.roots[parents], self._branches),
             np.array(self._weights, np.float64),
             parents,
         )
 
 
 def search_batch(
-    problem: ExactCover, task: Task, below: Callable[[ExactCover, list[int], Tally], None]
+    problem: ExactCover, task: Task, below: Callable[[ExactCover, Rest, Tally], None]
 ) -> Outcome:
     """Search the stacks of a task, one after another.
 
@@ -138,20 +196,23 @@ def search_batch(
     problem : ExactCover
     task : Task
     below : callable
-        Searches a problem below a stack that is a partial cover while the tally is open, and hands
-        back the rest unless no more covers are wanted.
+        Searches a problem below a stack that is a partial cover, or some branches of it, while the
+        tally is open, and hands back the rest unless no more covers are wanted.
     """
     tally = Tally(task)
-    for options in task.stacks:
-        stack = options.tolist()
+    for options, branch in zip(task.stacks, task.stacks.all_branches.tolist(), strict=True):
+        stack, (item, *bounds) = options.tolist(), branch
         tally.next_stack()
         if tally.may_begin:
             position = problem.clash_position(stack)
+            if position < 0 and item and not can_branch(problem, options, item, *bounds):
+                position = len(stack)
             tally.clash(position)
             if position < 0:
-                below(problem, stack, tally)
+                left = options_of_branch(problem, options, branch)[::-1] if item else []
+                below(problem, Rest(stack, 1.0, item, len(left), left), tally)
         elif tally.wanted:
-            tally.hand_back(stack)
+            tally.hand_back(stack, 1.0, branch)
     return tally.outcome()
 
 
@@ -162,8 +223,8 @@ class PartialCover(ABC):
         self._stack: list[int] = []
 
     @abstractmethod
-    def choices(self) -> list[int] | None:
-        """Return the options of the branch item, ascending; None if this is a cover.
+    def choices(self) -> tuple[int, list[int]] | None:
+        """Return the branch item and its options, ascending; None if this is a cover.
 
         They depend on nothing but the set of options selected.
         """
@@ -194,22 +255,30 @@ def walk(problem: ExactCover, task: Task, begin: Callable[[Any], PartialCover]) 
     return search_batch(problem, task, lambda own, *rest: _walk_below(here, *rest))
 
 
-def _walk_below(here: PartialCover, stack: list[int], tally: Tally) -> None:
-    waiting = [(stack, 1.0)]  # what is left below the stack, with weights, in reverse tree order
+def _walk_below(here: PartialCover, begin: Rest, tally: Tally) -> None:
+    waiting = [begin]  # what is left below the stack, in reverse tree order
+    if begin.item and not begin.options:
+        return
     while waiting and tally.is_open:
-        top, weight = waiting.pop()  # X8. [Leave level l.] if it is shorter than the one before
+        left = waiting[-1]
+        top, weight = left.next()  # X8. [Leave level l.] if it is shorter than the one before
+        if not left.options:
+            waiting.pop()
         here.go(top)
         choices = here.choices()
         if choices is None:
             tally.cover(top)
-        elif choices and len(top) - len(stack) == tally.depth:
+            continue
+        item, options = choices
+        if options and len(top) - len(begin.stack) >= tally.depth:
             tally.hand_back(top, weight)
         else:
             tally.visit()
-            waiting += [([*top, o], weight / len(choices)) for o in reversed(choices)]
+            if options:
+                waiting.append(Rest(top, weight, item + 1, len(options), options[::-1]))
     if tally.wanted:
-        for top, weight in reversed(waiting):
-            tally.hand_back(top, weight)
+        for left in reversed(waiting):
+            tally.hand_back_left(left)
 
 
 # ---- Algorithm X ----------------------------------------------------------------------------
@@ -243,15 +312,18 @@ class Matrix(PartialCover):
                 self._options[i].add(o)
         self._removed: list[set[int]] = []
 
-    def choices(self) -> list[int] | None:
-        """Return the options of the branch item, ascending; None if this is a cover."""
+    def choices(self) -> tuple[int, list[int]] | None:
+        """Return the branch item and its options, ascending; None if this is a cover."""
         # The dict forgets the order of its items, so the item itself breaks ties.
         sizes = [
             (max(len(some) + self._handicaps[i] * (len(some) > 1), self._enough), i)
             for i, some in self._options.items()
             if i < self._n_primary
         ]
-        return sorted(self._options[min(sizes)[1]]) if sizes else None
+        if not sizes:
+            return None
+        _, item = min(sizes)
+        return item, sorted(self._options[item])
 
     def select(self, o: int) -> None:
         """Add an option: cover its items, or give them its colours."""
@@ -308,12 +380,13 @@ class _Grid(PartialCover):
             for c in range(n)
         ]
 
-    def choices(self) -> list[int] | None:
+    def choices(self) -> tuple[int, list[int]] | None:
         if 0 not in self._cells:
             return None
         cell = self._cells.index(0)
         taken = set().union(*self._units[cell])
-        return [cell * self._n + d - 1 for d in range(1, self._n + 1) if d not in taken]
+        options = [cell * self._n + d - 1 for d in range(1, self._n + 1) if d not in taken]
+        return cell, options  # the items of cells are the first
 
     def select(self, o: int) -> None:
         cell, digit = o // self._n, o % self._n + 1

@@ -117,7 +117,8 @@ class SolvedGrids(Stacks):
         digits: npt.NDArray[np.uint8],
         roots: npt.NDArray[np.int64],
     ) -> None:
-        self.__dict__.update(problem=problem, digits=digits, roots=roots)
+        plain = Stacks.empty().branches
+        self.__dict__.update(problem=problem, digits=digits, roots=roots, branches=plain)
 
     def take(self, which: npt.ArrayLike) -> SolvedGrids:
         """See `Stacks.take`."""

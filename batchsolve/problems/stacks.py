@@ -4,6 +4,11 @@ A *stack* is the list of options chosen so far. The clues of a puzzle, a subprob
 and the point where a search was interrupted are all stacks over one problem. Every stack names
 its *root*: the puzzle, or the problem, that it descends from.
 
+A stack may have a *branch*: an item that it does not cover, and a range of option numbers. It then
+stands for some children of a node, whose own visit is counted already: below it are the covers that
+have an option of that item in that range. So a search that was cut at a wide node leaves one stack,
+and not one for every option.
+
 Searches follow offsets unchecked, so `Stacks` checks that its arrays fit together. Each engine
 checks that the options exist, and reports a clash otherwise.
 """
@@ -13,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import overload
 
@@ -28,11 +33,13 @@ from batchsolve.errors import (
     counted,
     prefixed,
     quoted,
+    shortened,
 )
 from batchsolve.json_records import (
     SEAL,
     TEXT,
     Form,
+    check,
     is_whole,
     list_of,
     parse,
@@ -40,15 +47,19 @@ from batchsolve.json_records import (
     whole,
 )
 from batchsolve.problems.attributes import whole_numbers
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, held_by
 
 _HEADER_FORM: Form = {
     "batchsolve": ("'stacks'", lambda value: value == "stacks"),
-    "version": whole(2, 2),
+    "version": whole(),
     "problem": TEXT,
     SEAL: TEXT,
 }
-_STACK_FORM = {"root": whole(-(2**63), 2**63 - 1), "stack": list_of(whole(0, 2**32 - 1))}
+_VERSION = 3
+_NUMBERS = list_of(whole(0, 2**32 - 1))
+_STACK_FORM: Form = {"root": whole(-(2**63), 2**63 - 1), "stack": _NUMBERS}
+_BRANCH_FORM: Form = {"branch": _NUMBERS}
+_PLAIN = np.empty((0, 3), np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +75,9 @@ class Stacks:
         exclusions of options (`ExactCover.n_decisions`).
     roots : ndarray of int64, shape (n,)
         The root of every stack.
+    branches : ndarray of uint32, shape (n, 3) or (0, 3)
+        The branch of every stack: the item, counted from 1, the first option of the range, and the
+        option behind it; zeros if it has none. No rows if none has one.
 
     Examples
     --------
@@ -77,11 +91,13 @@ class Stacks:
     offsets: npt.NDArray[np.int64]
     options: npt.NDArray[np.uint32]
     roots: npt.NDArray[np.int64]
+    branches: npt.NDArray[np.uint32] = field(default_factory=lambda: _PLAIN)
 
     def __post_init__(self) -> None:
         offsets, options, roots = self.offsets, self.options, self.roots
-        for name, array in (("offsets", offsets), ("options", options), ("roots", roots)):
-            kind = np.uint32 if name == "options" else np.int64
+        for name in ("offsets", "options", "roots", "branches"):
+            array = getattr(self, name)
+            kind = np.uint32 if name in ("options", "branches") else np.int64
             if not isinstance(array, np.ndarray) or array.dtype != kind:
                 raise ProblemError(
                     f"{name} of stacks are an array of {kind.__name__}, not {quoted(array)}; "
@@ -98,6 +114,11 @@ class Stacks:
                 f"roots do not fit together: n stacks have n + 1 offsets, which ascend from 0 to "
                 f"the number of options, and n roots"
             )
+        if self.branches.shape not in ((0, 3), (roots.size, 3)):
+            raise ProblemError(
+                f"{roots.size} stacks have {roots.size} branches of three numbers or none, not an "
+                f"array of shape {self.branches.shape}"
+            )
 
     @classmethod
     def equally_long(cls, options: npt.NDArray[np.uint32], roots: npt.NDArray[np.int64]) -> Stacks:
@@ -107,7 +128,10 @@ class Stacks:
 
     @classmethod
     def from_lists(
-        cls, stacks: Iterable[Sequence[int]], roots: npt.ArrayLike | None = None
+        cls,
+        stacks: Iterable[Sequence[int]],
+        roots: npt.ArrayLike | None = None,
+        branches: npt.ArrayLike = (),
     ) -> Stacks:
         """Build a batch from lists of option numbers; roots count from 0 by default."""
         with argument_errors("stacks are lists of option numbers", stacks):
@@ -122,7 +146,8 @@ class Stacks:
         numbers = np.arange(len(rows)) if roots is None else whole_numbers(roots, "roots")
         if numbers.shape != (len(rows),):
             raise ProblemError(f"{numbers.size} roots for {len(rows)} stacks")
-        return cls(offsets, options, numbers)
+        some = np.asarray(branches, np.uint32).reshape(-1, 3)
+        return cls(offsets, options, numbers, some if some.any() else _PLAIN)
 
     @staticmethod
     @cache
@@ -143,6 +168,9 @@ class Stacks:
             np.concatenate([*offsets, starts[-1:]]),
             np.concatenate([b.options for b in batches]),
             np.concatenate([b.roots for b in batches]),
+            np.concatenate([b.all_branches for b in batches])
+            if any(b.branches.size for b in batches)
+            else _PLAIN,
         )
 
     def __repr__(self) -> str:
@@ -182,22 +210,41 @@ class Stacks:
         if places.size and not 0 <= places.min() <= places.max() < len(self):
             raise IndexError(f"places 0 to {len(self) - 1} hold stacks, not {places.tolist()}")
         offsets, entries = lists_at(self.offsets, places)
-        return Stacks(offsets, self.options[entries], self.roots[places])
+        branches = self.branches[places] if self.branches.size else _PLAIN
+        return Stacks(offsets, self.options[entries], self.roots[places], branches)
 
     def between(self, begin: int, end: int) -> Stacks:
         """Return stacks begin .. end - 1, without copying their options."""
         offsets = self.offsets[begin : end + 1]
         options = self.options[offsets[0] : offsets[-1]]
-        return Stacks(offsets - offsets[0], options, self.roots[begin:end])
+        return Stacks(
+            offsets - offsets[0], options, self.roots[begin:end], self.branches[begin:end]
+        )
 
     def with_roots(self, roots: npt.ArrayLike) -> Stacks:
         """Return the same stacks with other roots."""
-        return Stacks(self.offsets, self.options, whole_numbers(roots, "roots"))
+        return Stacks(self.offsets, self.options, whole_numbers(roots, "roots"), self.branches)
+
+    @property
+    def all_branches(self) -> npt.NDArray[np.uint32]:
+        """The branch of every stack, shape (n, 3)."""
+        return self.branches if self.branches.size else np.zeros((len(self), 3), np.uint32)
+
+    @property
+    def has_branch(self) -> npt.NDArray[np.bool_]:
+        """True for each stack that has a branch."""
+        return self.all_branches[:, 0] > 0
+
+    def first_path(self, k: int) -> list[int]:
+        """Return the options of stack `k`, and the first of its branch: its place in tree order."""
+        item, first, _ = self.all_branches[k].tolist()
+        return [*self[k].tolist(), first] if item else self[k].tolist()
 
     @property
     def fingerprint(self) -> str:
-        """The identity of the stacks, a hash of their options."""
+        """The identity of the stacks, a hash of their options and branches."""
         content = self.offsets.astype("<i8").tobytes() + self.options.astype("<u4").tobytes()
+        content += self.branches.astype("<u4").tobytes()
         return hashlib.sha256(content).hexdigest()[:16]
 
     def to_jsonl(self, problem: ExactCover, **about: object) -> str:
@@ -206,11 +253,16 @@ class Stacks:
         The header also has the fields `about`, which `from_jsonl` ignores, and a seal that shows
         changes to the file.
         """
+        each = zip(self.roots.tolist(), self, self.all_branches.tolist(), strict=True)
         lines = "".join(
-            json.dumps({"root": int(root), "stack": stack.tolist()}) + "\n"
-            for root, stack in zip(self.roots, self, strict=True)
+            json.dumps(
+                {"root": root, "stack": stack.tolist()} | ({"branch": branch} if branch[0] else {})
+            )
+            + "\n"
+            for root, stack, branch in each
         )
-        header = {"batchsolve": "stacks", "version": 2, "problem": problem.fingerprint, **about}
+        about = {"version": _VERSION, "problem": problem.fingerprint, **about}
+        header = {"batchsolve": "stacks", **about}
         return json.dumps(sealed(header, lines)) + "\n" + lines
 
     @classmethod
@@ -223,14 +275,21 @@ class Stacks:
             If the text is damaged, or belongs to another problem.
         """
         first, _, rest = text.partition("\n")
-        wanted = '{"batchsolve": "stacks", "version": 2, "problem": …}'
+        wanted = f'{{"batchsolve": "stacks", "version": {_VERSION}, "problem": …}}'
         wanted = f"the header that `Stacks.to_jsonl` writes, {wanted}"
         with prefixed(f"line 1: expected {wanted}", InputError):
             header = parse(first, _HEADER_FORM)
+        if header["version"] != _VERSION:
+            raise InputError(
+                f"these stacks were written by another version of batchsolve (their form is "
+                f"{shortened(str(header['version']))}, this version reads {_VERSION}); split again"
+            )
         records = []
         for number, line in enumerate(rest.splitlines(), 2):
             with prefixed(f'line {number}: expected {{"root": …, "stack": […]}}', InputError):
                 records.append(parse(line, _STACK_FORM))
+                if "branch" in records[-1]:
+                    check(records[-1], _BRANCH_FORM)
         if not is_whole(header, rest):
             raise InputError(
                 "the stacks are damaged: the file was changed after it was written (the seal in "
@@ -242,10 +301,65 @@ class Stacks:
                 f"{header['problem'][:16]}…, that of the problem at hand "
                 f"{problem.fingerprint[:16]}…"
             )
-        batch = cls.from_lists([r["stack"] for r in records], [r["root"] for r in records])
-        if batch.options.size and batch.options.max() >= problem.n_decisions:
+        branches = [r.get("branch", [0, 0, 0]) for r in records]
+        numbers = [r["root"] for r in records]
+        if any(len(branch) != 3 for branch in branches):
+            raise InputError("stacks are damaged: a branch is an item and two options")
+        batch = cls.from_lists([r["stack"] for r in records], numbers, branches)
+        if batch.options.max(initial=0) >= max(1, problem.n_decisions):
             raise InputError("stacks are damaged: they name options that the problem lacks")
+        bounds = problem.n_primary, problem.n_options, problem.n_options
+        if (batch.branches > bounds).any():
+            raise InputError("stacks are damaged: they have branches that the problem lacks")
         return batch
+
+    def check(self, problem: ExactCover) -> None:
+        """Check that all stacks are partial covers, and that their branches can follow.
+
+        Raises
+        ------
+        ProblemError
+        """
+        for stack in self:
+            problem.check_stack(stack.tolist())
+        for k in np.flatnonzero(self.has_branch).tolist():
+            item, first, last = self.branches[k].tolist()
+            if not can_branch(problem, self[k], item, first, last):
+                raise ProblemError(
+                    f"no branch of the stack {self[k].tolist()}: options {first} to {last - 1} of "
+                    f"item {item - 1}, which must be primary and need one more option"
+                )
+
+
+def can_branch(
+    problem: ExactCover, stack: npt.NDArray[np.uint32], item: int, first: int, last: int
+) -> bool:
+    """Tell whether a stack can have a branch: its item must, and may, be in one more option."""
+    if not (1 <= item <= problem.n_primary and first <= last):
+        return False
+    taken = problem.entries_of(stack[stack < problem.n_options])[1]
+    used = int(np.count_nonzero(problem.indices[taken] == item - 1))
+    least, most = (1, 1) if problem.bounds is None else problem.bounds[item - 1].tolist()
+    return bool(used + 1 == most and used < least)
+
+
+def options_of_branch(
+    problem: ExactCover, stack: npt.NDArray[np.uint32], branch: Sequence[int]
+) -> list[int]:
+    """Return the options by which a branch extends a stack, without bounds of items."""
+    item, first, last = branch
+    first, last = min(first, problem.n_options), min(last, problem.n_options)
+    begin, end = problem.indptr[[first, last]]
+    owners = np.repeat(np.arange(first, last), np.diff(problem.indptr[first : last + 1]))
+    options = owners[problem.indices[begin:end] == item - 1]
+    offsets, entries = problem.entries_of(options)
+    held = held_by(problem, stack.tolist())[problem.indices[entries]]
+    fits = held < 0
+    if problem.colors is not None:
+        fits |= (held > 0) & (problem.colors[entries] == held)
+    if options.size:
+        options = options[np.logical_and.reduceat(fits, offsets[:-1])]
+    return [*map(int, options)]
 
 
 Group = tuple[ExactCover, Stacks]

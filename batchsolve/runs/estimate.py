@@ -27,7 +27,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.scheduler import FIRST_BUDGET, first_budget
-from batchsolve.settings import MOST_SEED, whole_number
+from batchsolve.settings import MOST_SEED, UNLIMITED, whole_number
 from batchsolve.words import InWords
 
 MOST_PROBES = 1_000_000  # a thousandth of the error of a single probe
@@ -263,7 +263,8 @@ def probe(
         for begin in range(0, len(at), STOPS_AT_ONCE):
             some = at.between(begin, min(begin + STOPS_AT_ONCE, len(at)))
             here = some.roots
-            outcome = engine.search(problem, Task.of(some, allowance=most_nodes))
+            task = Task.of(some, allowance=most_nodes, fineness=UNLIMITED)
+            outcome = engine.search(problem, task)
             nodes[here] += weight[here] * outcome.nodes
             solutions[here] += weight[here] * np.asarray(outcome.counts, np.float64)
             levels[here] = np.diff(some.offsets) - begun[here]
@@ -336,7 +337,8 @@ def _walks(
     weight = np.ones(len(stacks), object)  # products of any size
     parts = []
     while len(at):
-        outcome = engine.search(problem, Task.of(at, allowance=1, keep=1))
+        task = Task.of(at, allowance=1, keep=1, fineness=UNLIMITED)
+        outcome = engine.search(problem, task)
         parts.append(outcome.solutions)
         children = np.bincount(outcome.parents, minlength=len(at))
         has = children > 0

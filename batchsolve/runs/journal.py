@@ -36,16 +36,24 @@ from batchsolve.errors import (
 )
 from batchsolve.whole_files import check_is_no_link
 
-VERSION = 7
+VERSION = 8
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
-_NUMBERS = struct.Struct("<qd")
-_COLUMNS = {"stacks": ("number", "options", "weight"), "parts": ("name", "rows", "checksum")}
+_NUMBERS = struct.Struct("<qdq")
+_COLUMNS = {
+    "stacks": ("number", "options", "branch", "weight"),
+    "parts": ("name", "rows", "checksum"),
+}
 _LOOKS, _LOOK_SECONDS = 20, 0.05  # at a journal in use, until a copy is whole; between two
 _SUMS = 2**64  # sums of checksums are kept modulo this
 _UNWRITABLE = {  # errors of the disk, not of the contents of the file
     *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY),
     *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN),
 }
+
+
+OpenStack = tuple[int, bytes, bytes, float]
+"""An outstanding stack: its number, its options and its branch or nothing, both as little-endian
+uint32, and its weight."""
 
 
 class Part(NamedTuple):
@@ -199,7 +207,7 @@ class Journal:
         self,
         state: Mapping[str, Any],
         done: Iterable[int] = (),
-        new: Iterable[tuple[int, bytes, float]] = (),
+        new: Iterable[OpenStack] = (),
         parts: Iterable[Part] = (),
     ) -> None:
         """Record a checkpoint, completely or not at all.
@@ -210,8 +218,8 @@ class Journal:
             The new state of the run.
         done : iterable of int
             Numbers of stacks that are not outstanding any more.
-        new : iterable of (int, bytes, float)
-            Number, options (little-endian uint32) and weight of new outstanding stacks.
+        new : iterable of OpenStack
+            New outstanding stacks.
         parts : iterable of Part
             New files of solutions.
 
@@ -236,7 +244,7 @@ class Journal:
                 stacks += sum(checksums.values()) - sum(map(outstanding.pop, gone))
                 files += sum(map(_checksum, written))
                 self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in gone))
-                self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?)", added)
+                self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?, ?)", added)
                 self._db.executemany("INSERT INTO parts VALUES (?, ?, ?)", written)
                 sums = stacks % _SUMS, files % _SUMS
                 self._seal(json.dumps(state), sums)
@@ -247,10 +255,10 @@ class Journal:
                     self._db.execute("ROLLBACK")
                 raise
 
-    def stacks(self) -> list[tuple[int, bytes, float]]:
-        """Return the number, options and weight of every outstanding stack."""
+    def stacks(self) -> list[OpenStack]:
+        """Return every outstanding stack."""
         with self._errors():
-            return self._db.execute("SELECT number, options, weight FROM stacks").fetchall()
+            return self._db.execute("SELECT * FROM stacks").fetchall()
 
     def parts(self) -> list[Part]:
         """Return every file of solutions."""
@@ -273,7 +281,8 @@ class Journal:
         self._db.execute("CREATE TABLE run (about TEXT NOT NULL)")
         self._db.execute("CREATE TABLE progress (state TEXT, seal TEXT NOT NULL)")
         self._db.execute(
-            "CREATE TABLE stacks (number INTEGER PRIMARY KEY, options BLOB, weight REAL)"
+            "CREATE TABLE stacks "
+            "(number INTEGER PRIMARY KEY, options BLOB, branch BLOB, weight REAL)"
         )
         self._db.execute(
             "CREATE TABLE parts (name TEXT PRIMARY KEY, rows INTEGER, checksum INTEGER)"
@@ -429,7 +438,7 @@ def _checksum(row: tuple[Any, ...]) -> int:
     return int.from_bytes(blake2b(repr(tuple(row)).encode(), digest_size=8).digest())
 
 
-def _stack_checksum(number: int, options: bytes, weight: float) -> int:
+def _stack_checksum(number: int, options: bytes, branch: bytes, weight: float) -> int:
     """Return the 64-bit checksum of a stack, ten times as fast as `_checksum`."""
-    row = options + _NUMBERS.pack(number, weight)
+    row = options + branch + _NUMBERS.pack(number, weight, len(branch))
     return int.from_bytes(blake2b(row, digest_size=8).digest())

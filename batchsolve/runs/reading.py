@@ -283,18 +283,17 @@ def problem_and_stacks(
     reading = reading_of(problem)
     clues: list[int] = reading.stack.tolist()
     if isinstance(stack, Stacks):
-        lists = [one.tolist() for one in stack]
+        stacks = stack
     else:
-        lists = [option_numbers(stack) or clues]
-    for one in lists:
-        with prefixed(reading.name, ProblemError):
-            reading.problem.check_stack(one)
-        if not set(clues).issubset(one):
+        stacks = Stacks.from_lists([option_numbers(stack) or clues])
+    with prefixed(reading.name, ProblemError):
+        stacks.check(reading.problem)
+    for one in stacks:
+        if not set(clues).issubset(one.tolist()):
             raise InputError(
                 f"{reading.name}: a stack to begin with lacks some of its clues; add them "
                 f"(Reading.stack), or give the problem alone (Reading.problem)"
             )
-    stacks = stack if isinstance(stack, Stacks) else Stacks.from_lists(lists)
     return reading.problem, stacks
 
 

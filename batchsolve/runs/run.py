@@ -34,7 +34,7 @@ from batchsolve.runs.count import (
     symmetries_for,
 )
 from batchsolve.runs.export import CHEAPEST, COVERS, JOURNAL, SOLUTIONS, check_part
-from batchsolve.runs.journal import Journal, Part
+from batchsolve.runs.journal import Journal, OpenStack, Part
 from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
 from batchsolve.search.scheduler import Changes, Piece
@@ -49,6 +49,7 @@ from batchsolve.workers.base import LOG
 
 _PART_NAME = re.compile(r"[0-9]{8,}\.parquet")  # no other files are ever removed
 SHARES = ("finished_share", "finished_between")  # of a `TreeSearch`, in the journal of a run
+_NO_BRANCH = bytes(12)
 SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file
 
 
@@ -269,18 +270,23 @@ class Run:
             begin = Piece.whole(self._start)
             self._journal.record(asdict(Totals()), new=_records_of(begin))
             return begin, Totals()
-        rows = [(np.frombuffer(b, "<u4").tolist(), k, w) for k, b, w in self._journal.stacks()]
-        rows.sort()
+        rows = self._journal.stacks()
+        stacks = Stacks.from_lists(
+            [np.frombuffer(options, "<u4").tolist() for _, options, _, _ in rows],
+            branches=[np.frombuffer(branch or _NO_BRANCH, "<u4") for _, _, branch, _ in rows],
+        )
+        paths = [stacks.first_path(k) for k in range(len(stacks))]
+        place_of: Callable[[list[int]], Any] = list
         covers = state.pop(COVERS, [])
         for name in SHARES:
             state.pop(name, None)
         if self._best is not None:
-            pricing = self._best.pricing
-            rows.sort(key=lambda row: pricing.path(row[0]))
+            place_of = self._best.pricing.path
             self._best.covers[:] = [self._best.priced(cover["decisions"]) for cover in covers]
-        stacks = Stacks.from_lists([row[0] for row in rows])
-        ids = np.array([row[1] for row in rows], np.int64)
-        weights = np.array([row[2] for row in rows], np.float64)
+        order = sorted(range(len(rows)), key=lambda k: place_of(paths[k]))
+        stacks = stacks.take(order).with_roots(np.arange(len(rows)))
+        ids = np.array([rows[k][0] for k in order], np.int64)
+        weights = np.array([rows[k][3] for k in order], np.float64)
         totals = Totals(**state)
         recorded = sum(part.rows for part in parts)
         if self._collect and recorded != totals.count:
@@ -344,12 +350,15 @@ class Run:
         return written
 
 
-def _records_of(piece: Piece) -> list[tuple[int, bytes, float]]:
+def _records_of(piece: Piece) -> list[OpenStack]:
     """Return the stacks of a piece in the form of `Journal.record`."""
     options = piece.stacks.options.astype("<u4").tobytes()
     bounds = (4 * piece.stacks.offsets).tolist()
-    each = zip(piece.ids.tolist(), bounds, bounds[1:], piece.weights.tolist(), strict=False)
-    return [(number, options[begin:end], weight) for number, begin, end, weight in each]
+    branches = [row.tobytes() if row[0] else b"" for row in piece.stacks.all_branches.astype("<u4")]
+    each = zip(
+        piece.ids.tolist(), bounds, bounds[1:], branches, piece.weights.tolist(), strict=False
+    )
+    return [(number, options[a:b], branch, weight) for number, a, b, branch, weight in each]
 
 
 def _in_short(state: dict[str, Any]) -> dict[str, Any]:

@@ -361,7 +361,7 @@ class OpenRows:
             return piece
         wanted = ~doubtful
         for k in np.flatnonzero(doubtful).tolist():
-            wanted[k] = self._is_wanted(int(rows[k]), piece.stacks[k])
+            wanted[k] = self._is_wanted(int(rows[k]), piece.stacks.first_path(k))
         np.subtract.at(self._pending, rows[~wanted], 1)
         return piece.take(wanted)
 
@@ -378,12 +378,12 @@ class OpenRows:
         how = {"keep": self._keep, "any_order": any_order, "whole": whole, **others}
         return Task(stacks, limits, allowances, budget, **how)
 
-    def _is_wanted(self, row: int, stack: npt.NDArray[np.uint32]) -> bool:
+    def _is_wanted(self, row: int, stack: list[int]) -> bool:
         answers = self._answers
         if row in answers.unfinished:
             return False
         if answers.counts[row] >= self._limit:  # only an earlier first cover matters
-            return row in self._best and self._best[row].is_behind(stack.tolist())
+            return row in self._best and self._best[row].is_behind(stack)
         answers.unfinished[row] = None
         return False
 

@@ -7,6 +7,9 @@ probes, the children of a node are alike, so a stack has the product of 1 / (num
 trees with long chains, small subtrees near the root hold most of the weight. Where no task has been
 yet, weights stand for levels, too.
 
+Stacks with branches make levels between those of the others, and what is alike there is an option
+of a branch. Those that are not possible any more are counted, too: they are as many everywhere.
+
 Both are wrong where a few subtrees hold most of the nodes, as below grids of 16×16. That shows in
 what they have said before: the nodes of the whole tree, as estimated in the last part of the
 search, differ then. The doubt is the range of all these.
@@ -14,14 +17,17 @@ search, differ then. The doubt is the range of all these.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
-from batchsolve.arrays import Floats, Ints
+from batchsolve.arrays import Bools, Floats, Ints
 from batchsolve.engines import Outcome
+from batchsolve.problems.exact_cover import ExactCover, owners_of
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.scheduler import Piece
 
-LEVELS = 256  # deeper ones are taken as one
+LEVELS = 256  # two for each number of options; deeper ones are taken as one
 HUGE = 1e100  # nodes of a subtree; a larger one is finished as little
 STALE = 1.01  # times as many nodes, after which the share is estimated again
 REMEMBERED = 4  # estimates count until so many times as many nodes are visited
@@ -32,28 +38,31 @@ class FinishedShare:
 
     Parameters
     ----------
+    problem : ExactCover
     start : Piece
         The stacks that are open when the search begins.
     """
 
-    def __init__(self, start: Piece) -> None:
+    def __init__(self, problem: ExactCover, start: Piece) -> None:
+        self._problem = problem
         self._first = int(np.diff(start.stacks.offsets).min(initial=0))
         self._open, self._weights, self._searched, self._nodes = np.zeros((4, LEVELS))
         self._left = np.zeros((LEVELS, LEVELS))  # stacks that tasks at a level left at another
-        self._count(self._levels(start.stacks), start.weights, 1)
+        self._count(self._levels(start.stacks), self._sizes(start.stacks), start.weights, 1)
         self._known_at, self._known = -1.0, 0.0
         self._said: list[tuple[int, float, float]] = []  # nodes, and two estimates of all nodes
 
-    def add(self, piece: Piece, outcome: Outcome, left: Piece) -> None:
-        """Add the result of a task: its piece, and the piece that is left of it."""
+    def add(self, piece: Piece, outcome: Outcome, searched: Bools, left: Piece) -> None:
+        """Add the result of a task: its piece, the stacks it began, and the piece that is left."""
         at, below = self._levels(piece.stacks), self._levels(left.stacks)
-        searched = outcome.nodes > 0
+        sizes, sizes_left = self._sizes(piece.stacks), self._sizes(left.stacks)
         new = searched[outcome.parents]
-        self._searched += np.bincount(at[searched], minlength=LEVELS)
+        self._searched += np.bincount(at[searched], sizes[searched], LEVELS)
         self._nodes += np.bincount(at, outcome.nodes, LEVELS)
-        np.add.at(self._left.reshape(-1), at[outcome.parents[new]] * LEVELS + below[new], 1)
-        self._count(at, piece.weights, -1)
-        self._count(below, left.weights, 1)
+        pairs = at[outcome.parents[new]] * LEVELS + below[new]
+        np.add.at(self._left.reshape(-1), pairs, sizes_left[new])
+        self._count(at, sizes, piece.weights, -1)
+        self._count(below, sizes_left, left.weights, 1)
 
     @property
     def by_weights(self) -> float:
@@ -82,20 +91,36 @@ class FinishedShare:
 
     def _nodes_left(self, nodes: int) -> float:
         """Estimate the nodes below the open stacks, level by level from the deepest."""
-        known = np.flatnonzero(self._searched)
-        deepest = known[-1] if known.size else -1
+        is_known = self._searched > np.diagonal(self._left)
         sizes = np.full(LEVELS, self._nodes.sum() / max(1.0, self._searched.sum()))
-        for k in known[::-1]:
+        for k in np.flatnonzero(is_known)[::-1]:
             below = self._left[k, k + 1 :] @ sizes[k + 1 :]
-            whole = (self._nodes[k] + below) / max(1.0, self._searched[k] - self._left[k, k])
+            whole = (self._nodes[k] + below) / (self._searched[k] - self._left[k, k])
             sizes[: k + 1] = min(HUGE, whole)
-        unknown = self._weights[deepest + 1 :].sum()
-        rest = nodes * unknown / max(1 / HUGE, self.by_weights)
-        return float(self._open[: deepest + 1] @ sizes[: deepest + 1] + rest)
+        rest = nodes * self._weights[~is_known].sum() / max(1 / HUGE, self.by_weights)
+        return float(self._open[is_known] @ sizes[is_known] + rest)
 
-    def _count(self, at: Ints, weights: Floats, sign: int) -> None:
-        self._open += sign * np.bincount(at, minlength=LEVELS)
+    def _count(self, at: Ints, sizes: Floats, weights: Floats, sign: int) -> None:
+        self._open += sign * np.bincount(at, sizes, LEVELS)
         self._weights += sign * np.bincount(at, weights, LEVELS)
 
     def _levels(self, stacks: Stacks) -> Ints:
-        return np.clip(np.diff(stacks.offsets) - self._first, 0, LEVELS - 1)
+        levels = 2 * (np.diff(stacks.offsets) - self._first) + stacks.has_branch
+        return np.clip(levels, 0, LEVELS - 1)
+
+    def _sizes(self, stacks: Stacks) -> Floats:
+        """Return how many options the branches of stacks have; 1 without a branch."""
+        sizes = np.ones(len(stacks))
+        if stacks.branches.size:
+            which = stacks.has_branch
+            items, *bounds = stacks.branches[which].astype(np.int64).T
+            places = (items - 1) * self._problem.n_options + np.array(bounds)
+            first, last = np.searchsorted(self._entries, places)
+            sizes[which] = np.maximum(1, last - first)
+        return sizes
+
+    @cached_property
+    def _entries(self) -> Ints:
+        """The entries of the problem by item, and of each item by option."""
+        problem = self._problem
+        return np.sort(problem.indices.astype(np.int64) * problem.n_options + owners_of(problem))

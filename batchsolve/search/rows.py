@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines import Engine, Outcome, Task
+from batchsolve.engines import FINENESS, Engine, Outcome, Task
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.exact_cover import ExactCover
@@ -181,7 +181,7 @@ class RowGoal(BlockGoal):
                 return wanted, StackTask(wanted.problem, None, None, counter)
             budget = min(budget, nodes_at_once(wanted.problem.n_entries))
             whole = (wanted.engine or self._choice).capabilities.whole_stacks
-            task = rows.task_of(wanted.stacks, budget, whole)
+            task = rows.task_of(wanted.stacks, budget, whole, fineness=wanted.fineness)
             counter = rows.counter_to_weigh(wanted, self._choice.name)
             return wanted, StackTask(wanted.problem, task, wanted.engine, counter)
         written = self._with_written(number, [])
@@ -307,6 +307,7 @@ def search_each(engine: Engine, problem: ExactCover, task: Task) -> Outcome:
             stacks=stacks.take(some),
             limits=task.limits[some],
             allowances=task.allowances[some],
+            fineness=np.broadcast_to(task.fineness, len(stacks))[some],
             budget=left,
         )
         outcome = engine.search(problem.of_row(int(stacks.roots[begin])), part)
@@ -329,6 +330,7 @@ def counted_at_once(engine: Engine, problem: ExactCover, task: Task, seconds: fl
     end = time.monotonic() + seconds
     outcome = search_each(engine, problem, task)
     counts = outcome.counts.astype(object)
+    task = replace(task, fineness=FINENESS)
     while len(left := outcome.frontier) and time.monotonic() < end:
         parents, weights = outcome.parents, outcome.weights
         most = np.full(len(left), UNLIMITED)

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.engines import FINENESS
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.workers import Done, Lost
@@ -47,7 +48,8 @@ FIRST_ENTRIES = 10**9  # nodes × entries of the problem: large problems begin w
 LEAST_BUDGET = 5_000  # makes a task worth sending, unless these nodes take long
 MOST_STACKS = 4096  # in a task; those it does not reach are copied
 MOST_OUT = 8  # tasks that a worker may be ahead of the collected results
-STACKS_PER_WORKER = 30  # subproblems that an automatic split aims at
+STACKS_PER_WORKER = 15  # stacks that an automatic split aims at; those with branches can be cut
+_LEAST_WEIGHT = float(np.finfo(np.float64).tiny)
 SPLIT_NODES = 20_000  # nodes that an automatic split may visit; some hundredths of a second
 
 
@@ -98,6 +100,12 @@ class Piece:
 
     def __len__(self) -> int:
         return len(self.stacks)
+
+    @property
+    def fineness(self) -> npt.NDArray[np.int64]:
+        """How finely to cut what tasks leave of each stack: the less it weighs, the less finely."""
+        whole = max(float(self.weights.sum()), _LEAST_WEIGHT)
+        return np.ceil(FINENESS * self.weights / whole).astype(np.int64)
 
     def between(self, begin: int, end: int) -> Self:
         """Return the stacks at the places begin .. end - 1."""
@@ -227,9 +235,6 @@ def first_budget(n_entries: int) -> int:
 def nodes_at_once(n_entries: int) -> int:
     """Return the nodes that may take a second, of a problem with this many items in all options."""
     return max(1, FIRST_ENTRIES // max(1, n_entries))
-
-
-_LEAST_WEIGHT = np.finfo(np.float64).tiny
 
 
 def piece_bounds(

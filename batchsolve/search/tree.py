@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from batchsolve.engines import Engine, Outcome, Task, get_engine
 from batchsolve.engines.choice import counter_for, with_empty_table
 from batchsolve.errors import InputError
@@ -221,25 +223,32 @@ class TreeSearch:
         if goal.settings.node_limit is not None or depth == 0 or goal.enough:
             return
         if depth is not None:
-            yield from self._expand(depth, UNLIMITED)
+            yield from self._expand(UNLIMITED, depth=depth)
             return
         wanted = STACKS_PER_WORKER * self._pool.jobs
         if 0 < len(self.outstanding) < wanted:
             few = COUNTER_NODES if self._work.engine.capabilities.counts_only else FIRST_NODES
             few = min(few, self._first_budget, goal.settings.budget or UNLIMITED)
-            yield from self._expand(UNLIMITED, few)
+            yield from self._expand(few, fineness=2 * wanted)  # some weight is searched already
         while 0 < len(self.outstanding) < wanted and budget > 0 and not goal.enough:
             before = self.totals.nodes
-            yield from self._expand(1, budget)
+            more = 1 + wanted // len(self.outstanding)
+            yield from self._expand(budget, one_each=True, fineness=more)
             visited = self.totals.nodes - before
             budget -= visited or budget  # an engine that fails visits nothing
 
-    def _expand(self, depth: int, budget: int) -> Iterator[Done]:
-        """Expand all waiting pieces as one task, without workers; small problems end here."""
+    def _expand(self, budget: int, one_each: bool = False, **how: Any) -> Iterator[Done]:
+        """Expand all waiting pieces as one task, without workers; small problems end here.
+
+        With `one_each`, one node of each stack is visited; `how` are more attributes of the task.
+        """
         piece = Piece.join(self._scheduler.take_all())
         begun = self._goal.begin(piece, budget, 0)
         assert begun is not None, "a limit is reached, so there is nothing to expand"
-        task = begun[1] if depth == UNLIMITED else replace(begun[1], depth=depth)
+        task = replace(begun[1], **how)
+        if one_each:  # roots share allowances, and mean nothing else here
+            stacks = task.stacks.with_roots(np.arange(len(piece)))
+            task = replace(task, stacks=stacks, allowances=np.ones(len(piece), np.int64))
         self.totals.rounds += 1
         done = attempt(self._work.do, self._scheduler.hand_out(piece, budget), task)
         if self._scheduler.take(done) and isinstance(done, Done):

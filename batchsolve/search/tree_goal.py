@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Bools
 from batchsolve.engines import Outcome, Task
 from batchsolve.engines.priced import Pricing, pricing_of
 from batchsolve.errors import InputError
@@ -95,7 +96,7 @@ class TreeGoal:
         self.totals = totals or Totals()
         self._before = self.totals.count, self.totals.nodes
         self._keep = keep
-        self._finished = FinishedShare(start)
+        self._finished = FinishedShare(problem, start)
         self._next_id = int(start.ids.max(initial=-1)) + 1
         self._changes = Changes()
         self._waiting = 0  # bytes
@@ -134,7 +135,8 @@ class TreeGoal:
             if room <= 0:
                 return None
         keep = UNLIMITED if self.collect else 0
-        return piece, Task.of(piece.stacks, budget=budget, keep=keep, room=room)
+        how = Task.of(piece.stacks, budget=budget, keep=keep, room=room)
+        return piece, replace(how, fineness=piece.fineness)
 
     def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
         """Add a result to the sums; return the pieces left, or None if it exceeds the limit."""
@@ -145,12 +147,12 @@ class TreeGoal:
         if limit is not None and totals.count + n_covers > limit:
             return None
         self._consistent = False
-        searched = outcome.nodes > 0
-        left = self._left_of(piece, outcome)
+        searched = outcome.begun(piece.stacks)
+        left = self._left_of(piece, outcome, searched)
         totals.count += n_covers
         totals.nodes += result.n_nodes
-        totals.subproblems += int(np.count_nonzero(searched))
-        self._finished.add(piece, outcome, left)
+        totals.subproblems += int(np.count_nonzero(outcome.nodes))
+        self._finished.add(piece, outcome, searched, left)
         is_new = searched[outcome.parents]
         self._changes.add(piece.ids[searched], left.take(is_new))
         if result.output is not None:
@@ -192,7 +194,7 @@ class TreeGoal:
         self._consistent = False
         self._next_id += len(start)
         self.totals.count, self.totals.nodes = self._before
-        self._finished = FinishedShare(start)
+        self._finished = FinishedShare(self.problem, start)
         self._changes.add(outstanding.ids, again)
         self._consistent = True
         return again
@@ -208,10 +210,10 @@ class TreeGoal:
         if self._consistent:
             self._flush()
 
-    def _left_of(self, piece: Piece, outcome: Outcome) -> Piece:
+    def _left_of(self, piece: Piece, outcome: Outcome, searched: Bools) -> Piece:
         """Return the frontier as a piece; stacks not searched keep their numbers."""
         ids = piece.ids[outcome.parents]
-        is_new = outcome.nodes[outcome.parents] > 0
+        is_new = searched[outcome.parents]
         n_new = int(np.count_nonzero(is_new))
         ids[is_new] = self._next_id + np.arange(n_new)
         self._next_id += n_new

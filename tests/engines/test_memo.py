@@ -11,7 +11,8 @@ from oracles import covers
 import batchsolve as bs
 from batchsolve.core import native
 from batchsolve.engines import Task, get_engine, memo
-from batchsolve.engines.native import core_problem, core_task
+from batchsolve.engines.item_order import narrow_order
+from batchsolve.engines.native import core_problem
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count, solutions
@@ -98,13 +99,12 @@ def test_the_numbers_of_items_do_not_matter(board, expected):
 
 @given(problems())
 def test_the_order_of_items_has_every_primary_item_once(problem):
-    order = memo._narrow_order(problem)
+    order = narrow_order(problem).astype(np.uint32)
     assert sorted(order.tolist()) == list(range(problem.n_primary))
     wrong = np.append(order, np.uint32(problem.n_primary))
     in_core = core_problem(problem)
-    table = np.zeros((1, native.table_width(in_core)), np.uint64)
     with pytest.raises(ValueError, match="each primary item once"):
-        native.count_by_memo(in_core, wrong, table, core_task(Task.of(WHOLE)))
+        native.memo(in_core, wrong)
 
 
 def test_partitions_of_a_set():

@@ -1,10 +1,11 @@
+import json
 import pickle
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from batchsolve import InputError, ProblemError, Stacks, Sudoku, split
+from batchsolve import ExactCover, InputError, ProblemError, Stacks, Sudoku, split
 from batchsolve.problems.grids import SolvedGrids
 
 PROBLEM = Sudoku(2, 2)
@@ -140,3 +141,49 @@ def test_arrays_of_another_kind_are_refused(arrays, message):
 def test_lists_of_another_kind_are_refused(lists, message):
     with pytest.raises((InputError, ProblemError), match=f"^{message}"):
         Stacks.from_lists(*lists)
+
+
+BRANCHED = Stacks.from_lists([[5], [], [2, 5]], [0, 0, 3], [[1, 0, 4], [0, 0, 0], [2, 6, 7]])
+
+
+def test_branches_stay_with_their_stacks():
+    assert BRANCHED.has_branch.tolist() == [True, False, True]
+    assert [BRANCHED.first_path(k) for k in range(3)] == [[5, 0], [], [2, 5, 6]]
+    assert BRANCHED.take([2, 1]).branches.tolist() == [[2, 6, 7], [0, 0, 0]]
+    assert BRANCHED.between(1, 3).branches.tolist() == [[0, 0, 0], [2, 6, 7]]
+    assert BRANCHED.with_roots([7, 8, 9]).branches is BRANCHED.branches
+    plain = Stacks.from_lists([[1]])
+    both = Stacks.concatenate([plain, BRANCHED])
+    assert both.branches.tolist() == [[0, 0, 0], [1, 0, 4], [0, 0, 0], [2, 6, 7]]
+    assert not Stacks.concatenate([plain, plain]).branches.size
+    other = Stacks.from_lists([[5], [], [2, 5]], [0, 0, 3], [[1, 0, 4], [0, 0, 0], [2, 6, 8]])
+    unlike = Stacks.from_lists([[5], [], [2, 5]], [0, 0, 3])
+    assert len({one.fingerprint for one in (BRANCHED, other, unlike)}) == 3
+    with pytest.raises(ProblemError, match="branches of three numbers"):
+        Stacks(plain.offsets, plain.options, plain.roots, np.zeros((2, 3), np.uint32))
+
+
+def test_branches_are_written_and_read():
+    problem = ExactCover.from_options([["a", "b"], ["a"], ["b"], ["c"]], ["a", "b", "c"])
+    stacks = Stacks.from_lists([[3], [1]], [0, 0], [[1, 0, 2], [0, 0, 0]])
+    text = stacks.to_jsonl(problem)
+    assert '"branch": [1, 0, 2]' in text
+    again = Stacks.from_jsonl(text, problem)
+    assert (again.fingerprint, again.branches.tolist()) == (
+        stacks.fingerprint,
+        [[1, 0, 2], [0, 0, 0]],
+    )
+    again.check(problem)
+    with pytest.raises(ProblemError, match="no branch of the stack"):
+        Stacks.from_lists([[1]], branches=[[1, 0, 2]]).check(problem)
+    for change in ("[9, 0, 2]", "[1, 0, 9]"):
+        wrong = Stacks.from_lists([[3]], branches=[json.loads(change)]).to_jsonl(problem)
+        with pytest.raises(InputError, match="branches that the problem lacks"):
+            Stacks.from_jsonl(wrong, problem)
+
+
+def test_stacks_of_another_version_are_refused_in_one_message():
+    problem = ExactCover.from_options([["a"]], ["a"])
+    text = Stacks.from_lists([[0]]).to_jsonl(problem).replace('"version": 3', '"version": 2')
+    with pytest.raises(InputError, match=r"another version of batchsolve .*split again"):
+        Stacks.from_jsonl(text, problem)

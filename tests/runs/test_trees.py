@@ -567,3 +567,18 @@ def test_every_solution_of_a_grid_with_many_is_right_and_different(tmp_path):
     assert (faults == -1).all()
     puzzle = reading.problem.grids(bs.Stacks.from_lists([reading.stack.tolist()]))
     assert reading.problem.check(puzzle.repeat(len(grids), axis=0), grids).all()
+
+
+def test_a_wide_search_leaves_few_stacks_and_goes_on_from_its_journal(tmp_path):
+    n = 3_000
+    problem = bs.ExactCover.from_options([["a"]] * n + [["b"]] * n, ["a", "b"])
+    nodes = left = 0
+    while True:
+        with runs.Run(tmp_path / "run", problem, resume=True) as run:
+            found = run.search(jobs=1, engine="dlx", budget=700_000, node_limit=nodes + 2_000_000)
+        nodes = found.nodes
+        if found.complete:
+            break
+        left = max(left, runs.describe_run(tmp_path / "run")["outstanding"])
+    assert (found.count, found.nodes) == (n * n, n * n + n + 1)
+    assert 1 < left < 100

@@ -38,7 +38,8 @@ void add_engines(nb::module_& m) {
     m.def("search_cheapest", &search_cheapest, Unlocked());
     m.def("take_taxes", &take_taxes);
     m.def("table_width", &table_width);
-    m.def("count_by_memo", &count_by_memo, Unlocked());
+    nb::class_<PreparedMemo>(m, "Memo").def("count", &PreparedMemo::count, Unlocked());
+    m.def("memo", &PreparedMemo::of);
 }
 
 }  // namespace batchsolve::python

@@ -11,8 +11,9 @@ using batchsolve::Outcome;
 
 template <>
 struct type_caster<batchsolve::Task>
-    : PartsCaster<batchsolve::Task, Ints, std::span<const batchsolve::Option>, Ints, Ints, Ints,
-                  std::int64_t, std::int64_t, std::int64_t, std::int64_t, bool, bool> {};
+    : PartsCaster<batchsolve::Task, Ints, std::span<const batchsolve::Option>, Ints,
+                  std::span<const std::uint32_t>, Ints, Ints, Ints, std::int64_t, std::int64_t,
+                  std::int64_t, std::int64_t, bool, bool> {};
 
 template <>
 struct type_caster<GrowingStacks> : FieldsCaster<GrowingStacks, &GrowingStacks::bounds,
@@ -22,6 +23,6 @@ struct type_caster<GrowingStacks> : FieldsCaster<GrowingStacks, &GrowingStacks::
 template <>
 struct type_caster<Outcome>
     : FieldsCaster<Outcome, &Outcome::counts, &Outcome::nodes, &Outcome::clash, &Outcome::covers,
-                   &Outcome::frontier, &Outcome::weights> {};
+                   &Outcome::frontier, &Outcome::weights, &Outcome::branches> {};
 
 }  // namespace nanobind::detail

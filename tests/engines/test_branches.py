@@ -1,0 +1,181 @@
+"""Stacks with branches: what a cut search leaves of a node is a range of its options."""
+
+import numpy as np
+import pytest
+from conftest import bounded_problems, coloured_problems, problems
+from hypothesis import given, strategies as st
+from oracles import bounded_covers, covers
+from test_engines import COLLECTING, COLOURED, run_out, starts
+
+from batchsolve import ExactCover, ProblemError, Stacks
+from batchsolve.engines import UNLIMITED, Task, engine_names, get_engine
+from batchsolve.problems.stacks import can_branch
+from batchsolve.search.scheduler import Piece, Result
+from batchsolve.search.tree_goal import TreeGoal
+from batchsolve.settings import SearchSettings
+
+WHOLE = Stacks.from_lists([[]])
+BOUNDED = [name for name in engine_names() if get_engine(name).capabilities.bounds]
+NATIVE = ["dlx", "bits", "cells", "memo"]
+
+few = st.integers(1, 12)
+finenesses = st.integers(1, 6) | st.just(UNLIMITED)
+
+
+def wide(*sizes):
+    """Return a problem whose items have so many options each, of nothing else."""
+    items = [str(i) for i in range(len(sizes))]
+    return ExactCover.from_options(
+        [[i] for i, n in zip(items, sizes, strict=True) for _ in range(n)], items
+    )
+
+
+def below(problem, everything, stack, branch):
+    """Return the covers below a stack, or below its branch."""
+    item, first, last = branch
+    some = {o for o in range(first, last) if item - 1 in problem.option(o)} - set(stack)
+    inside = [cover for cover in everything if cover.issuperset(stack)]
+    return {cover for cover in inside if not item or cover & some}
+
+
+def paths(stacks):
+    return [stacks.first_path(k) for k in range(len(stacks))]
+
+
+def assert_every_engine_finds(problem, everything, left, engines):
+    """Assert that engines find the covers below each stack, by definition."""
+    n = problem.n_options
+    for k in range(len(left)):
+        one = left[k : k + 1]
+        stack = [o for o in one[0].tolist() if o < n]
+        expected = below(problem, everything, stack, one.all_branches[0].tolist())
+        if len(stack) < len(one[0]):  # exclusions
+            out = {o - n for o in one[0].tolist() if o >= n}
+            expected = {cover for cover in expected if not cover & out}
+        for engine in engines:
+            counts, _, found = run_out(engine, problem, one, [3, UNLIMITED])
+            assert counts[int(one.roots[0])] == len(expected)
+            if engine in COLLECTING:
+                assert {frozenset(map(int, cover)) for _, cover in found} == expected
+
+
+@pytest.mark.parametrize("engine", COLOURED)
+@given(problem=problems() | coloured_problems(), budget=few, fineness=finenesses)
+def test_what_one_engine_leaves_every_other_can_search(engine, problem, budget, fineness):
+    task = Task.of(WHOLE, budget=budget, fineness=fineness)
+    left = get_engine(engine).search(problem, task).frontier
+    assert_every_engine_finds(problem, covers(problem, ()), left, COLOURED)
+
+
+@pytest.mark.parametrize("engine", BOUNDED)
+@given(problem=bounded_problems(), budget=few, fineness=finenesses)
+def test_and_so_it_is_with_bounds(engine, problem, budget, fineness):
+    task = Task.of(WHOLE, budget=budget, fineness=fineness)
+    left = get_engine(engine).search(problem, task).frontier
+    assert_every_engine_finds(problem, bounded_covers(problem), left, BOUNDED)
+
+
+@pytest.mark.parametrize("engine", engine_names())
+@given(
+    data=st.data(),
+    budgets=st.lists(few, min_size=1, max_size=4),
+    depths=st.lists(st.sampled_from([0, 1, 2, UNLIMITED]), min_size=1, max_size=3),
+    fineness=finenesses,
+)
+def test_cuts_of_cuts_give_the_same_covers_in_order(engine, data, budgets, depths, fineness):
+    problem, start = data.draw(starts(engine))
+    kernel = get_engine(engine)
+    keep = UNLIMITED if engine in COLLECTING else 0
+    straight = kernel.search(problem, Task.of(start, keep=keep))
+    left, found, count, nodes, rounds = [start], [], 0, 0, 0
+    while left:  # stack by stack, each with what it leaves before the next
+        stacks = left.pop()
+        how = {
+            "budget": budgets[rounds % len(budgets)],
+            "depth": [*depths, UNLIMITED][rounds % (len(depths) + 1)],
+        }
+        some = kernel.search(problem, Task.of(stacks, keep=keep, fineness=fineness, **how))
+        rounds += 1
+        count, nodes = count + int(some.counts.sum()), nodes + int(some.nodes.sum())
+        found += map(tuple, some.solutions)
+        assert paths(some.frontier) == sorted(paths(some.frontier))
+        assert some.weights.sum() <= len(stacks) + 1e-9
+        left += [some.frontier[k : k + 1] for k in reversed(range(len(some.frontier)))]
+    assert count == straight.counts.sum()
+    if kernel.capabilities.reproducible_nodes:
+        assert nodes == straight.nodes.sum()
+    if how["depth"] == UNLIMITED and depths == [UNLIMITED]:
+        assert found == [*map(tuple, straight.solutions)]
+
+
+@pytest.mark.parametrize("engine", ["dlx", "bits", "algorithm-x", "dancing-links", "memo"])
+def test_a_wide_node_is_one_stack_for_each_level(engine):
+    problem = wide(40, 30)
+    outcome = get_engine(engine).search(problem, Task.of(WHOLE, budget=10, fineness=1))
+    left = outcome.frontier
+    # the root with the item of 30 options first, then covers: 1 + 1 + 8 nodes
+    assert [stack.tolist() for stack in left] == [[40], []]
+    assert left.branches.tolist() == [[1, 8, 40], [2, 41, 70]]
+    assert outcome.weights.tolist() == pytest.approx([32 / 40 / 30, 29 / 30])
+
+
+@pytest.mark.parametrize("engine", NATIVE)
+def test_heavy_ranges_are_cut_evenly_and_light_ones_are_not(engine):
+    problem = wide(40, 30)
+    left = get_engine(engine).search(problem, Task.of(WHOLE, budget=10, fineness=4)).frontier
+    assert left.branches.tolist() == [
+        [1, 8, 40],
+        [2, 41, 48],
+        [2, 48, 55],
+        [2, 55, 62],
+        [2, 62, 70],
+    ]
+    plain = get_engine(engine).search(problem, Task.of(WHOLE, budget=10, fineness=UNLIMITED))
+    assert not plain.frontier.branches.size
+    assert len(plain.frontier) == 32 + 29
+
+
+@pytest.mark.parametrize("engine", [*COLOURED, "dancing-links"])
+@pytest.mark.parametrize("branch", [[3, 0, 4], [9, 0, 4], [2**32 - 1, 0, 4], [1, 3, 2], [2, 0, 4]])
+def test_branches_that_cannot_follow_clash(engine, branch):
+    problem = ExactCover.from_options([["a", "c"], ["a"], ["b"], ["b", "c"]], ["a", "b"], ["c"])
+    stacks = Stacks.from_lists([[2]], branches=[branch])  # it covers b, and c is secondary
+    outcome = get_engine(engine).search(problem, Task.of(stacks))
+    assert (outcome.clash.tolist(), outcome.counts.tolist()) == ([1], [0])
+    assert not len(outcome.frontier)
+    with pytest.raises(ProblemError, match="no branch"):
+        stacks.check(problem)
+
+
+@pytest.mark.parametrize("engine", BOUNDED)
+def test_an_item_that_may_be_in_several_more_options_has_no_branches(engine):
+    options = [["a"], ["a"], ["a", "b"], ["b"]]
+    problem = ExactCover.from_options(options, ["a", "b"], bounds={"a": (1, 2)})
+    stacks = Stacks.from_lists([[], [0], [0, 1]], branches=[[1, 0, 4]] * 3)
+    outcome = get_engine(engine).search(problem, Task.of(stacks))
+    assert outcome.clash.tolist() == [0, 1, 2]
+    assert [can_branch(problem, stack, 1, 0, 4) for stack in stacks] == [False] * 3
+
+
+def test_a_branch_without_possible_options_is_done_without_a_node():
+    problem = ExactCover.from_options([["a", "b"], ["b"], ["a"]], ["a", "b"])
+    for engine in COLOURED:
+        stacks = Stacks.from_lists([[1], [1], []], [4, 4, 5], [[1, 0, 1], [1, 0, 3], [0, 0, 0]])
+        outcome = get_engine(engine).search(problem, Task.of(stacks))
+        assert outcome.counts.tolist() == [0, 1, 2]
+        assert outcome.nodes.tolist()[:2] == [0, 1]
+        assert outcome.begun(stacks).all()
+
+
+def test_a_goal_knows_a_branch_that_is_done_from_one_that_waits():
+    problem = wide(3, 5)
+    stacks = Stacks.from_lists([[3], [4]], [0, 0], [[1, 3, 8], [1, 0, 3]])
+    stacks = Stacks.from_lists([[3], [4], []], [0] * 3, [[1, 3, 8], [1, 0, 3], [2, 5, 8]])
+    piece = Piece(stacks, np.full(3, 1 / 3), np.array([7, 8, 9]))
+    goal = TreeGoal(problem, SearchSettings(), piece)
+    outcome = get_engine("dlx").search(problem, Task.of(stacks, budget=3, fineness=1))
+    assert outcome.nodes.tolist() == [0, 3, 0]
+    [left] = goal.accept(piece, Result(None, 3, 0.1, outcome, 3))
+    assert left.ids.tolist() == [9]
+    assert goal.totals.subproblems == 1
+    assert goal._changes.balance()[0] == [7, 8]
