@@ -25,14 +25,14 @@
 
 namespace batchsolve {
 
-/// What stacks leave that begin with some options, up to the first that clashes.
+/// What stacks leave that begin with some options; nothing if these clash.
 struct Beginning {
     Beginning(const Problem& problem, std::span<const Option> common)
         : number(problem.n_options(), gone) {
         Held held(problem);
         const std::int32_t clash = held.select(common);
-        if (clash >= 0) held.select(common = common.first(static_cast<std::size_t>(clash)));
-        n_common = common.size();
+        n_common = clash < 0 ? common.size() : static_cast<std::size_t>(clash);
+        if (clash >= 0) return;  // `select` finds no option behind those before it
         std::vector<Option> options;
         std::vector<Item> items;
         held.list_left(options, items);

@@ -1,5 +1,7 @@
 """`cells` visits the nodes of dancing links, and hands back the same covers and stacks."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -109,3 +111,17 @@ def test_stacks_that_leave_many_options_have_residuals_of_their_own():
     problem = ExactCover.from_options(options, primary=[0, 1, 2])
     compare(problem, Task.of(Stacks.from_lists([[n], [n + 1]]), limit=3, keep=3))
     compare(problem, Task.of(Stacks.from_lists([[], [n]]), limit=3, keep=3))
+
+
+def test_stacks_that_clash_take_no_memory_for_what_they_leave():
+    """The conflicts of a grid of 64×64 with two clues take 8 GB."""
+    code = """
+import resource, sys
+import batchsolve as bs
+hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, hard))
+answer = bs.solve_batch([[1, 1] + [0] * (64 * 64 - 2)], box=(8, 8), engine="cells", jobs=1)
+sys.exit(answer.messages[0])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "digit 1 twice in a row: row 1, column 1 and row 1, column 2" in done.stderr
