@@ -282,12 +282,14 @@ def problem_and_stacks(
     """
     reading = reading_of(problem)
     clues: list[int] = reading.stack.tolist()
-    if isinstance(stack, Stacks):
-        stacks = stack
-    else:
-        stacks = Stacks.from_lists([option_numbers(stack) or clues])
     with prefixed(reading.name, ProblemError):
-        stacks.check(reading.problem)
+        if isinstance(stack, Stacks):
+            stacks = stack
+            stacks.check(reading.problem)
+        else:
+            options = option_numbers(stack) or clues
+            reading.problem.check_stack(options)
+            stacks = Stacks.from_lists([options])
     for one in stacks:
         if not set(clues).issubset(one.tolist()):
             raise InputError(

@@ -1,6 +1,7 @@
 """The recipes of docs/clusters.md do as the page says, word for word."""
 
 import os
+from tempfile import TemporaryDirectory
 
 import pytest
 from recipes import PAGE, blocks, in_background, lines, run_alone, until
@@ -151,20 +152,21 @@ def with_token(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ray")
     (recipe,) = blocks("Ray")
     mode, token, head, other, count = lines(recipe)
-    run_alone(
-        folder,
-        mode,
-        token,
-        head,
-        REFUSED_BY_RAY,
-        other,
-        f"{count} --quiet > count 2> said",
-        where_unpickled("ray", "head:6379"),
-        "wait $first; wait $second",
-        RAY_TMPDIR=str(folder),
-        RAY_USAGE_STATS_ENABLED="0",
-        RAY_worker_niceness="0",
-    )
+    with TemporaryDirectory(prefix="ray") as short:  # the names of sockets are short
+        run_alone(
+            folder,
+            mode,
+            token,
+            head,
+            REFUSED_BY_RAY,
+            other,
+            f"{count} --quiet > count 2> said",
+            where_unpickled("ray", "head:6379"),
+            "wait $first; wait $second",
+            RAY_TMPDIR=short,
+            RAY_USAGE_STATS_ENABLED="0",
+            RAY_worker_niceness="0",
+        )
     return folder / "home"
 
 
