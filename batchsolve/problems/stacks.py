@@ -46,7 +46,7 @@ from batchsolve.json_records import (
     sealed,
     whole,
 )
-from batchsolve.problems.attributes import whole_numbers
+from batchsolve.problems.attributes import array_of, whole_numbers
 from batchsolve.problems.exact_cover import ExactCover, held_by
 
 _HEADER_FORM: Form = {
@@ -58,7 +58,12 @@ _HEADER_FORM: Form = {
 _VERSION = 3
 _NUMBERS = list_of(whole(0, 2**32 - 1))
 _STACK_FORM: Form = {"root": whole(-(2**63), 2**63 - 1), "stack": _NUMBERS}
-_BRANCH_FORM: Form = {"branch": _NUMBERS}
+_BRANCH_FORM: Form = {
+    "branch": (
+        "an item and two options",
+        lambda value: _NUMBERS[1](value) and len(value) == 3 and value[0] > 0,
+    )
+}
 _PLAIN = np.empty((0, 3), np.uint32)
 
 
@@ -119,6 +124,10 @@ class Stacks:
                 f"{roots.size} stacks have {roots.size} branches of three numbers or none, not an "
                 f"array of shape {self.branches.shape}"
             )
+        if self.branches[self.branches[:, 0] == 0].any():
+            raise ProblemError(
+                "branches of stacks name an item, counted from 1; a stack without one has zeros"
+            )
 
     @classmethod
     def equally_long(cls, options: npt.NDArray[np.uint32], roots: npt.NDArray[np.int64]) -> Stacks:
@@ -146,8 +155,7 @@ class Stacks:
         numbers = np.arange(len(rows)) if roots is None else whole_numbers(roots, "roots")
         if numbers.shape != (len(rows),):
             raise ProblemError(f"{numbers.size} roots for {len(rows)} stacks")
-        some = np.asarray(branches, np.uint32).reshape(-1, 3)
-        return cls(offsets, options, numbers, some if some.any() else _PLAIN)
+        return cls(offsets, options, numbers, _branches_of(branches, len(rows)))
 
     @staticmethod
     @cache
@@ -303,8 +311,6 @@ class Stacks:
             )
         branches = [r.get("branch", [0, 0, 0]) for r in records]
         numbers = [r["root"] for r in records]
-        if any(len(branch) != 3 for branch in branches):
-            raise InputError("stacks are damaged: a branch is an item and two options")
         batch = cls.from_lists([r["stack"] for r in records], numbers, branches)
         if batch.options.max(initial=0) >= max(1, problem.n_decisions):
             raise InputError("stacks are damaged: they name options that the problem lacks")
@@ -329,6 +335,18 @@ class Stacks:
                     f"no branch of the stack {self[k].tolist()}: options {first} to {last - 1} of "
                     f"item {item - 1}, which must be primary and need one more option"
                 )
+
+
+def _branches_of(values: npt.ArrayLike, n_stacks: int) -> npt.NDArray[np.uint32]:
+    """Return the branches of some stacks as an array, of no rows if none has one."""
+    numbers = array_of(values, "branches of stacks")
+    if not numbers.size:
+        return _PLAIN
+    numbers = whole_numbers(numbers, "branches of stacks", 2)
+    if not 0 <= numbers.min() <= numbers.max() < 2**32:
+        raise ProblemError(f"branches of stacks hold numbers of 32 bits: {shortened(str(numbers))}")
+    is_plain = numbers.shape == (n_stacks, 3) and not numbers.any()
+    return _PLAIN if is_plain else numbers.astype(np.uint32)
 
 
 def can_branch(

@@ -136,6 +136,13 @@ def test_arrays_of_another_kind_are_refused(arrays, message):
         (([[1.5]],), "a stack is a list of option numbers, not"),
         (([[1]], [None]), "roots must hold whole numbers, not object"),
         (([[1]], [0.5]), "roots must hold whole numbers, not float64"),
+        (([[1]], None, 5), "branches of stacks must have 2 dimensions, not 0"),
+        (([[1]], None, [[1, 0]]), "1 stacks have 1 branches of three numbers or none"),
+        (([[1]], None, [[0] * 3] * 2), "1 stacks have 1 branches of three numbers or none"),
+        (([[1]], None, [[1, 0.5, 2]]), "branches of stacks must hold whole numbers, not float64"),
+        (([[1]], None, [[-1, 0, 2]]), "branches of stacks hold numbers of 32 bits: .*-1"),
+        (([[1]], None, [[1, 0, 2**32]]), "branches of stacks hold numbers of 32 bits"),
+        (([[1]], None, [[0, 1, 2]]), "branches of stacks name an item, counted from 1"),
     ],
 )
 def test_lists_of_another_kind_are_refused(lists, message):
@@ -180,6 +187,9 @@ def test_branches_are_written_and_read():
         wrong = Stacks.from_lists([[3]], branches=[json.loads(change)]).to_jsonl(problem)
         with pytest.raises(InputError, match="branches that the problem lacks"):
             Stacks.from_jsonl(wrong, problem)
+    for change in ("[0, 0, 2]", "[1, 0]", "null"):
+        with pytest.raises(InputError, match=r"line 2: .* expected an item and two options"):
+            Stacks.from_jsonl(text.replace("[1, 0, 2]", change), problem)
 
 
 def test_stacks_of_another_version_are_refused_in_one_message():
