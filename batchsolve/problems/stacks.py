@@ -330,10 +330,11 @@ class Stacks:
             problem.check_stack(stack.tolist())
         for k in np.flatnonzero(self.has_branch).tolist():
             item, first, last = self.branches[k].tolist()
-            if not can_branch(problem, self[k], item, first, last):
+            if last > problem.n_options or not can_branch(problem, self[k], item, first, last):
                 raise ProblemError(
-                    f"no branch of the stack {self[k].tolist()}: options {first} to {last - 1} of "
-                    f"item {item - 1}, which must be primary and need one more option"
+                    f"no branch of the stack {self[k].tolist()}: options {first} to {last - 1} (of "
+                    f"{problem.n_options}) that have item {item - 1}, which must be primary and "
+                    f"need one more option"
                 )
 
 

@@ -181,8 +181,10 @@ def test_branches_are_written_and_read():
         [[1, 0, 2], [0, 0, 0]],
     )
     again.check(problem)
-    with pytest.raises(ProblemError, match="no branch of the stack"):
-        Stacks.from_lists([[1]], branches=[[1, 0, 2]]).check(problem)
+    for branch in ([1, 0, 2], [2, 2, 1], [2, 0, 5], [4, 0, 2]):  # of four options and three items
+        with pytest.raises(ProblemError, match="no branch of the stack"):
+            Stacks.from_lists([[1]], branches=[branch]).check(problem)
+    Stacks.from_lists([[1]], branches=[[2, 0, 4]]).check(problem)
     for change in ("[9, 0, 2]", "[1, 0, 9]"):
         wrong = Stacks.from_lists([[3]], branches=[json.loads(change)]).to_jsonl(problem)
         with pytest.raises(InputError, match="branches that the problem lacks"):
