@@ -80,7 +80,7 @@ def test_dask_unpickles_where_the_page_says(with_tls):
     ("who", "worker", "command", "scheduler"),
     [
         ("none", "TLS expects a `ssl_context`", "names no certificate of the client", ""),
-        ("own", "Waiting to connect", "ALERT_UNKNOWN_CA", "CERTIFICATE_VERIFY_FAILED"),
+        ("own", "Waiting to connect", "no Dask scheduler answers", "CERTIFICATE_VERIFY_FAILED"),
         ("plain", "Waiting to connect", "no Dask scheduler answers", "WRONG_VERSION_NUMBER"),
     ],
 )
