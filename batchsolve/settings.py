@@ -555,7 +555,7 @@ class SearchSettings:
             if colon and self.engine != engine:
                 raise InputError(
                     f"the engine {self.engine!r} and the branching rule {self.branch!r} do not go "
-                    f"together; name the engine without what is behind the colon"
+                    f"together; leave out one of them, or name the engine 'dlx' with the rule"
                 )
             object.__setattr__(self, "engine", engine)
         limit = self.time_limit

@@ -302,8 +302,8 @@ class Registered:
         A module and a name in it: the function that searches a task, or the class of an engine that
         has settings.
     number : str
-        What a number is that may follow its name, as in ``memo:64``: ``megabytes``, a keyword of
-        its class. Empty if it takes none.
+        The keyword of its class that takes the number behind its name: ``megabytes`` for
+        ``memo:64``. Empty if it takes none.
     branches : bool
         True if a branching rule may follow its name: ``dlx:first``. Then `module` has a function,
         with the keyword ``rule``.
@@ -443,7 +443,8 @@ def registered(name: str) -> Registered:
     Raises
     ------
     InputError
-        If no engine has that name, or it does not take the branching rule.
+        If no engine has that name, or it does not take the branching rule. `get_engine` checks the
+        number behind a name.
 
     Examples
     --------
@@ -491,7 +492,7 @@ def get_engine(name: str) -> Engine:
         return kind()
     if not (number.isascii() and number.isdecimal() and len(number) < 20):
         raise InputError(
-            f"{name!r}: {number!r} is not a whole number ({known.number}); write {base}:64"
+            f"{name!r}: {number!r} is no number of {known.number} up to 19 digits; write {base}:64"
         )
     return kind(**{known.number: int(number)})
 
