@@ -32,12 +32,12 @@ from peers import KNOW_BOUNDS, KNOW_COSTS, PEERS, is_graph, yardstick
 
 import batchsolve
 from batchsolve.engines import Engine, Task, engine_names, get_engine
+from batchsolve.pictures import charts
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.runs.reading import read_problem
-from batchsolve.scaling import drawing
 from batchsolve.tables.corpus import Corpus
 
 MODULES = {"exact-cover": "exact_cover", "exact-cover-py": "exact_cover_py"}
@@ -226,31 +226,31 @@ def picture(results: dict[str, Any]) -> Any:
     problems = results["problems"]
     most = options().parse_known_args(shlex.split(results["command"])[1:])[0].most
     n_bars = max(len(entry["seconds"]) for entry in problems.values())
-    figure, panels = drawing.new_figure(
+    figure, panels = charts.new_figure(
         "Seconds to count all covers",
         "one thread, medians, logarithmic; less is better",
         len(problems),
-        drawing.AROUND + len(problems) * BAR * (n_bars + 2),
+        charts.AROUND + len(problems) * BAR * (n_bars + 2),
     )
     for axes, (problem, entry) in zip(panels, problems.items(), strict=True):
         found = sorted(entry["seconds"].items(), key=lambda item: item[1] or np.inf)
         for place, (name, seconds) in enumerate(found):
             end = seconds or most
-            color = drawing.COLORS[1 if name in PEERS or name == "C" else 0]
+            color = charts.COLORS[1 if name in PEERS or name == "C" else 0]
             look = {"color": color} if seconds else {"color": "0.92", "ec": "0.6", "hatch": "////"}
             axes.barh(place, end, 0.75, **look)
             text = f"{seconds:.2f}" if seconds else f"over {most:g} s"
-            beside = {"textcoords": "offset points", "va": "center", "fontsize": drawing.SMALL}
+            beside = {"textcoords": "offset points", "va": "center", "fontsize": charts.SMALL}
             axes.annotate(text, (end, place), (3, 0), **beside)
         axes.set_yticks(range(len(found)), [name for name, _ in found])
         axes.set_ylim(len(found) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
-        drawing.write_above(axes, f"{problem}: {entry['covers']:,} covers")
+        charts.write_above(axes, f"{problem}: {entry['covers']:,} covers")
     fastest = min(s for entry in problems.values() for s in entry["seconds"].values() if s)
     panels[-1].set(xscale="log", xlim=(fastest / 2, most * 4))  # room for the texts
-    drawing.make_logarithmic(panels[-1], "x")
+    charts.make_logarithmic(panels[-1], "x")
     note = "blue: batchsolve; orange: packages from PyPI, and C, plain dancing links in C"
-    drawing.name_axes(panels[-1], "seconds", "", note)
+    charts.name_axes(panels[-1], "seconds", "", note)
     return figure
 
 
@@ -279,7 +279,7 @@ def main() -> None:
     arguments = options().parse_args()
     if arguments.draw:
         path = Path(arguments.draw)
-        drawing.save(picture(json.loads(path.read_text())), path.with_suffix(".svg"))
+        charts.save(picture(json.loads(path.read_text())), path.with_suffix(".svg"))
         return
     if arguments.one:
         contender, text = arguments.one
@@ -300,7 +300,7 @@ def main() -> None:
     measuring.write(arguments, results)
     if results["problems"] and find_spec("matplotlib"):
         path = Path(arguments.out).with_suffix(".svg")
-        drawing.save(picture({**measuring.about(), **results}), path)
+        charts.save(picture({**measuring.about(), **results}), path)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from batchsolve.errors import InputError, counted
-from batchsolve.scaling import drawing
+from batchsolve.pictures import charts
 from batchsolve.tables.judged import Stratum
 
 if TYPE_CHECKING:
@@ -41,19 +41,19 @@ def strata_figure(strata: Mapping[str, Stratum], total: Stratum, by: str) -> Fig
     each = dict(strata) or {"all rows": total}
     _check_fits(len(each))
     title = f"{_percent(total)} of {counted(total.judged, 'row')} right"
-    figure, (axes,) = drawing.new_figure(title, "", height=drawing.AROUND + ROW * len(each))
+    figure, (axes,) = charts.new_figure(title, "", height=charts.AROUND + ROW * len(each))
     if strata and total.judged:
-        axes.axvline(total.right / total.judged, color=drawing.GREY, linestyle="--", zorder=0)
+        axes.axvline(total.right / total.judged, color=charts.GREY, linestyle="--", zorder=0)
     for y, stratum in enumerate(each.values()):
         if stratum.judged:
             share, (low, high) = stratum.right / stratum.judged, stratum.interval("right")
             around = [[max(0.0, share - low)], [max(0.0, high - share)]]
-            axes.errorbar(share, y, xerr=around, fmt="o", color=drawing.COLORS[0], capsize=3)
+            axes.errorbar(share, y, xerr=around, fmt="o", color=charts.COLORS[0], capsize=3)
     names = [f"{_short(name)} ({one.judged:,})" for name, one in each.items()]
     axes.set_yticks(range(len(each)), names)
     axes.set(xlim=(-0.02, 1.02), ylim=(len(each) - 0.5, -0.5))
     _in_percent(axes.xaxis)
-    drawing.name_axes(axes, "rows right", f"{by} (rows)" if by else "", BARS)
+    charts.name_axes(axes, "rows right", f"{by} (rows)" if by else "", BARS)
     return figure
 
 
@@ -73,9 +73,9 @@ def strata_table(
     """
     rows, columns = values
     _check_fits(max(len(rows), len(columns)))
-    height = drawing.AROUND + 1.7 * ROW * len(rows)
-    figure, (axes,) = drawing.new_figure("Rows right", "", height=height)
-    figure.set_figwidth(max(drawing.WIDTH, 1.5 + COLUMN * len(columns)))
+    height = charts.AROUND + 1.7 * ROW * len(rows)
+    figure, (axes,) = charts.new_figure("Rows right", "", height=height)
+    figure.set_figwidth(max(charts.WIDTH, 1.5 + COLUMN * len(columns)))
     shares = np.full((len(rows), len(columns)), np.nan)
     for (row, column), stratum in strata.items():
         if stratum.judged:
@@ -84,14 +84,14 @@ def strata_table(
             low, high = (100 * bound for bound in stratum.interval("right"))
             text = f"{_percent(stratum)}\n({low:.0f}–{high:.0f})"
             color = "white" if shares[y, x] > DARK else "black"
-            style: Any = {"ha": "center", "va": "center", "fontsize": drawing.SMALL - 1}
+            style: Any = {"ha": "center", "va": "center", "fontsize": charts.SMALL - 1}
             axes.text(x, y, text, color=color, **style)
     axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
     axes.grid(False)
     axes.set_yticks(range(len(rows)), [_short(name) for name in rows])
     names = [_short(name) for name in columns]
     axes.set_xticks(range(len(columns)), names, rotation=30, ha="right")
-    drawing.name_axes(axes, by[1], by[0], BRACKETS)
+    charts.name_axes(axes, by[1], by[0], BRACKETS)
     return figure
 
 

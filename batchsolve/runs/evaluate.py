@@ -271,8 +271,8 @@ class Evaluation(InWords):
         InputError
             If matplotlib is not installed, or the strata are too many.
         """
+        from batchsolve.pictures.charts import content
         from batchsolve.pictures.strata import strata_figure, strata_table
-        from batchsolve.scaling.drawing import content
 
         form, by = plot_format_of(path), columns_of(self.by)
         if len(by) == 2:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from batchsolve.errors import counted
-from batchsolve.scaling import drawing
-from batchsolve.scaling.drawing import COLORS, GREY, MARKERS, TEXT, Style
+from batchsolve.pictures import charts
+from batchsolve.pictures.charts import COLORS, GREY, MARKERS, TEXT, Style
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import of_workers
 from batchsolve.scaling.speedup import (
@@ -76,7 +76,7 @@ def draw_all(
     for name, title, figure in pictures:
         if figure is not None:
             for form in ("png", "svg", "pdf"):
-                drawing.save(figure, home / f"{name}.{form}")
+                charts.save(figure, home / f"{name}.{form}")
             drawn.append((name, title))
     return drawn
 
@@ -101,7 +101,7 @@ def _against_workers(
     names, common = _names(drawn)
     found = [[] if per_worker else fits(one) for one in drawn]
     brackets = "in brackets: 95 % intervals" if any(found) else ""
-    figure, (axes,) = drawing.new_figure(title, _lines(common, _bars(drawn, INTERVALS), brackets))
+    figure, (axes,) = charts.new_figure(title, _lines(common, _bars(drawn, INTERVALS), brackets))
     most = max(max(one.workers) for one in drawn)
     line = np.linspace(1, most, 200)
     if per_worker:
@@ -115,14 +115,14 @@ def _against_workers(
         ends = [f"{what}_low", f"{what}_high"]
         ranges = {row["workers"]: tuple(row[end] or row[what] for end in ends) for row in rows}
         joined = one.workers if per_worker else ()
-        drawing.draw_measured(axes, points, ranges, style, text, joined)
+        charts.draw_measured(axes, points, ranges, style, text, joined)
         for fit in found[k]:
             numbers, law = fit.speedup(line), f"{fit.law}: {fit.numbers(2)}"
             look: Any = {"color": style.color, "alpha": style.alpha, "label": law}
             axes.plot(line, numbers, DASHES[fit.law], **look)
-    drawing.begin_at_zero(axes)
+    charts.begin_at_zero(axes)
     _name_workers(axes, series, drawn, y)
-    drawing.write_legend(figure, axes)
+    charts.write_legend(figure, axes)
     return figure
 
 
@@ -138,9 +138,9 @@ def depth_figure(series: list[Series]) -> Figure | None:
     lines = {key: line for key, line in lines.items() if len(line) > 1}
     if not lines:
         return None
-    names, common = drawing.distinct_names(list(lines))
+    names, common = charts.distinct_names(list(lines))
     subtitle = _lines(common, _bars(one for line in lines.values() for one in line.values()))
-    figure, (axes,) = drawing.new_figure("Time against split depth", subtitle)
+    figure, (axes,) = charts.new_figure("Time against split depth", subtitle)
     depths = sorted({depth for line in lines.values() for depth in line if depth is not None})
     auto = max(depths) + 1
     for k, line in enumerate(lines.values()):
@@ -150,15 +150,15 @@ def depth_figure(series: list[Series]) -> Figure | None:
         ranges = {place: (min(times), max(times)) for place, times in walls.items()}
         text, style = _label_of(k, names, *at.values())
         fixed = [place for place in points if place != auto]
-        drawing.draw_measured(axes, points, ranges, style, text, joined=fixed)
+        charts.draw_measured(axes, points, ranges, style, text, joined=fixed)
     low, high = axes.dataLim.y0, axes.dataLim.y1
     if high > MOST_LINEAR * low:
-        drawing.make_logarithmic(axes, "y")
+        charts.make_logarithmic(axes, "y")
     else:
-        drawing.begin_at_zero(axes)
+        charts.begin_at_zero(axes)
     axes.set_xticks([*depths, auto], [*map(str, depths), "auto"])
-    drawing.name_axes(axes, "split depth", "seconds")
-    drawing.write_legend(figure, axes)
+    charts.name_axes(axes, "split depth", "seconds")
+    charts.write_legend(figure, axes)
     return figure
 
 
@@ -166,7 +166,7 @@ def forecast_figure(found: Forecast) -> Figure:
     """Draw simulated efficiency against workers, beside measurements."""
     name, _, settings = found.name.partition(", ")
     title = f"Forecast: {short_name(name)}"
-    figure, (axes,) = drawing.new_figure(title, settings)
+    figure, (axes,) = charts.new_figure(title, settings)
     curve = [point.simulated for point in found.of("curve")]
     workers, simulated = zip(*((run.workers, run.efficiency) for run in curve), strict=True)
     axes.plot(workers, simulated, ".-", color=COLORS[0], label="simulated, automatic settings")
@@ -185,10 +185,10 @@ def forecast_figure(found: Forecast) -> Figure:
         marks = {"color": COLORS[k], "marker": MARKERS[k], "markersize": 5 + 2 * k}
         axes.plot(*zip(*points, strict=True), linestyle="", fillstyle="none", label=name, **marks)
     axes.axhline(GOOD, color=GREY, linestyle=":", label=f"{GOOD:.0%} of all workers' time")
-    drawing.make_logarithmic(axes, "x", base=8)
+    charts.make_logarithmic(axes, "x", base=8)
     axes.set_ylim(0, 1.1 * max(1.0, axes.dataLim.y1))
-    drawing.name_axes(axes, "workers", "efficiency")
-    drawing.write_legend(figure, axes)
+    charts.name_axes(axes, "workers", "efficiency")
+    charts.write_legend(figure, axes)
     return figure
 
 
@@ -201,27 +201,27 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
     positive = {key: np.array(s) for key, s in seconds.items() if max(s, default=0) > 0}
     if not positive:
         return None
-    names, common = drawing.distinct_names(list(positive))
-    height = drawing.AROUND + PANEL * len(names)
-    figure, panels = drawing.new_figure("Task durations", common, len(names), height)
+    names, common = charts.distinct_names(list(positive))
+    height = charts.AROUND + PANEL * len(names)
+    figure, panels = charts.new_figure("Task durations", common, len(names), height)
     low = min(s[s > 0].min() for s in positive.values())
     high = max(s.max() for s in positive.values())
     bins = np.geomspace(low * 0.99, high * 1.01, 40)
     for axes, name, values in zip(panels, names, positive.values(), strict=True):
         axes.hist(values, bins, histtype="stepfilled", color=COLORS[0])
         axes.set(yscale="log", ylim=(0.7, None))  # so that a single task is visible
-        drawing.make_logarithmic(axes, "y", between=(1,))
-        drawing.write_above(axes, f"{name}: {counted(values.size, 'task')}")
+        charts.make_logarithmic(axes, "y", between=(1,))
+        charts.write_above(axes, f"{name}: {counted(values.size, 'task')}")
     panels[-1].set(xscale="log", xlim=(bins[0], bins[-1]))
-    drawing.make_logarithmic(panels[-1], "x")
-    drawing.name_axes(panels[-1], "seconds of a task", "")
+    charts.make_logarithmic(panels[-1], "x")
+    charts.name_axes(panels[-1], "seconds of a task", "")
     figure.supylabel("tasks", fontsize=TEXT)
     return figure
 
 
 def _names(series: list[Series]) -> tuple[list[str], str]:
     """Return a name for each series, made of its differences, and the common properties."""
-    return drawing.distinct_names(
+    return charts.distinct_names(
         [
             (
                 short_name(run.problem),
@@ -253,7 +253,7 @@ def _label_of(k: int, names: list[str], *series: Series) -> tuple[str, Style]:
 
 def _name_workers(axes: Axes, series: list[Series], drawn: list[Series], y: str) -> None:
     """Name the axes of a picture against workers, and list the omitted series."""
-    axes.set_xticks(drawing.apart(sorted({jobs for one in drawn for jobs in one.workers})))
+    axes.set_xticks(charts.apart(sorted({jobs for one in drawn for jobs in one.workers})))
     left_out: dict[str, list[str]] = {}
     for one in series:
         why = why_no_speedup(one)
@@ -263,4 +263,4 @@ def _name_workers(axes: Axes, series: list[Series], drawn: list[Series], y: str)
     for why, names in left_out.items():
         which = "; ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} series"
         notes.append(f"Not drawn, because the runs are {why}: {which}")
-    drawing.name_axes(axes, "workers", y, _lines(*notes))
+    charts.name_axes(axes, "workers", y, _lines(*notes))

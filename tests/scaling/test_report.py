@@ -14,8 +14,9 @@ import pyarrow.csv as pacsv
 import pytest
 from invoking import invoke
 
-from batchsolve.scaling import drawing, plots
-from batchsolve.scaling.drawing import Style
+from batchsolve.pictures import charts
+from batchsolve.pictures.charts import Style
+from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, read_experiment
 from batchsolve.scaling.report import render
 from batchsolve.scaling.speedup import Series, not_told_apart, speedup_intervals, speedup_rows
@@ -315,9 +316,9 @@ def test_engines_that_were_given_up_have_a_bar_that_says_so(tmp_path, monkeypatc
 @with_matplotlib
 @pytest.mark.parametrize("limits", [(0.17, 0.26), (0.9, 9.5), (0.08, 48), (1e-5, 2)])
 def test_logarithmic_axes_have_numbers_in_every_range(limits):
-    figure, (axes,) = drawing.new_figure("", "")
+    figure, (axes,) = charts.new_figure("", "")
     axes.set(xscale="log", xlim=limits)
-    drawing.make_logarithmic(axes, "x")
+    charts.make_logarithmic(axes, "x")
     figure.draw_without_rendering()
     low, high = limits
     seen = [t.get_text() for t in axes.get_xticklabels() if low <= t.get_position()[0] <= high]
