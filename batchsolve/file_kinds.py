@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _PARQUET = "write it as Parquet or CSV"
-_KINDS = {
+_KINDS: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {
     b"PK\x03\x04": ("a zip archive, as spreadsheets (.xlsx) are", "unpack it, or export it as CSV"),
     b"\x93NUMPY": ("an array of NumPy", "name a row of it, such as FILE.npy#1"),
     b"PAR1": ("a table in Parquet", "name a row of it, such as FILE.parquet#1"),
@@ -16,14 +16,12 @@ _KINDS = {
     b"\xfd7zXZ": ("compressed by xz", "unpack it, or use gzip, bzip2 or zstd"),
     b"7z\xbc\xaf": ("a 7z archive", "unpack it"),
     b"Rar!": ("a rar archive", "unpack it"),
-    b"\x80\x02": ("a pickle of Python, which is never loaded", _PARQUET),
-    b"\x80\x03": ("a pickle of Python, which is never loaded", _PARQUET),
-    b"\x80\x04": ("a pickle of Python, which is never loaded", _PARQUET),
-    b"\x80\x05": ("a pickle of Python, which is never loaded", _PARQUET),
+    (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"): (
+        "a pickle of Python, which is never loaded",
+        _PARQUET,
+    ),
     b"%PDF": ("a PDF", "copy its puzzles to a text file"),
-    b"\x89PNG": ("a picture", "type its puzzles into a text file"),
-    b"\xff\xd8\xff": ("a picture", "type its puzzles into a text file"),
-    b"GIF8": ("a picture", "type its puzzles into a text file"),
+    (b"\x89PNG", b"\xff\xd8\xff", b"GIF8"): ("a picture", "type its puzzles into a text file"),
 }
 _UTF_16 = "UTF-16 text; convert it: iconv -f utf-16 -t utf-8"
 

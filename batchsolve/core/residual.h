@@ -36,12 +36,15 @@ inline void for_each_bit(std::span<const Word> set, auto visit) {
     }
 }
 
+/// Return word w of the set of the first n elements.
+inline Word word_of_first(std::size_t w, std::size_t n) {
+    const std::size_t n_bits = std::clamp<std::size_t>(n, 64 * w, 64 * w + 64) - 64 * w;
+    return n_bits == 0 ? 0 : ~Word{0} >> (64 - n_bits);
+}
+
 /// Fill a set with its first n elements.
 inline void fill_first(std::span<Word> set, std::size_t n) {
-    for (std::size_t w = 0; w < set.size(); ++w) {
-        const std::size_t n_bits = std::clamp<std::size_t>(n, 64 * w, 64 * w + 64) - 64 * w;
-        set[w] = n_bits == 0 ? 0 : ~Word{0} >> (64 - n_bits);
-    }
+    for (std::size_t w = 0; w < set.size(); ++w) set[w] = word_of_first(w, n);
 }
 
 /// The items that a stack covers, and the colours of those to which it gives one.
@@ -134,11 +137,7 @@ inline bool leaves_more(const Problem& problem, const Stacks& stacks, std::size_
 /// Take out of a set what is not among the elements begin .. end - 1.
 inline void keep_between(std::span<Word> set, std::size_t begin, std::size_t end) {
     for (std::size_t w = 0; w < set.size(); ++w) {
-        const auto ones_below = [&](std::size_t x) {
-            const std::size_t n_bits = std::clamp<std::size_t>(x, 64 * w, 64 * w + 64) - 64 * w;
-            return n_bits == 0 ? 0 : ~Word{0} >> (64 - n_bits);
-        };
-        set[w] &= ones_below(end) & ~ones_below(begin);
+        set[w] &= word_of_first(w, end) & ~word_of_first(w, begin);
     }
 }
 

@@ -20,7 +20,7 @@ from batchsolve.engines.native import core_task, outcome_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.rule_arrays import core_rules
-from batchsolve.problems.stacks import Stacks, can_branch, options_of_branch
+from batchsolve.problems.stacks import Stacks, clash_of, options_of_branch
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant
 
@@ -46,13 +46,11 @@ def _search_branches(grids: GridProblem, task: Task) -> Outcome:
     lists: list[list[int]] = []
     for k, branch in enumerate(stacks.all_branches.tolist()):
         stack = stacks[k].tolist()
-        clash[k] = grids.clash_position(stack)
+        clash[k] = clash_of(grids, stacks[k], branch)
         if not branch[0]:
             lists.append(stack)
-        elif clash[k] < 0 and can_branch(grids, stacks[k], *branch):
-            lists += [[*stack, o] for o in options_of_branch(grids, stacks[k], branch)]
         elif clash[k] < 0:
-            clash[k] = len(stack)
+            lists += [[*stack, o] for o in options_of_branch(grids, stacks[k], branch)]
         parents += [k] * (len(lists) - len(parents))
     above = np.array(parents, np.int64)
     plain = replace(

@@ -25,7 +25,7 @@ from batchsolve.engines import (
 )
 from batchsolve.engines.item_order import ENOUGH, handicaps_of
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Stacks, can_branch, options_of_branch
+from batchsolve.problems.stacks import Stacks, clash_of, options_of_branch
 from batchsolve.problems.sudoku import Sudoku
 
 _NO_BRANCH = (0, 0, 0)
@@ -201,12 +201,10 @@ def search_batch(
     """
     tally = Tally(task)
     for options, branch in zip(task.stacks, task.stacks.all_branches.tolist(), strict=True):
-        stack, (item, *bounds) = options.tolist(), branch
+        stack, item = options.tolist(), branch[0]
         tally.next_stack()
         if tally.may_begin:
-            position = problem.clash_position(stack)
-            if position < 0 and item and not can_branch(problem, options, item, *bounds):
-                position = len(stack)
+            position = clash_of(problem, options, branch)
             tally.clash(position)
             if position < 0:
                 left = options_of_branch(problem, options, branch)[::-1] if item else []

@@ -124,7 +124,7 @@ class Stacks:
                 f"{roots.size} stacks have {roots.size} branches of three numbers or none, not an "
                 f"array of shape {self.branches.shape}"
             )
-        if self.branches[self.branches[:, 0] == 0].any():
+        if self.branches.size and self.branches[self.branches[:, 0] == 0].any():
             raise ProblemError(
                 "branches of stacks name an item, counted from 1; a stack without one has zeros"
             )
@@ -360,6 +360,18 @@ def can_branch(
     used = int(np.count_nonzero(problem.indices[taken] == item - 1))
     least, most = (1, 1) if problem.bounds is None else problem.bounds[item - 1].tolist()
     return bool(used + 1 == most and used < least)
+
+
+def clash_of(problem: ExactCover, stack: npt.NDArray[np.uint32], branch: Sequence[int]) -> int:
+    """Return the position at which a stack clashes, its length if its branch cannot follow, or -1.
+
+    A branch is an item and two options; the item is 0 if the stack has none.
+    """
+    position = problem.clash_position(stack.tolist())
+    item, first, last = branch
+    if position < 0 and item and not can_branch(problem, stack, item, first, last):
+        return len(stack)
+    return position
 
 
 def options_of_branch(
