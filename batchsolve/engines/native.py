@@ -44,7 +44,7 @@ def core_task(task: Task) -> tuple[Any, ...]:
     """Return a task as the core takes it."""
     stacks = task.stacks
     bounds = task.budget, task.depth, task.keep, task.room
-    fineness = np.broadcast_to(np.int64(task.fineness), len(stacks)).copy()
+    fineness = np.full(len(stacks), task.fineness, np.int64)
     arrays = stacks.offsets, stacks.options, stacks.roots, stacks.branches.reshape(-1)
     return *arrays, task.limits, task.allowances, fineness, *bounds, task.any_order, task.unordered
 
@@ -52,12 +52,12 @@ def core_task(task: Task) -> tuple[Any, ...]:
 def outcome_of(found: Any, task: Task) -> Outcome:
     """Return the outcome of a task that the core has searched."""
     counts, nodes, clash, covers, frontier, weights, branches = found
-    roots = task.stacks.roots
-    each = branches.reshape(-1, 3) if branches.any() else Stacks.empty().branches
     solutions, left = (
-        Stacks(offsets, options, roots[parents], *more)
-        for (offsets, options, parents), more in ((covers, ()), (frontier, (each,)))
+        Stacks(offsets, options, task.stacks.roots[parents])
+        for offsets, options, parents in (covers, frontier)
     )
+    if branches.any():
+        left = replace(left, branches=branches.reshape(-1, 3))
     return Outcome(counts, nodes, clash, solutions, left, weights, frontier[2])
 
 

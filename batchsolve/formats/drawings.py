@@ -269,7 +269,8 @@ def _notation(
         if not (notation.symbols and are_numbered and any(len(cell) > 1 for cell in cells)):
             return notation, ("" if notation.symbols else " ").join(cells)
     text = known = (" " if are_numbered else "").join(cells)
-    if not are_numbered:  # the caller reports cells that no alphabet has
+    if not are_numbered and (len(text) != len(cells) or not text.isascii()):
+        # the caller reports cells that no alphabet has
         known = "".join(cell if len(cell) == 1 and cell.isascii() else "." for cell in cells)
     return signs.notation_of(known, Form(n, are_numbered)), text
 

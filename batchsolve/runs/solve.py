@@ -7,7 +7,7 @@ marks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -147,8 +147,7 @@ class BatchResult(InWords):
         return len(self.status)
 
     def __str__(self) -> str:
-        names, n = np.unique(self.status, return_counts=True)
-        each = ", ".join(f"{k:,} {name}" for name, k in zip(names, n.tolist(), strict=True))
+        each = ", ".join(f"{n:,} {name}" for name, n in _numbers_of(self.status).items())
         return f"{counted(len(self), 'row')}: {each or 'none'}"
 
     def _repr_html_(self) -> str:
@@ -257,7 +256,14 @@ def solve_batch(
     write = partial(_arrays, rows.problem, rows.notation, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     with shown(on_progress, ROW_BAR) as tell, Pool(jobs, backend, address) as pool:
-        parts = list(_answered(rows, write, settings, pool, tell))
+        parts = []
+        totals = Summary()
+        for part in _answered(rows, write, settings, pool):
+            parts.append(part)
+            if on_progress:
+                more = {"rows": len(part), "nodes": int(part.nodes.sum())}
+                totals.add(RowSums(_numbers_of(part.status) | more))
+                tell(Progress(len(part), totals, rows.n_rows))
     if not parts:
         nothing = np.zeros((0, rows.problem.n_cells), np.uint8)
         parts = [write(batch_of(([(rows.problem, np.arange(0))], nothing)), Answers.unknown(0))]
@@ -279,21 +285,19 @@ def solve_batch(
     return BatchResult(**joined, messages=messages, notation=rows.notation)
 
 
+def _numbers_of(status: npt.NDArray[np.str_]) -> dict[str, int]:
+    """Return the number of rows of each status."""
+    names, n = np.unique(status, return_counts=True)
+    return dict(zip(names.tolist(), n.tolist(), strict=True))
+
+
 def _answered(
-    rows: GridRows,
-    write: Write,
-    settings: SearchSettings,
-    pool: Pool,
-    tell: Callable[[Progress], None],
+    rows: GridRows, write: Write, settings: SearchSettings, pool: Pool
 ) -> Iterator[BatchResult]:
     """Yield the answers to blocks of rows, in order, as `write` renders them."""
-    limit, totals = settings.limit or UNLIMITED, Summary()
+    limit = settings.limit or UNLIMITED
     choice = Choice.for_grids(settings.engine, rows.problem, limit, rows.sizes_vary)
     for _, written in search_rows(rows.blocks, choice, pool, settings, rows.read, write):
-        names, n = np.unique(written.status, return_counts=True)
-        counts = dict(zip(names.tolist(), n.tolist(), strict=True)) | {"rows": len(written)}
-        totals.add(RowSums(counts | {"nodes": int(written.nodes.sum())}))
-        tell(Progress(len(written), totals, rows.n_rows))
         yield written
 
 
