@@ -196,9 +196,7 @@ def command(
 
 def answered(summary: Any, printing: Printing, *lines: object, output: str) -> int:
     """Print the summary of a function of files, then lines; return the exit code."""
-    from batchsolve.runs.progress import facts_of
-
-    printing.summary(facts_of(summary), summary, *lines, output=output)
+    printing.summary(summary.facts, summary, *lines, output=output)
     return 0 if summary.complete else EXIT_INCOMPLETE
 
 

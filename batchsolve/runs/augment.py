@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Unpack, overload
 
@@ -18,7 +18,7 @@ import pyarrow as pa
 from batchsolve.arrays import Bools
 from batchsolve.errors import counted
 from batchsolve.runs.outputs import Output
-from batchsolve.runs.progress import OnProgress, Sums, columns_taken, summary_of
+from batchsolve.runs.progress import OnProgress, Sums
 from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of, with_numbers_of_rows
 from batchsolve.settings import (
     AugmentFields,
@@ -50,24 +50,16 @@ NO_SOLUTION = "the given solution is not a grid of the puzzle's size"
 
 @dataclass(repr=False)
 class AugmentSummary(Sums):
-    """The result of `augment_file`: its ``--json`` line.
+    """The result of `augment_file`; see `Sums`. Malformed rows have no images.
 
     Attributes
     ----------
-    rows : int
-        Rows of the input.
     images : int
         Rows of the output.
     short : int
         Rows that have fewer different images than were asked for; all of these are written.
-    invalid : int
-        Malformed rows; they have no images.
     first_invalid : str
-        The first of them, and its fault.
-    column, solution_column, rule_columns
-        The columns of puzzles, of solutions that are moved with them, and of rules.
-    unread_columns : list of str
-        Other columns that hold grids, which are not moved.
+        The first malformed row, and its fault.
     seed : int
         The seed of the random numbers, given or drawn.
 
@@ -78,21 +70,12 @@ class AugmentSummary(Sums):
     3 rows: 9 images, 1 invalid (row 2: no grid), seed 0; 0.0 s, 0 rows/s
     """
 
-    rows: int = 0
     images: int = 0
     short: int = 0
-    invalid: int = 0
     first_invalid: str = ""
-    seconds: float = 0.0
-    rows_per_second: float = 0.0
-    backend: str = "threading"
-    jobs: int = 1
-    column: str | None = ""
-    solution_column: str | None = None
-    rule_columns: list[str] = field(default_factory=list)
-    unread_columns: list[str] = field(default_factory=list)
     seed: int = 0
     in_bar: ClassVar[tuple[str, ...]] = ("images", "invalid")
+    unread: ClassVar[str] = "copied as they are"
 
     def add(self, sums: RowSums) -> None:
         """See `Sums`."""
@@ -101,23 +84,13 @@ class AugmentSummary(Sums):
             self.first_invalid = f"row {self.rows + row + 1}: {why}"
         super().add(sums)
 
-    @property
-    def complete(self) -> bool:
-        """True if every row has images."""
-        return not self.invalid
-
-    @property
-    def columns(self) -> str:
-        """The columns of the input that were read, in words."""
-        return columns_taken(self, "copied as they are")
-
     def __str__(self) -> str:
         parts = [counted(self.images, "image")]
         if self.short:
             parts.append(f"{counted(self.short, 'row')} with fewer, all of them written")
         if self.invalid:
             parts.append(f"{self.invalid:,} invalid ({self.first_invalid})")
-        return summary_of(self, [*parts, f"seed {self.seed}"])
+        return self.said([*parts, f"seed {self.seed}"])
 
 
 @overload

@@ -21,7 +21,7 @@ from batchsolve.errors import InputError, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, RowsDone, shown
+from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, Sums, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
@@ -242,7 +242,7 @@ def _counts_of_each(
             if isinstance(each, str):
                 raise InputError(f"problem {len(found)} of the list: {each}")
             found.append(each)
-        tell(Progress(len(rows), RowsDone(len(found)), n))
+        tell(Progress(len(rows), Sums(len(found)), n))
     return found
 
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 from batchsolve.arrays import Bools, Ints, Words
 from batchsolve.errors import InputError
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Sums, shown, summary_of
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Sums, shown
 from batchsolve.runs.specs import (
     FileRun,
     Outputs,
@@ -60,29 +60,23 @@ FIRST = "first"
 
 @dataclass(repr=False)
 class DedupeSummary(Sums):
-    """The result of `dedupe`.
+    """The result of `dedupe`; see `Sums`. Invalid rows are kept.
 
     Attributes
     ----------
-    rows : int
-        Rows of the input.
     kept : int
         Rows with a new puzzle, and invalid rows.
     repeated : int
         Rows whose puzzle an earlier row has.
     known : int
         Rows whose puzzle is in the files of ``against``; no other field counts them.
-    invalid : int
-        Rows that are malformed or have clues that clash; they are kept.
     undecided : int
         Rows whose canonical form was not found; only exact copies of them are left out.
     known_rows, known_invalid : int
         Rows of the files of ``against``, and how many of them are invalid.
     same_solution : int
-        Rows that are kept although a row of ``against`` has their solution, with other clues.
-    solution_column : str or None
-        The column of given solutions, in which these are found.
-    seconds : float
+        Rows that are kept although a row of ``against`` has their solution, with other clues: in
+        the column of given solutions.
 
     Examples
     --------
@@ -90,19 +84,13 @@ class DedupeSummary(Sums):
     5 rows: 3 kept (1 of them invalid), 1 repeated, 1 known; 0.5 s, 10 rows/s
     """
 
-    rows: int = 0
     kept: int = 0
     repeated: int = 0
     known: int = 0
-    invalid: int = 0
     undecided: int = 0
     known_rows: int = 0
     known_invalid: int = 0
     same_solution: int = 0
-    solution_column: str | None = None
-    seconds: float = 0.0
-    backend: str = "threading"
-    jobs: int = 1
     in_bar: ClassVar[tuple[str, ...]] = ("kept",)
 
     @property
@@ -125,7 +113,7 @@ class DedupeSummary(Sums):
                 f"(--column {self.solution_column} finds them)"
             )
         speed = (self.rows + self.known_rows) / max(self.seconds, 1e-9)
-        return f"{summary_of(self, parts, speed)}{alike}"
+        return f"{self.said(parts, speed)}{alike}"
 
 
 @overload

@@ -30,7 +30,6 @@ from batchsolve.runs.progress import (
     Summary,
     note_columns,
     shown,
-    summary_of,
 )
 from batchsolve.runs.specs import FileRun, Outputs, Read, Spec, tables_of, written
 from batchsolve.search.answers import Answers
@@ -107,7 +106,7 @@ class PartitionSummary(Summary):
             said.append(f"{self.invalid:,} invalid")
         if self.undecided:
             said.append(f"{self.undecided:,} without a canonical form, compared as written")
-        return summary_of(self, [*said, f"seed {self.seed}"])
+        return self.said([*said, f"seed {self.seed}"])
 
 
 def partition(
