@@ -179,7 +179,7 @@ def command(
 
             raise Exit(_exit_code(answer))
 
-        below = [_shown(examples), _said_of(codes, "backend" in {each.name for each in parameters})]
+        below = [_shown(examples), _said_of(codes, "address" in {each.name for each in parameters})]
         app.add_command(
             _Command(
                 name or function.__name__,

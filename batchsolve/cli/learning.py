@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import click
+from typing import Annotated
 
 from batchsolve.cli import EXIT_INCOMPLETE, answered, command
 from batchsolve.cli.options import (
@@ -14,27 +12,20 @@ from batchsolve.cli.options import (
     TableOutput,
     WorkerOptions,
     argument,
-    input_option,
     option,
     output_to,
-    search_option,
     solution_option,
 )
 from batchsolve.settings import (
     AuditFields,
     AugmentFileFields,
     EvaluateFields,
+    EvaluateSettings,
     FileSettings,
+    PartSettings,
     RateFileFields,
+    RateSettings,
 )
-
-
-def bounds(text: str) -> tuple[float, ...]:
-    """Return numbers with commas between them."""
-    try:
-        return tuple(map(float, text.split(",")))
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not numbers; write 1,10,100") from None
 
 
 @command(
@@ -93,23 +84,7 @@ def rate(
     inputs: Inputs,
     output: TableOutput = "-",
     *,
-    backdoor: Annotated[
-        bool,
-        option(
-            help="Add a column with the least number of cells to fill so that singles solve the "
-            "rest, up to 3."
-        ),
-    ] = False,
-    steps: Annotated[
-        bool, option(help="Add a column with the steps that solve each puzzle, as JSON.")
-    ] = False,
-    uniqueness: Annotated[
-        bool,
-        option(
-            help="Use patterns that assume a unique solution, too: unique rectangles and loops, "
-            "and BUG."
-        ),
-    ] = False,
+    wanted: RateSettings,
     workers: WorkerOptions,
     files: Annotated[FileSettings, RateFileFields],
     printing: JsonSummary,
@@ -124,8 +99,7 @@ def rate(
     """
     from batchsolve.runs.rate import rate_file
 
-    columns = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness}
-    summary = printing.rows_of(rate_file, workers, inputs, output, **columns, files=files)
+    summary = printing.rows_of(rate_file, workers, inputs, output, **vars(wanted), files=files)
     return answered(summary, printing, summary.columns, output=output)
 
 
@@ -182,26 +156,7 @@ def partition(
         output_to("DIR", help="The folder of a file for each part, in the format of the input."),
     ],
     *,
-    parts: Annotated[
-        str, search_option(metavar="SHARES", help="The share of each part; they add up to 1.")
-    ] = "train=0.8,test=0.2",
-    by: Annotated[
-        tuple[str, ...],
-        search_option(
-            metavar="NAME",
-            help="Keep the shares for each value of this column, or combination of the values of "
-            "several.",
-        ),
-    ] = (),
-    bins: Annotated[
-        tuple[float, ...] | None,
-        search_option(
-            metavar="BOUNDS",
-            type=bounds,
-            help="Keep them for ranges of numbers instead of values: 1,10,100 are four of them.",
-        ),
-    ] = None,
-    seed: Annotated[int, search_option(metavar="S", help="Seed of the random numbers.")] = 0,
+    wanted: PartSettings,
     workers: WorkerOptions,
     files: Annotated[FileSettings, AuditFields],
     printing: JsonSummary,
@@ -214,9 +169,7 @@ def partition(
     """
     from batchsolve.runs.partition import partition as partition_of
 
-    strata: dict[str, Any] = {"parts": parts, "by": by, "bins": bins or ()}
-    task = partition_of, workers, inputs, output
-    summary = printing.rows_of(*task, **strata, seed=seed, files=files)
+    summary = printing.rows_of(partition_of, workers, inputs, output, **vars(wanted), files=files)
     return answered(summary, printing, summary.columns, output=output)
 
 
@@ -239,34 +192,7 @@ def evaluate(
         ),
     ],
     *,
-    prediction: Annotated[
-        str | None,
-        input_option(metavar="NAME", help="Name of the column of predictions; found by default."),
-    ] = None,
-    truth: Annotated[
-        str | None,
-        input_option(
-            metavar="NAME",
-            help="Name of the column of true solutions, or none to solve the puzzles; by default "
-            "the column of solutions, if there is one.",
-        ),
-    ] = None,
-    by: Annotated[
-        tuple[str, ...],
-        option(
-            metavar="NAME",
-            help="Count each value of this column, such as rating, apart, or each combination of "
-            "the values of several.",
-        ),
-    ] = (),
-    bins: Annotated[
-        tuple[float, ...] | None,
-        option(
-            metavar="BOUNDS",
-            type=bounds,
-            help="Count ranges of numbers instead of values: 1,10,100 are four of them.",
-        ),
-    ] = None,
+    wanted: EvaluateSettings,
     html: Annotated[
         str | None,
         option(metavar="FILE", help="Write a page with the table and pictures of wrong rows."),
@@ -298,21 +224,16 @@ def evaluate(
     if that has several solutions, each of them is right. Malformed and missing predictions are
     wrong in every cell.
     """
-    from batchsolve.runs.evaluate import evaluate as evaluation_of, plot_format_of
+    from batchsolve.runs.evaluate import evaluate as evaluation_of
+    from batchsolve.runs.evaluation import plot_format_of
     from batchsolve.whole_files import whole_target_of
 
     for path in filter(None, (html, plot)):
         whole_target_of(path)  # before the work is done
     if plot is not None:
         plot_format_of(plot)
-    columns = {
-        "prediction": prediction,
-        "truth": truth,
-        "by": by,
-        "bins": bins or (),
-        "rows": rows or False,
-    }
-    evaluation = printing.rows_of(evaluation_of, workers, inputs, **columns, files=files)
+    kept = {"rows": rows or False, "files": files}
+    evaluation = printing.rows_of(evaluation_of, workers, inputs, **vars(wanted), **kept)
     if html is not None:
         evaluation.save(html)
     if plot is not None:

@@ -11,14 +11,13 @@ from batchsolve.cli.options import (
     TableOutput,
     WorkerOptions,
     argument,
-    input_option,
     meaning,
-    option,
     output_to,
     search_option,
 )
 from batchsolve.settings import (
     DedupeFields,
+    DedupeSettings,
     FileSettings,
     GenerateFileFields,
     PuzzleSettings,
@@ -117,26 +116,7 @@ def dedupe(
         ),
     ] = "-",
     *,
-    up_to_symmetry: Annotated[
-        bool,
-        search_option(
-            help="Compare puzzles up to relabelling, permuting rows, columns, bands and stacks, "
-            "and transposing."
-        ),
-    ] = False,
-    against: Annotated[
-        tuple[str, ...],
-        input_option(
-            metavar="FILE", help="Leave out the puzzles of FILE, too; can be given several times."
-        ),
-    ] = (),
-    mark: Annotated[
-        bool,
-        option(
-            help="Leave out nothing, but add a first column: the place of the first equal puzzle, "
-            "such as test.csv#17."
-        ),
-    ] = False,
+    wanted: DedupeSettings,
     workers: WorkerOptions,
     files: Annotated[FileSettings, DedupeFields],
     printing: JsonSummary,
@@ -149,8 +129,7 @@ def dedupe(
     """
     from batchsolve.runs.dedupe import dedupe as leave_out
 
-    wanted = {"up_to_symmetry": up_to_symmetry, "against": against, "mark": mark, "files": files}
-    summary = printing.rows_of(leave_out, workers, inputs, output, **wanted)
+    summary = printing.rows_of(leave_out, workers, inputs, output, **vars(wanted), files=files)
     return answered(summary, printing, output=output)
 
 

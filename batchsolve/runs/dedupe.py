@@ -39,6 +39,7 @@ from batchsolve.search.in_order import each_with_output, in_two_passes
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
     DedupeFields,
+    DedupeSettings,
     FileSettings,
     each_of,
     path_of,
@@ -121,9 +122,6 @@ def dedupe(
     inputs: Any,
     output: str | os.PathLike[str],
     *,
-    up_to_symmetry: bool = False,
-    against: Any = (),
-    mark: bool = False,
     on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> DedupeSummary: ...
@@ -134,9 +132,6 @@ def dedupe(
     inputs: Frame,
     output: None = None,
     *,
-    up_to_symmetry: bool = False,
-    against: Any = (),
-    mark: bool = False,
     on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> Frame: ...
@@ -147,9 +142,6 @@ def dedupe(
     inputs: Any,
     output: None = None,
     *,
-    up_to_symmetry: bool = False,
-    against: Any = (),
-    mark: bool = False,
     on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> pa.Table: ...
@@ -159,9 +151,6 @@ def dedupe(
     inputs: Any,
     output: str | os.PathLike[str] | None = None,
     *,
-    up_to_symmetry: bool = False,
-    against: Any = (),
-    mark: bool = False,
     on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> Any:
@@ -178,18 +167,16 @@ def dedupe(
     output : str or path, optional
         ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
         ``-`` for CSV on standard output. By default the rows are returned as a table.
-    up_to_symmetry : bool
-        Treat puzzles as equal if their canonical forms are equal (`canonical_forms`).
-    against : table, str or path, or a sequence of them
-        Tables, and files, folders or patterns. Rows whose puzzle is in one of them are left out
-        too. Rows that share only the solution with them are kept, and counted if both have a
-        solution column; ``column="solution"`` compares solutions.
-    mark : bool
-        Keep all rows, and add a column ``first`` that names the first row with the same puzzle,
-        such as ``test.csv#17``; it is empty in that row itself.
     on_progress : callable or True, optional
         See `Progress`.
     **settings
+        ``up_to_symmetry=True`` treats puzzles as equal if their canonical forms are equal
+        (`canonical_forms`). ``against`` is a table, or the name of a file, folder or pattern, or a
+        sequence of them: rows whose puzzle is in one of them are left out too. Rows that share only
+        the solution with them are kept, and counted if both have a solution column;
+        ``column="solution"`` compares solutions. ``mark=True`` keeps all rows, and adds a column
+        ``first`` that names the first row with the same puzzle, such as ``test.csv#17``; it is
+        empty in that row itself.
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,
         ``box``, ``rules``, ``regions``, ``rule_columns``, ``chunk``, ``filename``.
@@ -225,12 +212,12 @@ def dedupe(
     >>> dedupe(folder / "in.txt", folder / "out.csv", up_to_symmetry=True).kept
     1
     """
-    workers, files = settings_of(dedupe, settings, FileSettings)
-    others, what = each_of(against), "a file to compare with"
+    workers, wanted, files = settings_of(dedupe, settings, DedupeSettings, FileSettings)
+    others, what = each_of(wanted.against), "a file to compare with"
     inputs = table_or_each(inputs)
     known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
     with shown(on_progress, ROW_BAR) as tell:
-        search = _Repeats(known, bool(up_to_symmetry), bool(mark), files, tell)
+        search = _Repeats(known, wanted, files, tell)
         if output is None:
             return _kept_rows(search, inputs, Pool(**workers))
         target = path_of("the output", output)
@@ -251,7 +238,7 @@ def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
     with pool:
         made = table_of(spec, pool, search.settings.chunk, search.tell)
     is_kept = np.concatenate([np.zeros(0, np.bool_), *search.kept])
-    return rows_like(made, inputs, np.flatnonzero(is_kept | search.mark))
+    return rows_like(made, inputs, np.flatnonzero(is_kept | search.wanted.mark))
 
 
 def check_same_rules(corpus: Corpus, other: Corpus) -> None:
@@ -303,8 +290,7 @@ class _Repeats:
     """The search for repeated puzzles of a run of `dedupe`; the first fields are its arguments."""
 
     known: list[list[Any]]  # files and tables
-    up_to_symmetry: bool
-    mark: bool
+    wanted: DedupeSettings
     settings: FileSettings
     tell: Callable[[Progress], None]
     totals: DedupeSummary = field(default_factory=DedupeSummary)
@@ -327,10 +313,10 @@ class _Repeats:
 
     def over(self, corpus: Corpus) -> Spec:
         """Return the specification of *dedupe* over a corpus."""
-        if self.up_to_symmetry:
+        if self.wanted.up_to_symmetry:
             corpus.reader.main.check_has_forms()
         self.corpus, self.totals.solution_column = corpus, corpus.solution_column
-        table = partial(kept_table, self.mark)
+        table = partial(kept_table, self.wanted.mark)
         return Spec("dedupe", corpus, corpus.reader, table, self.work, self.totals)
 
     def work(
@@ -355,7 +341,7 @@ class _Repeats:
             totals.invalid += int(np.count_nonzero(~found.is_valid))
             totals.undecided += found.n_undecided
             totals.same_solution += int(np.count_nonzero(is_new & self._is_known_solution(found)))
-            if not self.mark:
+            if not self.wanted.mark:
                 return first, None
             return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
 
@@ -364,13 +350,13 @@ class _Repeats:
         yield from in_two_passes(blocks, pool, keys, decide, partial(written, read, write))
 
     def _keys(self, reader: Reader, with_solutions: bool) -> Callable[[Block], RowKeys]:
-        return partial(row_keys, reader, self.up_to_symmetry, with_solutions, self.secret)
+        return partial(row_keys, reader, self.wanted.up_to_symmetry, with_solutions, self.secret)
 
     def _learn(self, inputs: list[Any], pool: Pool) -> Iterator[Words]:
         """Add the keys of files or a table of ``against``; yield those of their solutions."""
         corpus, other = self.corpus, Corpus(inputs, self.settings)
         check_same_rules(corpus, other)
-        if self.up_to_symmetry:
+        if self.wanted.up_to_symmetry:
             other.reader.main.check_has_forms()
         self.source = -1
         keys = self._keys(other.reader, None not in (corpus.solution_column, other.solution_column))

@@ -252,7 +252,9 @@ def _label_of(k: int, names: list[str], *series: Series) -> tuple[str, dict[str,
 
 def _name_workers(axes: Axes, series: list[Series], y: str) -> None:
     """Name the axes of a picture against workers, and list the omitted series."""
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     left_out: dict[str, list[str]] = {}
     for one in series:
         why = why_no_speedup(one)
