@@ -31,13 +31,13 @@ MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a ten
 
 # Heading of the list of commands -> the commands, each with its module.
 _GROUPS = {
-    "Tables of puzzles": {"solve": "rows", "dedupe": "rows", "generate": "rows"},
+    "Tables of puzzles": {"solve": "tables", "dedupe": "tables", "generate": "tables"},
     "Learning": {
-        "partition": "learning",
-        "rate": "learning",
-        "augment": "learning",
-        "audit": "learning",
-        "evaluate": "learning",
+        "partition": "tables",
+        "rate": "tables",
+        "augment": "tables",
+        "audit": "tables",
+        "evaluate": "tables",
     },
     "One problem": {
         "count": "count",
