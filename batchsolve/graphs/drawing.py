@@ -41,7 +41,7 @@ from batchsolve.engines.priced import in_order
 from batchsolve.errors import InputError, counted
 from batchsolve.graphs.solution_graph import Nodes, SolutionGraph
 from batchsolve.interrupts import check_interrupt
-from batchsolve.problems.exact_cover import ExactCover, owners_of
+from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of
 
 MEGABYTE = 2**20
 FIRST_NODES = 8192  # for which a diagram has room at first
@@ -156,34 +156,24 @@ def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | Non
     options : ndarray of int64
         The number in the whole problem of each remaining option.
     """
-    indptr, items = problem.indptr, problem.indices.astype(np.int64)
-    colors = (
-        np.zeros(items.size, np.int64) if problem.colors is None else problem.colors.astype(int)
-    )
-    owner = owners_of(problem)
-    held = np.full(problem.n_items, -1)  # the colour that an item has; 0: covered; -1: neither
-    chosen: list[int] = []
-    following = sorted(set(map(int, stack)))
+    items, owner = problem.indices.astype(np.int64), owners_of(problem)
+    is_primary = np.arange(problem.n_items) < problem.n_primary
+    chosen = sorted(set(map(int, stack)))
     while True:
-        for o in following:
-            entries = slice(indptr[o], indptr[o + 1])
-            if np.any(_is_barred(held[items[entries]], colors[entries])):
-                return np.array(chosen), None, np.empty(0, np.int64)
-            held[items[entries]] = colors[entries]
-        chosen += following
-        is_left = np.ones(problem.n_options, np.bool_)
-        is_left[owner[_is_barred(held[items], colors)]] = False
+        in_no_cover = np.array(chosen), None, np.empty(0, np.int64)
+        if problem.clash_position(chosen) >= 0:
+            return in_no_cover
+        held = held_by(problem, chosen)
+        is_left = fitting(problem, held)
         is_left[chosen] = False
-        sizes = np.bincount(items[is_left[owner]], minlength=problem.n_items)[: problem.n_primary]
-        is_open = held[: problem.n_primary] < 0
-        if np.any(is_open & (sizes == 0)):
-            return np.array(chosen), None, np.empty(0, np.int64)
-        forced = is_open & (sizes == 1)
-        if not forced.any():
+        sizes = np.bincount(items[is_left[owner]], minlength=problem.n_items)
+        is_open = is_primary & (held < 0)
+        if np.any(sizes[is_open] == 0):
+            return in_no_cover
+        is_forced = is_open & (sizes == 1)
+        if not is_forced.any():
             break
-        is_forced = np.zeros(problem.n_items, np.bool_)
-        is_forced[: problem.n_primary] = forced
-        following = np.unique(owner[is_forced[items] & is_left[owner]]).tolist()
+        chosen = np.union1d(chosen, owner[is_forced[items] & is_left[owner]]).astype(int).tolist()
     number = np.cumsum(held < 0) - 1
     # an entry whose colour its item has already rules nothing out any more
     kept = is_left[owner] & (held[items] < 0)
@@ -194,14 +184,9 @@ def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | Non
         number[items[kept]],
         int((held < 0).sum()),
         int(is_open.sum()),
-        colors=colors[kept],
+        colors=None if problem.colors is None else problem.colors[kept],
     )
-    return np.array(sorted(chosen), np.int64), left, options
-
-
-def _is_barred(held: Ints, colors: Ints) -> Bools:
-    """Return True for each entry whose item is covered, or has another colour."""
-    return (held == 0) | ((held > 0) & (held != colors))
+    return np.array(chosen, np.int64), left, options
 
 
 def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) -> SolutionGraph:
