@@ -18,6 +18,7 @@ from batchsolve.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.errors import InputError, counted, warn_once
+from batchsolve.pictures.page import html_table
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
@@ -113,15 +114,9 @@ class Count(InWords):
 
     def _repr_html_(self) -> str:
         """Return the sums as a table for a notebook."""
-        facts = {
-            "solutions": f"{self.count:,}",
-            "complete": "yes" if self.complete else "no",
-            "nodes": f"{self.nodes:,}",
-            "seconds": f"{self.seconds:.1f}",
-            "engine": self.engine,
-        }
-        rows = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in facts.items())
-        return f"<table>{rows}</table>"
+        done = "yes" if self.complete else "no"
+        facts = [f"{self.count:,}", done, f"{self.nodes:,}", f"{self.seconds:.1f}", self.engine]
+        return html_table([["solutions", "complete", "nodes", "seconds", "engine"], facts])
 
 
 @overload
