@@ -767,6 +767,26 @@ class PuzzleSettings:
 
 
 @dataclass(frozen=True)
+class ImageSettings:
+    """The images that `augment` draws.
+
+    Attributes
+    ----------
+    seed : int
+        Seed of the random numbers.
+    original : bool
+        Write each row itself before its images.
+    """
+
+    seed: int = setting(0, metavar="S", heading="Solutions")
+    original: bool = setting(False, heading="Solutions")
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "seed", seed_of(self.seed))
+
+
+@dataclass(frozen=True)
 class RateSettings:
     """The columns that `rate` adds beside ratings, and its techniques.
 
@@ -1027,17 +1047,24 @@ class EvaluateFields(RuledFields, total=False):
     chunk: int | None
 
 
-class AugmentFields(RuledFields, total=False):
-    """The keywords of `augment`."""
+class GivenFields(RuledFields, total=False):
+    """Workers, and the `FileSettings` of grids with any rules and given solutions."""
 
     solution_column: str | None
+
+
+class AugmentFields(GivenFields, total=False):
+    """The keywords of `augment`."""
+
+    seed: int | None
+    original: bool
 
 
 class AugmentFileFields(AugmentFields, RunFields, total=False):
     """The keywords of `augment_file`."""
 
 
-class AuditFields(AugmentFields, total=False):
+class AuditFields(GivenFields, total=False):
     """The keywords of `audit` and `partition`."""
 
     chunk: int | None
@@ -1052,7 +1079,7 @@ class DedupeFields(AuditFields, total=False):
     filename: bool
 
 
-class SolveFields(RowFields, AugmentFields, total=False):
+class SolveFields(RowFields, GivenFields, total=False):
     """The keywords of `solve_table` and `solve_stream`."""
 
     stats: bool

@@ -27,6 +27,7 @@ from batchsolve.settings import (
     EvaluateSettings,
     FileSettings,
     GenerateFileFields,
+    ImageSettings,
     PartSettings,
     PuzzleSettings,
     RateFileFields,
@@ -193,10 +194,7 @@ def augment(
     n: Annotated[
         int, solution_option("--number", "-n", metavar="K", help="Images of each row.")
     ] = 1,
-    seed: Annotated[int, solution_option(metavar="S", help="Seed of the random numbers.")] = 0,
-    original: Annotated[
-        bool, solution_option(help="Write each row itself before its images.")
-    ] = False,
+    wanted: ImageSettings,
     workers: WorkerOptions,
     files: Annotated[FileSettings, AugmentFileFields],
     printing: JsonSummary,
@@ -211,7 +209,7 @@ def augment(
     from batchsolve.runs.augment import augment_file
 
     task = augment_file, workers, inputs, output, n
-    summary = printing.rows_of(*task, seed=seed, original=original, files=files)
+    summary = printing.rows_of(*task, **vars(wanted), files=files)
     return answered(summary, printing, summary.columns, output=output)
 
 

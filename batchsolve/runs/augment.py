@@ -24,7 +24,7 @@ from batchsolve.settings import (
     AugmentFields,
     AugmentFileFields,
     FileSettings,
-    seed_of,
+    ImageSettings,
     settings_of,
     whole_number,
 )
@@ -95,36 +95,18 @@ class AugmentSummary(Sums):
 
 @overload
 def augment(
-    table: Frame,
-    n: int = 1,
-    *,
-    seed: int | None = None,
-    original: bool = False,
-    on_progress: OnProgress = None,
-    **settings: Unpack[AugmentFields],
+    table: Frame, n: int = 1, *, on_progress: OnProgress = None, **settings: Unpack[AugmentFields]
 ) -> Frame: ...
 
 
 @overload
 def augment(
-    table: Any,
-    n: int = 1,
-    *,
-    seed: int | None = None,
-    original: bool = False,
-    on_progress: OnProgress = None,
-    **settings: Unpack[AugmentFields],
+    table: Any, n: int = 1, *, on_progress: OnProgress = None, **settings: Unpack[AugmentFields]
 ) -> pa.Table: ...
 
 
 def augment(
-    table: Any,
-    n: int = 1,
-    *,
-    seed: int | None = None,
-    original: bool = False,
-    on_progress: OnProgress = None,
-    **settings: Unpack[AugmentFields],
+    table: Any, n: int = 1, *, on_progress: OnProgress = None, **settings: Unpack[AugmentFields]
 ) -> Any:
     """Return a table with random images of each row: the same puzzle, written otherwise.
 
@@ -138,14 +120,12 @@ def augment(
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
     n : int
         Images of each row. A row with fewer different ones has all of them.
-    seed : int, optional
-        From 0 to 2¹²⁸ - 1. The images of row i depend on the seed, i and the row alone. By default
-        each call draws a new seed, and logs it.
-    original : bool
-        Write each row itself before its images, which then differ from it, too.
     on_progress : callable or True, optional
         See `Progress`.
     **settings
+        ``seed``, from 0 to 2¹²⁸ - 1: the images of row i depend on the seed, i and the row alone;
+        by default each call draws a new one, and logs it. ``original=True`` writes each row itself
+        before its images, which then differ from it, too.
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,
         ``box``, ``rules``, ``regions``, ``rule_columns``.
@@ -172,12 +152,12 @@ def augment(
     >>> {canonical(text) for text in images["puzzle"].to_pylist()}
     {'...1.2....3.4...'}
     """
-    drawing = _drawing(n, seed, original)
-    workers, files = settings_of(augment, settings, FileSettings)
-    size = TASKS.divided_by(drawing["n"] + drawing["original"])
+    n = whole_number("the number of images", n, 1, MOST_IMAGES)
+    settings = {"seed": None, **settings}
+    workers, wanted, files = settings_of(augment, settings, ImageSettings, FileSettings)
     sources = [TableSource(without_views(arrow_table(table)))]
-    corpus = Corpus(sources, files, size=size)
-    spec = _augmenting(corpus, **drawing)
+    corpus = Corpus(sources, files, size=TASKS.divided_by(n + wanted.original))
+    spec = _augmenting(corpus, n, wanted)
     with Pool(**workers) as pool:
         made = table_of(spec, pool, on_progress=on_progress)
     if spec.totals.invalid:
@@ -192,8 +172,6 @@ def augment_file(
     output: str | os.PathLike[str],
     n: int = 1,
     *,
-    seed: int | None = 0,
-    original: bool = False,
     on_progress: OnProgress = None,
     **settings: Unpack[AugmentFileFields],
 ) -> AugmentSummary:
@@ -209,14 +187,11 @@ def augment_file(
         every number of workers, and after a resume.
     n : int
         As in `augment`.
-    seed : int or None
-        As in `augment`; None draws one, and 0 is the default: a file can be made again.
-    original : bool
-        As in `augment`.
     on_progress : callable or True, optional
         See `Progress`.
     **settings
-        As in `augment`; and ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``.
+        As in `augment`; but by default ``seed`` is 0, so that the file can be made again. And
+        ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``.
 
     Returns
     -------
@@ -238,29 +213,23 @@ def augment_file(
     >>> summary.rows, summary.images, summary.short  # all images of a blank grid are the same
     (2, 6, 1)
     """
-    drawing = _drawing(n, seed, original)
-    workers, files = settings_of(augment_file, settings, FileSettings)
+    n = whole_number("the number of images", n, 1, MOST_IMAGES)
+    workers, wanted, files = settings_of(augment_file, settings, ImageSettings, FileSettings)
 
     def spec(paths: list[str], output: Output) -> Spec:
-        share = drawing["n"] + drawing["original"]
-        return _augmenting(corpus_of(open_all(paths), files, output, share), **drawing)
+        corpus = corpus_of(open_all(paths), files, output, n + wanted.original)
+        return _augmenting(corpus, n, wanted)
 
     summary: AugmentSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
     return summary
 
 
-def _drawing(n: int, seed: int | None, original: bool) -> dict[str, Any]:
-    """Return the arguments of `augment`, checked."""
-    n = whole_number("the number of images", n, 1, MOST_IMAGES)
-    return {"n": n, "seed": seed_of(seed), "original": bool(original)}
-
-
-def _augmenting(corpus: Corpus, n: int, seed: int, original: bool) -> Spec:
+def _augmenting(corpus: Corpus, n: int, wanted: ImageSettings) -> Spec:
     """Return the specification of *augment*."""
     # JSON has no integers as large as seeds
-    same = {"n": n, "seed": str(seed), "original": original}
-    table = partial(_image_table, n=n, seed=seed, original=original)
-    totals = AugmentSummary(seed=seed)
+    same = {"n": n, "seed": str(wanted.seed), "original": wanted.original}
+    table = partial(_image_table, n=n, seed=wanted.seed, original=wanted.original)
+    totals = AugmentSummary(seed=wanted.seed)
     return Spec(
         "augment", corpus, corpus.reader, table, with_numbers_of_rows, totals=totals, same=same
     )
