@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at, places_of
+from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at
 from batchsolve.core import native
 from batchsolve.problems.rules import MOST_DIGITS, RELATIONS, Cells, Rules, digit_sets
 
@@ -78,30 +78,6 @@ def relations_of(n: int) -> Words:
     return table
 
 
-def find_digit_sets(
-    rules: RowRules, grids: Bytes, first: int, options: npt.NDArray[np.uint32]
-) -> None:
-    """Find the options that choose the digits of cages in solved grids with the rules of row 0.
-
-    Parameters
-    ----------
-    rules : RowRules
-    grids : ndarray of uint8, shape (n, n_cells)
-    first : int
-        The first of these options.
-    options : ndarray of uint32, shape (n, number of cages)
-        Receives them.
-    """
-    for cage in range(options.shape[1]):
-        cells = rules.cage_cells[rules.cells_of[cage] : rules.cells_of[cage + 1]]
-        digits = grids[:, cells].astype(np.uint64) - np.uint64(1)
-        held = np.bitwise_or.reduce(np.uint64(1) << digits, axis=1)
-        sets = rules.digit_sets[slice(*rules.sets_of[cage])]
-        order = np.argsort(sets)
-        options[:, cage] = first + order[np.searchsorted(sets, held, sorter=order)]
-        first += sets.size
-
-
 def may_clash(rules: Rules, grids: Bytes) -> Bools:
     """Return True for each grid with a clash by rules of all rows; of many digits, for all."""
     n = rules.n_digits
@@ -123,44 +99,6 @@ def may_clash(rules: Rules, grids: Bytes) -> Bools:
         excluded[1 : n + 1] = ~relations_of(n)[RELATION_NAMES.index(name), 0].astype(bits.dtype)
         wrong |= excluded[grids[:, a]] & bits[b] != 0
     return np.asarray(wrong)
-
-
-def follow_sums(rules: RowRules, rows: Ints, grids: Bytes, right: Bools) -> None:
-    """Set to False the entries of full grids whose cages have other sums, or that marks exclude.
-
-    Parameters
-    ----------
-    rules : RowRules
-    rows : ndarray of int64, shape (n,)
-        The row of `rules` whose rules hold for each grid.
-    grids : ndarray of uint8, shape (n, n_cells)
-    right : ndarray of bool, shape (n,)
-        Updated. Entries that are False stay so, and their grids may hold any digits; the digits of
-        cages differ in the others.
-    """
-    some = np.flatnonzero(right)
-    if rules.allowed.shape[1]:
-        digits = grids[some].astype(np.uint64) - np.uint64(1)
-        right[some] = (rules.allowed[rows[some]] >> digits & np.uint64(1)).all(axis=1)
-        some = some[right[some]]
-    cages = places_of(rules.cages_of[rows[some]], rules.n_said[rows[some]])
-    grid_of = np.repeat(some, rules.n_said[rows[some]])
-    begins, ends = rules.sets_of[cages].T
-    cages, grid_of = cages[begins >= 0], grid_of[begins >= 0]
-    begins, has_sets = begins[begins >= 0], (begins < ends)[begins >= 0]
-    sizes = rules.cells_of[cages + 1] - rules.cells_of[cages]
-    cells = rules.cage_cells[places_of(rules.cells_of[cages], sizes)]
-    held = grids[np.repeat(grid_of, sizes), cells]
-    sums = np.bincount(np.repeat(np.arange(cages.size), sizes), held, cages.size)
-    is_right = has_sets.copy()  # all sets of a cage have one sum
-    is_right[has_sets] = sums[has_sets] == _sums_of(rules.digit_sets[begins[has_sets]])
-    right[grid_of[~is_right]] = False
-
-
-def _sums_of(digit_sets: Words) -> Ints:
-    """Return the sum of the digits of each set."""
-    digits = np.arange(int(digit_sets.max(initial=0)).bit_length())
-    return (digit_sets.astype(np.int64)[:, None] >> digits & 1) @ (digits + 1)
 
 
 # ---- rules of rows --------------------------------------------------------------------------
@@ -250,6 +188,18 @@ class Given(NamedTuple):
             cells_of,
             self.cage_cells[which_cells],
         )
+
+    def follow(self, grids: Bytes) -> Bools:
+        """Return True for each full grid, one a row, that has the sums and no excluded digit."""
+        right: Bools = np.ones(len(grids), np.bool_)
+        if self.allowed.shape[1]:
+            digits = grids.astype(np.uint64) - np.uint64(1)
+            right &= (self.allowed >> digits & np.uint64(1)).all(axis=1)
+        row_of = np.repeat(np.arange(len(grids)), np.diff(self.cages_of))
+        cage_of = np.repeat(np.arange(len(row_of)), np.diff(self.cells_of))
+        sums = np.bincount(cage_of, grids[row_of[cage_of], self.cage_cells], len(row_of))
+        right[row_of[(self.totals != NO_SUM) & (sums != self.totals)]] = False
+        return right
 
 
 def _cages_of(rules: Rules) -> list[Any]:

@@ -46,8 +46,6 @@ from batchsolve.problems.rule_arrays import (
     Given,
     RowRules,
     core_rules,
-    find_digit_sets,
-    follow_sums,
     may_clash,
     relations_of,
     row_rules,
@@ -224,8 +222,7 @@ class Variant(GridProblem):
     @cached_property
     def _n_sets(self) -> list[int]:
         """The number of sets of digits of each cage."""
-        said = self.row_rules.sets_of[: len(self.rules.cages)]
-        return [end - begin for begin, end in said.tolist()]
+        return [len(cage.digit_sets(self.n_digits)) for cage in self.rules.cages]
 
     @property
     def cover_size(self) -> int:
@@ -236,9 +233,15 @@ class Variant(GridProblem):
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
         first = self.n_cells * self.n_digits
         marks = np.full((len(grids), self.n_marks), first, np.uint32)
-        sets = np.empty((len(grids), len(self.rules.cages)), np.uint32)
-        find_digit_sets(self.row_rules, grids, first + self.n_marks, sets)
-        return np.concatenate([marks, sets], axis=1)
+        chosen, first = [marks], first + self.n_marks
+        for cage in self.rules.cages:
+            sets = np.array(cage.digit_sets(self.n_digits), np.uint64)
+            digits = grids[:, cage.cells].astype(np.uint64) - np.uint64(1)
+            held = np.bitwise_or.reduce(np.uint64(1) << digits, axis=1)
+            order = np.argsort(sets)
+            chosen.append((first + order[np.searchsorted(sets, held, sorter=order)])[:, None])
+            first += sets.size
+        return np.concatenate(chosen, axis=1).astype(np.uint32)
 
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
@@ -253,7 +256,8 @@ class Variant(GridProblem):
         if not any(a.size for a in (rules.regions, rules.allowed, rules.pairs, rules.sets_of)):
             return ~may_clash(self.rules, grids)
         right = super().follow_rules(grids)  # all rules but sums and marks
-        follow_sums(rules, self.rows_of(np.arange(len(grids))), grids, right)
+        some = np.flatnonzero(right)
+        right[some] = self.given.take(self.rows_of(some)).follow(grids[some])
         return right
 
     def cell_name(self, cell: int) -> str:
@@ -442,7 +446,6 @@ class Variants(Variant):
 
     def __init__(self, rules: Rules, given: Given) -> None:
         super().__init__(rules)
-        _check_places(given, rules)
         _check_regions(given.regions, rules)
         self._given = given
 
@@ -548,27 +551,3 @@ def _check_regions(regions: Bytes, rules: Rules) -> None:
         row, region = wrong[0].tolist()
         size = sizes[row, region]
         raise ProblemError(f"row {row}: region {region} has {size} cells; each region has {n}")
-
-
-def _check_places(given: Given, rules: Rules) -> None:
-    """Raise `ProblemError` unless the arrays of rows fit together and name cells that are there."""
-    n_rows = len(given.cages_of) - 1
-    lists = (
-        (given.pairs_of, n_rows, len(given.pairs)),
-        (given.cages_of, n_rows, len(given.totals)),
-        (given.cells_of, len(given.totals), len(given.cage_cells)),
-    )
-    fit = all(
-        len(begins) == n + 1
-        and begins[0] == 0
-        and begins[-1] == end
-        and (np.diff(begins) >= 0).all()
-        for begins, n, end in lists
-    )
-    fit &= given.regions.dtype == np.uint8 and given.allowed.dtype == np.uint64
-    fit &= len(given.regions) == len(given.allowed) == n_rows
-    fit &= given.allowed.shape[1] in (0, rules.n_cells)
-    fit &= int(np.diff(given.cells_of).max(initial=1)) <= rules.n_digits
-    cells = max(given.cage_cells.max(initial=0), given.pairs[:, :2].max(initial=0))
-    if not fit or cells >= rules.n_cells or given.pairs[:, 2].max(initial=0) >= len(RELATION_NAMES):
-        raise ProblemError("the rules of rows name cells, relations or lists that are not there")
