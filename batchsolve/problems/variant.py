@@ -367,10 +367,7 @@ def grid_problem(
     return _variant(grid_rules(n_digits, box, rules, regions, drawing=drawing))
 
 
-@lru_cache(maxsize=256)
-def _variant(rules: Rules) -> Variant:
-    """Return a shared `Variant`."""
-    return Variant(rules)
+_variant = lru_cache(maxsize=256)(Variant)  # shared
 
 
 @lru_cache(maxsize=256)

@@ -111,13 +111,7 @@ class RuleColumns:
         except InputError:
             if not {REGIONS, CONSTRAINTS}.intersection(self.names):
                 raise
-            return Variant(self._rules(self.rules, has_boxes=False))
-
-    def _rules(
-        self, rules: str | None, regions: str | None = None, has_boxes: bool = True
-    ) -> Rules:
-        """Return the rules of a row with these names and regions."""
-        return grid_rules(self.n_digits, self.box, rules, regions, has_boxes, self.drawing)
+            return Variant(self.base(has_regions=True))
 
     def problem(self, rules: str = "", regions: str | None = None) -> GridProblem:
         """Return the problem of rows with these rules, and regions, of their own."""
@@ -198,7 +192,7 @@ class RuleColumns:
         names = self._all(rules, *(said.names if said else ()))
         regions = None if has_regions else text or self.regions
         has_boxes = not has_regions and (said is None or said.has_boxes)
-        return self._rules(names, regions, has_boxes)
+        return grid_rules(self.n_digits, self.box, names, regions, has_boxes, self.drawing)
 
     def _parts_of_own(
         self,
