@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from batchsolve.engines import UNLIMITED, Outcome, Task, check_support, registered
 from batchsolve.engines.walk import Rest, Tally, search_batch
-from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of
+from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, options_with, owners_of
 
 SOLVER = "glucose4"  # with proofs of uniqueness, the fastest of those that release the interpreter
 MOST_BLOCKED = 100  # covers below one stack before it is cut: blocking clauses slow the solver down
@@ -154,12 +154,9 @@ class _Formula:
 
     def choices(self, stack: list[int]) -> list[int]:
         """Return the options of the branch item below a stack that is not a cover, ascending."""
-        problem, held = self._problem, held_by(self._problem, stack)
-        item = np.flatnonzero(held[: problem.n_primary] < 0)[0]
-        places = np.flatnonzero(problem.indices == item)
-        options = np.searchsorted(problem.indptr, places, side="right") - 1
-        choices: list[int] = options[fitting(problem, held)[options]].tolist()
-        return choices
+        held = held_by(self._problem, stack)
+        item = int(np.flatnonzero(held[: self._problem.n_primary] < 0)[0])
+        return options_with(self._problem, item, stack).tolist()
 
     def covers(self, stack: list[int], known: list[list[int]], most: int) -> list[list[int]]:
         """Add covers below a stack to the known ones, up to `most`; return them in tree order."""

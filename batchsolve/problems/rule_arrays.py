@@ -1,9 +1,12 @@
-"""The rules of grids, packed as arrays for the core.
+"""The rules of grids as arrays: those that rows have of their own, and those that the core takes.
 
-Rows that share houses and named rules differ in regions, marks, pairs of cells and cages. `Given`
-holds these as they are read. `RowRules` adds the
-sets of digits that fill each cage, and the implied cages: the digits of a house have a known sum
-(``core/cages/implied.h``).
+Rules of grids have three forms:
+
+* `Rules` are what users say: about one grid, or about all rows of a table;
+* `OwnRules` are what the rows of a table say: their regions, marks, pairs of cells and cages;
+* the core takes shared rules from `core_rules` and those of rows as `RowRules`, which add the sets
+  of digits that fill each cage, and implied cages: the digits of a house have a known sum
+  (``core/cages/implied.h``).
 
 Options are numbered as in `batchsolve.problems.variant`: those of the cells, then one that chooses
 the marks if there are any, then those that choose the digits of cages.
@@ -109,8 +112,8 @@ NO_SUM = -(2**60)
 _MOST_DIGITS = 12  # for more, the sets of all sizes and sums are too many to list them
 
 
-class Given(NamedTuple):
-    """The rules of n rows, as they are given."""
+class OwnRules(NamedTuple):
+    """The rules that n rows have beyond those that they share."""
 
     regions: Bytes  # (n, n_cells) or (n, 0): region of every cell, 0 .. N - 1
     allowed: Words  # (n, n_cells) or (n, 0): digits that marks leave, as bits
@@ -122,7 +125,7 @@ class Given(NamedTuple):
     cage_cells: Shorts
 
     @classmethod
-    def of(cls, rows: Sequence[Rules], regions: Bytes) -> Given:
+    def of(cls, rows: Sequence[Rules], regions: Bytes) -> OwnRules:
         """Return the marks, pairs, cages and groups of rows, and these regions."""
         n_cells, all_digits = rows[0].n_cells, (1 << rows[0].n_digits) - 1
         allowed = np.full((len(rows), n_cells if any(r.marks for r in rows) else 0), all_digits)
@@ -144,14 +147,14 @@ class Given(NamedTuple):
         )
 
     @classmethod
-    def blank(cls, n_rows: int) -> Given:
+    def blank(cls, n_rows: int) -> OwnRules:
         """Return n rows without rules."""
         none, begin = np.zeros(0, np.int64), np.zeros(n_rows + 1, np.int64)
         regions, allowed = np.empty((n_rows, 0), np.uint8), np.empty((n_rows, 0), np.uint64)
         pairs, cells = np.empty((0, 3), np.uint16), np.empty(0, np.uint16)
         return cls(regions, allowed, begin, pairs, begin.copy(), none, begin[:1].copy(), cells)
 
-    def with_more(self, other: Given) -> Given:
+    def with_more(self, other: OwnRules) -> OwnRules:
         """Append the pairs and cages of other rules, row by row."""
         n_rows = len(self.cages_of) - 1
         order = np.arange(2 * n_rows).reshape(2, n_rows).T.ravel()  # row by row: these, then others
@@ -173,12 +176,12 @@ class Given(NamedTuple):
             cages_of=both.cages_of[::2].copy(),
         )
 
-    def take(self, rows: Ints) -> Given:
+    def take(self, rows: Ints) -> OwnRules:
         """Return the rules of these rows."""
         pairs_of, which_pairs = lists_at(self.pairs_of, rows)
         cages_of, which_cages = lists_at(self.cages_of, rows)
         cells_of, which_cells = lists_at(self.cells_of, which_cages)
-        return Given(
+        return OwnRules(
             self.regions[rows],
             self.allowed[rows],
             pairs_of,
@@ -214,7 +217,7 @@ class RowRules(NamedTuple):
     The cages of a row are the given ones, then the implied ones.
     """
 
-    regions: Bytes  # as in `Given`
+    regions: Bytes  # as in `OwnRules`
     allowed: Words
     pairs_of: Ints
     pairs: Shorts
@@ -249,14 +252,14 @@ def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> tuple[Ints,
     return ranges, np.array(sets, np.uint64)
 
 
-def row_rules(shared: Rules, given: Given) -> RowRules:
+def row_rules(shared: Rules, given: OwnRules) -> RowRules:
     """Pack the rules of rows for the core.
 
     Parameters
     ----------
     shared : Rules
         Their houses are those of all rows.
-    given : Given
+    given : OwnRules
 
     Raises
     ------

@@ -47,7 +47,7 @@ from batchsolve.json_records import (
     whole,
 )
 from batchsolve.problems.attributes import array_of, whole_numbers
-from batchsolve.problems.exact_cover import ExactCover, held_by
+from batchsolve.problems.exact_cover import ExactCover, options_with
 
 _HEADER_FORM: Form = {
     "batchsolve": ("'stacks'", lambda value: value == "stacks"),
@@ -358,7 +358,7 @@ def can_branch(
         return False
     taken = problem.entries_of(stack[stack < problem.n_options])[1]
     used = int(np.count_nonzero(problem.indices[taken] == item - 1))
-    least, most = (1, 1) if problem.bounds is None else problem.bounds[item - 1].tolist()
+    least, most = problem.bounds_of(item - 1)
     return bool(used + 1 == most and used < least)
 
 
@@ -379,18 +379,8 @@ def options_of_branch(
 ) -> list[int]:
     """Return the options by which a branch extends a stack, without bounds of items."""
     item, first, last = branch
-    first, last = min(first, problem.n_options), min(last, problem.n_options)
-    begin, end = problem.indptr[[first, last]]
-    owners = np.repeat(np.arange(first, last), np.diff(problem.indptr[first : last + 1]))
-    options = owners[problem.indices[begin:end] == item - 1]
-    offsets, entries = problem.entries_of(options)
-    held = held_by(problem, stack.tolist())[problem.indices[entries]]
-    fits = held < 0
-    if problem.colors is not None:
-        fits |= (held > 0) & (problem.colors[entries] == held)
-    if options.size:
-        options = options[np.logical_and.reduceat(fits, offsets[:-1])]
-    return [*map(int, options)]
+    options = options_with(problem, item - 1, stack.tolist()).tolist()
+    return [o for o in options if first <= o < last]
 
 
 Group = tuple[ExactCover, Stacks]

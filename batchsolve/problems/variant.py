@@ -43,7 +43,7 @@ from batchsolve.problems.overlaps import (
 from batchsolve.problems.rule_arrays import (
     NO_SUM,
     RELATION_NAMES,
-    Given,
+    OwnRules,
     RowRules,
     core_rules,
     may_clash,
@@ -95,10 +95,10 @@ class Variant(GridProblem):
         self._is_frozen = True
 
     @property
-    def given(self) -> Given:
+    def given(self) -> OwnRules:
         """The marks and the cages, as the rules of one row."""
         none = np.empty((1, 0), np.uint8)
-        return Given.of([replace(self.rules, groups=(), pairs=())], none)
+        return OwnRules.of([replace(self.rules, groups=(), pairs=())], none)
 
     @property
     def row_rules(self) -> RowRules:
@@ -432,7 +432,7 @@ class Variants(Variant):
     ----------
     rules : Rules
         The shared rules. If there are regions: rows, then columns, then others.
-    given : Given
+    given : OwnRules
         The rules of each row beyond them.
 
     Raises
@@ -441,7 +441,7 @@ class Variants(Variant):
         If a region of some row does not have N cells, or a cage has too many sets of digits.
     """
 
-    def __init__(self, rules: Rules, given: Given) -> None:
+    def __init__(self, rules: Rules, given: OwnRules) -> None:
         super().__init__(rules)
         _check_regions(given.regions, rules)
         self._given = given
@@ -463,10 +463,10 @@ class Variants(Variant):
             regions = np.empty((len(rows), 0), np.uint8)
         for each in rows:
             each.checked()
-        return cls(shared, Given.of(rows, regions))
+        return cls(shared, OwnRules.of(rows, regions))
 
     @property
-    def given(self) -> Given:
+    def given(self) -> OwnRules:
         """The given rules of each row."""
         return self._given
 

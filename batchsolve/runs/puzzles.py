@@ -18,7 +18,7 @@ from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
-from batchsolve.problems.rule_arrays import Given
+from batchsolve.problems.rule_arrays import OwnRules
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, Variants
@@ -336,14 +336,14 @@ class Maker:
         seed = np.random.SeedSequence(self.wanted.seed, spawn_key=(use,) if use else ())
         return np.asarray(seed.generate_state(2, np.uint64), np.uint64)
 
-    def _draw(self, numbers: Ints, made: Made, rows: Ints) -> tuple[Ints, Given | None, Texts]:
+    def _draw(self, numbers: Ints, made: Made, rows: Ints) -> tuple[Ints, OwnRules | None, Texts]:
         """Draw the rules of some rows.
 
         Returns
         -------
         rows : ndarray of int64
             Those that have a solved grid.
-        given : Given or None
+        given : OwnRules or None
             Their rules, if they have rules of their own.
         texts : dict of str to ndarray of object
             The columns of these rules.
@@ -364,7 +364,9 @@ class Maker:
         mine = numbers[rows], made.attempts[rows], made.solutions[rows]
         return rows, *self.drawn.drawn(given, keys, *mine)
 
-    def _dig(self, given: Given | None, wish: Wish, numbers: Ints, made: Made, rows: Ints) -> None:
+    def _dig(
+        self, given: OwnRules | None, wish: Wish, numbers: Ints, made: Made, rows: Ints
+    ) -> None:
         """Make the puzzles of some rows, whose own rules and solutions may be given."""
         problem = self.problem if given is None else Variants(self.problem.rules, given)
         part = Made(*(array[rows] for array in made))

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from batchsolve.arrays import Bytes, Ints, Shorts, begins_of
 from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, prefixed
-from batchsolve.formats.grid_rules import PAIR_SIGNS, STRICT, GridRules
-from batchsolve.problems.rule_arrays import RELATION_NAMES, Given
+from batchsolve.formats.rule_texts import PAIR_SIGNS, STRICT, RuleReader
+from batchsolve.problems.rule_arrays import RELATION_NAMES, OwnRules
 from batchsolve.problems.rules import MOST_SETS, RELATIONS, Rules
 from batchsolve.settings import PuzzleSettings, words_of
 from batchsolve.tables.rule_columns import CAGES, CONSTRAINTS, MARKS, PAIRS, REGIONS, SUMS
@@ -115,9 +115,9 @@ class DrawnRules:
         there[CONSTRAINTS] = self.lines is not None
         return tuple(name for name, is_there in there.items() if is_there)
 
-    def regions(self, keys: Keys, rows: Ints, attempts: Ints) -> Given:
+    def regions(self, keys: Keys, rows: Ints, attempts: Ints) -> OwnRules:
         """Return the rules of rows before they have solutions: their regions."""
-        given = Given.blank(len(rows))
+        given = OwnRules.blank(len(rows))
         if not self.has_regions:
             return given
         regions = native.draw_regions(keys, rows, attempts, self.rules.n_digits)
@@ -125,12 +125,12 @@ class DrawnRules:
 
     def drawn(
         self,
-        given: Given,
+        given: OwnRules,
         keys: tuple[Keys, Keys],
         rows: Ints,
         attempts: Ints,
         solutions: Bytes,
-    ) -> tuple[Given, Texts]:
+    ) -> tuple[OwnRules, Texts]:
         """Return the rules of rows and the texts of their columns, given regions and solutions.
 
         The keys are those of cages and of lines.
@@ -159,7 +159,7 @@ class DrawnRules:
         found = native.draw_lines(keys[1], rows, attempts, solutions, numbers, *sizes, gap)
         lines = [[(LINES[kind], cells) for kind, cells in some] for some in found]
         each = [_rules_of(some, self.rules) for some in lines]
-        own = Given.of(each, given.regions[:, :0]) if each else Given.blank(0)
+        own = OwnRules.of(each, given.regions[:, :0]) if each else OwnRules.blank(0)
         return given.with_more(own), self.texts(given, lines)
 
     def _pairs(self, kind: str, solutions: Bytes) -> Shorts:
@@ -185,7 +185,7 @@ class DrawnRules:
             pairs[:, :, 2] = table[one, other]
         return pairs
 
-    def texts(self, given: Given, lines: Sequence[list[Line]] = ()) -> Texts:
+    def texts(self, given: OwnRules, lines: Sequence[list[Line]] = ()) -> Texts:
         """Return the texts of the columns of rows with these rules and lines."""
         n = self.rules.n_digits
         found: dict[str, list[str]] = {}
@@ -201,7 +201,7 @@ class DrawnRules:
             found[CONSTRAINTS] = _line_texts(lines, self.rules)
         return {name: np.array(texts, object) for name, texts in found.items()}
 
-    def _pair_texts(self, given: Given) -> list[str]:
+    def _pair_texts(self, given: OwnRules) -> list[str]:
         """Return the pairs of each row that have a sign, behind the words that hold."""
         words = [word for kind in self.kinds if (word := f"all-{kind}") in STRICT]
         names = [self.rules.cell_name(cell) for cell in range(self.rules.n_cells)]
@@ -216,7 +216,7 @@ class DrawnRules:
 
 def _with_layout(text: str, rules: Rules) -> tuple[npt.NDArray[np.int16], Rules]:
     """Return the cage of every cell of a layout, or -1; and rules with cages without a sum."""
-    said = GridRules(rules.n_digits)
+    said = RuleReader(rules.n_digits)
     with prefixed("a layout of cages", InputError, ProblemError):
         labels = said.labels(text)
         numbers: dict[str, int] = {}
@@ -226,7 +226,7 @@ def _with_layout(text: str, rules: Rules) -> tuple[npt.NDArray[np.int16], Rules]
     return np.array(cages, np.int16), said.on(rules)
 
 
-def _with_cages(given: Given, cages: npt.NDArray[np.int16], solutions: Bytes) -> Given:
+def _with_cages(given: OwnRules, cages: npt.NDArray[np.int16], solutions: Bytes) -> OwnRules:
     """Add cages with the sums of solutions, those of a row in the order of their first cells."""
     row, cell = np.nonzero(cages >= 0)
     width = cages.shape[1]
@@ -245,7 +245,7 @@ def _with_cages(given: Given, cages: npt.NDArray[np.int16], solutions: Bytes) ->
     )
 
 
-def _cage_texts(given: Given, n_cells: int) -> tuple[list[str], list[str]]:
+def _cage_texts(given: OwnRules, n_cells: int) -> tuple[list[str], list[str]]:
     """Return the label of every cell, and the sums, of the cages of each row."""
     cages, sums = [], []
     for first, last in pairwise(given.cages_of.tolist()):
@@ -283,7 +283,7 @@ def _gap_of(n: int) -> int:
 
 def _rules_of(lines: list[Line], base: Rules) -> Rules:
     """Return the rules of the lines of a row."""
-    said = GridRules(base.n_digits)
+    said = RuleReader(base.n_digits)
     for kind, cells in lines:
         if kind == RENBAN:
             said.renban(cells)

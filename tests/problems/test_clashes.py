@@ -5,7 +5,7 @@ import pytest
 
 import batchsolve as bs
 from batchsolve import Sudoku
-from batchsolve.problems.rule_arrays import Given
+from batchsolve.problems.rule_arrays import OwnRules
 from batchsolve.problems.rules import Rules, plain
 from batchsolve.problems.variant import Variants
 
@@ -44,7 +44,7 @@ def test_a_region_of_the_wrong_size_is_named(cell, region, what):
     square = plain(2, 2)
     shared = Rules(4, square.places, square.houses[:8])
     regions = np.tile(np.repeat(np.arange(4, dtype=np.uint8), 4), (3, 1))
-    given = Given.blank(3)._replace(regions=regions)
+    given = OwnRules.blank(3)._replace(regions=regions)
     assert len(Variants(shared, given)) == 3
     regions[1, cell] = region
     with pytest.raises(bs.ProblemError, match=f"row 1: {what} cells; each region has 4"):
