@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Ints, UInts, begins_of, lists_at
-from batchsolve.errors import ProblemError, argument_errors, counted, quoted, warn_once
+from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted, warn_once
 from batchsolve.problems.attributes import (
     MOST_COLORS,
     array_of,
@@ -621,6 +621,15 @@ def check_kind(problem: object, kind: type[ExactCover]) -> None:
         raise ProblemError(
             f"the problem must be of the class {kind.__name__}, not {quoted(problem)}; "
             f"read_problem reads what a text names"
+        )
+
+
+def check_belongs(fingerprint: str, problem: ExactCover, what: str) -> None:
+    """Raise `InputError` unless a file is about this problem; `what` is its subject and verb."""
+    if fingerprint != problem.fingerprint:
+        raise InputError(
+            f"{what} to another problem: the fingerprint there is {fingerprint[:16]}…, that of the "
+            f"problem at hand {problem.fingerprint[:16]}…"
         )
 
 

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, argument_errors, quoted
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.notation import FINE, Notation, usual_notation
+from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import Form, Signs
@@ -316,21 +316,17 @@ class GridProblem(ExactCover, ABC):
         text, n = in_one_line(text_of("a grid", text)), self.n_digits
         as_numbers = len(re.split(r"[\s,;]+", text.strip())) == n * n > 1
         if as_numbers or alphabet is None:
-            notation = self._drawn(Signs(alphabet).notation_of(text, Form(n, as_numbers)))
+            notation = Signs(alphabet).notation_of(text, Form(n, as_numbers))
         else:
-            notation = self._drawn(Notation.from_name(alphabet, n))
-        grid, fault = notation.read(text)
-        if fault != FINE:
-            raise InputError(notation.explain(text, fault))
-        return grid
+            notation = Notation.from_name(alphabet, n)
+        return self._drawn(notation).read(text)
 
     def format(self, grid: npt.ArrayLike, alphabet: str | None = None) -> str:
         """Return a grid as text; by default in the usual alphabet, with ``.`` for blanks."""
         n = self.n_digits
         notation = Notation.from_name(alphabet, n) if alphabet else usual_notation(n)
-        notation = self._drawn(notation)
         array = self.as_grids(as_grids_array(grid).reshape(1, -1))
-        return notation.write(array[0])
+        return self._drawn(notation).write(array[0])
 
     def _drawn(self, notation: Notation) -> Notation:
         """Return the notation of these grids: with ``#`` outside, if they are not square."""

@@ -218,10 +218,12 @@ class Notation:
             grids[malformed] = 0
         return grids, faults
 
-    def read(self, text: str) -> tuple[npt.NDArray[np.uint8], int]:
-        """Read one grid; return its digits, shape (n_cells,), and a fault as `encode` does."""
+    def read(self, text: str) -> Bytes:
+        """Return the digits of one grid, shape (n_cells,); raise `InputError` for a fault."""
         grids, faults = self.encode(text)
-        return grids[0], int(faults[0])
+        if faults[0] != FINE:
+            raise InputError(self.explain(text, int(faults[0])))
+        return grids[0]
 
     def _has_two_blanks(
         self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32], grids: Bytes

@@ -47,7 +47,7 @@ from batchsolve.json_records import (
     whole,
 )
 from batchsolve.problems.attributes import array_of, whole_numbers
-from batchsolve.problems.exact_cover import ExactCover, options_with
+from batchsolve.problems.exact_cover import ExactCover, check_belongs, options_with
 
 _HEADER_FORM: Form = {
     "batchsolve": ("'stacks'", lambda value: value == "stacks"),
@@ -303,12 +303,7 @@ class Stacks:
                 "the stacks are damaged: the file was changed after it was written (the seal in "
                 "line 1 does not match the file); split again"
             )
-        if header["problem"] != problem.fingerprint:
-            raise InputError(
-                f"these stacks belong to another problem: their fingerprint is "
-                f"{header['problem'][:16]}…, that of the problem at hand "
-                f"{problem.fingerprint[:16]}…"
-            )
+        check_belongs(header["problem"], problem, "these stacks belong")
         branches = [r.get("branch", [0, 0, 0]) for r in records]
         numbers = [r["root"] for r in records]
         batch = cls.from_lists([r["stack"] for r in records], numbers, branches)
