@@ -348,7 +348,7 @@ def _branches_of(values: npt.ArrayLike, n_stacks: int) -> npt.NDArray[np.uint32]
 def can_branch(
     problem: ExactCover, stack: npt.NDArray[np.uint32], item: int, first: int, last: int
 ) -> bool:
-    """Tell whether a stack can have a branch: its item must, and may, be in one more option."""
+    """Return True if a stack can have a branch: its item must, and may, be in one more option."""
     if not (1 <= item <= problem.n_primary and first <= last):
         return False
     taken = problem.entries_of(stack[stack < problem.n_options])[1]
