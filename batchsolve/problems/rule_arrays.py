@@ -24,9 +24,11 @@ import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at
 from batchsolve.core import native
-from batchsolve.problems.rules import MOST_DIGITS, RELATIONS, Cells, Rules, digit_sets
+from batchsolve.problems.rules import RELATIONS, Cells, Rules, digit_sets
 
 RELATION_NAMES = tuple(RELATIONS)
+
+MOST_IN_CORE = 32  # digits of grids with other rules than Sudoku: a set of digits is a word
 
 
 @lru_cache(maxsize=64)
@@ -81,11 +83,9 @@ def relations_of(n: int) -> Words:
     return table
 
 
-def may_clash(rules: Rules, grids: Bytes) -> Bools:
-    """Return True for each grid with a clash by rules of all rows; of many digits, for all."""
+def have_clashes(rules: Rules, grids: Bytes) -> Bools:
+    """Return True for each grid with a clash by rules of all rows, of `MOST_DIGITS` or fewer."""
     n = rules.n_digits
-    if n > MOST_DIGITS:  # the digits of a house do not fit into a word
-        return np.ones(len(grids), np.bool_)
     bit_of = np.zeros(256, np.min_scalar_type((1 << n) - 1))
     bit_of[1 : n + 1] = np.uint64(1) << np.arange(n, dtype=np.uint64)
     bits: npt.NDArray[Any] = bit_of[grids.T]

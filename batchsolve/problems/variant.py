@@ -26,7 +26,6 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bytes, Ints, Words, begins_of
-from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
@@ -44,11 +43,8 @@ from batchsolve.problems.rule_arrays import (
     NO_SUM,
     RELATION_NAMES,
     OwnRules,
-    RowRules,
-    core_rules,
-    may_clash,
+    have_clashes,
     relations_of,
-    row_rules,
 )
 from batchsolve.problems.rules import (
     RELATIONS,
@@ -87,32 +83,11 @@ class Variant(GridProblem):
     """
 
     item_names = option_names = color_names = bounds = costs = None
-    _row_rules: RowRules | None = None
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules.checked()
         self.n_digits = rules.n_digits
         self._is_frozen = True
-
-    @property
-    def given(self) -> OwnRules:
-        """The marks and the cages, as the rules of one row."""
-        none = np.empty((1, 0), np.uint8)
-        return OwnRules.of([replace(self.rules, groups=(), pairs=())], none)
-
-    @property
-    def row_rules(self) -> RowRules:
-        """Per-row rules, packed for the core.
-
-        Not a `cached_property`, because threads wait for one another there in Python 3.11.
-        """
-        if self._row_rules is None:
-            self._row_rules = row_rules(self.rules, self.given)
-        return self._row_rules
-
-    def rows_of(self, roots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the rows of `row_rules` whose rules hold for grids with these roots."""
-        return np.zeros(len(roots), np.int64)
 
     def __getattr__(self, name: str) -> Any:
         """Return an array of the exact cover problem, which few searches need."""
@@ -243,18 +218,11 @@ class Variant(GridProblem):
             first += sets.size
         return np.concatenate(chosen, axis=1).astype(np.uint32)
 
-    def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-        """Return for each grid the position among its clues of the first that clashes, or -1."""
-        self.check_width(grids)
-        own, rows = self.row_rules, self.rows_of(np.arange(len(grids)))
-        clashes: Ints = native.first_clashes(core_rules(self.rules), own, rows, grids)
-        return clashes
-
     def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
         """Return True for each full grid that follows the rules; its digits are 1 .. N."""
         rules = self.row_rules
         if not any(a.size for a in (rules.regions, rules.allowed, rules.pairs, rules.sets_of)):
-            return ~may_clash(self.rules, grids)
+            return ~have_clashes(self.rules, grids)
         right = super().follow_rules(grids)  # all rules but sums and marks
         some = np.flatnonzero(right)
         right[some] = self.given.take(self.rows_of(some)).follow(grids[some])

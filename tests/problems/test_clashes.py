@@ -22,10 +22,14 @@ def first_clash(problem, grid):
     return -1
 
 
-@pytest.mark.parametrize("box", [(1, 1), (2, 2), (2, 3), (3, 3), (1, 7), (8, 8), (5, 13)])
-def test_first_clashes_are_those_of_sets_of_items(box, monkeypatch):
+BOXES = [(1, 1), (2, 2), (2, 3), (3, 3), (1, 7), (8, 8), (5, 13)]
+OTHERS = [bs.grid_problem(n, rules="x+antiking") for n in (4, 9, 36)]
+
+
+@pytest.mark.parametrize("problem", [*(Sudoku(*box) for box in BOXES), *OTHERS], ids=repr)
+def test_first_clashes_are_those_of_sets_of_items(problem, monkeypatch):
     monkeypatch.setattr("batchsolve.problems.sudoku._AT_ONCE", 5000)  # several parts
-    problem, rng = Sudoku(*box), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     n, size = problem.n_digits, (60 if problem.n_digits < 20 else 4, problem.n_cells)
     is_clue = rng.random(size) < rng.random((size[0], 1)) ** 3
     grids = (rng.integers(1, n + 2, size) * is_clue).astype(np.uint8)
