@@ -31,8 +31,17 @@ from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
 from batchsolve.tables.answers import RowTable
 from batchsolve.tables.blocks import PARTS, TASKS
-from batchsolve.tables.checksums import Checksums, Written, checksum_at, sums_of, written_to
-from batchsolve.tables.encoders import Encode, array_header, encoder_for, header_for
+from batchsolve.tables.encoders import (
+    Checksums,
+    Encode,
+    Written,
+    array_header,
+    checksum_at,
+    encoder_for,
+    header_for,
+    sums_of,
+    written_to,
+)
 from batchsolve.tables.places import (
     UNFINISHED,
     Folder,
@@ -620,7 +629,7 @@ def _encoded(table: RowTable, encode: Encode, batch: Any, answers: Any) -> Encod
 
 def _about(batch: Any, sums: Any) -> dict[str, Any]:
     """Return the facts about the rows of a block that a run adds up."""
-    return {"n_rows": len(batch), "sums": sums, "read": sums_of(batch.records)}
+    return {"n_rows": len(batch), "sums": sums, "read": sums_of(batch.block.records())}
 
 
 def part_name(number: int) -> str:
@@ -641,7 +650,7 @@ def _part(table: RowTable, folder: Folder, puts: bool, batch: Any, answers: Any)
     encoded = Encoded.of(data, **_about(batch, sums))
     if not puts:
         return encoded
-    folder.put(part_name(batch.number), data)
+    folder.put(part_name(batch.block.number), data)
     return replace(encoded, data=None)
 
 

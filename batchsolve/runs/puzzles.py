@@ -71,6 +71,10 @@ class RowRange:
         """See `Block`."""
         return self
 
+    def records(self) -> bytes:
+        """Return nothing, because nothing is read."""
+        return b""
+
 
 @dataclass
 class RowNumbers:
@@ -111,19 +115,15 @@ class Puzzles:
 
     Attributes
     ----------
-    number : int
-        The number of the block in the output.
+    block : RowRange
     made : Made
     own : dict of str to pyarrow.Array
         The columns of the rules that each puzzle has of its own.
-    records : bytes
-        Nothing was read.
     """
 
-    number: int
+    block: RowRange
     made: Made
     own: dict[str, pa.Array]
-    records: bytes = b""
 
     def __len__(self) -> int:
         return len(self.made.puzzles)
@@ -332,7 +332,7 @@ class Maker:
             left = np.setdiff1d(left, done)
             made.attempts[left] += 1
         own = {name: pa.array(column, pa.string()) for name, column in columns.items()}
-        return Puzzles(rows.number, made, own)
+        return Puzzles(rows, made, own)
 
     def _keys(self, use: int) -> Words:
         """Return the seed of the random numbers for a use."""

@@ -26,13 +26,14 @@ from batchsolve.errors import (
     BatchsolveError,
     InputError,
     ProblemError,
+    kind_of,
     named_errors,
+    not_text,
     prefixed,
     quoted,
     shortened,
     wrong_kind,
 )
-from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_rows, read_sets
 from batchsolve.formats.grid_documents import is_grid_document
@@ -596,7 +597,7 @@ def _find_row(corpus: Corpus, path: str, row: str) -> tuple[Block, int]:
     numbers: list[int] = []
     n_rows = 0
     for block in corpus.blocks():
-        table = block.rows().table
+        table, _ = block.rows()
         if number is not None and number <= n_rows + len(table):
             return block, number - n_rows - 1
         places = _where(table, column, value) if number is None else []

@@ -14,8 +14,8 @@ from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blocks import is_list, is_number, is_text, storage_of
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
+from batchsolve.tables.texts import is_list, is_number, is_text, storage_of
 
 STATUS_TEXTS = pa.array(STATUS_NAMES.tolist())
 

@@ -26,28 +26,32 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import (
     InputError,
+    kind_of,
     listed,
     named_errors,
+    not_text,
     quoted,
     repeated,
     shortened,
 )
-from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import is_grid
 from batchsolve.formats.packed import compression_of, unpacked
 from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
+    BOM,
     GATHER_SECONDS,
+    MOST_RECORD_BYTES,
     TASKS,
     Block,
     BlockSize,
     Boundary,
+    Layout,
     PlainFile,
     Stream,
+    checked_table,
     cut,
     slice_of,
 )
-from batchsolve.tables.layouts import BOM, MOST_RECORD_BYTES, Layout, checked_table
 from batchsolve.tables.places import (
     check_announced,
     exists,
@@ -113,10 +117,9 @@ def source_of(path: str, data: bytes) -> Source:
     table = detection.read_document(suffix_of(path), text, lambda: data)
     if table is None:
         layout, header = detection.text_layout_of(path, text)
-        rows = layout.rows(text[header:])
-        if rows.faults:
-            raise InputError(next(iter(rows.faults.values())))
-        table = rows.table
+        table, faults = layout.rows(text[header:])
+        if faults:
+            raise InputError(next(iter(faults.values())))
     return TableSource(table, path)
 
 
