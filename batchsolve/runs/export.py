@@ -99,7 +99,7 @@ def _encoded(encode: Encode, table: pa.Table) -> Encoded:
     step = max(len(table) * _WRITE_BYTES // max(table.nbytes, 1), 1)
     pieces = (table.slice(begin, step) for begin in range(0, len(table), step))
     data = b"".join(map(encode, pieces))
-    return Encoded.of(data, n_rows=len(table))
+    return Encoded.of(data, len(table))
 
 
 @dataclass(frozen=True)

@@ -430,7 +430,8 @@ def known_keys(reader: Reader, n_digits: int, block: Block) -> tuple[Words, int,
     keys = [np.empty(0, np.uint64)]
     for grids in batch.grids:
         if grids.shape.problem.n_digits == n_digits:
-            found, forms, _ = forms_of_shape(grids, np.setdiff1d(grids.rows, wrong))
-            wrong = np.union1d(wrong, np.setdiff1d(grids.rows, found))
+            right = np.setdiff1d(grids.rows, wrong)
+            found, forms, _ = forms_of_shape(grids.shape, grids.puzzles, grids.places(right))
+            wrong = np.union1d(wrong, np.setdiff1d(grids.rows, grids.rows[found]))
             keys.append(keys_of_forms(forms))
     return np.concatenate(keys), len(batch), int(wrong[0]) if wrong.size else None

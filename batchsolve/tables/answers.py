@@ -300,7 +300,7 @@ class Solved(Answered):
 
     def _forms_of(self, grids: Grids, is_valid: Bools) -> pa.Array:
         """Return the canonical forms of valid puzzles; add a message if one was not found."""
-        found, forms, why = forms_of_shape(grids, np.flatnonzero(is_valid))
+        found, forms, why = forms_of_shape(grids.shape, grids.puzzles, np.flatnonzero(is_valid))
         has_form = np.zeros(len(is_valid), np.bool_)
         has_form[found] = True
         for row in grids.rows[is_valid & ~has_form].tolist():

@@ -24,7 +24,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from batchsolve.core import native
-from batchsolve.errors import InputError, first_line, named_errors
+from batchsolve.errors import InputError, counted, first_line, named_errors
 from batchsolve.tables.places import Facts, facts_of, is_address, open_to_read
 
 if TYPE_CHECKING:
@@ -369,11 +369,15 @@ class Stream:
     has_more : callable, optional
         Called with a time of `time.monotonic`: waits until then for more bytes, and returns False
         if none have arrived; then the block ends. By default the stream waits for full blocks.
+    ahead : bytes
+        Bytes that were read already.
 
     Attributes
     ----------
     has_ended : bool
         True if no bytes follow those that `end_by` has found.
+    fills_blocks : bool
+        True to wait for full blocks in any case.
     """
 
     size = sys.maxsize  # unknown
@@ -383,19 +387,29 @@ class Stream:
         stream: Any,
         begin: int = 0,
         old_line_ends: bool = False,
-        has_more: Callable[[float], bool] | None = None,
+        has_more: Callable[[float], bool] = lambda deadline: True,
+        ahead: bytes = b"",
     ) -> None:
         self._stream, self._begin, self._old_line_ends = stream, begin, old_line_ends
         self._has_more = has_more
-        self._read = b""  # from `begin` on
-        self.has_ended = False
+        self._read = ahead  # from `begin` on
+        self.has_ended = self.fills_blocks = False
+
+    def waits(self) -> bool:
+        """Return True if the next line has not arrived yet."""
+        return not (self.has_ended or b"\n" in self._read or self._has_more(0))
+
+    def read_old_line_ends(self) -> None:
+        """Replace carriage returns from now on, and those that were read."""
+        self._old_line_ends, self._read = True, self._read.replace(b"\r", b"\n")
 
     def end_by(self, stop: int) -> int:
         """See `PlainFile`."""
         parts, end = [self._read], self._begin + len(self._read)
-        deadline = None  # set when the first bytes arrive
+        soon = time.monotonic() + GATHER_SECONDS
+        deadline = soon if b"\n" in self._read else None  # else set when the first bytes arrive
         while end < stop and not self.has_ended:
-            if deadline and self._has_more and not self._has_more(deadline):
+            if deadline and not self.fills_blocks and not self._has_more(deadline):
                 break
             data = self._stream.read(stop - end)
             self.has_ended = not data
@@ -403,7 +417,7 @@ class Stream:
             end += len(data)
             deadline = deadline or time.monotonic() + GATHER_SECONDS
         self._read = b"".join(parts)
-        return end
+        return min(end, stop)
 
     def look(self, begin: int, stop: int) -> bytes:
         """See `PlainFile`."""
@@ -523,7 +537,7 @@ def lines(layout: Layout, data: bytes) -> Rows:
     if (odd := np.flatnonzero(actual != n)).size:
         values = fields.to_pylist()
         for row in odd.tolist():
-            faults[row] = f"{_fields(len(values[row]))} where the first line has {n}"
+            faults[row] = f"{counted(len(values[row]), 'field')} where the first line has {n}"
             values[row] = (values[row] + [""] * n)[:n]
         fields = pa.array(values, pa.list_(pa.string()))
     flat = fields.flatten()
@@ -596,7 +610,7 @@ def _with_ragged(table: pa.Table, ragged: list[tuple[int, int, str]], delimiter:
     """Put rows with too few or too many fields back into their places."""
     n_columns = table.num_columns
     faults = {
-        place: f"{_fields(actual)} where the header has {n_columns}: {text[:200]!r}"
+        place: f"{counted(actual, 'field')} where the header has {n_columns}: {text[:200]!r}"
         for place, actual, text in ragged
     }
     records = []
@@ -620,10 +634,6 @@ def first_record(lines: Iterable[str], delimiter: str) -> list[str]:
             return next(csv.reader(lines, delimiter=delimiter), [])
         finally:
             csv.field_size_limit(before)
-
-
-def _fields(n: int) -> str:
-    return "1 field" if n == 1 else f"{n} fields"
 
 
 def checked_table(layout: Layout, table: pa.Table) -> Rows:

@@ -161,10 +161,9 @@ def _json_table(data: bytes) -> pa.Table:
         ) from error
     values = _one_grid(values) or values
     records = [value if isinstance(value, dict) else {"puzzle": value} for value in values]
-    if not records:
+    if not any(records):
         raise InputError("is an empty array; expected puzzles, or objects with puzzles")
-    lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in records).encode()
-    return json_layout(lines).rows(lines)[0]
+    return _of_records(records, _json_schema(records))
 
 
 def _one_grid(values: list[Any]) -> list[Any] | None:
@@ -338,10 +337,9 @@ def json_layout(data: bytes) -> Layout:
             records.append(_json_object(line))
         except ValueError as error:  # `json_lines` reports it
             why = why or (line.strip() and f" ({error})")
-    keys = list(dict.fromkeys(key for record in records for key in record))
-    if not keys:
+    if not any(records):
         raise InputError(f"no line is a JSON object{why}; expected one on every line")
-    return Layout(_json_schema(records, keys), json_lines)
+    return Layout(_json_schema(records), json_lines)
 
 
 def json_lines(layout: Layout, data: bytes) -> Rows:
@@ -370,8 +368,7 @@ def json_lines(layout: Layout, data: bytes) -> Rows:
                 number,
                 number,
             )
-    columns = [_json_column(records, field) for field in layout.schema]
-    return pa.Table.from_arrays(columns, schema=layout.schema), faults
+    return _of_records(records, layout.schema), faults
 
 
 def _json_object(line: str) -> dict[str, Any]:
@@ -381,10 +378,15 @@ def _json_object(line: str) -> dict[str, Any]:
     return record
 
 
-def _json_schema(records: list[dict[str, Any]], keys: list[str]) -> pa.Schema:
+def _of_records(records: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
+    columns = [_json_column(records, field) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
     """Choose types; columns that Arrow has no type for become marked columns of JSON text."""
     fields = []
-    for key in keys:
+    for key in dict.fromkeys(key for record in records for key in record):
         values = [record.get(key) for record in records]
         try:
             kind = pa.array(values).type

@@ -231,8 +231,8 @@ class Shape:
                     faults.setdefault(row, why)
 
 
-def forms_of_shape(grids: Grids, places: Ints) -> tuple[Ints, Bytes, str]:
-    """Return the canonical forms of the valid grids at some places.
+def forms_of_shape(shape: Shape, cells: Bytes, places: Ints) -> tuple[Ints, Bytes, str]:
+    """Return the canonical forms of the valid grids of a shape at some places.
 
     Returns
     -------
@@ -243,10 +243,10 @@ def forms_of_shape(grids: Grids, places: Ints) -> tuple[Ints, Bytes, str]:
         The reason why the form of the others was not found.
     """
     try:
-        check_shape(grids.shape.problem)
+        check_shape(shape.problem)
     except ProblemError as error:
-        return places[:0], grids.puzzles[:0], str(error)
-    forms = forms_of(grids.shape.problem, grids.puzzles[places])
+        return places[:0], cells[:0], str(error)
+    forms = forms_of(shape.problem, cells[places])
     return places[forms.found], forms.grids[forms.found], NO_ROOM
 
 

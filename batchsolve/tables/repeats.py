@@ -10,7 +10,6 @@ runs.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -160,36 +159,48 @@ def row_keys(
     keys, n_undecided = np.zeros((len(batch), 2), np.uint64), 0
     solutions = np.zeros(len(batch), np.uint64)
     for grids in batch.grids:
-        puzzles, shape = grids.puzzles, grids.shape
+        puzzles = grids.puzzles
         if up_to_symmetry:
-            places = np.flatnonzero(counted[grids.rows])
-            found, forms, _ = forms_of_shape(grids, places)
-            # a puzzle whose form was not found is not the form of another puzzle
-            puzzles[found] = forms
-            n_undecided += len(places) - len(found)
-        digits = shape.rules.key_digits(puzzles, grids.own)
-        kind = shape.problem.fingerprint, shape.rules.names  # equal puzzles have the same
-        keys[grids.rows] = grid_keys(secret, kind, digits)
+            puzzles, n = _with_forms(grids, puzzles, np.flatnonzero(counted[grids.rows]))
+            n_undecided += n
+        keys[grids.rows] = _puzzle_keys(secret, grids, puzzles)
         if with_solutions:
-            solutions[grids.rows] = _solution_keys(grids, up_to_symmetry, secret)
+            solutions[grids.rows] = _given_keys(grids, up_to_symmetry, secret)
     return RowKeys(keys, counted, n_undecided, solutions)
 
 
-def _solution_keys(grids: Grids, up_to_symmetry: bool, secret: bytes) -> Words:
+def _with_forms(grids: Grids, cells: Bytes, places: Ints) -> tuple[Bytes, int]:
+    """Return grids with the canonical forms of some, and how many of these have none.
+
+    A puzzle whose form was not found is not the form of another puzzle.
+    """
+    if grids.shape.rules.names:
+        return cells, len(places)
+    found, forms, _ = forms_of_shape(grids.shape, cells, places)
+    cells = cells.copy()
+    cells[found] = forms
+    return cells, len(places) - len(found)
+
+
+def _puzzle_keys(secret: bytes, grids: Grids, puzzles: Bytes) -> Words:
+    rules = grids.shape.rules
+    kind = grids.shape.problem.fingerprint, rules.names  # equal puzzles have the same
+    return grid_keys(secret, kind, rules.key_digits(puzzles, grids.own))
+
+
+def _solution_keys(secret: bytes, grids: Grids, solutions: Bytes) -> Words:
+    return grid_keys(secret, ("solution", solutions.shape[1]), solutions)
+
+
+def _given_keys(grids: Grids, up_to_symmetry: bool, secret: bytes) -> Words:
     """Return the keys of the given solutions of grids, 0 where there is none."""
-    assert grids.given is not None
-    keys = np.zeros(len(grids.rows), np.uint64)
-    is_full = (grids.given > 0).all(axis=1)
-    places = np.flatnonzero(is_full)
-    solutions = grids.given[places]
+    given = grids.given
+    assert given is not None
+    has = (given > 0).all(axis=1)
     if up_to_symmetry:
-        is_right = grids.shape.problem.first_clashes(solutions) < 0
-        places, solutions = places[is_right], solutions[is_right]
-        solved = replace(grids, puzzles=solutions)
-        found, forms, _ = forms_of_shape(solved, np.arange(len(places)))
-        solutions[found] = forms
-    keys[places] = grid_keys(secret, ("solution", solutions.shape[1]), solutions)[:, 0]
-    return keys
+        has &= grids.shape.problem.first_clashes(given) < 0
+        given, _ = _with_forms(grids, given, np.flatnonzero(has))
+    return np.where(has, _solution_keys(secret, grids, given)[:, 0], np.uint64(0))
 
 
 class Compared(NamedTuple):
@@ -229,7 +240,7 @@ def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> 
     keys = {name: (np.zeros((n, 2), np.uint64), np.zeros(n, np.bool_)) for name in KEYS}
     n_undecided = 0
     for grids, (digits, places, _) in zip(batch.grids, solved.solved, strict=True):
-        rows, own, rules = grids.rows, grids.own, grids.shape.rules
+        rows = grids.rows
         solution = np.zeros_like(grids.puzzles)
         solution[places] = digits
         solution[~is_unique[rows]] = 0
@@ -237,24 +248,14 @@ def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> 
             right = ~is_unique[rows]
             right[right] = batch.check(rows[right])
             solution[right] = grids.given[right]
-        kind = grids.shape.problem.fingerprint, rules.names
-        is_valid, has_solution = solved.status[rows] != Status.INVALID, solution.any(axis=1)
-        for name, cells, has in (
-            ("puzzle", grids.puzzles, is_valid),
-            ("solution", solution, has_solution),
+        for name, cells, has, keys_of in (
+            ("puzzle", grids.puzzles, solved.status[rows] != Status.INVALID, _puzzle_keys),
+            ("solution", solution, solution.any(axis=1), _solution_keys),
         ):
-            forms = cells.copy()
-            of = np.flatnonzero(has)
-            if not rules.names:
-                found, least, _ = forms_of_shape(replace(grids, puzzles=cells), of)
-                forms[found] = least
-            else:
-                found = of[:0]
-            n_undecided += (len(of) - len(found)) * (name == "puzzle")
+            forms, n_without = _with_forms(grids, cells, np.flatnonzero(has))
+            n_undecided += n_without * (name == "puzzle")
             for which, those in ((name, cells), (f"{name}{FORM}", forms)):
-                said = rules.key_digits(those, own) if name == "puzzle" else those
-                what = kind if name == "puzzle" else (name, cells.shape[1])
-                keys[which][0][rows] = grid_keys(secret, what, said)
+                keys[which][0][rows] = keys_of(secret, grids, those)
                 keys[which][1][rows] = has
     sums = solved.sums
     return Compared(n, sums._replace(counts=sums.counts | {"undecided": n_undecided}), keys)
