@@ -39,7 +39,6 @@ from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, r
 from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
 from batchsolve.formats.packed import NUMPY, ZIP, is_matrix, read_matrix, read_npz, unpacked
-from batchsolve.formats.tiling_files import BEGINNING, SUFFIX, read_tiling
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
@@ -48,6 +47,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.tilings import BEGINNING, SUFFIX, read_tiling
 from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import Box, FileSettings
 from batchsolve.whole_files import content_of, opened
@@ -141,7 +141,7 @@ def read_problem(
         * a row of a corpus: ``corpus.csv#17``, counted from 1, or ``corpus.csv#id=basic0003``;
         * an exact cover problem: ``.dlx``, ``.ec``, ``.sets``, ``.json``, or ``.npz`` with a CSR
           matrix; ``.matrix`` with 0 and 1, ``.rows`` with the items of an option on each line;
-        * a board and pieces to tile it with: ``.tiling``, see `batchsolve.formats.tiling_files`;
+        * a board and pieces to tile it with: ``.tiling``, see `batchsolve.problems.tilings`;
         * ``-``: a grid, ``.ec`` with a header ``p ec``, sets, a tiling, JSON or a matrix from
           standard input;
         * a form, a colon, and a file of any name, or ``-``: ``dlx:problem.txt``;
