@@ -10,6 +10,7 @@ runs.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -113,41 +114,35 @@ def _empty_table(slots: int) -> tuple[Words, Ints]:
 
 
 class RowKeys(NamedTuple):
-    """The keys of the rows of a block.
+    """The keys of the rows of a block, as they are compared with others.
 
     Attributes
     ----------
-    keys : ndarray of uint64, shape (n, 2)
-    is_valid : ndarray of bool, shape (n,)
-        True for valid rows; the keys of others mean nothing.
-    n_undecided : int
-        Valid rows whose wanted canonical form was not found: their keys are those of the puzzles
-        themselves.
-    solutions : ndarray of uint64, shape (n,)
-        The keys of given solutions, 0 for rows without one.
+    n_rows : int
+    sums : RowSums
+        With ``undecided`` rows, whose canonical form was not found: they are compared as they are
+        written.
+    keys : dict of str to (ndarray of uint64, shape (n, 2), ndarray of bool, shape (n,))
+        Keys of each row by their names, such as `KEYS`, and True for the rows that have one.
     """
 
-    keys: Words
-    is_valid: Bools
-    n_undecided: int
-    solutions: Words
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return len(self.is_valid)
+    n_rows: int
+    sums: RowSums
+    keys: dict[str, tuple[Words, Bools]]
 
 
 def row_keys(
     reader: Reader, up_to_symmetry: bool, with_solutions: bool, secret: bytes, block: Block
 ) -> RowKeys:
-    """Return the keys of the rows of a block.
+    """Return the keys ``puzzle`` and ``solution`` of the rows of a block, which are not solved.
+
+    The sums are ``invalid`` and ``undecided`` rows.
 
     Parameters
     ----------
     reader : Reader
     up_to_symmetry : bool
-        Give all puzzles of an orbit the same key.
+        Give all puzzles of an orbit, and all solutions, the same key.
     with_solutions : bool
         Return the keys of given solutions, too.
     secret : bytes
@@ -155,18 +150,29 @@ def row_keys(
     block : Block
     """
     batch = reader.read(block)
-    counted = batch.first_clashes() < 0
-    keys, n_undecided = np.zeros((len(batch), 2), np.uint64), 0
-    solutions = np.zeros(len(batch), np.uint64)
+    keys = {name: _no_keys(len(batch)) for name in ("puzzle", "solution")}
+    is_valid = batch.first_clashes() < 0
+    counts = {"invalid": int(np.count_nonzero(~is_valid)), "undecided": 0}
     for grids in batch.grids:
-        puzzles = grids.puzzles
-        if up_to_symmetry:
-            puzzles, n = _with_forms(grids, puzzles, np.flatnonzero(counted[grids.rows]))
-            n_undecided += n
-        keys[grids.rows] = _puzzle_keys(secret, grids, puzzles)
+        rows, given = grids.rows, grids.given
+        each: list[tuple[str, Bytes, Bools]] = [("puzzle", grids.puzzles, is_valid[rows])]
         if with_solutions:
-            solutions[grids.rows] = _given_keys(grids, up_to_symmetry, secret)
-    return RowKeys(keys, counted, n_undecided, solutions)
+            assert given is not None
+            has = np.asarray((given > 0).all(axis=1))
+            if up_to_symmetry:
+                has &= grids.shape.problem.first_clashes(given) < 0
+            each.append(("solution", given, has))
+        for name, cells, has in each:
+            if up_to_symmetry:
+                cells, n_without = _with_forms(grids, cells, np.flatnonzero(has))
+                counts["undecided"] += n_without * (name == "puzzle")
+            keys[name][0][rows] = _KEYS_OF[name](secret, grids, cells)
+            keys[name][1][rows] = has
+    return RowKeys(len(batch), RowSums(counts), keys)
+
+
+def _no_keys(n: int) -> tuple[Words, Bools]:
+    return np.zeros((n, 2), np.uint64), np.zeros(n, np.bool_)
 
 
 def _with_forms(grids: Grids, cells: Bytes, places: Ints) -> tuple[Bytes, int]:
@@ -192,38 +198,12 @@ def _solution_keys(secret: bytes, grids: Grids, solutions: Bytes) -> Words:
     return grid_keys(secret, ("solution", solutions.shape[1]), solutions)
 
 
-def _given_keys(grids: Grids, up_to_symmetry: bool, secret: bytes) -> Words:
-    """Return the keys of the given solutions of grids, 0 where there is none."""
-    given = grids.given
-    assert given is not None
-    has = (given > 0).all(axis=1)
-    if up_to_symmetry:
-        has &= grids.shape.problem.first_clashes(given) < 0
-        given, _ = _with_forms(grids, given, np.flatnonzero(has))
-    return np.where(has, _solution_keys(secret, grids, given)[:, 0], np.uint64(0))
+_KEYS_OF: dict[str, Callable[[bytes, Grids, Bytes], Words]]
+_KEYS_OF = {"puzzle": _puzzle_keys, "solution": _solution_keys}
 
 
-class Compared(NamedTuple):
-    """The solved rows of a block, as they are compared with others.
-
-    Attributes
-    ----------
-    n_rows : int
-    sums : RowSums
-        Those of solved rows, with ``undecided`` rows, whose canonical form was not found: they are
-        compared as they are written.
-    keys : dict of str to (ndarray of uint64, shape (n, 2), ndarray of bool, shape (n,))
-        The keys of the ``puzzle`` and of the ``solution`` of each row, as they are written and
-        (``puzzle_up_to_symmetry``) up to symmetry, and True for the rows that have one.
-    """
-
-    n_rows: int
-    sums: RowSums
-    keys: dict[str, tuple[Words, Bools]]
-
-
-def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> Compared:
-    """Return the keys of the puzzles and of the solutions of rows.
+def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> RowKeys:
+    """Return the keys of the puzzles and of the solutions of solved rows: `KEYS`.
 
     Parameters
     ----------
@@ -237,7 +217,7 @@ def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> 
     """
     solved = Solved(PROVES_UNIQUENESS, None, has_given, False, batch, answers)
     n, is_unique = len(batch), solved.status == Status.UNIQUE
-    keys = {name: (np.zeros((n, 2), np.uint64), np.zeros(n, np.bool_)) for name in KEYS}
+    keys = {name: _no_keys(n) for name in KEYS}
     n_undecided = 0
     for grids, (digits, places, _) in zip(batch.grids, solved.solved, strict=True):
         rows = grids.rows
@@ -248,14 +228,14 @@ def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> 
             right = ~is_unique[rows]
             right[right] = batch.check(rows[right])
             solution[right] = grids.given[right]
-        for name, cells, has, keys_of in (
-            ("puzzle", grids.puzzles, solved.status[rows] != Status.INVALID, _puzzle_keys),
-            ("solution", solution, solution.any(axis=1), _solution_keys),
+        for name, cells, has in (
+            ("puzzle", grids.puzzles, solved.status[rows] != Status.INVALID),
+            ("solution", solution, solution.any(axis=1)),
         ):
             forms, n_without = _with_forms(grids, cells, np.flatnonzero(has))
             n_undecided += n_without * (name == "puzzle")
             for which, those in ((name, cells), (f"{name}{FORM}", forms)):
-                keys[which][0][rows] = keys_of(secret, grids, those)
+                keys[which][0][rows] = _KEYS_OF[name](secret, grids, those)
                 keys[which][1][rows] = has
     sums = solved.sums
-    return Compared(n, sums._replace(counts=sums.counts | {"undecided": n_undecided}), keys)
+    return RowKeys(n, sums._replace(counts=sums.counts | {"undecided": n_undecided}), keys)
