@@ -79,6 +79,7 @@ def test_a_search_goes_on_from_what_is_left(problem):
         assert (len(stacks), n_covers) == (0, right.counts.sum())
 
 
+@pytest.mark.large
 def test_large_trees():
     found = cells.search(family("pentominoes:6x10"), Task.of(Stacks.from_lists([[]])))
     assert found.counts.tolist() == [9356]

@@ -107,11 +107,15 @@ def test_the_order_of_items_has_every_primary_item_once(problem):
         native.memo(in_core, wrong)
 
 
+@pytest.mark.large
 def test_partitions_of_a_set():
     assert count(family("partitions:12"), engine="memo", jobs=1).count == 4_213_597  # Bell
 
 
-@pytest.mark.parametrize(("n", "expected"), [(10, 654_729_075), (13, 7_905_853_580_625)])
+@pytest.mark.parametrize(
+    ("n", "expected"),
+    [(10, 654_729_075), pytest.param(13, 7_905_853_580_625, marks=pytest.mark.large)],
+)
 def test_perfect_matchings(n, expected):
     assert count(family(f"matchings:{n}"), engine="memo", jobs=1).count == expected
 
