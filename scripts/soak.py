@@ -192,7 +192,7 @@ class Soak:
         self._lock = threading.Lock()
 
     def prepare(self, names: list[str], backends: list[str], at_once: int = 1) -> None:
-        """Run all jobs without kills, to record the result of each and its duration on a backend."""
+        """Run all jobs without kills; record the result of each and its duration on a backend."""
         for backend in backends:
             if "-" in backend:
                 self._clusters[backend] = Cluster(backend.partition("-")[0])
