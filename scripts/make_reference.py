@@ -70,9 +70,9 @@ def _table(heading: str, parameters: Collection[Any]) -> Iterator[str]:
 
 def _command(name: str, command: Any, shared: dict[str, Any]) -> Iterator[str]:
     forms = [each.metavar for each in command.params if each.param_type_name == "argument"]
-    yield from (f"## batchsolve {name}", "", command.help, "", "```text")
-    yield " ".join(["batchsolve", name, *forms, "[OPTIONS]"])
-    yield "```"
+    yield from (f"## batchsolve {name}", "", command.help)
+    if forms:
+        yield from ("", f"`{' '.join(['batchsolve', name, *forms])}`")
     by_group = [each for those in by_heading(command.params).values() for each in those]
     if own := [each for each in by_group if not _in_words_of(shared, each)]:
         yield from _table("option", own)
