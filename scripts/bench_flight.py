@@ -56,8 +56,8 @@ def searched(kind: str, address: str, seconds: float, knows_flight: bool) -> dic
         scheduler.add(_Subtrees(stacks))
         begin, lengths, work = time.perf_counter(), [], bench_flight.Sleep()
         while not scheduler.is_empty:
-            for done in run_round(scheduler, pool.start(work, scheduler)):
-                lengths.append(done.result.seconds)
+            found = run_round(scheduler, pool.start(work, scheduler))
+            lengths.extend(done.result.seconds for done in found)
         wall = time.perf_counter() - begin
     return {
         "flight_seconds": round(flight, 3),
