@@ -44,7 +44,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch
-from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, Compared, SeenKeys, compared
+from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, RowKeys, SeenKeys, compared
 from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
@@ -243,7 +243,7 @@ class Seen:
     n_rows: int = 0
     n_train: int = 0
 
-    def first_rows(self, rows: Compared, names: Sequence[str] = KEYS) -> dict[str, Ints]:
+    def first_rows(self, rows: RowKeys, names: Sequence[str] = KEYS) -> dict[str, Ints]:
         """Add keys of the next rows; return the first row with each, or `UNSEEN`."""
         found = {
             name: self.tables.setdefault(name, SeenKeys()).add(*rows.keys[name], self.n_rows)
@@ -252,7 +252,7 @@ class Seen:
         self.n_rows += rows.n_rows
         return found
 
-    def count(self, rows: Compared, totals: AuditedTable) -> None:
+    def count(self, rows: RowKeys, totals: AuditedTable) -> None:
         """Add the leaks and the repeated puzzles among the next rows."""
         first = self.first_rows(rows)
         for suffix in ("", FORM):

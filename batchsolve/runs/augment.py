@@ -30,10 +30,9 @@ from batchsolve.settings import (
 )
 from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
 from batchsolve.tables.answers import Column, RowSums, RowTable, grid_column, grid_type
-from batchsolve.tables.blocks import TASKS
+from batchsolve.tables.blocks import JSON_TEXT, TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
-from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.reader import Batch, Grids, Reader
 from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.workers import Pool

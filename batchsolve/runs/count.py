@@ -265,6 +265,7 @@ def solutions(
     stack: Stack = (),
     *,
     up_to_symmetry: UpToSymmetry = False,
+    on_progress: Callable[[TreeSearch], None] | bool | None = None,
     **settings: Unpack[SearchFields],
 ) -> Iterator[UInts]:
     """Yield the covers of a problem, each once, as they are found.
@@ -279,6 +280,8 @@ def solutions(
         As for `count`.
     up_to_symmetry : bool or Symmetries
         As for `count`. Each orbit yields one cover, its lexicographic minimum.
+    on_progress : callable or True, optional
+        As for `count` of one problem; called before the covers of a result are yielded.
     **settings
         As for `count`: ``jobs``, ``backend``, ``address``, ``limit``, ``engine``, ….
 
@@ -297,10 +300,11 @@ def solutions(
     workers, chosen = settings_of(solutions, settings, SearchSettings)
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
-    with Pool(**workers) as pool:
+    with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
         whole = Piece.whole(begin)
         tree = search_tree(problem, whole, pool, chosen, collect=True, group=group)
         for done in tree.run():
+            tell(tree)
             if done.result.output is not None:
                 yield from done.result.output
 

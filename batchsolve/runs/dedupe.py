@@ -338,8 +338,7 @@ class _Repeats:
             totals.kept += int(np.count_nonzero(is_new))
             totals.known += int(np.count_nonzero(is_known))
             totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
-            totals.invalid += int(np.count_nonzero(~found.is_valid))
-            totals.undecided += found.n_undecided
+            totals.add(found.sums)
             totals.same_solution += int(np.count_nonzero(is_new & self._is_known_solution(found)))
             if not self.wanted.mark:
                 return first, None
@@ -364,8 +363,9 @@ class _Repeats:
         pairs = each_with_output(blocks, pool, keys)
         for block, found in followed(pairs, other, self.totals, self.tell):
             self._look_up(block, found)
-            self.totals.known_invalid += int(np.count_nonzero(~found.is_valid))
-            yield np.unique(found.solutions[found.solutions > 0])
+            self.totals.known_invalid += found.sums.counts["invalid"]
+            keys, has = found.keys["solution"]
+            yield np.unique(keys[has, 0])
 
     def _name_of(self, row: int) -> str:
         """Return the name of a row for `batchsolve show`."""
@@ -377,13 +377,14 @@ class _Repeats:
         if block.source != self.source:
             self.source = block.source
             self.files.append((self.n_rows, block.name))
-        first = self.seen.add(found.keys, found.is_valid, self.n_rows)
+        first = self.seen.add(*found.keys["puzzle"], self.n_rows)
         self.n_rows += first.size
         return first
 
     def _is_known_solution(self, found: RowKeys) -> Any:
         """Return True for each row whose solution a row of the files of ``against`` has."""
+        keys, has = found.keys["solution"]
         if not self.solutions.size:
-            return np.zeros(len(found.solutions), np.bool_)
-        places = np.searchsorted(self.solutions, found.solutions)
-        return self.solutions[np.minimum(places, self.solutions.size - 1)] == found.solutions
+            return np.zeros(len(has), np.bool_)
+        places = np.searchsorted(self.solutions, keys[:, 0])
+        return has & (self.solutions[np.minimum(places, self.solutions.size - 1)] == keys[:, 0])

@@ -51,7 +51,7 @@ from batchsolve.tables.frames import files_and_tables, rows_like
 from batchsolve.tables.judged import ranges, strata_of
 from batchsolve.tables.places import split_suffixes
 from batchsolve.tables.reader import Batch
-from batchsolve.tables.repeats import FORM, UNSEEN, Compared, compared
+from batchsolve.tables.repeats import FORM, UNSEEN, RowKeys, compared
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -261,7 +261,7 @@ class _Rows(NamedTuple):
     """The solved rows of a block, with the stratum of each."""
 
     n_rows: int
-    compared: Compared
+    compared: RowKeys
     strata: Ints
     labels: list[tuple[str, ...]]
 

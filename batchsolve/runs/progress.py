@@ -169,7 +169,7 @@ class Progress:
     """The progress of a run over rows, for its argument ``on_progress``.
 
     That is a function, which is called with a `Progress` after every block of rows; or True, which
-    draws a progress bar.
+    draws a progress bar. The rows of `estimate` are its probes, those of `sample` its covers.
 
     Attributes
     ----------
@@ -230,6 +230,8 @@ def tree_on(bar: Any) -> Callable[[TreeSearch], None]:
 
 
 ROW_BAR: Bar = rows_on, {"unit": " rows", "unit_scale": True}
+PROBE_BAR: Bar = rows_on, {"unit": " probes", "unit_scale": True}
+COVER_BAR: Bar = rows_on, {"unit": " solutions", "unit_scale": True}
 TREE_BAR: Bar = (
     tree_on,
     {
@@ -238,6 +240,18 @@ TREE_BAR: Bar = (
         "[{elapsed}<{remaining}{postfix}]",
     },
 )
+
+
+def sums_told(tell: Callable[[Progress], None], n: int) -> Callable[[int], None]:
+    """Return a function that tells how many of n rows, probes or covers there are so far."""
+    before = 0
+
+    def update(done: int) -> None:
+        nonlocal before
+        new, before = done - before, done
+        tell(Progress(new, RowsDone(done), n))
+
+    return update
 
 
 def check_progress(on_progress: Any) -> None:

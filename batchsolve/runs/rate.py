@@ -28,7 +28,7 @@ from batchsolve.settings import (
     SearchSettings,
     settings_of,
 )
-from batchsolve.tables.answers import Answered, Column, RowSums, RowTable
+from batchsolve.tables.answers import Column, RowSums, RowTable, RowValues
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
@@ -207,19 +207,19 @@ def _rated_table(wanted: RateSettings, reader: Reader) -> RowTable:
     if not _may_be_rated(reader):
         raise ProblemError(NOT_RATED)
     columns = [
-        Column("technique", pa.string(), _Rated.techniques),
-        Column("rating", pa.float64(), _Rated.ratings),
-        Column("backtracks", pa.int64(), _Rated.backtracks),
+        Column("technique", pa.string(), _RatingValues.techniques),
+        Column("rating", pa.float64(), _RatingValues.ratings),
+        Column("backtracks", pa.int64(), _RatingValues.backtracks),
     ]
-    columns += [Column("backdoor", pa.int64(), _Rated.backdoors)] if wanted.backdoor else []
-    columns += [Column("steps", pa.string(), _Rated.steps)] if wanted.steps else []
-    columns.append(Column("status", pa.string(), _Rated.statuses))
-    columns.append(Column("message", pa.string(), _Rated.texts))
-    return RowTable(reader, columns, partial(_Rated, wanted))
+    columns += [Column("backdoor", pa.int64(), _RatingValues.backdoors)] if wanted.backdoor else []
+    columns += [Column("steps", pa.string(), _RatingValues.steps)] if wanted.steps else []
+    columns.append(Column("status", pa.string(), RowValues.statuses))
+    columns.append(Column("message", pa.string(), RowValues.texts))
+    return RowTable(reader, columns, partial(_RatingValues, wanted))
 
 
-class _Rated(Answered):
-    """The ratings of the rows that have one solution, of which columns are made.
+class _RatingValues(RowValues):
+    """The values of the new columns of rated puzzles: of the rows that have one solution.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ class _Rated(Answered):
 
     @property
     def sums(self) -> RowSums:
-        """See `Answered`; with the rows of each technique."""
+        """See `RowValues`; with the rows of each technique."""
         techniques = dict.fromkeys(NAMES, 0)
         for level in self._found.levels.tolist():  # several levels can have one name
             techniques[NAMES[level]] += 1
