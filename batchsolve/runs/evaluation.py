@@ -53,6 +53,7 @@ class Evaluation(InWords):
     Examples
     --------
     >>> import pyarrow as pa
+    >>> from batchsolve import evaluate
     >>> puzzles, predictions = ["1.....2..3.....4"] * 2, ["1243342143122134", "1243"]
     >>> result = evaluate(pa.table({"puzzle": puzzles, "prediction": predictions}))
     >>> print(result)

@@ -345,14 +345,15 @@ def test_a_forecast_stands_beside_what_was_measured(experiment):
     assert left_out == []
     assert (found.nodes, found.nodes_known) == (1178, True)
     checks, curve = found.of("check"), [point.simulated for point in found.of("curve")]
+    runs = [run for run in experiment.runs if run.problem == "queens:8"]
     assert len(checks) == 12
-    for check in checks:
-        assert check.measured == pytest.approx(check.run.wall)
-        assert check.simulated.workers == check.run.jobs
+    for check, run in zip(checks, runs, strict=True):
+        assert check.measured == pytest.approx(run.wall)
+        assert check.error == check.simulated.wall / check.measured - 1
+        assert (check.simulated.workers, check.setting) == (run.jobs, f"depth {run.depth}")
     assert [run.workers for run in curve] == [1, 2, 4, 8, 16, 32, 64]
     assert all(0 < run.efficiency <= 1.000001 for run in curve)
-    costs = measured_costs([run for run in experiment.runs if run.problem == "queens:8"])
-    assert costs == found.costs
+    assert measured_costs(runs) == found.costs
     assert found.workers == [4, 64]
     for workers in found.workers:
         walls = {p.setting: p.simulated.wall for p in found.of("what if", workers)}
