@@ -224,9 +224,11 @@ class Outcome:
         A branch whose options are no longer possible has no nodes.
         """
         left, parents = self.frontier, self.parents
+        begun: npt.NDArray[np.bool_] = self.clash < 0
+        if not len(left):
+            return begun
         is_left = np.diff(left.offsets) == np.diff(stacks.offsets)[parents]
         is_left &= (left.all_branches == stacks.all_branches[parents]).all(axis=1)
-        begun: npt.NDArray[np.bool_] = self.clash < 0
         begun[parents[is_left]] = False
         return begun | (self.nodes > 0)
 

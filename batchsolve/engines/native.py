@@ -46,7 +46,8 @@ def core_task(task: Task) -> tuple[Any, ...]:
     bounds = task.budget, task.depth, task.keep, task.room
     fineness = np.full(len(stacks), task.fineness, np.int64)
     arrays = stacks.offsets, stacks.options, stacks.roots, stacks.branches.reshape(-1)
-    return *arrays, task.limits, task.allowances, fineness, *bounds, task.any_order, task.unordered
+    in_core = *arrays, task.limits, task.allowances, fineness
+    return in_core, *bounds, task.any_order, task.unordered
 
 
 def outcome_of(found: Any, task: Task) -> Outcome:

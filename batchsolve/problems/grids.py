@@ -294,7 +294,8 @@ class GridProblem(ExactCover):
         if isinstance(covers, SolvedGrids):
             return covers.digits
         size = self.n_cells, self.n_digits
-        grids: npt.NDArray[np.uint8] = native.grids_of_stacks(covers.offsets, covers.options, *size)
+        stacks = covers.offsets, covers.options
+        grids: npt.NDArray[np.uint8] = native.grids_of_stacks(stacks, *size)
         return grids
 
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:

@@ -36,8 +36,8 @@ from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem,
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
 from batchsolve.tables.answers import STATS, Column, RowTable, RowValues
-from batchsolve.tables.blocks import Block, BlockSize
-from batchsolve.tables.layouts import BOM, DIGITS, JSON_TEXT, json_lines
+from batchsolve.tables.blocks import BOM, DIGITS, JSON_TEXT, Block, BlockSize
+from batchsolve.tables.detection import json_lines
 from batchsolve.tables.places import exists, suffix_of
 from batchsolve.tables.sources import FILENAME, Files, Source, Tables, TextSource
 from batchsolve.tables.texts import as_text
@@ -72,10 +72,8 @@ class Instances:
         The input columns.
     faults : dict of int to str
         The faults of instances that cannot be searched.
-    number : int
-        The number of the block in the output.
-    records : bytes or pyarrow.Table
-        The records that were parsed.
+    block : Block or None
+        The block, with its records; None for problems in memory.
     """
 
     given: Sequence[Any]
@@ -83,8 +81,7 @@ class Instances:
     choice: Choice
     table: pa.Table = field(default_factory=lambda: pa.table({}))
     faults: dict[int, str] = field(default_factory=dict)
-    number: int = 0
-    records: bytes | pa.Table = b""
+    block: Block | None = None
     _facts: dict[int, Facts] = field(default_factory=dict)
     _kept: dict[int, Reading] = field(default_factory=dict)
 
@@ -188,8 +185,8 @@ class InstanceReader:
         InputError
             If the block cannot be read.
         """
-        rows = block.rows()
-        table, faults = rows.table, rows.faults
+        block = block.loaded()
+        table, faults = block.rows()
         read: Callable[[Any], Reading]
         given: Sequence[Any]
         if block.layout.parse is json_lines and not self.column:
@@ -205,7 +202,7 @@ class InstanceReader:
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         table = table.select(self.schema.names)
-        return Instances(given, read, self.choice, table, dict(faults), block.number, rows.records)
+        return Instances(given, read, self.choice, table, faults, block)
 
 
 def _of_file(given: tuple[str, bytes | None]) -> Reading:
@@ -279,7 +276,7 @@ def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
     if name not in first.layout.schema.names or first.path == "-":
         return False
     for block in first.blocks(size=BLOCKS):
-        for text in as_text(block.rows().table[name], name).to_pylist():
+        for text in as_text(block.rows()[0][name], name).to_pylist():
             if text and text.strip():
                 return "\n" in text.strip() or text.strip().partition(":")[0] in FAMILIES
     return False

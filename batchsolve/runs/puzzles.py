@@ -71,6 +71,10 @@ class RowRange:
         """See `Block`."""
         return self
 
+    def records(self) -> bytes:
+        """Return nothing, because nothing is read."""
+        return b""
+
 
 @dataclass
 class RowNumbers:
@@ -111,19 +115,15 @@ class Puzzles:
 
     Attributes
     ----------
-    number : int
-        The number of the block in the output.
+    block : RowRange
     made : Made
     own : dict of str to pyarrow.Array
         The columns of the rules that each puzzle has of its own.
-    records : bytes
-        Nothing was read.
     """
 
-    number: int
+    block: RowRange
     made: Made
     own: dict[str, pa.Array]
-    records: bytes = b""
 
     def __len__(self) -> int:
         return len(self.made.puzzles)
@@ -329,7 +329,7 @@ class Maker:
             left = np.setdiff1d(left, done)
             made.attempts[left] += 1
         own = {name: pa.array(column, pa.string()) for name, column in columns.items()}
-        return Puzzles(rows.number, made, own)
+        return Puzzles(rows, made, own)
 
     def _keys(self, use: int) -> Words:
         """Return the seed of the random numbers for a use."""
@@ -439,7 +439,8 @@ def known_keys(reader: Reader, n_digits: int, block: Block) -> tuple[Words, int,
     keys = [np.empty(0, np.uint64)]
     for grids in batch.grids:
         if grids.shape.problem.n_digits == n_digits:
-            found, forms, _ = forms_of_shape(grids, np.setdiff1d(grids.rows, wrong))
-            wrong = np.union1d(wrong, np.setdiff1d(grids.rows, found))
+            right = np.setdiff1d(grids.rows, wrong)
+            found, forms, _ = forms_of_shape(grids.shape, grids.puzzles, grids.places(right))
+            wrong = np.union1d(wrong, np.setdiff1d(grids.rows, grids.rows[found]))
             keys.append(keys_of_forms(forms))
     return np.concatenate(keys), len(batch), int(wrong[0]) if wrong.size else None

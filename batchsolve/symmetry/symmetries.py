@@ -155,7 +155,7 @@ class Symmetries:
         """
         if covers.options.size and covers.options.max() >= self.images.shape[1]:
             raise ProblemError(f"option {covers.options.max()} does not exist in {self!r}")
-        least: Bools = native.least_covers(covers.offsets, covers.options, self.images)
+        least: Bools = native.least_covers((covers.offsets, covers.options), self.images)
         return least.view(np.bool_)
 
 

@@ -14,8 +14,8 @@ from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blocks import is_list, is_number, is_text, storage_of
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
+from batchsolve.tables.texts import is_list, is_number, is_text, storage_of
 
 STATUS_TEXTS = pa.array(STATUS_NAMES.tolist())
 
@@ -302,7 +302,7 @@ class SolvedValues(RowValues):
 
     def _forms_of(self, grids: Grids, is_valid: Bools) -> pa.Array:
         """Return the canonical forms of valid puzzles; add a message if one was not found."""
-        found, forms, why = forms_of_shape(grids, np.flatnonzero(is_valid))
+        found, forms, why = forms_of_shape(grids.shape, grids.puzzles, np.flatnonzero(is_valid))
         has_form = np.zeros(len(is_valid), np.bool_)
         has_form[found] = True
         for row in grids.rows[is_valid & ~has_form].tolist():

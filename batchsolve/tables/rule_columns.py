@@ -257,7 +257,7 @@ def _simple_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[
     """
     is_wanted = np.zeros(len(cages), np.uint8)
     is_wanted[rows] = 1
-    found = native.read_cages(*buffers(cages), *buffers(sums), n, is_wanted, NO_SUM)
+    found = native.read_cages(buffers(cages), buffers(sums), n, is_wanted, NO_SUM)
     cages_of, totals, (cells_of, cells), is_read = found
     given = OwnRules.blank(len(cages))._replace(
         cages_of=cages_of, totals=totals, cells_of=cells_of, cage_cells=cells
@@ -286,7 +286,7 @@ def _are_there(columns: dict[str, pa.Array], names: Sequence[str], n: int) -> Bo
     are_there = np.zeros(n, np.bool_)
     for name in names:
         if name in columns:
-            _, offsets = buffers(columns[name])
+            offsets, _ = buffers(columns[name])
             are_there |= np.diff(offsets) > 0
     return are_there
 
@@ -380,7 +380,7 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
     """
     has_all = len(rows) == len(column)
     texts = column if has_all else column.take(pa.array(rows))
-    regions, wrong = native.number_regions(*buffers(texts), n)
+    regions, wrong = native.number_regions(buffers(texts), n)
     for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
         regions[place] = _NONE
         with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):

@@ -9,6 +9,7 @@ import sys
 from itertools import islice, pairwise
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
@@ -399,6 +400,15 @@ def test_no_puzzle_is_like_those_of_a_file(tmp_path):
     known = bs.PuzzleSettings(seed=5, minimal=True, unlike=first.to_pandas())
     bs.generate_file(tmp_path / "out.parquet", 100, wanted=known, box=(2, 2))
     assert pq.read_table(tmp_path / "out.parquet") == others
+
+
+def test_puzzles_of_other_sizes_in_the_known_ones_are_left_out():
+    small = bs.generate_table(5, **SOME)["puzzle"].to_pylist()
+    first = bs.generate_table(2, seed=7)
+    mixed = pa.table({"puzzle": [*small, *first["puzzle"].to_pylist()[:1]]})
+    others = bs.generate_table(2, seed=7, unlike=mixed)
+    assert others["puzzle"][0] != first["puzzle"][0]
+    assert others["puzzle"][1] == first["puzzle"][1]
 
 
 def test_a_row_that_cannot_be_compared_is_named(tmp_path):

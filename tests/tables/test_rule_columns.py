@@ -492,7 +492,7 @@ def numbered(text):
 
 @given(st.lists(st.permutations("AAAABBBBCCCCDDDD").map("".join) | st.text("AB é", max_size=16)))
 def test_regions_are_numbered_by_their_first_cells(texts):
-    regions, wrong = native.number_regions(*buffers(pa.array(texts, pa.string())), 4)
+    regions, wrong = native.number_regions(buffers(pa.array(texts, pa.string())), 4)
     for text, found, is_wrong in zip(texts, regions.tolist(), wrong.tolist(), strict=True):
         right = numbered(text)
         assert is_wrong == (right is None and text != "")
