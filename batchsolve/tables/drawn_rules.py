@@ -48,7 +48,7 @@ _SIGNS = {relation: sign for sign, relation in PAIR_SIGNS.items()}
 
 @dataclass(frozen=True, eq=False)
 class DrawnRules:
-    """The rules of its own that each row gets.
+    """The own rules that each row gets.
 
     Attributes
     ----------
