@@ -97,6 +97,9 @@ class Encoded:
         return cls(data, Written.of(data), n_rows)
 
 
+_Call = tuple[Callable[[], object], Callable[[], object]]
+
+
 class Behind:
     """A thread that makes calls, one after another, while this one goes on.
 
@@ -113,34 +116,42 @@ class Behind:
 
     def __init__(self) -> None:
         self.n_open, self.is_left = 0, False
-        self._calls: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
-        self._ended: SimpleQueue[Exception | None] = SimpleQueue()
+        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
+        self._ended: SimpleQueue[Callable[[], object] | Exception] = SimpleQueue()
         # a daemon, so that the program ends even if an error prevents a call of `leave`
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
     def _work(self) -> None:
-        while (call := self._calls.get()) is not None:
+        while (each := self._calls.get()) is not None:
+            call, then = each
             try:
                 if not self.is_left:
                     call()
             except Exception as error:
                 self._ended.put(error)
             else:
-                self._ended.put(None)
+                self._ended.put(then)
 
-    def do(self, call: Callable[[], object]) -> None:
-        """Make a call after all others."""
+    def do(self, call: Callable[[], object], then: Callable[[], object] = lambda: None) -> None:
+        """Make a call after all others; once it has ended, `settle` makes the second one."""
         self.n_open += 1
-        self._calls.put(call)
+        self._calls.put((call, then))
 
     def settle(self, wait: bool = False) -> None:
         """Raise the error of a call that has failed; perhaps wait until all calls have ended."""
         while self.n_open and (wait or not self._ended.empty()):
-            error = self._ended.get()
+            ended = self._ended.get()
             self.n_open -= 1
-            if error is not None:
-                raise error
+            if isinstance(ended, Exception):
+                raise ended
+            ended()
+
+    def __enter__(self) -> Behind:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
 
     def leave(self) -> None:
         """Make no further calls, and wait for the end of the thread."""
