@@ -24,7 +24,7 @@ from batchsolve.formats.render import GRIDS, LISTS
 from batchsolve.json_records import loads
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import FINE, Notation, usual_notation
+from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Encoded, OneFile, output_at
 from batchsolve.runs.reading import Reading
@@ -311,11 +311,7 @@ def _values(table: pa.Table, problem: ExactCover, name: str) -> Iterator[object]
 
 def _cover_of_grid(problem: GridProblem, notation: Notation, value: object) -> UInts:
     """Return the cover of a solved grid."""
-    text = str(value or "")
-    grid, fault = notation.read(text)
-    if fault != FINE:
-        raise InputError(notation.explain(text, fault))
-    return problem.stack(grid)
+    return problem.stack(notation.read(str(value or "")))
 
 
 def _numbers_of_names(problem: ExactCover) -> tuple[dict[str, int], set[str]]:

@@ -35,7 +35,7 @@ from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
-from batchsolve.tables.answers import STATS, Answered, Column, RowTable
+from batchsolve.tables.answers import STATS, Column, RowTable, RowValues
 from batchsolve.tables.blocks import BOM, DIGITS, JSON_TEXT, Block, BlockSize
 from batchsolve.tables.detection import json_lines
 from batchsolve.tables.places import exists, suffix_of
@@ -361,8 +361,8 @@ def _with_json(source: Source) -> Source:
 # ---- output tables --------------------------------------------------------------------------
 
 
-class _Found(Answered):
-    """The answers to instances, of which columns are made: first covers.
+class _CoverValues(RowValues):
+    """The values of the new columns of instances: first covers.
 
     A cover is the names of its options, in their order; a solved grid is one name, its text.
 
@@ -399,7 +399,7 @@ class _Found(Answered):
         return pa.array(names, pa.list_(pa.string()))
 
 
-class _Counted(_Found):
+class _CountValues(_CoverValues):
     """Counts, as text of digits, because they may have any size."""
 
     def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
@@ -418,32 +418,35 @@ class _Counted(_Found):
         return pa.array([why is None for _, why in self._found], mask=self._unknown)
 
 
-_SIZES = [Column("items", pa.int64(), _Found.items), Column("options", pa.int64(), _Found.options)]
+_SIZES = [
+    Column("items", pa.int64(), _CoverValues.items),
+    Column("options", pa.int64(), _CoverValues.options),
+]
 _COUNTS = [
-    Column("count", pa.string(), _Counted.counts, DIGITS),
-    Column("complete", pa.bool_(), _Counted.complete),
+    Column("count", pa.string(), _CountValues.counts, DIGITS),
+    Column("complete", pa.bool_(), _CountValues.complete),
 ]
 _COVERS = [
-    Column("cover", pa.list_(pa.string()), _Found.covers),
-    Column("status", pa.string(), _Found.statuses),
-    Column("n_solutions", pa.int64(), _Found.counts),
+    Column("cover", pa.list_(pa.string()), _CoverValues.covers),
+    Column("status", pa.string(), RowValues.statuses),
+    Column("n_solutions", pa.int64(), RowValues.counts),
 ]
 _ABOUT = [
-    Column("engine", pa.string(), _Found.engines),
-    Column("message", pa.string(), _Found.texts),
+    Column("engine", pa.string(), _CoverValues.engines),
+    Column("message", pa.string(), RowValues.texts),
 ]
 
 
 def count_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
     """Return the output table of counts."""
     columns = [*_SIZES, *_COUNTS, *_ABOUT, *(STATS if stats else [])]
-    return RowTable(reader, columns, partial(_Counted, search))
+    return RowTable(reader, columns, partial(_CountValues, search))
 
 
 def cover_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
     """Return the output table of first covers."""
     columns = [*_SIZES, *_COVERS, *_ABOUT, *(STATS if stats else [])]
-    return RowTable(reader, columns, partial(_Found, search))
+    return RowTable(reader, columns, partial(_CoverValues, search))
 
 
 def _names_of(reading: Reading, cover: UInts) -> list[str]:

@@ -19,7 +19,7 @@ from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.core import native
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS
-from batchsolve.tables.answers import RowSums, Solved
+from batchsolve.tables.answers import RowSums, SolvedValues
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.reader import Batch, Grids, Reader, forms_of_shape
 
@@ -215,7 +215,7 @@ def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> 
     batch : Batch
     answers : Answers
     """
-    solved = Solved(PROVES_UNIQUENESS, None, has_given, False, batch, answers)
+    solved = SolvedValues(PROVES_UNIQUENESS, None, has_given, False, batch, answers)
     n, is_unique = len(batch), solved.status == Status.UNIQUE
     keys = {name: _no_keys(n) for name in KEYS}
     n_undecided = 0

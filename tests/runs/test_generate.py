@@ -23,7 +23,7 @@ from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
 from batchsolve.runs import puzzles, specs
 from batchsolve.runs.outputs import OneFile
-from batchsolve.tables.drawn_rules import random_lines
+from batchsolve.tables.drawn_rules import LINES as KINDS_OF_LINES
 from batchsolve.tables.rule_columns import OWN, own_rules
 
 GRIDS = {
@@ -154,7 +154,11 @@ def test_puzzles_with_rules_of_their_own_are_as_they_were_wished(
 def test_a_solution_without_a_line_has_none():
     solutions, keys = np.array([[1, 2, 2, 1]], np.uint8), np.array([1, 2], np.uint64)
     none = np.zeros(1, np.int64)
-    assert random_lines(keys, none, none, solutions, ("renban",), (2, 2), 2) == [[]]
+    kinds = np.array([KINDS_OF_LINES.index("renban")], np.uint8)
+    assert native.draw_lines(keys, none, none, solutions, kinds, 2, 2, 2) == [[]]
+    kinds[0] = KINDS_OF_LINES.index("palindrome")
+    found = native.draw_lines(keys, none, none, solutions, kinds, 2, 2, 2)
+    assert found == [[(kinds[0], (2, 1)), (kinds[0], (3, 0))]]
 
 
 def check_lines(text, kinds, sizes):
