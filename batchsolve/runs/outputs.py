@@ -17,7 +17,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from queue import SimpleQueue
@@ -97,7 +97,7 @@ class Encoded:
         return cls(data, Written.of(data), n_rows)
 
 
-_Call = tuple[Callable[[], object], Callable[[], object]]
+_Call = tuple[Callable[[], object], Callable[[], object]]  # for the thread, and for after it
 
 
 class Behind:
@@ -335,6 +335,15 @@ class OneFile(Output):
                 self.kept = os.path.join(folder, os.path.basename(self.kept))
             yield folder
 
+    @contextmanager
+    def written_whole(self, schema: pa.Schema) -> Iterator[str]:
+        """Be the only writer from the first row to the last; lend a folder beside the file."""
+        with self.held() as folder:
+            self.open(schema)
+            with closing(self):
+                yield folder
+                self.finish()
+
     def is_finished(self) -> bool:
         """See `Output`."""
         return not os.path.exists(self.kept)
@@ -441,13 +450,8 @@ def rows_written_to(path: str, schema: pa.Schema) -> Iterator[Callable[[pa.Table
     """
     output = whole_table_at(path)
     encode = encoder_for(output.path)
-    with output.held():
-        output.open(schema)
-        try:
-            yield lambda table: output.take(Encoded.of(encode(table)))
-            output.finish()
-        finally:
-            output.close()
+    with output.written_whole(schema):
+        yield lambda table: output.take(Encoded.of(encode(table)))
 
 
 def whole_table_at(path: str) -> OneFile:
