@@ -25,6 +25,7 @@ from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.runs import specs
+from batchsolve.runs.outputs import Behind
 from batchsolve.settings import SearchSettings
 from batchsolve.tables.texts import number_kinds, number_types, with_numbers
 
@@ -391,11 +392,13 @@ batchsolve.cli.app()
 
 
 class Syncing:
-    """A stand-in for an output, its journal and its run, with a disk that is slow until let go."""
+    """A stand-in for a run and its output, with a disk that is slow until let go."""
 
-    unrecorded = ()
+    unrecorded, last_recorded = (), 0
+    record_behind = specs.FileRun.record_behind
 
     def __init__(self):
+        self.output = self
         self.let_go = SimpleQueue()
         self.noted = 0
 
@@ -416,14 +419,14 @@ def test_ctrl_c_at_any_moment_of_a_record_ends_the_run(monkeypatch):
 
     def go(interrupted):
         run = Syncing()
-        with specs.RecordsBehind(run, run, run) as records:
+        with Behind() as behind:
             try:
                 sys.settrace(interrupted)
-                records.make_if_due()
-                records.make_if_due()
+                run.record_behind(behind, None)
+                run.record_behind(behind, None)
                 run.let_go.put(None)
                 time.sleep(0.005)
-                records.make_if_due()
+                run.record_behind(behind, None)
             finally:
                 sys.settrace(None)
                 run.let_go.put(None)
