@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of
