@@ -195,17 +195,7 @@ class Notation:
         faults : ndarray of int32, shape (n,)
             -1 for a well formed value, else a fault for `explain`.
         """
-        return self._encoded(buffers(column))
-
-    def read(self, text: str) -> tuple[npt.NDArray[np.uint8], int]:
-        """Read one grid; return its digits, shape (n_cells,), and a fault as `encode` does."""
-        grids, faults = self.encode(text)
-        return grids[0], int(faults[0])
-
-    def _encoded(
-        self, texts: tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-        """See `encode`; the texts are given by their offsets and bytes."""
+        texts = buffers(column)
         size = self._is_cell.size if self.drawing else self.n_digits**2
         n = len(texts[0]) - 1
         grids, faults = np.empty((n, size), np.uint8), np.empty(n, np.int32)
@@ -227,6 +217,13 @@ class Notation:
         if malformed.any():
             grids[malformed] = 0
         return grids, faults
+
+    def read(self, text: str) -> Bytes:
+        """Return the digits of one grid, shape (n_cells,); raise `InputError` for a fault."""
+        grids, faults = self.encode(text)
+        if faults[0] != FINE:
+            raise InputError(self.explain(text, int(faults[0])))
+        return grids[0]
 
     def _has_two_blanks(
         self, offsets: npt.NDArray[np.int32], data: npt.NDArray[np.uint8], grids: Bytes

@@ -222,9 +222,7 @@ def _image(
 
 def kind_of(problem: ExactCover, i: int) -> tuple[int, ...]:
     """Return a key that an item shares with its image."""
-    if i >= problem.n_primary:
-        return ()
-    return (1, 1) if problem.bounds is None else tuple(problem.bounds[i].tolist())
+    return problem.bounds_of(i) if i < problem.n_primary else ()
 
 
 # ---- symmetries of boards -------------------------------------------------------------------

@@ -17,7 +17,7 @@ import batchsolve as bs
 from batchsolve import Stacks
 from batchsolve.engines import Task, get_engine
 from batchsolve.formats import constraint_strings, f_puzzles
-from batchsolve.formats.grid_rules import STRICT
+from batchsolve.formats.rule_texts import STRICT
 from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
 from batchsolve.runs import specs
