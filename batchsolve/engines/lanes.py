@@ -133,10 +133,9 @@ class Wish(NamedTuple):
 
     Attributes
     ----------
-    begins : ndarray of int64, shape (n_units + 1,)
-        The place in `cells` where each unit begins.
-    cells : ndarray of uint16
-        The cells of units, whose clues are taken away together, unit by unit.
+    units : pair of ndarrays
+        The cells of units, whose clues are taken away together, as lists: where each begins, of
+        int64 and shape (n_units + 1,), and the cells, of uint16, unit by unit.
     outside : ndarray of uint16
         The other cells: no clue may stand there.
     free : ndarray of uint16
@@ -158,8 +157,7 @@ class Wish(NamedTuple):
         single attempt has failed, and others go back at contradictions.
     """
 
-    begins: np.ndarray
-    cells: np.ndarray
+    units: tuple[np.ndarray, np.ndarray]
     outside: np.ndarray
     free: np.ndarray
     fewest: int

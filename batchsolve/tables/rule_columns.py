@@ -373,6 +373,33 @@ _RULE_DIGITS = 32  # of the hash of rules
 _NONE = 255  # the region of the cells of a row that gives none
 
 
+def _numbered_regions(texts: pa.Array, n: int) -> tuple[Bytes, Bools]:
+    """Return the regions of grids of n × n labels of a byte, numbered by their first cells.
+
+    Returns
+    -------
+    regions : ndarray of uint8, shape (number of texts, n * n)
+        `_NONE` in rows that are empty or wrong.
+    wrong : ndarray of bool
+        True for texts that are not empty, and do not have n labels of n cells each.
+    """
+    offsets, data = buffers(texts)
+    wrong = np.diff(offsets) > 0
+    whole = np.flatnonzero(np.diff(offsets) == n * n)
+    labels = data[offsets[whole, None] + np.arange(n * n)]
+    numbers = np.full(labels.shape, _NONE, np.uint8)
+    right = np.ones(len(whole), np.bool_)
+    for region in range(n):
+        first = (numbers == _NONE).argmax(axis=1)
+        is_in = labels == np.take_along_axis(labels, first[:, None], axis=1)
+        right &= np.count_nonzero(is_in, axis=1) == n
+        np.copyto(numbers, np.uint8(region), where=is_in)
+    regions = np.full((len(texts), n * n), _NONE, np.uint8)
+    regions[whole[right]] = numbers[right]
+    wrong[whole[right]] = False
+    return regions, wrong
+
+
 def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> Bytes:
     """Return the region of each cell of every row; add the faults of rows with wrong regions.
 
@@ -380,7 +407,7 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
     """
     has_all = len(rows) == len(column)
     texts = column if has_all else column.take(pa.array(rows))
-    regions, wrong = native.number_regions(buffers(texts), n)
+    regions, wrong = _numbered_regions(texts, n)
     for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
         regions[place] = _NONE
         with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):
