@@ -224,13 +224,6 @@ def test_a_broken_row_is_reported_in_its_place(solve, row, words):
     assert done.column("message")[::2] == ["", ""]
 
 
-def test_stopping_at_a_broken_row_keeps_those_before(solve):
-    data = f"puzzle\n{P}\nx\n{P2}\n"
-    solve(data, "--stop-on-invalid").assert_refused("row 2", "81", "--resume")
-    done = solve(None, "--resume")
-    assert (done.code, done.column("solution")) == (1, [S, "", S2])
-
-
 @pytest.mark.parametrize(
     "data",
     [
