@@ -234,10 +234,19 @@ def sample(
     as JSON lines, as by enumerate -o -, in the order of the draws.
     """
     from batchsolve.runs.graphs import sample as drawn
+    from batchsolve.runs.progress import COVER_BAR
 
     reading = read(problem, puzzles)
-    with interrupts():
-        samples = drawn(reading, n, seed=seed, distinct=distinct, weighted=weighted, memory=memory)
+    with printing.progress(COVER_BAR) as on_progress:
+        samples = drawn(
+            reading,
+            n,
+            seed=seed,
+            distinct=distinct,
+            weighted=weighted,
+            memory=memory,
+            on_progress=on_progress,
+        )
         with _opened(output) as file:
             _write(reading, samples.covers, file, samples.weights)
     if samples.weights is None:

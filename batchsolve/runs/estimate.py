@@ -25,6 +25,7 @@ from batchsolve.errors import InputError, counted
 from batchsolve.interrupts import asking, check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.runs.progress import PROBE_BAR, OnProgress, check_progress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.scheduler import FIRST_BUDGET, first_budget
 from batchsolve.settings import MOST_SEED, UNLIMITED, whole_number
@@ -106,6 +107,7 @@ def estimate(
     seed: int = 0,
     engine: str = "dlx",
     check: Callable[[], None] | None = None,
+    on_progress: OnProgress = None,
 ) -> Estimate:
     """Estimate the size of the search tree below a stack.
 
@@ -123,6 +125,9 @@ def estimate(
         The engine whose tree is estimated.
     check : callable, optional
         Called between searches that take a moment; may raise.
+    on_progress : callable or True, optional
+        See `Progress`; its rows are the probes that have ended. A tree that is searched completely
+        may need none.
 
     Returns
     -------
@@ -136,6 +141,7 @@ def estimate(
     >>> estimate("queens:12").solutions  # as small a tree is searched whole
     14200.0
     """
+    check_progress(on_progress)  # also where no probe is needed
     probes = whole_number("the number of probes", probes, 2, MOST_PROBES)
     seed = whole_number("a seed", seed, most=MOST_SEED)
     problem, begin = problem_and_stack(problem, stack)
@@ -150,8 +156,9 @@ def estimate(
     drawn, stands_for = _systematic(shares, probes, rng)
     sample = stacks.take(drawn)
     most = _nodes_at_a_stop(kernel, problem, sample, speed)
-    with asking(check):
-        below, covers, levels, searched = probe(kernel, problem, sample, rng, most)
+    with asking(check), shown(on_progress, PROBE_BAR) as show:
+        tell = sums_told(show, probes)
+        below, covers, levels, searched = probe(kernel, problem, sample, rng, most, tell)
     node_samples = nodes + stands_for * below
     count_samples = count + stands_for * covers
     if node_samples.mean() <= speed * SEARCHED_NODES:  # cheap enough to search completely
@@ -229,6 +236,7 @@ def probe(
     stacks: Stacks,
     rng: np.random.Generator,
     most_nodes: int = 1,
+    tell: Callable[[int], None] = lambda ended: None,
 ) -> tuple[Floats, Floats, Floats, int]:
     """Make a probe below every stack.
 
@@ -242,6 +250,8 @@ def probe(
     rng : numpy.random.Generator
     most_nodes : int
         Nodes that a probe may visit at a stop.
+    tell : callable
+        Called with the number of probes that have ended.
 
     Returns
     -------
@@ -277,11 +287,17 @@ def probe(
         goes_on, chances = _draw(np.concatenate(parents), np.concatenate(weights), len(at), rng)
         at = Stacks.concatenate(parts).take(goes_on)
         weight[at.roots] /= chances
+        tell(n - len(at))
     return nodes, solutions, levels, searched
 
 
 def weighted_covers(
-    engine: Engine, problem: ExactCover, stack: Sequence[int], n: int, seed: int
+    engine: Engine,
+    problem: ExactCover,
+    stack: Sequence[int],
+    n: int,
+    seed: int,
+    tell: Callable[[int], None] = lambda found: None,
 ) -> tuple[Stacks, list[int], int]:
     """Draw covers by probes that choose among the children of every node with equal chances.
 
@@ -295,6 +311,8 @@ def weighted_covers(
     n : int
         Number of covers.
     seed : int
+    tell : callable
+        Called with the number of covers so far.
 
     Returns
     -------
@@ -320,6 +338,7 @@ def weighted_covers(
         if found:
             last = made + int(which[: len(found)][min(wanted, len(found)) - 1]) + 1
         made += PROBES_AT_ONCE
+        tell(len(weights))
         if made - last >= FRUITLESS_PROBES:
             raise InputError(
                 f"{counted(FRUITLESS_PROBES, 'probe')}, one after the other, found no cover; there "

@@ -15,6 +15,7 @@ from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.runs.estimate import weighted_covers
+from batchsolve.runs.progress import COVER_BAR, OnProgress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.settings import GRAPH_MEGABYTES, whole_number
 from batchsolve.words import InWords
@@ -176,6 +177,7 @@ def sample(
     weighted: bool = False,
     memory: int | None = None,
     check: Callable[[], object] | None = None,
+    on_progress: OnProgress = None,
 ) -> Samples:
     """Draw covers of a problem at random, all with exactly the same probability.
 
@@ -201,6 +203,9 @@ def sample(
         As for `solution_graph`; weighted samples need none.
     check : callable, optional
         Called every few tenths of a second; may raise to stop the search.
+    on_progress : callable or True, optional
+        See `Progress`; its rows are the covers drawn: all at once after the graph is built, or some
+        of the weighted ones.
 
     Returns
     -------
@@ -227,15 +232,19 @@ def sample(
         raise InputError("weighted samples are drawn without a graph; leave out `memory`")
     megabytes = GRAPH_MEGABYTES if memory is None else memory
     problem, begin = problem_and_stack(problem, stack)  # no advice where that is the error
-    if weighted:
-        engine = get_engine("dlx")
-        check_support(engine, problem)
-        with asking(check):
-            drawn = weighted_covers(engine, problem, begin[0].tolist(), n, seed)
-        return Samples(drawn[0], None, *drawn[1:])
-    try:
-        graph = solution_graph(problem, begin[0], memory=megabytes, ordered=False, check=check)
-    except InputError as error:
-        error.add_note("or draw `weighted` samples, which need no graph")
-        raise
-    return Samples(graph.sample(n, seed, distinct=distinct), graph.count)
+    with shown(on_progress, COVER_BAR) as show:
+        tell = sums_told(show, n)
+        if weighted:
+            engine = get_engine("dlx")
+            check_support(engine, problem)
+            with asking(check):
+                drawn = weighted_covers(engine, problem, begin[0].tolist(), n, seed, tell)
+            return Samples(drawn[0], None, *drawn[1:])
+        try:
+            graph = solution_graph(problem, begin[0], memory=megabytes, ordered=False, check=check)
+        except InputError as error:
+            error.add_note("or draw `weighted` samples, which need no graph")
+            raise
+        covers = graph.sample(n, seed, distinct=distinct)
+        tell(n)
+    return Samples(covers, graph.count)

@@ -80,3 +80,33 @@ def test_iterators_refuse_at_the_call():
     for call in (bs.generate, lambda **how: bs.solve_stream([TABLE], **how)):
         with pytest.raises(bs.InputError, match="on_progress is a function or True, not 6"):
             call(on_progress=6)
+
+
+def test_an_estimate_tells_how_many_probes_have_ended():
+    told = []
+    guess = bs.estimate("queens:14", probes=300, on_progress=told.append)
+    assert guess.probes == 300
+    assert sum(progress.new_rows for progress in told) == told[-1].totals.rows == 300
+    assert {progress.expected_rows for progress in told} == {300}
+    with pytest.raises(bs.InputError, match="on_progress is a function or True, not 7"):
+        bs.estimate("queens:4", on_progress=7)  # which needs no probe
+
+
+@pytest.mark.parametrize("how", [{}, {"weighted": True}, {"distinct": True}])
+def test_samples_tell_how_many_covers_are_drawn(how):
+    told = []
+    drawn = bs.sample("latin:4", 50, on_progress=told.append, **how)
+    assert len(drawn) == told[-1].totals.rows == told[-1].expected_rows == 50
+    assert sum(progress.new_rows for progress in told) == 50
+
+
+def test_solutions_tell_of_their_search():
+    counts = []
+    found = bs.solutions(
+        "queens:8", jobs=1, budget=50, on_progress=lambda search: counts.append(search.totals.count)
+    )
+    first = next(found)
+    assert (first.size, counts[-1] >= 1) == (8, True)
+    assert len(list(found)) + 1 == counts[-1] == 92
+    assert len(counts) > 3
+    assert counts == sorted(counts)
