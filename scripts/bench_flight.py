@@ -54,7 +54,8 @@ def searched(kind: str, address: str, seconds: float, knows_flight: bool) -> dic
         stacks, _ = _split(np.array([seconds * pool.jobs * RATE]), pool.jobs, None, subtrees)
         scheduler = Scheduler(_Tree(subtrees, RATE), pool.jobs, sizing=sizing)
         scheduler.add(_Subtrees(stacks))
-        begin, lengths, work = time.perf_counter(), [], bench_flight.Sleep()
+        lengths: list[float] = []
+        begin, work = time.perf_counter(), bench_flight.Sleep()
         while not scheduler.is_empty:
             found = run_round(scheduler, pool.start(work, scheduler))
             lengths.extend(done.result.seconds for done in found)

@@ -133,8 +133,8 @@ def main() -> None:
     def note(hosts: Hosts, workers: Sequence[str], **facts: Any) -> None:
         for job in chosen.jobs.split(","):
             row = {**facts, **measured(hosts, job, chosen.problem, workers)}
-            alone.setdefault(job, row.get("own_seconds"))
             if "own_seconds" in row:
+                alone.setdefault(job, row["own_seconds"])
                 row["efficiency"] = round(alone[job] / row["own_seconds"], 3)
             rows.append(row)
             print(json.dumps(rows[-1]), flush=True)

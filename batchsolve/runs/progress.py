@@ -249,7 +249,7 @@ def sums_told(tell: Callable[[Progress], None], n: int) -> Callable[[int], None]
     def update(done: int) -> None:
         nonlocal before
         new, before = done - before, done
-        tell(Progress(new, RowsDone(done), n))
+        tell(Progress(new, Sums(done), n))
 
     return update
 

@@ -510,7 +510,9 @@ def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[
     line_end = data.find(b"\n", begin) + 1
     if most == 1 and line_end and b'"' not in data[begin:line_end]:
         return line_end, False
-    end, quoted = native.record_end(np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most)
+    end, quoted = native.record_end(
+        np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most
+    )
     return end, quoted
 
 
