@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +82,72 @@ class Shape:
     def even(cls, children: int = 2) -> Shape:
         """Return the shape of a tree whose nodes all have the same number of equal children."""
         return cls.of([(1.0, np.ones(children))])
+
+
+class Subtrees:
+    """Random subtrees of a shape, which are known by their sizes.
+
+    Stacks, in tree order, are arrays of shape (n, 2): sizes and weights. Subtrees of `GRAIN` nodes
+    or fewer stay whole.
+    """
+
+    def __init__(self, shape: Shape, seed: int) -> None:
+        shares = shape.shares.tolist()
+        self._samples = [shares[begin:end] for begin, end in pairwise(shape.bounds.tolist())]
+        self._ranges = list(zip(shape.first.tolist(), shape.last.tolist(), strict=True))
+        self._random = np.random.RandomState(seed & 0xFFFFFFFF)
+        self._words: list[int] = []  # random ones, the next at the end
+
+    def expand(self, stacks: Floats) -> Floats:
+        """Replace every subtree by the subtrees of its children."""
+        expanded: list[tuple[float, float]] = []
+        for size, weight in stacks.tolist():
+            shares = self._children_of(size) if size > GRAIN else [1.0]
+            each = weight / len(shares)
+            expanded += [(share * size, each) for share in shares if share > 0]
+        return np.array(expanded)
+
+    def search(self, stacks: Floats, budget: float) -> tuple[float, Floats]:
+        """Search stacks in tree order; return the nodes visited, and the stacks left."""
+        ends = np.cumsum(stacks[:, 0])
+        n = int(np.searchsorted(ends, budget, "right"))  # those that are searched to their ends
+        visited = float(ends[n - 1]) if n else 0.0
+        if n == len(stacks) or visited == budget:
+            return visited, stacks[n:]
+        size, weight = stacks[n].tolist()
+        return budget, np.concatenate([self._cut(size, weight, budget - visited), stacks[n + 1 :]])
+
+    def _cut(self, size: float, weight: float, visited: float) -> list[tuple[float, float]]:
+        """Return the stacks left of a subtree after some of its nodes, in tree order."""
+        right: list[tuple[float, float]] = []  # the last in tree order first
+        while size > GRAIN:
+            shares = self._children_of(size)
+            weight /= len(shares)
+            x, passed = 0, 0.0
+            while x + 1 < len(shares) and passed + shares[x] * size <= visited:
+                passed += shares[x] * size
+                x += 1
+            right += [(share * size, weight) for share in shares[:x:-1] if share > 0]
+            visited -= passed
+            size *= shares[x]
+        right.append((max(0.0, size - visited), weight))
+        return right[::-1]
+
+    def _children_of(self, size: float) -> list[float]:
+        """Draw the children of a subtree; return their shares, in tree order."""
+        number = max(1, int(size)).bit_length() - 1
+        first, last = self._ranges[min(number, CLASSES - 1)]
+        return self._samples[first + self._below(last - first)]
+
+    def _below(self, n: int) -> int:
+        """Return a random number below n."""
+        mask = (1 << (n - 1).bit_length()) - 1
+        drawn = n
+        while drawn >= n:
+            if not self._words:
+                self._words = self._random.randint(0, 1 << 32, 1024, np.uint32).tolist()[::-1]
+            drawn = self._words.pop() & mask if n > 1 else 0
+        return drawn
 
 
 def sample_shape(
