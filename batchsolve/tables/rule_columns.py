@@ -1,8 +1,8 @@
-"""Columns that give rows rules of their own: named rules, regions, cages, marks, pairs of cells.
+"""Columns that give rows own rules: named rules, regions, cages, marks, pairs of cells.
 
 A block of rows falls into parts, each with its problem. Rows that share houses and named rules are
-one part, because an engine can search them side by side: each may have regions, cages, marks and
-pairs of its own.
+one part, because an engine can search them side by side: each may have its own regions, cages,
+marks and pairs.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class RuleColumns:
     drawing : str, optional
         The cells of grids that overlap; by default, grids are square.
     fixed : GridProblem, optional
-        The problem of rows without rules of their own, in place of those above.
+        The problem of rows without own rules, in place of those above.
     names : tuple of str
         The columns that give rows others: some of `COLUMNS`.
     """
@@ -105,7 +105,7 @@ class RuleColumns:
 
     @property
     def main_problem(self) -> GridProblem:
-        """The problem of rows without rules of their own; of rows and columns if none has boxes."""
+        """The problem of rows without own rules; that of lines alone if none has boxes."""
         try:
             return self.problem()
         except InputError:
@@ -114,7 +114,7 @@ class RuleColumns:
             return Variant(self.base(has_regions=True))
 
     def problem(self, rules: str = "", regions: str | None = None) -> GridProblem:
-        """Return the problem of rows with these rules, and regions, of their own."""
+        """Return the problem of rows with these own rules and regions."""
         if self.fixed is not None:
             return self.fixed
         names, regions = self._all(rules), regions or self.regions
@@ -159,7 +159,7 @@ class RuleColumns:
     def _problem_of(
         self, rules: str, rows: Ints, columns: dict[str, pa.Array], regions: Bytes
     ) -> GridProblem:
-        """Return the problem of rows without columns of their own but regions, if those."""
+        """Return the problem of rows whose own rules are regions, or none."""
         if not regions.size:
             return self.problem(rules)
         if (regions[rows] == regions[rows[0]]).all():
@@ -185,7 +185,7 @@ class RuleColumns:
         text : str, optional
             The regions of all of them.
         has_regions : bool
-            True if each has regions of its own, which are left out.
+            True if each has its own regions, which are not among the rules returned.
         """
         if self.fixed is not None:
             return self.fixed.rules
