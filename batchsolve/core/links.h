@@ -48,8 +48,8 @@ public:
         if constexpr (colored) paint_options(problem);
         covered_.assign(n_items_ + 1, 0);
         if constexpr (bounded) {
-            bounds_.resize(1);
-            for (Item i = 0; i < n_items_; ++i) bounds_.push_back(problem.bounds_of(i));
+            bounds_.resize(n_items_ + 1);
+            for (Item i = 0; i < n_items_; ++i) bounds_[i + 1] = problem.bounds_of(i);
             used_.assign(n_items_ + 1, 0);
         }
         chosen_.assign(problem.n_primary + 1, 0);
@@ -328,22 +328,24 @@ protected:
 
     void commit(Index p) {
         if (color(p) == pure) return;
-        if constexpr (bounded) ++used_[top_[p]];
+        const Item i = top_[p];
+        if constexpr (bounded) ++used_[i];
         if (color(p) != 0) {
             purify(p);
-        } else if (is_full(top_[p])) {
-            cover(top_[p]);
+        } else if (is_full(i)) {
+            cover(i);
         }
     }
 
     void uncommit(Index p) {
         if (color(p) == pure) return;
+        const Item i = top_[p];
         if (color(p) != 0) {
             unpurify(p);
-        } else if (is_full(top_[p])) {
-            uncover(top_[p]);
+        } else if (is_full(i)) {
+            uncover(i);
         }
-        if constexpr (bounded) --used_[top_[p]];
+        if constexpr (bounded) --used_[i];
     }
 
     /// Tell whether an item that is in an option may be in no more.
@@ -378,11 +380,12 @@ protected:
     std::vector<Color> color_;            // node -> its colour or `pure`; item -> that of its list
     std::vector<Index> first_;            // option -> its first node
     std::vector<std::uint32_t> covered_;  // item -> options of the stack that have it
-    std::vector<Bounds> bounds_;          // item -> its bounds; a secondary one has 0 and 1
-    std::vector<std::uint32_t> used_;     // item -> options taken that have it, not just its colour
     std::vector<Index> chosen_;           // level -> the node of the option taken there
     std::vector<Option> selected_;        // the stack
     Handicaps handicaps_;
+    // if the problem has bounds
+    std::vector<Bounds> bounds_;       // item -> its bounds; a secondary one has 0 and 1
+    std::vector<std::uint32_t> used_;  // item -> options taken that have it, not just its colour
 };
 
 }  // namespace batchsolve
