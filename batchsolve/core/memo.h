@@ -48,13 +48,16 @@ inline std::size_t words_of_counts(const Problem& problem) {
 
 class Memo {
 public:
+    /// The walk stops once it has taken `most_hidden` options out of lists, if its moves count
+    /// them.
     Memo(Search& search, Table table, std::size_t n_key_words, std::size_t n_count_words,
-         std::size_t n_levels)
+         std::size_t n_levels, std::int64_t most_hidden)
         : totals(search.out.counts.size() * n_count_words),
           tree_nodes(search.out.counts.size()),
           search_(&search),
           table_(table),
           n_words_(n_count_words),
+          most_hidden_(most_hidden),
           key_(n_key_words),
           found_(n_count_words),
           total_(n_count_words),
@@ -77,7 +80,7 @@ public:
 
     bool may_enter(std::size_t level) {
         sizes_[level] = 1;
-        return true;
+        return !is_spent_;
     }
     template <Moves M>
     bool cover(const M&, std::size_t) {
@@ -119,8 +122,9 @@ public:
     }
 
     template <Moves M>
-    void climb(const M&, std::size_t level) {
+    void climb(const M& moves, std::size_t level) {
         sizes_[level] += sizes_[level + 1];
+        if constexpr (requires { moves.n_hidden; }) is_spent_ = moves.n_hidden >= most_hidden_;
     }
 
     std::vector<Word> totals;        // stack -> its covers, lowest word first
@@ -136,7 +140,9 @@ private:
 
     Search* search_;
     Table table_;
-    std::size_t n_words_;               // of a count
+    std::size_t n_words_;  // of a count
+    std::int64_t most_hidden_;
+    bool is_spent_ = false;
     std::vector<Word> key_, found_;     // room for a key and a count
     std::vector<Word> total_, before_;  // covers of the stack; level -> these on entering its node
     std::vector<double> sizes_;         // level -> nodes of its node's subtree, as far as searched

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -127,11 +127,11 @@ def visits_the_same_nodes(name: str) -> bool:
 
 
 def with_empty_table(
-    engine: Engine, problem: ExactCover, folder: str = "", run: str = ""
+    engine: Engine, problem: ExactCover, folder: str = "", run: str = "", **others: Any
 ) -> Engine:
     """Return an engine for a new run: with an empty table, if it has one; see `Sharing`."""
     if engine.capabilities.has_table:
-        return cast(Sharing, engine).for_run(run or new_run(), folder, problem)
+        return cast(Sharing, engine).for_run(run or new_run(), folder, problem, **others)
     return engine
 
 

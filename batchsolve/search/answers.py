@@ -315,7 +315,7 @@ class OpenRows:
         return own.take(own.roots == row)
 
     def outgrown(self) -> list[tuple[int, ExactCover]]:
-        """Return the rows with so many nodes that a counter is to be weighed, and their problems."""
+        """Return the rows with so many nodes that a counter is weighed, and their problems."""
         if self._starts is None or self._time_limit is not None:
             return []
         nodes, done = self._answers.nodes, self._recounted | self._answers.unfinished.keys()

@@ -44,8 +44,8 @@ from batchsolve.workers import Done, Pool, attempt, result_seconds
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
 WEIGH_SOONER = 10_000  # nodes at least, where nodes are wide
-WIDE_ENTRIES = 4_000  # that a wide node takes out, by `entries_of_a_node`
-WEIGHED_NODES = 2_000  # of the counter; it takes up to 8 times as long for each, unless it is wide
+WIDE_ENTRIES = 4_000  # of options that conflict with one, where nodes are wide
+WEIGHED_NODES = 2_000  # of the counter, fewer if they are wide; it takes up to 8 times as long
 WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only lower in the tree
 WEIGHED_A_MEGABYTE = 2_500  # of its table
 LEAST_GAIN = 6  # nodes of the tree for each of the counter
@@ -122,8 +122,9 @@ class Weighing:
 
 
 def small_counter(name: str, problem: ExactCover, n_nodes: int) -> Engine:
-    """Return a counter with an empty table for a few nodes."""
-    return with_empty_table(get_engine(f"{name}:{1 + n_nodes // WEIGHED_A_MEGABYTE}"), problem)
+    """Return a counter with an empty table for a few nodes; of wide ones it visits fewer."""
+    engine = get_engine(f"{name}:{1 + n_nodes // WEIGHED_A_MEGABYTE}")
+    return with_empty_table(engine, problem, entries=n_nodes * WIDE_ENTRIES)
 
 
 def _weighed(name: str, goal: TreeGoal, n_nodes: int) -> Outcome:

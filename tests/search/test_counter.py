@@ -71,6 +71,24 @@ def test_wide_nodes_are_weighed_sooner():
     assert first.next.next == tree.Weighing(6_000_000, 200_000)
 
 
+def keyed(n, keys):
+    """Two items of n options with one of some keys, which both have in common."""
+    colors = [{"key": f"k{o % keys}"} for o in range(n)]
+    options = [[item, "key"] for item in "ab" for _ in range(n)]
+    return bs.ExactCover.from_options(options, secondary=["key"], colors=colors * 2)
+
+
+def test_a_weighed_counter_stops_after_as_many_entries_as_wide_nodes_have():
+    """An option takes 1,000 out of the list of the key, with two entries each."""
+    problem, empty = keyed(1_000, 10), get_engine("memo:1").for_run
+    outcome = empty("few", "", problem, entries=40_000).search(problem, Task.of(WHOLE))
+    assert outcome.nodes.tolist() == [1 + 10 * 101 + 10]  # the root, ten keys with leaves, ten again
+    rest = empty("rest", "", problem).search(problem, Task.of(outcome.frontier))
+    assert outcome.counts.sum() + rest.counts.sum() == 1_000 * 100
+    small = tree.small_counter("memo", problem, 5).search(problem, Task.of(WHOLE, budget=10_000))
+    assert small.nodes.sum() < 700
+
+
 def test_equal_calls_go_over_at_equal_nodes(monkeypatch):
     weighed = []
 

@@ -31,12 +31,13 @@ void add_scaling(nb::module_& m) {
     nb::class_<Subtrees>(m, "Subtrees")
         .def(nb::init<std::span<const double>, Ints, Ints, Ints, double, std::uint32_t>())
         .def("expand",
-             [](Subtrees& self, Rows<const double> stacks) {
-                 return rows_of(self.expand(stacks_of(stacks)));
+             [](Subtrees& self, Rows<const double> stacks, double fineness) {
+                 return rows_of(self.expand(stacks_of(stacks), fineness));
              })
-        .def("search", [](Subtrees& self, Rows<const double> stacks, double budget) {
+        .def("search", [](Subtrees& self, Rows<const double> stacks, double budget,
+                          std::span<const double> fineness) {
             std::vector<Stack> left;
-            const double visited = self.search(stacks_of(stacks), budget, left);
+            const double visited = self.search(stacks_of(stacks), budget, fineness, left);
             return nb::make_tuple(visited, rows_of(left));
         });
 }

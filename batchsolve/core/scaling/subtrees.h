@@ -6,13 +6,17 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <random>
+#include <ranges>
 
 #include "arrays.h"
 
 namespace batchsolve::scaling {
 
-/// A subtree that is to be searched: its nodes, and its weight.
+/// A subtree that is to be searched, or several of one node as a range: the nodes, and the weight.
+/// A range is cut like a subtree of its size.
 struct Stack {
     double size, weight;
 };
@@ -38,37 +42,39 @@ public:
         }
     }
 
-    /// Replace every subtree by the subtrees of its children.
-    std::vector<Stack> expand(std::span<const Stack> stacks) {
+    /// Replace every subtree by its children, as at most so many ranges.
+    std::vector<Stack> expand(std::span<const Stack> stacks, double fineness) {
         std::vector<Stack> out;
         for (const auto& [size, weight] : stacks) {
             if (size <= grain_) {
                 out.push_back({size, weight});
                 continue;
             }
-            const auto shares = children_of(size);
-            const double each = weight / static_cast<double>(shares.size());
-            for (const double share : shares) {
-                if (share > 0) out.push_back({share * size, each});
-            }
+            append_ranges(children_of(size), size, weight, fineness, out);
         }
         return out;
     }
 
-    /// Search stacks in tree order; return the nodes visited, and write the stacks left.
-    double search(std::span<const Stack> stacks, double budget, std::vector<Stack>& left) {
+    /// Search stacks in tree order; return the nodes visited, and write the stacks left: of each
+    /// level ranges of about 1 / fineness of the tree of the stack.
+    double search(std::span<const Stack> stacks, double budget, std::span<const double> fineness,
+                  std::vector<Stack>& left) {
+        require(fineness.size() == stacks.size(), "each stack has a fineness");
         double visited = 0;
         std::size_t n = 0;
         while (n < stacks.size() && visited + stacks[n].size <= budget) visited += stacks[n++].size;
         if (n < stacks.size() && visited != budget) {
-            left = cut(stacks[n++], budget - visited);
+            left = cut(stacks[n], budget - visited, fineness[n]);
             visited = budget;
+            ++n;
         }
         left.insert(left.end(), stacks.begin() + static_cast<std::ptrdiff_t>(n), stacks.end());
         return visited;
     }
 
 private:
+    static constexpr double least_weight = std::numeric_limits<double>::min();
+
     /// Draw the children of a subtree; return their shares, in tree order.
     std::span<const double> children_of(double size) {
         const auto last_class = static_cast<double>(first_.size() - 1);
@@ -79,26 +85,46 @@ private:
     }
 
     /// Return the stacks left of a subtree after some of its nodes, in tree order.
-    std::vector<Stack> cut(Stack stack, double visited) {
-        std::vector<Stack> right;  // the last in tree order first
+    std::vector<Stack> cut(Stack stack, double visited, double fineness) {
+        std::vector<std::vector<Stack>> levels;
         auto [size, weight] = stack;
         while (size > grain_) {
             const auto shares = children_of(size);
-            weight /= static_cast<double>(shares.size());
+            const auto n = static_cast<double>(shares.size());
             std::size_t x = 0;
             double passed = 0;
             while (x + 1 < shares.size() && passed + shares[x] * size <= visited) {
                 passed += shares[x++] * size;
             }
-            for (std::size_t y = shares.size(); --y > x;) {
-                if (shares[y] > 0) right.push_back({shares[y] * size, weight});
-            }
+            const auto after = shares.subspan(x + 1);
+            const double share = weight / std::max(stack.weight, least_weight);
+            const double of_after = share * static_cast<double>(after.size()) / n;
+            append_ranges(after, size, of_after * stack.weight, std::ceil(of_after * fineness),
+                          levels.emplace_back());
             visited -= passed;
             size *= shares[x];
+            weight /= n;
         }
-        right.push_back({std::max(0.0, size - visited), weight});
-        std::ranges::reverse(right);
-        return right;
+        std::vector<Stack> left{{std::max(0.0, size - visited), weight}};
+        for (const auto& level : levels | std::views::reverse) {
+            left.insert(left.end(), level.begin(), level.end());
+        }
+        return left;
+    }
+
+    /// Append children of a subtree, which weigh so much together, as at most so many ranges.
+    static void append_ranges(std::span<const double> shares, double size, double weight,
+                              double most, std::vector<Stack>& out) {
+        const std::size_t n = shares.size();
+        const auto n_ranges = static_cast<std::size_t>(
+            std::clamp(most, 1.0, static_cast<double>(std::max<std::size_t>(n, 1))));
+        for (std::size_t part = 0; part < n_ranges; ++part) {
+            const auto those = shares.subspan(part * n / n_ranges,
+                                              (part + 1) * n / n_ranges - part * n / n_ranges);
+            const double of_range = std::accumulate(those.begin(), those.end(), 0.0) * size;
+            const double share = static_cast<double>(those.size()) / static_cast<double>(n);
+            if (of_range > 0) out.push_back({of_range, weight * share});
+        }
     }
 
     /// Return a random number below n, as NumPy's `RandomState` does.
