@@ -17,6 +17,8 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from itertools import pairwise
+from math import isfinite
 from numbers import Real
 from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints, overload
 
@@ -51,6 +53,9 @@ SYMMETRIES = ("none", "rotation", "quarter-turn", "mirror", "diagonal")
 
 MOST_FORECAST_WORKERS = 250_000
 """The upper bound of simulated workers; the simulation then takes two minutes and 2 GB."""
+
+PARTS = "train=0.8,test=0.2"
+"""The default shares of the parts of a table."""
 
 MOST_LATENCY = 1_000_000
 """The upper bound of the seconds that a forecast adds to every task."""
@@ -146,6 +151,8 @@ def check_fields(settings: Any) -> None:
             continue
         if declared.type == "str | None":
             text_of(name, value)
+        elif declared.type == "bool":
+            object.__setattr__(settings, name, bool(value))
         elif rule and "float" in str(declared.type):
             every = float("-inf"), float("inf")
             object.__setattr__(settings, name, bounds_of(rule, value, float, *every))
@@ -445,7 +452,8 @@ def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: 
             raise _not_taken(caller, name) if is_known else _no_keyword(caller, name)
     found = [{name: each[name] for name in WorkerFields.__annotations__ if name in each}]
     for kind, declared in of_kind.items():
-        whole, own = each.get(_WHOLE[kind]), {name: each[name] for name in declared if name in each}
+        own = {name: each[name] for name in declared if name in each}
+        whole = each.get(_WHOLE[kind]) if kind in _WHOLE else None
         if whole is not None and own:
             raise InputError(
                 f"settings are given whole, and beside them {listed(own)}; change the whole ones "
@@ -758,7 +766,207 @@ class PuzzleSettings:
         return self.jigsaw or any(each is not None for each in given)
 
 
-_WHOLE = {SearchSettings: "search", FileSettings: "files", PuzzleSettings: "wanted"}
+@dataclass(frozen=True)
+class ImageSettings:
+    """The images that `augment` draws.
+
+    Attributes
+    ----------
+    seed : int
+        Seed of the random numbers.
+    original : bool
+        Write each row itself before its images.
+    """
+
+    seed: int = setting(0, metavar="S", heading="Solutions")
+    original: bool = setting(False, heading="Solutions")
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "seed", seed_of(self.seed))
+
+
+@dataclass(frozen=True)
+class RateSettings:
+    """The columns that `rate` adds beside ratings, and its techniques.
+
+    Attributes
+    ----------
+    backdoor : bool
+        Add a column with the least number of cells to fill so that singles solve the rest, up to 3.
+    steps : bool
+        Add a column with the steps that solve each puzzle, as JSON.
+    uniqueness : bool
+        Use patterns that assume a unique solution, too: unique rectangles and loops, and BUG.
+    """
+
+    backdoor: bool = setting(False)
+    steps: bool = setting(False)
+    uniqueness: bool = setting(False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class DedupeSettings:
+    """The puzzles that `dedupe` takes as equal, and what becomes of them.
+
+    Attributes
+    ----------
+    up_to_symmetry : bool
+        Compare puzzles up to relabelling, permuting rows, columns, bands and stacks, and
+        transposing.
+    against : sequence of str, path or table
+        Leave out the puzzles of FILE, too; can be given several times.
+    mark : bool
+        Leave out nothing, but add a first column: the place of the first equal puzzle, such as
+        test.csv#17.
+    """
+
+    up_to_symmetry: bool = setting(False, heading="Search")
+    against: Sequence[Any] = setting((), metavar="FILE", heading="Input")
+    mark: bool = setting(False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class EvaluateSettings:
+    """The columns that `evaluate` reads, and its strata.
+
+    Attributes
+    ----------
+    prediction : str, optional
+        Name of the column of predictions; found by default.
+    truth : str, optional
+        Name of the column of true solutions, or none to solve the puzzles; by default the column of
+        solutions, if there is one.
+    by : str or sequence of str
+        Count each value of this column, such as rating, apart, or each combination of the values of
+        several.
+    bins : sequence of float
+        Count ranges of numbers instead of values: 1,10,100 are four of them.
+    """
+
+    prediction: str | None = setting(metavar="NAME", heading="Input")
+    truth: str | None = setting(metavar="NAME", heading="Input")
+    by: Sequence[str] = setting((), metavar="NAME")
+    bins: tuple[float, ...] = setting((), metavar="BOUNDS")
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_strata(self)
+
+
+@dataclass(frozen=True)
+class PartSettings:
+    """The parts that `partition` makes.
+
+    Attributes
+    ----------
+    parts : str or dict of str to float
+        The share of each part; they add up to 1.
+    by : str or sequence of str
+        Keep the shares for each value of this column, or combination of the values of several.
+    bins : sequence of float
+        Keep them for ranges of numbers instead of values: 1,10,100 are four of them.
+    seed : int
+        Seed of the random numbers.
+    """
+
+    parts: str = setting(PARTS, metavar="SHARES")
+    by: Sequence[str] = setting((), metavar="NAME")
+    bins: tuple[float, ...] = setting((), metavar="BOUNDS")
+    seed: int = setting(0, metavar="S")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seed", seed_of(self.seed))
+        check_strata(self)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A grid of runs of a scaling experiment: every combination, `repeat` times.
+
+    Attributes
+    ----------
+    jobs : sequence of (int or None)
+        Numbers of workers, such as 1,2,4..8; by default 1,2 or all of a cluster.
+    backends : sequence of str
+        Backends, such as threading,loky.
+    address : str, optional
+        The cluster of --backend dask (tcp://host:8786) or ray (host:6379); by default one is
+        started on this machine.
+    split_depths : sequence of (int or None)
+        Depths, such as 0..8,auto; by default auto.
+    engines : sequence of str
+        Engines, such as auto,dlx.
+    budget : int, optional
+        Nodes a task may visit before it hands back its frontier; by default set from the time that
+        tasks take.
+    time_limit : float, optional
+        Stop each run after S seconds.
+    repeat : int
+        Runs of every combination.
+    """
+
+    jobs: tuple[int | None, ...] = setting(
+        (), metavar="LIST", flags=("--jobs", "-j"), heading="Workers"
+    )
+    backends: tuple[str, ...] = setting(
+        ("threading",), metavar="LIST", flags=("--backend",), heading="Workers"
+    )
+    address: str | None = setting(
+        metavar="ADDRESS", flags=("--scheduler", "--address"), heading="Workers"
+    )
+    split_depths: tuple[int | None, ...] = setting((), metavar="LIST", flags=("--split-depth",))
+    engines: tuple[str, ...] = setting((AUTO,), metavar="LIST", flags=("--engine",))
+    budget: int | None = setting(least=1)
+    time_limit: float | None = setting(metavar="S")
+    repeat: int = setting(3, least=1)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        jobs = self.jobs or ((None,) if self.address else (1, 2))
+        object.__setattr__(self, "jobs", jobs)
+        object.__setattr__(self, "split_depths", self.split_depths or (None,))
+        for number in jobs:
+            if number is not None:
+                whole_number("the number of jobs", number, 1)
+        for depth in self.split_depths:
+            self.settings(depth)
+
+    def settings(self, depth: int | None) -> SearchSettings:
+        """Return the settings of a search with this split depth."""
+        return SearchSettings(split_depth=depth, budget=self.budget, time_limit=self.time_limit)
+
+
+def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the columns of strata, or the values of a stratum."""
+    return () if by is None else (by,) if isinstance(by, str) else tuple(by)
+
+
+def check_strata(settings: EvaluateSettings | PartSettings) -> None:
+    """Convert the columns of strata, and the bounds of ranges, which ascend."""
+    by: Any = columns_of(settings.by)
+    bins: Any = () if settings.bins is None else settings.bins
+    with argument_errors("bins are numbers, such as 1,10,100", bins):
+        edges = tuple(map(float, bins.split(",") if isinstance(bins, str) else bins))
+    if edges and len(by) != 1:
+        raise InputError("`bins` are of the values of one column; name it with `by`")
+    if not all(map(isfinite, edges)) or any(a >= b for a, b in pairwise(edges)):
+        raise InputError(f"bins ascend, such as 1, 10, 100; not {listed(edges)}")
+    object.__setattr__(settings, "by", by)
+    object.__setattr__(settings, "bins", edges)
+
+
+_WHOLE: dict[type, str] = {
+    SearchSettings: "search",
+    FileSettings: "files",
+    PuzzleSettings: "wanted",
+}
 """The keywords of settings that are given whole."""
 
 
@@ -809,9 +1017,12 @@ class NotationFields(TypedDict, total=False):
     rule_columns: str | None
 
 
-class GridFields(WorkerFields, total=False):
+class RateFields(WorkerFields, total=False):
     """The keywords of `rate`: workers, and the `FileSettings` of grids with the usual rules."""
 
+    backdoor: bool
+    steps: bool
+    uniqueness: bool
     files: FileSettings | None
     column: str | None
     alphabet: str | None
@@ -820,7 +1031,7 @@ class GridFields(WorkerFields, total=False):
     rule_columns: str | None
 
 
-class RateFileFields(GridFields, RunFields, total=False):
+class RateFileFields(RateFields, RunFields, total=False):
     """The keywords of `rate_file`."""
 
 
@@ -836,17 +1047,24 @@ class EvaluateFields(RuledFields, total=False):
     chunk: int | None
 
 
-class AugmentFields(RuledFields, total=False):
-    """The keywords of `augment`."""
+class GivenFields(RuledFields, total=False):
+    """Workers, and the `FileSettings` of grids with any rules and given solutions."""
 
     solution_column: str | None
+
+
+class AugmentFields(GivenFields, total=False):
+    """The keywords of `augment`."""
+
+    seed: int | None
+    original: bool
 
 
 class AugmentFileFields(AugmentFields, RunFields, total=False):
     """The keywords of `augment_file`."""
 
 
-class AuditFields(AugmentFields, total=False):
+class AuditFields(GivenFields, total=False):
     """The keywords of `audit` and `partition`."""
 
     chunk: int | None
@@ -855,10 +1073,13 @@ class AuditFields(AugmentFields, total=False):
 class DedupeFields(AuditFields, total=False):
     """The keywords of `dedupe`."""
 
+    up_to_symmetry: bool
+    against: Any
+    mark: bool
     filename: bool
 
 
-class SolveFields(RowFields, AugmentFields, total=False):
+class SolveFields(RowFields, GivenFields, total=False):
     """The keywords of `solve_table` and `solve_stream`."""
 
     stats: bool

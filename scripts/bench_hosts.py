@@ -5,7 +5,9 @@
 
 A corpus is solved from S3 to S3, and a search is counted and listed (a run), on the two nodes of
 `hosts`; and, for comparison, by two processes of the head. Weather is the latency of each host's
-packets and its rate in each direction. Bytes are those of the cables of both nodes.
+packets and its rate in each direction. Bytes are those of the cables of both nodes. The efficiency
+is the time of those processes, which have to start, divided by that of the cluster; the busy share
+is that of the workers' time in which they do tasks, which depends less on other programs.
 """
 
 from __future__ import annotations
@@ -32,16 +34,14 @@ CORPUS = "datasets/sudoku9.csv"
 FILES = 4
 LOCAL = "/root/in.csv"
 JOBS = ("solve", "solve by value", "count", "enumerate")
-# the command, but it notes in a file how many tasks have come back
+# the command, but it notes in a file the seconds of each task that has come back
 COUNTED = """
 import batchsolve.__main__ as program
 from batchsolve.search.scheduler import Scheduler
-take, numbers = Scheduler.take, []
-def counted(scheduler, result):
-    numbers.append(result.number)
-    with open("tasks", "w") as file:
-        file.write(str(len(numbers)))
-    return take(scheduler, result)
+take, file = Scheduler.take, open("tasks", "w", buffering=1)
+def counted(scheduler, done):
+    print(getattr(done, "seconds", 0.0), file=file)
+    return take(scheduler, done)
 Scheduler.take = counted
 program.main()
 """
@@ -79,12 +79,14 @@ def measured(hosts: Hosts, job: str, problem: str, workers: Sequence[str]) -> di
         return {"job": job, "error": done.stderr.strip().splitlines()[-1]}
     facts = json.loads(done.stdout)
     parts = stored(hosts, out) if job == "solve" else {}
-    n_tasks = int(hosts.run(HEAD, "cat", "tasks").stdout)
+    tasks = [float(line) for line in hosts.run(HEAD, "cat", "tasks").stdout.split()]
+    n_tasks, jobs = len(tasks), facts["jobs"]
     result = "".join(parts.values()) or facts.get("count", facts.get("unique"))
     return {
         "job": job,
         "seconds": round(seconds, 2),
         "own_seconds": round(facts["seconds"], 2),
+        "busy_share": round(sum(tasks) / (jobs * facts["seconds"]), 3),
         "bytes": n_bytes,
         "tasks": n_tasks,
         "bytes_per_task": round(n_bytes / n_tasks),
@@ -126,10 +128,15 @@ def main() -> None:
     parser.add_argument("--jobs", default=",".join(JOBS))
     chosen = parser.parse_args()
     rows: list[dict[str, Any]] = []
+    alone: dict[str, float] = {}  # the seconds of each job on one host, which comes first
 
     def note(hosts: Hosts, workers: Sequence[str], **facts: Any) -> None:
         for job in chosen.jobs.split(","):
-            rows.append({**facts, **measured(hosts, job, chosen.problem, workers)})
+            row = {**facts, **measured(hosts, job, chosen.problem, workers)}
+            if "own_seconds" in row:
+                alone.setdefault(job, row["own_seconds"])
+                row["efficiency"] = round(alone[job] / row["own_seconds"], 3)
+            rows.append(row)
             print(json.dumps(rows[-1]), flush=True)
 
     def all_of_them(kind: str, threads: int, weather: str) -> None:

@@ -28,12 +28,14 @@ to standard error. `batchsolve --version` prints the version.
 |---|---|
 | 0 | done, and complete |
 | 1 | not complete: a limit was met, parts or answers are missing, or a given solution is wrong |
-| 2 | an error with a message; or the reader of the output went away, as `head` does |
+| 2 | wrong usage, a file that cannot be read or written, or no worker left, \
+with a message; or the reader of the output went away, as `head` does |
 | 130, 143 | ended by Ctrl-C or by SIGTERM |
 
 ## Shared options
 
 They have the same meaning in each command that names them."""
+OF_ALL = ("a file that cannot be read or written", "no worker left")  # ends that HEAD has
 
 
 def page() -> str:
@@ -42,7 +44,7 @@ def page() -> str:
     shared = _shared([each for command in commands.values() for each in command.params])
     lines = [HEAD, *_tables(shared.values()), ""]
     for each in commands.items():
-        lines += _command(*each, shared={_row(each) for each in shared.values()})
+        lines += _command(*each, shared)
     return "\n".join(lines)
 
 
@@ -59,22 +61,50 @@ def _shared(parameters: Collection[Any]) -> dict[str, Any]:
 
 def _tables(parameters: Collection[Any]) -> Iterator[str]:
     for heading, those in by_heading(parameters).items():
-        yield from ("", f"| {heading} | meaning |", "|---|---|", *map(_row, those))
+        yield from _table(heading, those)
 
 
-def _command(name: str, command: Any, shared: Collection[str]) -> Iterator[str]:
+def _table(heading: str, parameters: Collection[Any]) -> Iterator[str]:
+    yield from ("", f"| {heading} | meaning |", "|---|---|", *map(_row, parameters))
+
+
+def _command(name: str, command: Any, shared: dict[str, Any]) -> Iterator[str]:
     forms = [each.metavar for each in command.params if each.param_type_name == "argument"]
-    yield from (f"## batchsolve {name}", "", command.help, "", "```text")
-    yield " ".join(["batchsolve", name, *forms, "[OPTIONS]"])
-    yield "```"
-    yield from _tables([each for each in command.params if _row(each) not in shared])
-    if names := [_code(_name(each)) for each in command.params if _row(each) in shared]:
+    yield from (f"## batchsolve {name}", "", command.help)
+    if forms:
+        yield from ("", f"`{' '.join(['batchsolve', name, *forms])}`")
+    by_group = [each for those in by_heading(command.params).values() for each in those]
+    if own := [each for each in by_group if not _in_words_of(shared, each)]:
+        yield from _table("option", own)
+    if names := [_shortly(shared, each) for each in command.params if _in_words_of(shared, each)]:
         yield from ("", f"[Shared options](#shared-options): {', '.join(names)}.")
     examples, _, rest = command.epilog.partition("\n\n")
     yield from ("", "Examples:", "", "```sh")
     yield from (line.strip().removeprefix("$ ") for line in examples.splitlines()[2:])
-    rest = rest.replace("; 130 interrupted, 143 terminated", "")  # as the head of the page says
-    yield from ("```", "", rest, "") if rest else ("```", "")
+    yield from ("```", "", _exit_codes(rest), "") if rest else ("```", "")
+
+
+def _exit_codes(text: str) -> str:
+    """Return the exit codes of a command, without what HEAD says of all."""
+    text = text.replace("; 130 interrupted, 143 terminated", "")
+    for end in OF_ALL:
+        text = text.replace(f", or {end}", "").replace(f", {end}", "")
+    return (
+        text.removesuffix(".").removesuffix("; 2 wrong usage").replace("wrong usage,", "also") + "."
+    )
+
+
+def _in_words_of(shared: dict[str, Any], parameter: Any) -> bool:
+    """Return True if a shared option is the same, but perhaps for its default."""
+    other = shared.get(_name(parameter))
+    return other is not None and (_form(parameter), parameter.help) == (_form(other), other.help)
+
+
+def _shortly(shared: dict[str, Any], parameter: Any) -> str:
+    """Return the name of a shared option, with its default if that is another."""
+    name = _name(parameter)
+    default = _default(parameter).strip(" .").replace("Default:", " (default") + ")"
+    return _code(name) + ("" if _default(parameter) == _default(shared[name]) else default)
 
 
 def _row(parameter: Any) -> str:

@@ -192,21 +192,16 @@ class Soak:
         self._lock = threading.Lock()
 
     def prepare(self, names: list[str], backends: list[str], at_once: int = 1) -> None:
-        """Run all jobs without kills, to record the result of each and its duration on a backend.
-
-        Run them once more before that, on the first backend.
-        """
+        """Run all jobs without kills; record the result of each and its duration on a backend."""
         for backend in backends:
             if "-" in backend:
                 self._clusters[backend] = Cluster(backend.partition("-")[0])
         here = [Case(-1, job, backends[0], False, []) for job in names]
         there = [Case(-1, names[0], backend, False, []) for backend in backends[1:]]
-        for cases in (here, here + there):
-            self.seconds.clear()
-            with ThreadPoolExecutor(at_once) as threads:
-                for case in threads.map(self.run, cases):
-                    if case.failure:
-                        raise SystemExit(f"{case.name}, undisturbed: {case.failure}")
+        with ThreadPoolExecutor(at_once) as threads:
+            for case in threads.map(self.run, here + there):
+                if case.failure:
+                    raise SystemExit(f"{case.name}, undisturbed: {case.failure}")
 
     def close(self) -> None:
         """Stop the clusters."""

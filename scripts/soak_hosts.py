@@ -9,7 +9,8 @@ of it, so a case can be repeated alone::
     python scripts/soak_hosts.py --faults 100 --seed 1
     python scripts/soak_hosts.py --seed 1 --case 17
 
-The table goes to ``benchmarks/results/hosts_faults.json``.
+Nodes note the tasks that they begin and end, so that a case tells how many were done by both. The
+run is added to those in ``benchmarks/results/hosts_faults.json``.
 """
 
 from __future__ import annotations
@@ -37,8 +38,25 @@ HANG_SECONDS = 240.0  # Ray takes 20 s to notice a loss, and batchsolve waits 60
 BACK_SECONDS = 4.0  # until a lost machine joins again
 AWAY_SECONDS = 30.0  # for a cable that is out, or a machine that is halted
 BUSY_SECONDS = 20.0  # for an S3 server that answers 503
+TWICE_SECONDS = 150.0  # until another worker does the tasks of one that is cut off; Ray takes 80
+LATE_SECONDS = 20.0  # for a worker that is back to end its tasks, or to be ended itself
 TOO_LATE = "too late"  # the command had ended before its fault
 ERROR = 2  # exit code of an error
+NOTES = "/root/notes"
+# a module that Python loads when it starts
+NOTING = f"""
+import hashlib, pickle
+from batchsolve import workers
+def note(word, task):
+    with open({NOTES!r}, "a") as file:
+        print(word, hashlib.sha256(pickle.dumps(task)).hexdigest(), file=file)
+def noted(do, number, task, attempt=workers.attempt):
+    note("begun", task)
+    done = attempt(do, number, task)
+    note("ended", task)
+    return done
+workers.attempt = noted
+"""
 CORPUS = REPOSITORY / "datasets" / "sudoku9.csv"
 FILES, TIMES = 40, 10  # of the corpus, which has its rows so often
 
@@ -63,6 +81,8 @@ class Case:
         The share of the usual duration of the command that has passed.
     told : str
         What became of the command.
+    twice : int
+        The tasks that both nodes have done.
     seconds : float
         Of the command, until it ended.
     said : str
@@ -78,6 +98,7 @@ class Case:
     moment: str
     when: float
     told: str = ""
+    twice: int = 0
     seconds: float = 0.0
     said: str = ""
     failure: str = ""
@@ -91,6 +112,28 @@ class Trial:
 
     def __init__(self, hosts: Hosts, kind: str) -> None:
         self.hosts, self.cluster, self.node = hosts, Cluster(hosts, kind), NODES[0]
+
+    def start(self, fault: str) -> None:
+        """Start the cluster, with a fault that comes before."""
+        notes = {"PYTHONPATH": "/root/noting"}
+        for node in NODES:
+            put = 'mkdir noting; printf %s "$0" > noting/sitecustomize.py'
+            self.hosts.run(node, "sh", "-c", put, NOTING)
+        early = EARLY[fault](self) if fault in EARLY else {}
+        self.cluster.start(dict.fromkeys(NODES, notes) | {self.node: {**notes, **early}})
+
+    def noted(self, node: str, word: str) -> set[str]:
+        """Return the tasks that a node has begun, or ended; none if it was lost."""
+        with suppress(SystemExit):
+            lines = self.hosts.run(node, "cat", NOTES).stdout.splitlines()
+            return {
+                task for first, _, task in (line.partition(" ") for line in lines) if first == word
+            }
+        return set()
+
+    def done_by(self, *nodes: str) -> set[str]:
+        """Return the tasks that several nodes have done."""
+        return set.intersection(*(self.noted(node, "ended") for node in nodes))
 
     def lost(self) -> None:
         """Cut the power of the node."""
@@ -120,6 +163,18 @@ class Trial:
         self.hosts.fault("cut", self.node)
         time.sleep(AWAY_SECONDS)
         self.hosts.fault("none", self.node)
+
+    def answers_twice(self) -> None:
+        """Take the node's cable out until the other has done a task of it; then let it end, too."""
+        _wait(lambda: self.noted(self.node, "begun") > self.noted(self.node, "ended"), LATE_SECONDS)
+        self.hosts.fault("cut", self.node)
+
+        def given() -> set[str]:
+            return self.noted(self.node, "begun") & self.noted(NODES[1], "ended")
+
+        _wait(lambda: bool(given()), TWICE_SECONDS)
+        self.hosts.fault("none", self.node)
+        _wait(lambda: given() <= self.noted(self.node, "ended"), LATE_SECONDS)
 
     def frozen(self) -> None:
         """Halt the node for a while, with open connections."""
@@ -173,6 +228,7 @@ LATE: dict[str, Late] = {
     "killed": Trial.killed,
     "both lost, one back": Trial.both_lost,
     "cut off for 30 s": Trial.cut_off,
+    "answers twice": Trial.answers_twice,
     "frozen for 30 s": Trial.frozen,
     "slow cable": Trial.slow,
     "disk full": Trial.full,
@@ -186,11 +242,19 @@ EARLY: dict[str, Callable[[Trial], dict[str, str]]] = {
     "another version": Trial.version,
 }
 FAULTS = (*LATE, *EARLY)
-# what a command may say when it ends with an error
+# what a command may say when it ends with an error; "answers" if it had not yet joined the cluster
 DOCUMENTED = (
     *("no worker is left", "the scheduler is lost", "the head is lost", "No space left"),
+    *("no Dask scheduler answers", "no Ray cluster answers"),
     *("has batchsolve 0.0.9", "is full", "SLOW_DOWN", "503"),
 )
+
+
+def _wait(come: Callable[[], bool], seconds: float) -> None:
+    """Wait until something has come, but no longer than some seconds."""
+    end = time.monotonic() + seconds
+    while not come() and time.monotonic() < end:
+        time.sleep(0.5)
 
 
 class WrongError(Exception):
@@ -269,10 +333,10 @@ class Soak:
         with Hosts(self._name) as hosts:
             self._put(hosts)
             trial = Trial(hosts, case.kind)
-            env = EARLY[case.fault](trial) if case.fault in EARLY else {}
-            trial.cluster.start({trial.node: env})
+            trial.start(case.fault)
             try:
                 found = self._through(case, trial)
+                case.twice = len(trial.done_by(*NODES))
                 if found != self.wanted[case.job]:
                     raise WrongError(f"came to {found}, and not to {self.wanted[case.job]}")
             except (WrongError, ValueError, KeyError) as error:
@@ -352,6 +416,19 @@ def sums_of(cases: list[Case], *names: str) -> dict[str, dict[str, int]]:
     return {name: dict(told) for name, told in sorted(sums.items())}
 
 
+def with_run(before: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    """Return the record of earlier soaks, with one more run and the sums of all."""
+    runs = [*before.get("runs", []), run]
+    fates = [case["told"] for each in runs for case in each["cases"]]
+    sums = {
+        "random faults": sum(each["faults"] for each in runs),
+        "came too late": fates.count(TOO_LATE),
+        "hangs": fates.count("hung"),
+        "failures": [case for each in runs for case in each["failures"]],
+    }
+    return {**before, **sums, "runs": runs}
+
+
 def report(soak: Soak, seed: int, seconds: float) -> dict[str, Any]:
     """Return all results of a soak."""
     return {
@@ -380,11 +457,14 @@ def main() -> int:
     for name, all_of_them in (("kinds", KINDS), ("jobs", JOBS), ("names", FAULTS)):
         parser.add_argument(f"--{name}", default=";".join(all_of_them), metavar="A;B")
     parser.add_argument("--name", default="soak", help="of its hosts")
-    parser.add_argument("--out", default="benchmarks/results/hosts_faults.json")
+    where = "benchmarks/results/hosts_faults.json"
+    parser.add_argument("--out", default=where, help="the run is added to those in this file")
     chosen = parser.parse_args()
     begin = time.monotonic()
     end = begin + 60 * chosen.minutes if chosen.minutes else float("inf")
     kinds, jobs, faults = (getattr(chosen, n).split(";") for n in ("kinds", "jobs", "names"))
+    out = Path(chosen.out)
+    before = json.loads(out.read_text()) if out.exists() else {}
     soak = Soak(chosen.name)
     soak.prepare(kinds, jobs)
 
@@ -401,8 +481,8 @@ def main() -> int:
             soak.run(case)
             print(json.dumps(asdict(case), indent=1), flush=True)
             if chosen.case is None:
-                text = json.dumps(report(soak, chosen.seed, time.monotonic() - begin), indent=1)
-                Path(chosen.out).write_text(f"{text}\n")
+                run = report(soak, chosen.seed, time.monotonic() - begin)
+                out.write_text(f"{json.dumps(with_run(before, run), indent=1)}\n")
             if time.monotonic() > end or soak.n_faults >= chosen.faults:
                 break
     failed = [case for case in soak.cases if case.failure]

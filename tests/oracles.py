@@ -242,7 +242,7 @@ class Pencilmarks:
         return [cell for cell in house if cell in self.candidates]
 
     def places(self, house, digit):
-        return {cell for cell in self.open(house) if digit in self.candidates[cell]}
+        return {cell for cell in house if digit in self.candidates.get(cell, ())}
 
     def has_places(self, house) -> bool:
         cells = self.open(house)
@@ -304,15 +304,15 @@ class Pencilmarks:
         return False
 
     def fish(self, size) -> bool:
-        for lines, crossing in ((self.lines[:9], self.lines[9:]), (self.lines[9:], self.lines[:9])):
-            for digit, chosen in product(range(1, 10), combinations(lines, size)):
-                at = [self.places(line, digit) for line in chosen]
-                crossed = [line for line in crossing if any(set(line) & some for some in at)]
-                if all(at) and len(crossed) == size:
-                    union = set().union(*at)
-                    others = {cell for line in crossed for cell in self.open(line)} - union
-                    if self.remove(others, {digit}):
-                        return True
+        for crossing, digit in product((1, 0), range(1, 10)):  # places of columns, then of rows
+            lines = self.lines[:9] if crossing else self.lines[9:]
+            places = [self.places(line, digit) for line in lines]
+            for at in combinations(filter(None, places), size):
+                union = set().union(*at)
+                crossed = {cell[crossing] for cell in union}
+                others = {cell for cell in self.candidates if cell[crossing] in crossed} - union
+                if len(crossed) == size and self.remove(others, {digit}):
+                    return True
         return False
 
     def wing(self, size) -> bool:

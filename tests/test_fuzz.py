@@ -21,7 +21,7 @@ from fuzzing.commands import Process, run_commands
 from batchsolve.engines import native
 from batchsolve.problems.notation import Notation
 from batchsolve.runs import journal, specs, split as job_array
-from batchsolve.tables.layouts import Layout, Rows
+from batchsolve.tables.blocks import Layout
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "fuzz.py"
 
@@ -68,9 +68,9 @@ def test_a_lost_row_is_found(monkeypatch):
     read = Layout.rows
 
     def lose_the_third(self, data):
-        rows = read(self, data)
-        kept = [k for k in range(len(rows.table)) if k != 2]
-        return rows if rows.faults else Rows(rows.table.take(kept))
+        table, faults = read(self, data)
+        kept = [k for k in range(len(table)) if k != 2]
+        return (table, faults) if faults else (table.take(kept), {})
 
     monkeypatch.setattr(Layout, "rows", lose_the_third)
     lost = found("table", "is lost")

@@ -140,12 +140,12 @@ _REFUSED = (
 
 def _read(offsets, n_texts=1):
     grids = np.empty((n_texts, 4), np.uint8), np.empty(n_texts, np.int32)
-    native.read_symbols(_TEXT, np.array(offsets, np.int32), _TABLE, *grids)
+    native.read_symbols((np.array(offsets, np.int32), _TEXT), _TABLE, *grids)
 
 
 def _join(bounds, keys, starts=(0, 2, 4)):
-    where = np.array(bounds), np.array(keys, np.int32), np.array(starts)
-    native.join(*where, _TEXT, *[_ONE] * 3)
+    rows, pieces = (np.array(bounds), np.array(keys, np.int32)), (np.array(starts), _TEXT)
+    native.join(rows, pieces, (_ONE, _ONE, _ONE))
 
 
 def _add_keys(n_slots):
@@ -169,22 +169,22 @@ def _draw(puzzle, n_digits, move):
         lambda: _read([4, 0]),
         lambda: _read([0, 4], 2),
         lambda: _read([]),
-        lambda: native.survey(_TEXT, np.array([0, 9], np.int32)),
-        lambda: native.number_regions(_TEXT, np.array([0, 9], np.int32), 2),
-        lambda: native.ranked(np.array([0, 1]), np.array([7], np.uint32), _UINTS, True),
-        lambda: native.ranked(np.array([0, 2]), _UINTS, _UINTS, True),
-        lambda: native.grids_of_stacks(np.array([0, 9]), _UINTS, 4, 2),
+        lambda: native.survey((np.array([0, 9], np.int32), _TEXT)),
+        lambda: native.number_regions((np.array([0, 9], np.int32), _TEXT), 2),
+        lambda: native.ranked((np.array([0, 1]), np.array([7], np.uint32)), _UINTS, True),
+        lambda: native.ranked((np.array([0, 2]), _UINTS), _UINTS, True),
+        lambda: native.grids_of_stacks((np.array([0, 9]), _UINTS), 4, 2),
         lambda: _join([0, 1], [2]),
         lambda: _join([0, 1], [-1]),
         lambda: _join([0, 2], [1]),
         lambda: _join([0, 1], [1], [0, 2, 9]),
-        lambda: native.write_grids(_ONE[None], _UINTS + 1, _ONE, _ONE, _ONE, _ONE),
-        lambda: native.write_grids(_ONE[None], _UINTS, _ONE + 1, _ONE, _ONE, _ONE),
+        lambda: native.write_grids(_ONE[None], _UINTS + 1, (_ONE, _ONE), (_ONE, _ONE, _ONE)),
+        lambda: native.write_grids(_ONE[None], _UINTS, (_ONE + 1, _ONE), (_ONE, _ONE, _ONE)),
         lambda: native.order_of_grids(_ONE[None], np.zeros(257, np.uint64)),
         lambda: native.grid_keys(_ONE[None], np.zeros((4, 3), np.uint64)),
         lambda: _add_keys(3),
-        lambda: native.least_covers(np.array([0, 1]), _UINTS + 1, _UINTS[None]),
-        lambda: native.least_covers(np.array([0, 1]), _UINTS, _UINTS[None] + 1),
+        lambda: native.least_covers((np.array([0, 1]), _UINTS + 1), _UINTS[None]),
+        lambda: native.least_covers((np.array([0, 1]), _UINTS), _UINTS[None] + 1),
         lambda: native.canonical_forms(np.zeros((1, 16), np.uint8), 2, 3, 9, False),
         lambda: _draw([0, 0, 0, 9], 2, [0, 1, 2, 3]),
         lambda: _draw([0, 0, 0, 1], 2, [0, 1, 2, 4]),

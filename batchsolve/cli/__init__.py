@@ -31,13 +31,13 @@ MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a ten
 
 # Heading of the list of commands -> the commands, each with its module.
 _GROUPS = {
-    "Tables of puzzles": {"solve": "rows", "dedupe": "rows", "generate": "rows"},
+    "Tables of puzzles": {"solve": "tables", "dedupe": "tables", "generate": "tables"},
     "Learning": {
-        "partition": "learning",
-        "rate": "learning",
-        "augment": "learning",
-        "audit": "learning",
-        "evaluate": "learning",
+        "partition": "tables",
+        "rate": "tables",
+        "augment": "tables",
+        "audit": "tables",
+        "evaluate": "tables",
     },
     "One problem": {
         "count": "count",
@@ -179,7 +179,7 @@ def command(
 
             raise Exit(_exit_code(answer))
 
-        below = [_shown(examples), _said_of(codes, "backend" in {each.name for each in parameters})]
+        below = [_shown(examples), _said_of(codes, "address" in {each.name for each in parameters})]
         app.add_command(
             _Command(
                 name or function.__name__,
@@ -196,9 +196,7 @@ def command(
 
 def answered(summary: Any, printing: Printing, *lines: object, output: str) -> int:
     """Print the summary of a function of files, then lines; return the exit code."""
-    from batchsolve.runs.progress import facts_of
-
-    printing.summary(facts_of(summary), summary, *lines, output=output)
+    printing.summary(summary.facts, summary, *lines, output=output)
     return 0 if summary.complete else EXIT_INCOMPLETE
 
 

@@ -37,6 +37,8 @@ from batchsolve.settings import (
     SYMMETRIES,
     FileSettings,
     NotationFields,
+    PartSettings,
+    Plan,
     PuzzleSettings,
     SearchSettings,
     meanings_of,
@@ -263,8 +265,9 @@ _HEADINGS = {
     FileSettings: "Input",
     SearchSettings: "Search",
     PuzzleSettings: "Search",
+    PartSettings: "Search",
+    Plan: "Search",
     WorkerOptions: "Workers",
-    Printing: "Output",
 }
 
 
@@ -330,12 +333,14 @@ def _options_of(
     meanings = meanings_of(settings)
     for name in names:
         default = declared[name].default
+        if isinstance(default, tuple):
+            default = ",".join(default) or None
         said = {
-            "default": ",".join(default) if default and isinstance(default, tuple) else default,
+            "default": default,
             "help": meanings.get(name, ""),  # python -OO leaves no docstrings
             **_converted(types[name], **declared[name].metadata["option"]),
         }
-        said["heading"] = said["heading"] or _HEADINGS[settings]
+        said["heading"] = said["heading"] or _HEADINGS.get(settings, "Output")
         said |= changes.get(name, {})
         default, flags = said.pop("default"), said.pop("flags")
         yield click_parameter(name, Annotated[types[name], option(*flags, **said)], default)

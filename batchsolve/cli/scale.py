@@ -14,11 +14,9 @@ from batchsolve.cli.options import (
     Printing,
     Puzzles,
     Quiet,
-    WorkerOptions,
     argument,
     how_written,
     meaning,
-    only,
     option,
     output_to,
     search_option,
@@ -27,7 +25,7 @@ from batchsolve.cli.options import (
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, WorkersError, counted, printable
 from batchsolve.interrupts import check_interrupt
-from batchsolve.settings import MOST_FORECAST_WORKERS, MOST_LATENCY, SearchSettings, whole_number
+from batchsolve.settings import MOST_FORECAST_WORKERS, MOST_LATENCY, Plan, whole_number
 
 if TYPE_CHECKING:
     from batchsolve.scaling.experiment import Experiment
@@ -110,35 +108,13 @@ def scale(
     ],
     output: Annotated[str, output_to("DIR", help="A new directory for the results.")],
     *,
-    jobs: Annotated[
-        tuple[int, ...] | None,
-        worker_option(
-            "--jobs",
-            "-j",
-            metavar="LIST",
-            type=numbers,
-            help="Numbers of workers, such as 1,2,4..8; by default 1,2 or all of a cluster.",
-        ),
-    ] = None,
-    split_depth: Annotated[
-        tuple[int | None, ...] | None,
-        search_option(
-            metavar="LIST", type=depths, help="Depths, such as 0..8,auto; by default auto."
-        ),
-    ] = None,
-    backend: Annotated[
-        str, worker_option(metavar="LIST", help="Backends, such as threading,loky.")
-    ] = "threading",
-    workers: Annotated[WorkerOptions, only("address")],
-    engine: Annotated[
-        str, search_option(metavar="LIST", help="Engines, such as auto,dlx.")
-    ] = "auto",
-    search: Annotated[
-        SearchSettings,
-        only("budget", "time_limit"),
-        meaning("time_limit", help="Stop each run after S seconds."),
+    plan: Annotated[
+        Plan,
+        meaning("jobs", type=numbers),
+        meaning("backends", type=names),
+        meaning("split_depths", type=depths),
+        meaning("engines", type=names),
     ],
-    repeat: Annotated[int, search_option(metavar="N", help="Runs of every combination.")] = 3,
     weak: Annotated[
         int | None,
         search_option(
@@ -172,7 +148,7 @@ def scale(
         directory_for,
         write_experiment,
     )
-    from batchsolve.scaling.measure import Plan, read_workloads, run_plan
+    from batchsolve.scaling.measure import read_workloads, run_plan
 
     if weak is not None and weak < 1:
         raise InputError(f"--weak is 1 or more, not {weak}")
@@ -180,16 +156,6 @@ def scale(
         raise InputError("--by is for the rows of a corpus; give their number with --weak")
     if weak is not None and more:
         raise InputError("a forecast simulates one problem; leave out --weak or --forecast-workers")
-    plan = Plan(
-        jobs=jobs or ((None,) if workers.address else (1, 2)),
-        split_depths=split_depth or (None,),
-        backends=names(backend),
-        engines=names(engine),
-        address=workers.address,
-        repeat=repeat,
-        budget=search.budget,
-        time_limit=search.time_limit,
-    )
     several = list(dict.fromkeys(problems))
     workloads = [
         workload

@@ -8,9 +8,8 @@ namespace batchsolve {
 
 std::optional<Outcome> search_bounded_bits(const Problem& problem, const Task& task) {
     require(!problem.bounds.empty(), "the problem has no bounds");
-    BoundedBits moves(problem);
-    if (!moves.can_take(task.stacks)) return {};
-    return search_with(std::move(moves), task);
+    if (!BoundedBits::can_take(problem, task.stacks)) return {};
+    return search_with(BoundedBits(problem), task);
 }
 
 }  // namespace batchsolve

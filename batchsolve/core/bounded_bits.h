@@ -24,27 +24,25 @@ public:
         : problem_(&problem),
           held_(problem),
           builder_(problem),
-          used_(problem.n_items),
-          decided_(problem.n_options()),
           total_of_problem_(item_of_all_options(problem)),
           levels_(problem.n_options() + 2) {}
 
     /// Tell whether the numbers of items, of their options and their bounds have 16 bits.
-    bool can_take(const Stacks& stacks) {
+    static bool can_take(const Problem& problem, const Stacks& stacks) {
         constexpr std::size_t most_options = 16'000;
         const auto is_small = [](Bounds bounds) { return bounds.most <= field; };
-        const auto left = [&](std::span<const Option> stack) {
-            return hold(stack) < 0 ? list_left() : std::span<const Option>();
-        };
-        return problem_->n_primary <= field && std::ranges::all_of(problem_->bounds, is_small) &&
-               !leaves_more(*problem_, stacks, most_options, left);
+        return problem.n_primary <= field && std::ranges::all_of(problem.bounds, is_small) &&
+               !leaves_more(problem, stacks, most_options);
     }
 
     std::int32_t select(std::span<const Option> stack) {
-        const std::int32_t clash = hold(stack);
+        const std::int32_t clash = held_.select(stack);
         if (clash >= 0) return clash;
-        list_left();
-        builder_.build(options_, items_, r_, [&](Item i) { return used_[i] + 1 >= most(i); });
+        held_.list_left(options_, items_);
+        const auto excludes = [&](Item i) {
+            return held_.used(i) + 1 >= problem_->bounds_of(i).most;
+        };
+        builder_.build(options_, items_, r_, excludes);
         fill_tags();
         fill_members();
         alive_.resize(std::max(alive_.size(), r_.words));
@@ -153,33 +151,6 @@ private:
         return r_.tag(i) >> slack_at == full - (Word{1} << (need_at - slack_at));
     }
 
-    std::uint32_t most(Item i) const { return problem_->bounds_of(i).most; }
-
-    /// Record what a stack takes and excludes; return -1, or the position of one that clashes.
-    std::int32_t hold(std::span<const Option> stack) {
-        held_.clear();
-        std::ranges::fill(used_, 0);
-        std::fill(decided_.begin(), decided_.end(), false);
-        const Option n = problem_->n_options();
-        for (std::size_t s = 0; s < stack.size(); ++s) {
-            const bool is_known = stack[s] < 2 * std::uint64_t{n};
-            const Option o = is_known ? stack[s] % n : 0;
-            if (!is_known || decided_[o] || held_.bars(o)) return static_cast<std::int32_t>(s);
-            decided_[o] = true;
-            if (stack[s] >= n) continue;
-            for (const Item i : problem_->items_of(o)) ++used_[i];
-            held_.hold(o, [&](Item i) { return used_[i] >= most(i); });
-        }
-        return -1;
-    }
-
-    /// List the options and items that a stack leaves; return the options.
-    std::span<const Option> list_left() {
-        held_.list_left(options_, items_);
-        std::erase_if(options_, [&](Option o) { return decided_[o]; });
-        return options_;
-    }
-
     std::span<Word> alive(std::size_t level) {
         return std::span(alive_).subspan(level * r_.words, r_.words);
     }
@@ -206,7 +177,7 @@ private:
         levels_[0].needs = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const auto [least, most] = problem_->bounds[r_.items[i]];
-            const std::uint32_t used = used_[r_.items[i]], need = least - std::min(used, least);
+            const std::uint32_t used = held_.used(r_.items[i]), need = least - std::min(used, least);
             slack_[i] = most - used - need;
             is_wide_[i] = most - used > 1;
             r_.tag(i) =
@@ -322,13 +293,11 @@ private:
     }
 
     const Problem* problem_;
-    Held held_;  // items that may be in no more options
+    Held held_;
     ResidualBuilder builder_;
     Grouped r_;
-    std::vector<std::uint32_t> used_;  // item of the problem -> options of the stack that have it
-    std::vector<bool> decided_;        // options that the stack takes or excludes
-    std::vector<Option> options_;      // of the residual to be built
-    std::vector<Item> items_;          // its primary items
+    std::vector<Option> options_;  // of the residual to be built
+    std::vector<Item> items_;      // its primary items
     std::vector<Word> slack_;    // item -> options it may have beyond those it needs, at the top
     std::vector<bool> is_wide_;  // item -> whether it may have several options, at the top
     std::vector<Word> needy_;    // the items that need more options

@@ -48,33 +48,57 @@ inline void fill_first(std::span<Word> set, std::size_t n) {
     for (std::size_t w = 0; w < set.size(); ++w) set[w] = word_of_first(w, n);
 }
 
-/// The items that a stack covers, and the colours of those to which it gives one.
+/// What a stack takes and excludes: the items that it covers, and the colours of those to which it
+/// gives one. With bounds, option o is excluded by n_options + o.
 class Held {
 public:
-    explicit Held(const Problem& problem) : problem_(&problem), color_(problem.n_items, open) {}
+    explicit Held(const Problem& problem)
+        : problem_(&problem),
+          used_(problem.n_items),
+          color_(problem.n_items, open),
+          is_decided_(problem.n_options()) {}
 
     /// Hold the items of a stack; return -1, or the position of an option that clashes.
     std::int32_t select(std::span<const Option> stack) {
-        clear();
+        std::ranges::fill(used_, 0);
+        std::ranges::fill(color_, open);
+        std::fill(is_decided_.begin(), is_decided_.end(), false);
+        const std::uint64_t n = problem_->n_options(), end = problem_->bounds.empty() ? n : 2 * n;
         for (std::size_t s = 0; s < stack.size(); ++s) {
-            const auto before = stack.first(s);
-            if (stack[s] >= problem_->n_options() || bars(stack[s]) ||
-                (adds_nothing(stack[s]) && std::ranges::find(before, stack[s]) != before.end())) {
-                return static_cast<std::int32_t>(s);
-            }
-            hold(stack[s], [](Item) { return true; });
+            const auto o = static_cast<Option>(stack[s] < n ? stack[s] : stack[s] - n);
+            if (stack[s] >= end || is_decided_[o] || bars(o)) return static_cast<std::int32_t>(s);
+            is_decided_[o] = true;
+            if (stack[s] < n) hold(o);
         }
         return -1;
     }
 
-    void clear() { std::ranges::fill(color_, open); }
+    /// The options of the stack that have an item.
+    std::uint32_t used(Item i) const { return used_[i]; }
 
-    /// Hold the items of an option for which `is_full` is true.
-    void hold(Option o, auto is_full) {
+    /// List the options that are left, and the primary items that are not covered.
+    void list_left(std::vector<Option>& options, std::vector<Item>& items) const {
+        options.clear();
+        items.clear();
+        for (Option o = 0; o < problem_->n_options(); ++o) {
+            if (!is_decided_[o] && !bars(o)) options.push_back(o);
+        }
+        for (Item i = 0; i < problem_->n_primary; ++i) {
+            if (color_[i] == open) items.push_back(i);
+        }
+    }
+
+private:
+    static constexpr std::int64_t open = -1;
+
+    void hold(Option o) {
         const auto items = problem_->items_of(o);
         const auto colors = problem_->colors_of(o);
         for (std::size_t x = 0; x < items.size(); ++x) {
-            if (is_full(items[x])) color_[items[x]] = colors.empty() ? 0 : colors[x];
+            const Item i = items[x];
+            if (++used_[i] >= problem_->bounds_of(i).most) {
+                color_[i] = colors.empty() ? 0 : colors[x];
+            }
         }
     }
 
@@ -89,50 +113,24 @@ public:
         return false;
     }
 
-    /// List the options that are not barred, and the primary items that are not covered.
-    void list_left(std::vector<Option>& options, std::vector<Item>& items) const {
-        options.clear();
-        items.clear();
-        for (Option o = 0; o < problem_->n_options(); ++o) {
-            if (!bars(o)) options.push_back(o);
-        }
-        for (Item i = 0; i < problem_->n_primary; ++i) {
-            if (color_[i] == open) items.push_back(i);
-        }
-    }
-
-private:
-    static constexpr std::int64_t open = -1;
-
-    /// All its items have their colours already, perhaps by the option itself.
-    bool adds_nothing(Option o) const {
-        return std::ranges::all_of(problem_->items_of(o),
-                                   [&](Item i) { return color_[i] != open; });
-    }
-
     const Problem* problem_;
+    std::vector<std::uint32_t> used_;  // item -> options of the stack that have it
     std::vector<std::int64_t> color_;  // item -> 0 if it is covered, its colour, or `open`
+    std::vector<bool> is_decided_;     // options that the stack takes or excludes
 };
 
-/// Tell whether any of the stacks leaves more than `most` options of a problem, of which
-/// `list_left(stack)` returns a list.
-bool leaves_more(const Problem& problem, const Stacks& stacks, std::size_t most, auto list_left) {
+/// Tell whether any of the stacks leaves more than `most` options of a problem.
+inline bool leaves_more(const Problem& problem, const Lists<Option>& stacks, std::size_t most) {
     if (problem.n_options() <= most) return false;
-    for (std::size_t k = 0; k < stacks.size(); ++k) {
-        if (list_left(stacks[k]).size() > most) return true;
-    }
-    return false;
-}
-
-inline bool leaves_more(const Problem& problem, const Stacks& stacks, std::size_t most) {
     Held held(problem);
     std::vector<Option> options;
     std::vector<Item> items;
-    return leaves_more(problem, stacks, most, [&](std::span<const Option> stack) {
-        options.clear();
-        if (held.select(stack) < 0) held.list_left(options, items);
-        return std::span(options);
-    });
+    for (std::size_t k = 0; k < stacks.size(); ++k) {
+        if (held.select(stacks[k]) >= 0) continue;
+        held.list_left(options, items);
+        if (options.size() > most) return true;
+    }
+    return false;
 }
 
 /// Take out of a set what is not among the elements begin .. end - 1.

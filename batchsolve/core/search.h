@@ -21,8 +21,8 @@ public:
     void below(M& moves, Visitor& visitor, std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) {
             if (task_.stacks.begins_root(k)) {
-                allowance_ = task_.allowances[k];
-                wanted_ = task_.limits[k];
+                allowance_ = task_.stacks.allowances[k];
+                wanted_ = task_.stacks.limits[k];
                 to_keep_ = task_.keep;
             }
             below_stack(moves, visitor, k);
@@ -114,7 +114,7 @@ private:
         const std::optional<Item> item = moves.branch_item(level);
         const std::size_t n = left_.size();
         std::size_t n_parts = n;
-        const std::int64_t fineness = task_.fineness[k_];
+        const std::int64_t fineness = task_.stacks.fineness[k_];
         if (item && fineness < std::numeric_limits<std::int64_t>::max()) {
             const double share = weight(moves, level) * static_cast<double>(n);
             const double wanted = share / left_[0].n_branches * static_cast<double>(fineness);

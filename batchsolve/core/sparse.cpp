@@ -29,8 +29,8 @@ std::optional<Outcome> search_sparse(const Problem& problem, const Task& task) {
     if (problem.n_primary > most_items || leaves_more(problem, stacks, most_options)) return {};
     Search search(task);
     const auto common = common_beginning(stacks);
-    const std::int64_t whole[] = {0, std::ssize(common)}, root[] = {0};
-    if (!leaves_more(problem, Stacks(whole, common, root), most_options)) {
+    const std::int64_t whole[] = {0, std::ssize(common)};
+    if (!leaves_more(problem, {whole, common}, most_options)) {
         search_below(search, problem, {problem, common}, 0, stacks.size());
     } else {  // what each stack leaves is less
         for (std::size_t k = 0; k < stacks.size(); ++k) {

@@ -36,8 +36,6 @@ struct Beginning {
         std::vector<Option> options;
         std::vector<Item> items;
         held.list_left(options, items);
-        // an option that only gives colours does not bar itself
-        std::erase_if(options, [&](Option o) { return std::ranges::count(common, o) > 0; });
         ResidualBuilder(problem).build(options, items, residual);
         for (std::size_t o = 0; o < options.size(); ++o) {
             number[options[o]] = static_cast<std::uint32_t>(o);

@@ -21,9 +21,17 @@ struct Range {
 class Stacks : public Lists<Option> {
 public:
     Stacks(Ints offsets, std::span<const Option> options, Ints roots,
-           std::span<const std::uint32_t> branches = {})
-        : Lists(offsets, options), roots_(roots), branches_(branches) {
-        require(size() == roots.size(), "each stack has a root");
+           std::span<const std::uint32_t> branches, Ints limits, Ints allowances, Ints fineness)
+        : Lists(offsets, options),
+          limits(limits),
+          allowances(allowances),
+          fineness(fineness),
+          roots_(roots),
+          branches_(branches) {
+        for (const Ints each : {roots, limits, allowances, fineness}) {
+            require(each.size() == size(),
+                    "each stack has a root, a limit, an allowance and a fineness");
+        }
         require(branches.empty() || branches.size() == 3 * size(), "each stack has a branch");
     }
 
@@ -34,6 +42,12 @@ public:
         return Range{branches_[3 * k] - 1, branches_[3 * k + 1], branches_[3 * k + 2]};
     }
     bool begins_root(std::size_t k) const { return k == 0 || roots_[k] != roots_[k - 1]; }
+
+    Ints limits;      // covers of the stack's root that are wanted
+    Ints allowances;  // nodes that the search of its root may visit
+    // what is left of a node is cut into shares of 1 / fineness of the tree of its stack, or into
+    // stacks of single options
+    Ints fineness;
 
 private:
     Ints roots_;
@@ -53,31 +67,7 @@ inline std::span<const Option> common_beginning(const Stacks& stacks) {
 }
 
 struct Task {
-    Task(Ints offsets, std::span<const Option> options, Ints roots,
-         std::span<const std::uint32_t> branches, Ints limits, Ints allowances, Ints fineness,
-         std::int64_t budget, std::int64_t depth, std::int64_t keep, std::int64_t room,
-         bool is_any_order, bool is_unordered)
-        : stacks(offsets, options, roots, branches),
-          limits(limits),
-          allowances(allowances),
-          fineness(fineness),
-          budget(budget),
-          depth(depth),
-          keep(keep),
-          room(room),
-          is_any_order(is_any_order),
-          is_unordered(is_unordered) {
-        const auto is_right = [&](Ints each) { return each.size() == stacks.size(); };
-        require(is_right(limits) && is_right(allowances) && is_right(fineness),
-                "each stack has a limit, an allowance and a fineness");
-    }
-
     Stacks stacks;
-    Ints limits;      // covers of the stack's root that are wanted
-    Ints allowances;  // nodes that the search of its root may visit
-    // what is left of a node is cut into shares of 1 / fineness of the tree of its stack, or into
-    // stacks of single options
-    Ints fineness;
     std::int64_t budget;  // nodes that the task may visit
     std::int64_t depth;   // the level at which nodes are handed back
     std::int64_t keep;    // covers of each root to hand back

@@ -48,7 +48,7 @@ std::pair<std::int64_t, bool> tokens_of(Bytes value) {
 }
 
 /// Read the numbers of one grid; return its fault.
-std::int32_t read_numbers(Bytes value, Table table, int first_digit, int n_digits,
+std::int32_t read_numbers(Bytes value, Bytes table, int first_digit, int n_digits,
                           std::span<Byte> grid) {
     const int before = first_digit - 1, last = before + n_digits;
     std::int32_t fault = fine;
@@ -74,6 +74,12 @@ std::int32_t read_numbers(Bytes value, Table table, int first_digit, int n_digit
     return seems_from_zero ? two_blanks : fault;
 }
 
+void check_room(const Texts& texts, Bytes table, Rows<Byte> grids, std::span<std::int32_t> faults) {
+    require(table.size() == 256, "a table of symbols has 256 entries");
+    require(grids.size() == texts.size() && faults.size() == texts.size(),
+            "each text is a grid, and has a fault");
+}
+
 }  // namespace
 
 Bytes trimmed(Bytes value) {
@@ -83,11 +89,13 @@ Bytes trimmed(Bytes value) {
     return value;
 }
 
-void read_symbols(const Texts& texts, Table table, const Grids& grids) {
+void read_symbols(const Texts& texts, Bytes table, Rows<Byte> grids,
+                  std::span<std::int32_t> faults) {
+    check_room(texts, table, grids, faults);
     for (std::size_t k = 0; k < texts.size(); ++k) {
         const Bytes value = trimmed(texts[k]);
-        const auto grid = grids.digits[k];
-        grids.faults[k] = value.size() == grid.size() ? fine : wrong_length;
+        const auto grid = grids[k];
+        faults[k] = value.size() == grid.size() ? fine : wrong_length;
         if (value.size() != grid.size()) continue;
         Byte most = 0;
         for (std::size_t cell = 0; cell < grid.size(); ++cell) {
@@ -96,17 +104,17 @@ void read_symbols(const Texts& texts, Table table, const Grids& grids) {
             most = std::max(most, digit);
         }
         if (most != bad) continue;
-        grids.faults[k] = static_cast<std::int32_t>(std::ranges::find(grid, bad) - grid.begin());
+        faults[k] = static_cast<std::int32_t>(std::ranges::find(grid, bad) - grid.begin());
     }
 }
 
-void read_numbers(const Texts& texts, Table table, int first_digit, int n_digits,
-                  const Grids& grids) {
+void read_numbers(const Texts& texts, Bytes table, int first_digit, int n_digits, Rows<Byte> grids,
+                  std::span<std::int32_t> faults) {
+    check_room(texts, table, grids, faults);
     require(0 <= first_digit && first_digit <= 1 && 0 <= n_digits && n_digits <= 255,
             "digits begin at 0 or 1, and there are 255 at most");
     for (std::size_t k = 0; k < texts.size(); ++k) {
-        grids.faults[k] =
-            read_numbers(trimmed(texts[k]), table, first_digit, n_digits, grids.digits[k]);
+        faults[k] = read_numbers(trimmed(texts[k]), table, first_digit, n_digits, grids[k]);
     }
 }
 

@@ -1,7 +1,8 @@
 // Grids as text: columns of Arrow to digits and back, and what a survey of them counts.
 //
-// `Lists` checks the offsets of a column; tables of symbols have an entry for any byte. A grid has
-// digits 0 .. 255, 0 for blank cells. `batchsolve.problems.notation` says how grids are written.
+// `Lists` checks the offsets of a column, and readers that tables of symbols have an entry for any
+// byte. A grid has digits 0 .. 255, 0 for blank cells. `batchsolve.problems.notation` says how grids
+// are written.
 #pragma once
 
 #include <cstring>
@@ -27,38 +28,18 @@ constexpr bool is_separator(Byte c) { return c < 64 && (separators >> c & 1); }
 /// Faults of values that are no grids; others are the number of the first wrong cell.
 enum Fault : std::int32_t { fine = -1, wrong_length = -2, two_blanks = -3 };
 
-/// A digit for each byte, 0 for blanks, `bad` for bytes that are neither.
-class Table {
-public:
-    explicit Table(Bytes digits) : digits_(digits) {
-        require(digits.size() == 256, "a table of symbols has 256 entries");
-    }
-    Byte operator[](Byte symbol) const { return digits_[symbol]; }
-
-private:
-    Bytes digits_;
-};
+/// In a table of symbols, a byte that is neither a digit nor a blank, whose entry is 0.
 constexpr Byte bad = 255;
 
-/// Room for the grids of a column, and for the fault of each.
-struct Grids {
-    Grids(std::size_t n_texts, Rows<Byte> digits, std::span<std::int32_t> faults)
-        : digits(digits), faults(faults) {
-        require(digits.size() == n_texts && faults.size() == n_texts,
-                "each text is a grid, and has a fault");
-    }
-
-    Rows<Byte> digits;
-    std::span<std::int32_t> faults;
-};
-
-/// Read grids of a byte a cell; the digits of wrong ones mean nothing.
-void read_symbols(const Texts& texts, Table table, const Grids& grids);
+/// Read a column of grids of a byte a cell, and the fault of each; the digits of wrong ones mean
+/// nothing. The table has the digit of each byte.
+void read_symbols(const Texts& texts, Bytes table, Rows<Byte> grids,
+                  std::span<std::int32_t> faults);
 
 /// Read grids of n_digits numbers from the first digit on, which is 0 or 1; the table says which of
 /// the other tokens are blanks.
-void read_numbers(const Texts& texts, Table table, int first_digit, int n_digits,
-                  const Grids& grids);
+void read_numbers(const Texts& texts, Bytes table, int first_digit, int n_digits, Rows<Byte> grids,
+                  std::span<std::int32_t> faults);
 
 /// The symbols of digits, by steps: the byte of a digit is the digit plus all steps that begin at
 /// it or before it. So a vector of them is written at once.

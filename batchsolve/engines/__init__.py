@@ -38,7 +38,7 @@ from batchsolve.settings import (
     checked_branch,
 )
 
-FINENESS = 64  # of what a task leaves; several tasks soon leave enough for many workers
+FINENESS = 64  # of the frontier of a task; several tasks soon leave enough for many workers
 
 MRV_TREE = "mrv"
 """The tree that dancing links walk: first item with the fewest options, options ascending."""
@@ -125,10 +125,10 @@ class Task:
         The level at which nodes are handed back as frontier instead of being expanded. Below a
         stack with a branch, the options of the branch lead to level 1.
     fineness : int, or ndarray of int64, shape (n,)
-        What is left of a node, if several branches of one item are, is handed back as stacks with
-        ranges of options: of about 1 / fineness of the tree of its stack each, or of one option if
-        that weighs more. `UNLIMITED` leaves no branches: a stack for each option. The same for all
-        stacks, or of each.
+        If several branches of a node remain, they are handed back as stacks with ranges of options:
+        of about 1 / fineness of the tree of its stack each, or of one option if that weighs more.
+        `UNLIMITED` leaves no branches: a stack for each option. The same for all stacks, or of
+        each.
     keep : int
         Covers of each root to hand back; the others are only counted.
     room : int
@@ -143,7 +143,7 @@ class Task:
         left, and then goes on to its limit, its allowance or its end, without a depth or a room.
         Its result then depends only on the stack, its limit and its allowance; but the covers are
         not always the first in tree order. Only for engines that can do that
-        (`Capabilities.whole_stacks`), and for stacks that each have a root of their own.
+        (`Capabilities.whole_stacks`), and for stacks that each have their own root.
     cheapest : int
         The number of cheapest covers wanted, of all stacks together, which have one root; 0 if
         costs do not matter. Other covers need not be found, but are counted if they are.
@@ -224,9 +224,11 @@ class Outcome:
         A branch whose options are no longer possible has no nodes.
         """
         left, parents = self.frontier, self.parents
+        begun: npt.NDArray[np.bool_] = self.clash < 0
+        if not len(left):
+            return begun
         is_left = np.diff(left.offsets) == np.diff(stacks.offsets)[parents]
         is_left &= (left.all_branches == stacks.all_branches[parents]).all(axis=1)
-        begun: npt.NDArray[np.bool_] = self.clash < 0
         begun[parents[is_left]] = False
         return begun | (self.nodes > 0)
 
@@ -281,7 +283,7 @@ class Sharing(Protocol):
             A name that no other run has; see `new_run`.
         folder : str
             A folder in which processes of this machine can share the table; empty if there is none.
-            If it has no room, each process has a table of its own.
+            If it has no room, each process has its own table.
         problem : ExactCover
         entries : int
             Entries of options that each task may take out of lists, about.
@@ -327,7 +329,7 @@ class Registered:
         return search(problem, task, rule=rule) if rule else search(problem, task)
 
     def under(self, rule: str) -> Registered:
-        """Return this engine under a branching rule: with a tree of its own, and blind to costs."""
+        """Return this engine under a branching rule: with its own tree, and blind to costs."""
         can = replace(self.capabilities, branch=rule, tree="", costs=False)
         return replace(self, name=f"{self.name}:{rule}", capabilities=can)
 
@@ -366,21 +368,14 @@ _ENGINES = {
         Registered(
             "bits",
             Capabilities(
-                "bit-parallel search of residual problems",
-                colors=True,
-                bounds=True,
-                tree=MRV_TREE,
+                "bit-parallel search of residual problems", colors=True, bounds=True, tree=MRV_TREE
             ),
             "batchsolve.engines.native",
             "search_bits",
         ),
         Registered(
             "cells",
-            Capabilities(
-                "options counted down in cells of a byte",
-                colors=True,
-                tree=MRV_TREE,
-            ),
+            Capabilities("options counted down in cells of a byte", colors=True, tree=MRV_TREE),
             "batchsolve.engines.native",
             "search_cells",
         ),
@@ -496,7 +491,8 @@ def get_engine(name: str) -> Engine:
         return kind()
     if not (number.isascii() and number.isdecimal() and len(number) < 20):
         raise InputError(
-            f"{name!r}: {number!r} is no number of {known.number} up to 19 digits; write {base}:64"
+            f"{name!r}: the number of {known.number} has up to 19 digits, unlike {number!r}; "
+            f"write {base}:64"
         )
     return kind(**{known.number: int(number)})
 

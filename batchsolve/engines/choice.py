@@ -148,7 +148,7 @@ class Choice:
     main : GridProblem, optional
         The problem of most rows, if they are grids.
     missing : str
-        How to install the fallback engine that these lack; empty if they lack none.
+        The way to install the fallback engine that these lack; empty if they lack none.
     run : str
         The name of the run for engines with a table.
     """

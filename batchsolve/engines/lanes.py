@@ -3,7 +3,7 @@
 Puzzles are dug out of solved grids in the same lanes (``core/lanes/dig.h``).
 
 Each lane searches below one stack; see ``core/lanes/search.h``. The width of a vector is that of
-the machine's registers. Only the time depends on it and, under a budget, the stacks that are left.
+the machine's registers. Only the time depends on it and, under a budget, the frontier.
 """
 
 from __future__ import annotations

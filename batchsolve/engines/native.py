@@ -48,7 +48,8 @@ def core_task(task: Task) -> tuple[Any, ...]:
     bounds = task.budget, task.depth, task.keep, task.room
     fineness = np.full(len(stacks), task.fineness, np.int64)
     arrays = stacks.offsets, stacks.options, stacks.roots, stacks.branches.reshape(-1)
-    return *arrays, task.limits, task.allowances, fineness, *bounds, task.any_order, task.unordered
+    in_core = *arrays, task.limits, task.allowances, fineness
+    return in_core, *bounds, task.any_order, task.unordered
 
 
 def outcome_of(found: Any, task: Task) -> Outcome:
@@ -109,7 +110,7 @@ def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:
 def search_bits(problem: ExactCover, task: Task) -> Outcome:
     """Search a task bit-parallel; see `batchsolve.engines`.
 
-    What is too large for the sets of bits, or for the nodes wanted, is left to dancing links, which
+    Problems too large for the sets of bits, or for the nodes wanted, are left to dancing links, which
     search the same tree.
     """
     in_core, task_in_core = core_problem(problem), core_task(task)
@@ -125,7 +126,7 @@ def search_bits(problem: ExactCover, task: Task) -> Outcome:
 def search_cells(problem: ExactCover, task: Task) -> Outcome:
     """Search a task with a cell for each item; see `batchsolve.engines`.
 
-    What is too large for the cells is left to dancing links, which search the same tree.
+    Problems too large for the cells are left to dancing links, which search the same tree.
     """
     found = native.search_sparse(core_problem(problem), core_task(task))
     return search_links(problem, task) if found is None else outcome_of(found, task)

@@ -4,7 +4,7 @@ An option is a variable. Of the options of a primary item at least one is true; 
 share an item, other than in the same colour, at most one is. The formula of a stack holds only the
 options that can be added to the stack and the items that it leaves uncovered, so it is small where
 there are many clues. The solver finds a cover; a *blocking clause* then rules this cover out, and
-the solver is called again, until no cover is left. Every stack of a task has a solver of its own,
+the solver is called again, until no cover is left. Every stack of a task has its own solver,
 which is freed with it: earlier searches never change a result.
 
 The solver finds covers in no order. Their order, and with it the tree, is read off the covers: the
@@ -31,8 +31,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import UNLIMITED, Outcome, Task, check_support, registered
-from batchsolve.engines.walk import Rest, Tally, search_batch
-from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of
+from batchsolve.engines.walk import OpenNode, Tally, search_batch
+from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, options_with, owners_of
 
 SOLVER = "glucose4"  # with proofs of uniqueness, the fastest of those that release the interpreter
 MOST_BLOCKED = 100  # covers below one stack before it is cut: blocking clauses slow the solver down
@@ -58,7 +58,7 @@ class _SpentError(Exception):
     """The allowance of a stack that is searched whole is spent."""
 
 
-def _search_below(problem: ExactCover, left: Rest, tally: Tally) -> None:
+def _search_below(problem: ExactCover, left: OpenNode, tally: Tally) -> None:
     """Search below a stack, as `search_batch` asks; of its branch, below each option."""
     stack = left.stack
     formula = _Formula(problem, stack, tally)
@@ -132,7 +132,7 @@ def _n_nodes(stack: list[int], covers: list[list[int]]) -> int:
 
 
 class _Formula:
-    """The formula of the problem that a stack leaves, in a solver of its own.
+    """The formula of the residual problem of a stack, and its solver.
 
     Its variables from 1 on are the options that can be added to the stack, ascending.
     """
@@ -142,7 +142,7 @@ class _Formula:
 
         self._tally = tally
         self._problem = problem
-        left = left_of(problem, stack)
+        left = residual_of(problem, stack)
         options = left.options.tolist()
         self._options, self._first = options, dict(zip(options, left.first.tolist(), strict=True))
         self._variable = {o: v for v, o in enumerate(options, 1)}
@@ -154,12 +154,9 @@ class _Formula:
 
     def choices(self, stack: list[int]) -> list[int]:
         """Return the options of the branch item below a stack that is not a cover, ascending."""
-        problem, held = self._problem, held_by(self._problem, stack)
-        item = np.flatnonzero(held[: problem.n_primary] < 0)[0]
-        places = np.flatnonzero(problem.indices == item)
-        options = np.searchsorted(problem.indptr, places, side="right") - 1
-        choices: list[int] = options[fitting(problem, held)[options]].tolist()
-        return choices
+        held = held_by(self._problem, stack)
+        item = int(np.flatnonzero(held[: self._problem.n_primary] < 0)[0])
+        return options_with(self._problem, item, stack).tolist()
 
     def covers(self, stack: list[int], known: list[list[int]], most: int) -> list[list[int]]:
         """Add covers below a stack to the known ones, up to `most`; return them in tree order."""
@@ -216,11 +213,11 @@ class _Formula:
         self.spend(self._n_conflicts - before)
 
 
-class Left(NamedTuple):
-    """The part of a problem that a stack leaves.
+class Residual(NamedTuple):
+    """The residual problem of a stack.
 
-    An entry says that an option, counted from 1 among those that are left, has an item which the
-    stack does not cover. Entries ascend by items, those of one item by options.
+    An entry says that a remaining option, counted from 1, has an item which the stack does not
+    cover. Entries ascend by items, those of one item by options.
     """
 
     options: npt.NDArray[np.int64]  # that can be added to the stack, with a primary item
@@ -231,8 +228,8 @@ class Left(NamedTuple):
     is_required: npt.NDArray[np.bool_]  # of the items: whether primary and not covered
 
 
-def left_of(problem: ExactCover, stack: list[int]) -> Left:
-    """Return the part of a problem that a stack leaves."""
+def residual_of(problem: ExactCover, stack: list[int]) -> Residual:
+    """Return the residual problem of a stack."""
     items, held = problem.indices.astype(np.int64), held_by(problem, stack)
     owners = owners_of(problem)
     first = np.minimum.reduceat(items, problem.indptr[:-1])
@@ -244,7 +241,7 @@ def left_of(problem: ExactCover, stack: list[int]) -> Left:
     number[options] = np.arange(1, options.size + 1)
     kept = np.flatnonzero(is_left[owners] & (held[items] < 0))
     kept = kept[np.argsort(items[kept], kind="stable")]
-    return Left(
+    return Residual(
         options,
         first[options],
         number[owners[kept]],
@@ -254,7 +251,7 @@ def left_of(problem: ExactCover, stack: list[int]) -> Left:
     )
 
 
-def clauses_of(left: Left) -> tuple[Iterator[Sequence[int]], int]:
+def clauses_of(left: Residual) -> tuple[Iterator[Sequence[int]], int]:
     """Return the clauses of a formula, and the number of their variables."""
     n_variables = left.options.size
     long: list[list[int]] = []

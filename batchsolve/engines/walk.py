@@ -32,8 +32,8 @@ _NO_BRANCH = (0, 0, 0)
 
 
 @dataclass
-class Rest:
-    """What is left of a node: all of it, or some of its branches.
+class OpenNode:
+    """A node that is not searched yet, or its remaining branches.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Rest:
     n_branches : int
         The branches that there are.
     options : list of int
-        Those that are left, the last first.
+        Those that remain, the last first.
     """
 
     stack: list[int]
@@ -73,7 +73,7 @@ class Tally:
     root : int
         The current root.
     wanted, keep : int
-        Its covers that are still wanted, and that are to be kept.
+        Its covers still wanted, and still to keep.
     """
 
     def __init__(self, task: Task) -> None:
@@ -153,7 +153,7 @@ class Tally:
         self._parents.append(self._k)
         self._weights.append(weight)
 
-    def hand_back_left(self, left: Rest) -> None:
+    def hand_back_left(self, left: OpenNode) -> None:
         """Add what is left of a node to the frontier: as ranges, or a stack for each option."""
         if left.item is None:
             self.hand_back(left.stack, left.weight)
@@ -187,7 +187,7 @@ class Tally:
 
 
 def search_batch(
-    problem: ExactCover, task: Task, below: Callable[[ExactCover, Rest, Tally], None]
+    problem: ExactCover, task: Task, below: Callable[[ExactCover, OpenNode, Tally], None]
 ) -> Outcome:
     """Search the stacks of a task, one after another.
 
@@ -208,7 +208,7 @@ def search_batch(
             tally.clash(position)
             if position < 0:
                 left = [] if item is None else options_of_branch(problem, options, branch)[::-1]
-                below(problem, Rest(stack, 1.0, item, len(left), left), tally)
+                below(problem, OpenNode(stack, 1.0, item, len(left), left), tally)
         elif tally.wanted:
             tally.hand_back(stack, 1.0, branch)
     return tally.outcome()
@@ -253,7 +253,7 @@ def walk(problem: ExactCover, task: Task, begin: Callable[[Any], PartialCover]) 
     return search_batch(problem, task, lambda own, *rest: _walk_below(here, *rest))
 
 
-def _walk_below(here: PartialCover, begin: Rest, tally: Tally) -> None:
+def _walk_below(here: PartialCover, begin: OpenNode, tally: Tally) -> None:
     waiting = [begin]  # what is left below the stack, in reverse tree order
     if begin.item is not None and not begin.options:
         return
@@ -273,7 +273,7 @@ def _walk_below(here: PartialCover, begin: Rest, tally: Tally) -> None:
         else:
             tally.visit()
             if options:
-                waiting.append(Rest(top, weight, item, len(options), options[::-1]))
+                waiting.append(OpenNode(top, weight, item, len(options), options[::-1]))
     if tally.wanted:
         for left in reversed(waiting):
             tally.hand_back_left(left)

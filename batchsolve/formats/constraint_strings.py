@@ -14,13 +14,13 @@ import re
 from collections.abc import Callable, Sequence
 
 from batchsolve.errors import ProblemError, malformed, quoted
-from batchsolve.formats.grid_rules import GridRules, whole_number
+from batchsolve.formats.rule_texts import RuleReader, whole_number
 from batchsolve.problems.rules import regions_of
 
 Words = Sequence[str]
 
 
-def read_constraints(text: str, rules: GridRules) -> None:
+def read_constraints(text: str, rules: RuleReader) -> None:
     """Read a constraint string.
 
     Raises
@@ -30,7 +30,7 @@ def read_constraints(text: str, rules: GridRules) -> None:
 
     Examples
     --------
-    >>> rules = GridRules(9)
+    >>> rules = RuleReader(9)
     >>> read_constraints(".Cage~10~R1C1~R1C2.AntiKnight.~R5C5_7", rules)
     >>> rules.cages, rules.names, rules.marks
     ([Cage(cells=(0, 1), total=10)], ['antiknight'], [(40, 64)])
@@ -48,7 +48,7 @@ def read_constraints(text: str, rules: GridRules) -> None:
             _CONSTRAINTS[name](rules, words)
 
 
-def _given(rules: GridRules, words: Words) -> None:
+def _given(rules: RuleReader, words: Words) -> None:
     for word in words:
         name, *digits = word.split("_")
         numbers = list(map(whole_number, digits))
@@ -57,14 +57,14 @@ def _given(rules: GridRules, words: Words) -> None:
         rules.mark(rules.cell(name), numbers)
 
 
-def _shape(rules: GridRules, words: Words) -> None:
+def _shape(rules: RuleReader, words: Words) -> None:
     n = rules.n
     rules.check_is_square()
     if words[0] != f"{n}x{n}" or list(words[1:]) not in ([], [str(n)], [f"1-{n}"]):
         raise ProblemError(f"the grids of the table are {n}x{n}")
 
 
-def _jigsaw(rules: GridRules, words: Words) -> None:
+def _jigsaw(rules: RuleReader, words: Words) -> None:
     rules.check_is_square()
     labels = words[-1]
     if set(labels) != {labels[0]} or len(labels) != rules.n**2:  # one label alone says no regions
@@ -76,63 +76,63 @@ def _check_is_alone(words: Words) -> None:
         raise ProblemError(f"nothing follows its name, but {quoted('~'.join(words))} does")
 
 
-def _no_boxes(rules: GridRules, words: Words) -> None:
+def _no_boxes(rules: RuleReader, words: Words) -> None:
     _check_is_alone(words)
     rules.has_boxes = False
 
 
-def _diagonal(rules: GridRules, words: Words) -> None:
+def _diagonal(rules: RuleReader, words: Words) -> None:
     if words not in (["1"], ["-1"]):
         raise ProblemError("a diagonal is 1 or -1")
     rules.diagonal(falls=words == ["-1"])
 
 
-def _cage(rules: GridRules, words: Words) -> None:
+def _cage(rules: RuleReader, words: Words) -> None:
     total, *names = words
     if not total:
         raise ProblemError("a cage has no sum; 0 means any sum")
     rules.cage(rules.cells(names, 1), whole_number(total) or None)
 
 
-def _sum(rules: GridRules, words: Words) -> None:
+def _sum(rules: RuleReader, words: Words) -> None:
     rules.sums.append((rules.cells(words[1:], 1), whole_number(words[0])))
 
 
-def _whisper(rules: GridRules, words: Words) -> None:
+def _whisper(rules: RuleReader, words: Words) -> None:
     apart, cells = (whole_number(words[0]), words[1:]) if words[0].isdecimal() else (5, words)
     rules.whisper(rules.cells(cells), apart)
 
 
-def _named(name: str) -> Callable[[GridRules, Words], None]:
-    def read(rules: GridRules, words: Words) -> None:
+def _named(name: str) -> Callable[[RuleReader, Words], None]:
+    def read(rules: RuleReader, words: Words) -> None:
         _check_is_alone(words)
         rules.names.append(name)
 
     return read
 
 
-def _strict(word: str) -> Callable[[GridRules, Words], None]:
-    def read(rules: GridRules, words: Words) -> None:
+def _strict(word: str) -> Callable[[RuleReader, Words], None]:
+    def read(rules: RuleReader, words: Words) -> None:
         _check_is_alone(words)
         rules.strict.append(word)
 
     return read
 
 
-def _beside(relation: str) -> Callable[[GridRules, Words], None]:
+def _beside(relation: str) -> Callable[[RuleReader, Words], None]:
     """Return a reader of a relation of all cells that share an edge."""
 
-    def read(rules: GridRules, words: Words) -> None:
+    def read(rules: RuleReader, words: Words) -> None:
         rules.pairs += [(a, b, relation) for a, b in rules.neighbours(rules.cells(words))]
 
     return read
 
 
-def _greater(rules: GridRules, words: Words) -> None:
+def _greater(rules: RuleReader, words: Words) -> None:
     rules.pairs += [(b, a, "less") for a, b in rules.neighbours(rules.cells(words))]
 
 
-_CONSTRAINTS: dict[str, Callable[[GridRules, Words], None]] = {
+_CONSTRAINTS: dict[str, Callable[[RuleReader, Words], None]] = {
     "Given": _given,
     "Shape": _shape,
     "Jigsaw": _jigsaw,
@@ -161,7 +161,7 @@ _CONSTRAINTS: dict[str, Callable[[GridRules, Words], None]] = {
 }
 
 
-def read_sumocue(text: str, rules: GridRules) -> None:
+def read_sumocue(text: str, rules: RuleReader) -> None:
     """Read a killer of SumoCue: ``3x3:d:k:`` and a number a cell, 256 · sum + cage.
 
     The letter ``d`` stands for diagonals; cells of sum 0 are in no cage.

@@ -90,11 +90,7 @@ def read_grid(
         n = box[0] * box[1] if box else 9
         problem = grid_problem(n, box, rules, regions, drawing)
         notation = drawn_notation(n, drawing or problem.rules.drawing, alphabet, blank)
-        written = "".join(text.split())
-        grid, fault = notation.read(written)
-        if fault != FINE:
-            raise InputError(notation.explain(written, fault))
-        return problem, notation, grid
+        return problem, notation, notation.read("".join(text.split()))
     size = box[0] * box[1] if box else n_regions(regions) if regions else None
     rows = rows_of(text, size, name)
     if groups := candidates_of(rows):
@@ -111,7 +107,7 @@ def read_grid(
             f"{_line(rows, n, k)}row {k // n + 1}, column {k % n + 1}: "
             f"{cells[k][:20]!r} is not in the alphabet {notation.name}, nor a blank"
         )
-    grid, fault = notation.read(written)
+    [grid], [fault] = notation.encode(written)
     if fault != FINE:
         where = _line(rows, n, fault) if fault >= 0 else ""
         raise InputError(where + notation.explain(written, fault))

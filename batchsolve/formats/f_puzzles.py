@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from batchsolve.errors import ProblemError, malformed, prefixed, quoted
-from batchsolve.formats.grid_rules import GridRules, whole_number
+from batchsolve.formats.rule_texts import RuleReader, whole_number
 from batchsolve.json_records import loads
 from batchsolve.problems.notation import default_box
 from batchsolve.problems.rules import regions_of
@@ -14,7 +14,7 @@ from batchsolve.problems.rules import regions_of
 Part = Mapping[str, Any]
 
 
-def read_f_puzzle(text: str, rules: GridRules) -> None:
+def read_f_puzzle(text: str, rules: RuleReader) -> None:
     """Read a puzzle.
 
     Raises
@@ -25,7 +25,7 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
     Examples
     --------
     >>> import json
-    >>> rules, grid = GridRules(2), [[{}, {"value": 2, "given": True}], [{}, {}]]
+    >>> rules, grid = RuleReader(2), [[{}, {"value": 2, "given": True}], [{}, {}]]
     >>> cages = [{"cells": ["R1C1", "R2C1"], "value": "3"}]
     >>> read_f_puzzle(json.dumps({"size": 2, "grid": grid, "killercage": cages}), rules)
     >>> rules.marks, rules.cages
@@ -54,7 +54,7 @@ def read_f_puzzle(text: str, rules: GridRules) -> None:
                 _RULES[name](rules, part)
 
 
-def _grid(rules: GridRules, grid: Any) -> None:
+def _grid(rules: RuleReader, grid: Any) -> None:
     """Read given digits, marks, and regions: a number a cell, by default that of its box."""
     n = rules.n
     if [len(row) for row in grid] != n * [n]:
@@ -74,14 +74,14 @@ def _grid(rules: GridRules, grid: Any) -> None:
         rules.houses += regions_of(regions, n)
 
 
-def _cage(rules: GridRules, part: Part) -> None:
+def _cage(rules: RuleReader, part: Part) -> None:
     cells, total = rules.cells(part["cells"], 1), part.get("value")
     # f-puzzles leaves the value out, or empty, where cells only differ
     rules.cage(cells, None if total in (None, "") else whole_number(total) or None)
 
 
-def _dots(relation: str, usual: str) -> Callable[[GridRules, Part], None]:
-    def read(rules: GridRules, part: Part) -> None:
+def _dots(relation: str, usual: str) -> Callable[[RuleReader, Part], None]:
+    def read(rules: RuleReader, part: Part) -> None:
         if str(part.get("value") or usual) != usual:
             raise ProblemError(f"{quoted(part['value'])} is not supported; only {usual} is")
         rules.line(rules.cells(part["cells"]), relation)
@@ -89,34 +89,34 @@ def _dots(relation: str, usual: str) -> Callable[[GridRules, Part], None]:
     return read
 
 
-def _letters(rules: GridRules, part: Part) -> None:
+def _letters(rules: RuleReader, part: Part) -> None:
     rules.line(rules.cells(part["cells"]), {"X": "x", "V": "v"}[part["value"].upper()])
 
 
-def _clone(rules: GridRules, part: Part) -> None:
+def _clone(rules: RuleReader, part: Part) -> None:
     pairs = zip(rules.cells(part["cells"], 1), rules.cells(part["cloneCells"], 1), strict=True)
     rules.pairs += [(a, b, "equal") for a, b in pairs if a != b]
 
 
-def _lines(read: Callable[[GridRules, tuple[int, ...], Part], None]) -> Any:
-    def read_each(rules: GridRules, part: Part) -> None:
+def _lines(read: Callable[[RuleReader, tuple[int, ...], Part], None]) -> Any:
+    def read_each(rules: RuleReader, part: Part) -> None:
         for line in part["lines"]:
             read(rules, rules.cells(line), part)
 
     return read_each
 
 
-def _negative(rules: GridRules, kind: Any) -> None:
+def _negative(rules: RuleReader, kind: Any) -> None:
     if kind != "xv":
         raise ProblemError(f"{quoted(kind)} is not supported; only xv is")
     rules.strict.append("all-xv")
 
 
-def _named(name: str) -> Callable[[GridRules, Any], None]:
+def _named(name: str) -> Callable[[RuleReader, Any], None]:
     return lambda rules, part: rules.names.append(name)
 
 
-_RULES: dict[str, Callable[[GridRules, Any], None]] = {
+_RULES: dict[str, Callable[[RuleReader, Any], None]] = {
     "grid": _grid,
     "antiknight": _named("antiknight"),
     "antiking": _named("antiking"),

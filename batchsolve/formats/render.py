@@ -127,7 +127,7 @@ class CoverRenderer:
             return pa.py_buffer(lines[1])
         bounds, ranks = self._ranked(covers, in_order)
         frame = ascii_bytes(f'{{"{OPTIONS}": ['), ascii_bytes(", "), ascii_bytes("]}\n")
-        return pa.py_buffer(native.join(bounds, ranks, *self._names.in_json, *frame)[1])
+        return pa.py_buffer(native.join((bounds, ranks), self._names.in_json, frame)[1])
 
     def _coded(self, covers: Stacks) -> pa.Table:
         """Return `table` with names encoded as in Parquet: numbers, and a dictionary."""
@@ -140,7 +140,7 @@ class CoverRenderer:
 
     def _ranked(self, covers: Stacks, in_order: bool = True) -> tuple[Ints, npt.NDArray[np.int32]]:
         """Return the lists of names of covers, sorted if `in_order`: bounds, and ranks of names."""
-        bounds, ranks = native.ranked(covers.offsets, covers.options, self._names.rank, in_order)
+        bounds, ranks = native.ranked((covers.offsets, covers.options), self._names.rank, in_order)
         return bounds, ranks
 
     @property
@@ -256,11 +256,12 @@ def _grid_lines(
     grids = notation.placed(grids)
     before, behind = ascii_bytes(head), ascii_bytes(tail)
     if notation.symbols and all(len(text) == 1 for text in texts):
-        lines = native.write_grids(grids, order, *notation.shifts, before, behind)
+        frame = before, ascii_bytes(""), behind
+        lines = native.write_grids(grids, order, notation.shifts, frame)
         return np.arange(n + 1) * lines.shape[1], lines.reshape(-1)
     frame = before, ascii_bytes(notation.separator), behind
     in_turn = np.arange(n + 1) * grids.shape[1], grids[order].reshape(-1)
-    lines, data = native.join(*in_turn, *pieces_of(["", *texts, "#"]), *frame)
+    lines, data = native.join(in_turn, pieces_of(["", *texts, "#"]), frame)
     return lines, data
 
 

@@ -1,5 +1,16 @@
 """The graph of all covers, drawn by the fastest of several searches.
 
+A diagram has nodes *(option, low, high)*, each made once. A node stands for the covers of *low*,
+and those of *high* with the option added. Nodes have numbers; 0 and 1 are the terminals, no cover
+and the empty one, and children have smaller numbers than their parents. They are made in the core:
+`batchsolve/core/diagram.h`.
+
+`GraphSearch` is a memoised search that keeps its covers: dancing links that draw a diagram
+(`batchsolve/core/graph_search.h`, which names the source of the idea). If the branch item is always
+the first that is uncovered, options come in a fixed order on every path: by the first item of each.
+Then the diagram is a zero-suppressed decision diagram (S. Minato, *Zero-suppressed BDDs for set
+manipulation in combinatorial problems*, DAC 1993).
+
 The stack and the choices that it forces leave a smaller problem. Three searches of it take turns:
 one that branches on the item with the fewest options, and two that take the items in a fixed order,
 that of the problem and a narrow one (`batchsolve.engines.item_order`).
@@ -18,21 +29,119 @@ with compressed representation*, IEICE Transactions, 2017), for items in any num
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from batchsolve.arrays import Bools, Ints, UInts, begins_of
+from batchsolve.core import native
 from batchsolve.engines.item_order import entries_in_order, narrow_order
-from batchsolve.graphs.diagrams import MEGABYTE, GraphSearch, Nodes, out_of_memory, reordered
-from batchsolve.graphs.solution_graph import SolutionGraph
+from batchsolve.engines.native import core_problem
+from batchsolve.engines.priced import in_order
+from batchsolve.errors import InputError, counted
+from batchsolve.graphs.solution_graph import Nodes, SolutionGraph
 from batchsolve.interrupts import check_interrupt
-from batchsolve.problems.exact_cover import ExactCover, owners_of
+from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of
 
+MEGABYTE = 2**20
+FIRST_NODES = 8192  # for which a diagram has room at first
+FIRST_KEYS = 4096  # likewise
+STEPS = 2_000_000  # of a redrawing; some tenths of a second
 FIRST_TURN = 2**14  # nodes
 LONGEST_TURN = 2**20  # about a second
 TURNS_OF_ALL, TURNS_OF_MANY = 3, 10  # then those far behind wait, and then all but one
 FAR_BEHIND = 1e-3  # of the share of the tree that the leader has searched
+
+
+def out_of_memory(megabytes: int, n_nodes: int) -> InputError:
+    """Return the error of a graph that exceeds the memory."""
+    return InputError(
+        f"the graph of all covers takes more than {counted(megabytes, 'megabyte')}, and had "
+        f"{counted(n_nodes, 'node')} by then; allow it more memory"
+    )
+
+
+def reordered(nodes: Nodes, order: UInts, megabytes: int, steps: int = STEPS) -> Nodes:
+    """Reorder a diagram to one order of options; see `batchsolve/core/redrawing.h`.
+
+    Parameters
+    ----------
+    nodes : tuple
+    order : ndarray of uint32, shape (n_options,)
+        The options in their new order.
+    megabytes : int
+        The memory that both diagrams and the tables of the new one may take.
+    steps : int
+        Steps between two looks for an interrupt.
+
+    Raises
+    ------
+    InputError
+        If it takes more memory.
+    """
+    *old, root = nodes
+    again = native.Redrawing(tuple(old), order, FIRST_NODES, megabytes * MEGABYTE)
+    while not again.is_done:
+        check_interrupt()
+        again.run(steps)
+        if again.is_out_of_memory:
+            raise out_of_memory(megabytes, again.n_nodes)
+    drawn: Nodes = again.take(root)
+    return drawn
+
+
+def with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, Ints]:
+    """Return a problem with its primary items in this order and its options sorted by first item.
+
+    Also return the old number of each of its options.
+    """
+    entries = entries_in_order(problem, items)
+    first = np.minimum.reduceat(entries, problem.indptr[:-1])
+    options = np.argsort(first, kind="stable")
+    n_items, n_primary = problem.n_items, problem.n_primary
+    again = ExactCover(problem.indptr, entries, n_items, n_primary, colors=problem.colors)
+    return in_order(again, options), options
+
+
+class GraphSearch(NamedTuple):
+    """A search that draws the diagram of all covers, in several runs.
+
+    Attributes
+    ----------
+    core : GraphSearch of the core
+        See `batchsolve/core/graph_search.h`.
+    options : ndarray of int64, shape (n_options,)
+        The options in the order in which paths have them, if that is fixed.
+    is_ordered : bool
+        True if the order of items is fixed; then options come in one order on all paths.
+    """
+
+    core: Any
+    options: Ints
+    is_ordered: bool
+
+    @classmethod
+    def of(cls, problem: ExactCover, items: Ints | None = None) -> GraphSearch:
+        """Return the search of a problem; it has no memory yet.
+
+        Parameters
+        ----------
+        problem : ExactCover
+        items : ndarray of int64, shape (n_primary,), optional
+            The primary items in a fixed order: the branch item is always the first uncovered one.
+            By default it is the one with the fewest options.
+        """
+        is_ordered, options = items is not None, np.arange(problem.n_options)
+        if items is not None and problem.n_options:
+            problem, options = with_items_in_order(problem, items)
+        core = native.GraphSearch(core_problem(problem), is_ordered, FIRST_NODES, FIRST_KEYS)
+        return cls(core, options, is_ordered)
+
+    def take(self) -> Nodes:
+        """Return the diagram, of all covers if the search is done, and end it."""
+        option, low, high, root = self.core.take()
+        option[2:] = self.options[option[2:]]
+        return option, low, high, root
 
 
 def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | None, Ints]:
@@ -47,34 +156,24 @@ def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | Non
     options : ndarray of int64
         The number in the whole problem of each remaining option.
     """
-    indptr, items = problem.indptr, problem.indices.astype(np.int64)
-    colors = (
-        np.zeros(items.size, np.int64) if problem.colors is None else problem.colors.astype(int)
-    )
-    owner = owners_of(problem)
-    held = np.full(problem.n_items, -1)  # the colour that an item has; 0: covered; -1: neither
-    chosen: list[int] = []
-    following = sorted(set(map(int, stack)))
+    items, owner = problem.indices.astype(np.int64), owners_of(problem)
+    is_primary = np.arange(problem.n_items) < problem.n_primary
+    chosen = sorted(set(map(int, stack)))
     while True:
-        for o in following:
-            entries = slice(indptr[o], indptr[o + 1])
-            if np.any(_is_barred(held[items[entries]], colors[entries])):
-                return np.array(chosen), None, np.empty(0, np.int64)
-            held[items[entries]] = colors[entries]
-        chosen += following
-        is_left = np.ones(problem.n_options, np.bool_)
-        is_left[owner[_is_barred(held[items], colors)]] = False
+        in_no_cover = np.array(chosen), None, np.empty(0, np.int64)
+        if problem.clash_position(chosen) >= 0:
+            return in_no_cover
+        held = held_by(problem, chosen)
+        is_left = fitting(problem, held)
         is_left[chosen] = False
-        sizes = np.bincount(items[is_left[owner]], minlength=problem.n_items)[: problem.n_primary]
-        is_open = held[: problem.n_primary] < 0
-        if np.any(is_open & (sizes == 0)):
-            return np.array(chosen), None, np.empty(0, np.int64)
-        forced = is_open & (sizes == 1)
-        if not forced.any():
+        sizes = np.bincount(items[is_left[owner]], minlength=problem.n_items)
+        is_open = is_primary & (held < 0)
+        if np.any(sizes[is_open] == 0):
+            return in_no_cover
+        is_forced = is_open & (sizes == 1)
+        if not is_forced.any():
             break
-        is_forced = np.zeros(problem.n_items, np.bool_)
-        is_forced[: problem.n_primary] = forced
-        following = np.unique(owner[is_forced[items] & is_left[owner]]).tolist()
+        chosen = np.union1d(chosen, owner[is_forced[items] & is_left[owner]]).astype(int).tolist()
     number = np.cumsum(held < 0) - 1
     # an entry whose colour its item has already rules nothing out any more
     kept = is_left[owner] & (held[items] < 0)
@@ -85,14 +184,9 @@ def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | Non
         number[items[kept]],
         int((held < 0).sum()),
         int(is_open.sum()),
-        colors=colors[kept],
+        colors=None if problem.colors is None else problem.colors[kept],
     )
-    return np.array(sorted(chosen), np.int64), left, options
-
-
-def _is_barred(held: Ints, colors: Ints) -> Bools:
-    """Return True for each entry whose item is covered, or has another colour."""
-    return (held == 0) | ((held > 0) & (held != colors))
+    return np.array(chosen, np.int64), left, options
 
 
 def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) -> SolutionGraph:

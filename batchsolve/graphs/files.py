@@ -23,7 +23,7 @@ from pyarrow import csv
 from batchsolve.arrays import UInts
 from batchsolve.errors import InputError, first_line, named_errors, prefixed
 from batchsolve.json_records import SEAL, TEXT, Form, is_whole, list_of, parse, sealed, whole
-from batchsolve.problems.exact_cover import ExactCover, check_kind
+from batchsolve.problems.exact_cover import ExactCover, check_belongs, check_kind
 from batchsolve.whole_files import opened, whole_file
 
 if TYPE_CHECKING:
@@ -108,11 +108,7 @@ def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
         about = parse(record[:-1], _FORM)
     if not is_whole(about, lines):
         raise InputError("the graph is damaged: its seal does not match the file; draw it again")
-    if about["problem"] != problem.fingerprint:
-        raise InputError(
-            f"this graph belongs to another problem: its fingerprint is {about['problem'][:16]}…, "
-            f"that of the problem at hand {problem.fingerprint[:16]}…"
-        )
+    check_belongs(about["problem"], problem, "this graph belongs")
     order = np.array(about["options"], np.uint32)
     if not np.array_equal(np.sort(order), np.arange(problem.n_options)):
         raise InputError("the graph is damaged: 'options' does not name every option once")

@@ -18,7 +18,6 @@ import numpy as np
 from batchsolve.arrays import UInts, Words
 from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, counted
-from batchsolve.graphs.diagrams import Nodes
 from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.stacks import Stacks
@@ -29,6 +28,9 @@ MOST_SAMPLES = 100_000_000  # whose options are in memory
 LEAST_DRAWN = 64
 BYTES_OF_A_TERM = 160  # two integers in a dictionary
 STEP = 1 << 14  # nodes between two looks at Ctrl-C
+
+Nodes = tuple[UInts, UInts, UInts, int]
+"""Option, low and high of all nodes, and the root."""
 
 
 class SolutionGraph:

@@ -7,8 +7,7 @@ text has the same size on every screen.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,34 +27,12 @@ LINE_HEIGHT = SMALL * 1.25 / 72  # inches
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "os^DvPX"
 GREY, DARK_GREY = "0.6", "0.35"
-STEP = 5  # distance of series drawn at the same place, in points
 
 
-@dataclass(frozen=True)
-class Style:
-    """The look of a series.
-
-    Attributes
-    ----------
-    color, marker : str
-    alpha : float
-        Less than 1 where the measurements are doubtful.
-    aside : float
-        A shift of the points to the right, so that series do not hide each other; in points.
-    """
-
-    color: str
-    marker: str
-    alpha: float = 1.0
-    aside: float = 0.0
-
-    @classmethod
-    def of(cls, k: int, n: int, *, pale: bool = False) -> Style:
-        """Return the style of the k-th of n series."""
-        color = COLORS[k % len(COLORS)]
-        marker = MARKERS[(k + k // len(COLORS)) % len(MARKERS)]
-        aside = (k - (n - 1) / 2) * min(STEP, 3 * STEP / n)
-        return cls(color, marker, 0.35 if pale else 1.0, aside)
+def look_of(k: int, *, pale: bool = False) -> dict[str, Any]:
+    """Return the colour and the marker of the k-th series; doubtful measurements are pale."""
+    marker = MARKERS[(k + k // len(COLORS)) % len(MARKERS)]
+    return {"color": COLORS[k % len(COLORS)], "marker": marker, "alpha": 0.35 if pale else 1.0}
 
 
 def new_figure(title: str, subtitle: str, rows: int = 1, height: float = HEIGHT) -> Any:
@@ -114,35 +91,17 @@ def distinct_names(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
 
 def draw_measured(
     axes: Axes,
-    points: dict[int, float],
-    ranges: dict[int, Range],
-    style: Style,
+    points: Mapping[int, float],
+    ranges: Mapping[int, Range],
+    look: Mapping[str, Any],
     name: str,
     joined: Sequence[int] = (),
 ) -> None:
     """Draw measured points with their ranges, and a line through the points in `joined`."""
-    from matplotlib.transforms import ScaledTranslation
-
-    figure: Any = axes.figure
-    look: Any = {"color": style.color, "alpha": style.alpha}
-    bars = axes.errorbar(
-        list(points),
-        list(points.values()),
-        ([points[x] - ranges[x][0] for x in points], [ranges[x][1] - points[x] for x in points]),
-        linestyle="",
-        marker=style.marker,
-        markersize=5,
-        capsize=3,
-        label=name,
-        zorder=3,
-        **look,
-    )
-    axes.margins(x=0.12, y=0.1)  # room for shifted points
-    lines = axes.plot(joined, [points[x] for x in joined], **look)
-    aside = ScaledTranslation(style.aside / 72, 0, figure.dpi_scale_trans)
-    # shift them only now that they have set the limits of the axes
-    for artist in [*bars.get_children(), *lines]:
-        artist.set_transform(axes.transData + aside)
+    around = [[abs(ranges[x][end] - y) for x, y in points.items()] for end in (0, 1)]
+    bars: dict[str, Any] = {"linestyle": "", "markersize": 5, "capsize": 3, "zorder": 3}
+    axes.errorbar(list(points), list(points.values()), around, label=name, **bars, **look)
+    axes.plot(joined, [points[x] for x in joined], **{**look, "marker": ""})
 
 
 def begin_at_zero(axes: Axes) -> None:
@@ -188,21 +147,6 @@ def write_legend(figure: Figure, axes: Axes) -> None:
     n_lines = len(names) + sum(name.count("\n") for name in names)
     figure.set_figheight(figure.get_figheight() + 1.4 * LINE_HEIGHT * n_lines)
     figure.legend(lines, names, loc="outside lower left", fontsize=SMALL, frameon=False)
-
-
-def apart(ticks: Sequence[float], share: float = 0.08) -> list[float]:
-    """Return the ticks, without those whose numbers would touch the previous one.
-
-    Examples
-    --------
-    >>> apart([1, 2, 4, 8, 32, 64])
-    [1, 8, 32, 64]
-    """
-    kept: list[float] = []
-    for tick in sorted(ticks):
-        if not kept or tick - kept[-1] >= share * (max(ticks) - min(ticks)):
-            kept.append(tick)
-    return kept
 
 
 def save(figure: Figure, path: Path) -> None:

@@ -7,7 +7,7 @@ scripts and no network, and is as wide as its container, up to `WIDEST` pixels.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape as escape_marks
@@ -140,20 +140,29 @@ def sheet(drawings: Sequence[Drawing]) -> Drawing:
     >>> sheet([one] * 4).about
     '4 drawings, each a board'
     """
+    width, height = drawings[0].width, drawings[0].height + CAPTION
+    across = max(1, min(len(drawings), round(sqrt(len(drawings) * height / width))))
+    about = f"{len(drawings)} drawings, each {drawings[0].about}"
+    return _side_by_side(drawings, [str(k + 1) for k in range(len(drawings))], across, about)
+
+
+def _side_by_side(
+    drawings: Sequence[Drawing], captions: Sequence[str], across: int, about: str
+) -> Drawing:
+    """Return drawings of one size as one, some in a row, each below its caption, if it has one."""
     if len(drawings) == 1:
         return drawings[0]
-    width = max(drawing.width for drawing in drawings)
-    height = max(drawing.height for drawing in drawings) + CAPTION
-    columns = max(1, min(len(drawings), round(sqrt(len(drawings) * height / width))))
-    rows = ceil(len(drawings) / columns)
+    above = CAPTION if captions else 0
+    width, height = drawings[0].width + GAP, drawings[0].height + above + GAP
     shapes = []
     for k, drawing in enumerate(drawings):
-        row, column = divmod(k, columns)
-        x, y = column * (width + GAP), row * (height + GAP)
-        shapes.append(_note(x + drawing.width / 2, y + 18, str(k + 1)))
-        shapes.append(_moved(x, y + CAPTION, drawing.shapes))
-    about = f"{len(drawings)} drawings, each {drawings[0].about}"
-    return Drawing(columns * (width + GAP) - GAP, rows * (height + GAP), "".join(shapes), about)
+        row, column = divmod(k, across)
+        x, y = column * width, row * height
+        if captions:
+            shapes.append(_note(x + drawing.width / 2, y + 18, captions[k]))
+        shapes.append(_moved(x, y + above, drawing.shapes))
+    rows = ceil(len(drawings) / across)
+    return Drawing(across * width - GAP, rows * height - GAP, "".join(shapes), about)
 
 
 # ---- boards ---------------------------------------------------------------------------------
@@ -171,34 +180,19 @@ def _board(board: Board, filling: list[BoardPiece], marks: dict[Place, str]) -> 
         [(layer, [cell])] = _by_layer(board, [place]).items()
         letters[layer][cell] = letter
 
-    def body(layer: int, cells: list[Cell]) -> str:
-        if board.kind == SQUARES:
-            return _marks(cells, pieces[layer])
-        return _layer(cells, pieces[layer], letters[layer], tooltips)
-
     about = f"{counted(len(filling), 'piece')} on {counted(len(board.places), 'cell')}"
-    return _by_layers(board, body, about)
-
-
-def _by_layers(board: Board, body: Callable[[int, list[Cell]], str], about: str) -> Drawing:
-    """Draw a board layer by layer; `body` draws the cells of a layer."""
-    n_layers, wide, high = len(board.layers), board.columns * CELL, board.rows * CELL
-    is_line = board.kind == PLACES
-    across = 1 if is_line else max(1, min(n_layers, SIDE_BY_SIDE // (board.columns + 1)))
-    captions = n_layers > 1 and not is_line
-    step_x, step_y = wide + GAP, high + (GAP if n_layers > 1 else 0) + captions * CAPTION
-    cells = _by_layer(board, board.places)
-    shapes = []
-    for k, layer in enumerate(board.layers):
-        row, column = divmod(k, across)
-        x, y = MARGIN + column * step_x, MARGIN + row * step_y
-        if captions:
-            shapes.append(_note(x + wide / 2, y + 18, f"layer {layer}"))
-        shapes.append(_moved(x, y + captions * CAPTION, body(layer, cells[layer])))
-    n_rows = ceil(n_layers / across)
-    width = across * step_x - GAP + 2 * MARGIN
-    height = n_rows * step_y - (GAP if n_layers > 1 else 0) + 2 * MARGIN
-    return Drawing(width, height, "".join(shapes), about)
+    size = board.columns * CELL + 2 * MARGIN, board.rows * CELL + 2 * MARGIN
+    layers = []
+    for layer, cells in sorted(_by_layer(board, board.places).items()):
+        if board.kind == SQUARES:
+            shapes = _marks(cells, pieces[layer])
+        else:
+            shapes = _layer(cells, pieces[layer], letters[layer], tooltips)
+        layers.append(Drawing(*size, _moved(MARGIN, MARGIN, shapes), about))
+    if board.kind == PLACES:
+        return _side_by_side(layers, (), 1, about)
+    across = max(1, min(len(layers), SIDE_BY_SIDE // (board.columns + 1)))
+    return _side_by_side(layers, [f"layer {layer}" for layer in board.layers], across, about)
 
 
 def _by_layer(board: Board, places: Iterable[Place]) -> dict[int, list[Cell]]:

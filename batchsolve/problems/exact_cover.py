@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bools, Ints, UInts, begins_of, lists_at
-from batchsolve.errors import ProblemError, argument_errors, counted, quoted, warn_once
+from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted, warn_once
 from batchsolve.problems.attributes import (
     MOST_COLORS,
     array_of,
@@ -399,7 +399,7 @@ class ExactCover:
             raise ProblemError(f"not a cover: {clash[1]}")
         uses = Counter(i for o in options for i in self.option(o).tolist())
         for i in range(self.n_primary):
-            n, (least, _) = uses[i], self._bounds_of(i)
+            n, (least, _) = uses[i], self.bounds_of(i)
             if n < least:
                 has = f"{counted(n, 'option')}, fewer than {least}" if n else "none of the options"
                 raise ProblemError(f"not a cover: item {self.item_name(i)} is in {has}")
@@ -466,7 +466,7 @@ class ExactCover:
                     holders.setdefault(i, []).append(o)
         return None
 
-    def _bounds_of(self, i: int) -> tuple[int, int]:
+    def bounds_of(self, i: int) -> tuple[int, int]:
         """Return the lower and the upper bound of the number of options that have an item."""
         if i >= self.n_primary:
             return 0, 1
@@ -477,11 +477,11 @@ class ExactCover:
         """Return True if an option that gives `i` a colour, or none, can join its holders."""
         if color:
             return all(self.coloring(other)[i] == color for other in others)
-        return len(others) < self._bounds_of(i)[1]
+        return len(others) < self.bounds_of(i)[1]
 
     def _why_barred(self, i: int, color: int, others: Sequence[int], o: int) -> str:
         """Return the statement that an option cannot join the holders of an item."""
-        most = self._bounds_of(i)[1]
+        most = self.bounds_of(i)[1]
         if most > 1:
             names = f"{', '.join(map(str, others))} and {o}"
             return f"item {self.item_name(i)} is in options {names}, more than {most}"
@@ -608,12 +608,28 @@ def fitting(problem: ExactCover, held: Ints) -> Bools:
     return np.logical_and.reduceat(fits, problem.indptr[:-1])
 
 
+def options_with(problem: ExactCover, item: int, stack: Sequence[int]) -> Ints:
+    """Return the options that have an item and fit a stack without bounds, ascending."""
+    places = np.flatnonzero(problem.indices == item)
+    options = np.searchsorted(problem.indptr, places, side="right") - 1
+    return options[fitting(problem, held_by(problem, stack))[options]]
+
+
 def check_kind(problem: object, kind: type[ExactCover]) -> None:
     """Raise `ProblemError` if a problem is not of this class, such as a name of one."""
     if not isinstance(problem, kind):
         raise ProblemError(
             f"the problem must be of the class {kind.__name__}, not {quoted(problem)}; "
             f"read_problem reads what a text names"
+        )
+
+
+def check_belongs(fingerprint: str, problem: ExactCover, what: str) -> None:
+    """Raise `InputError` unless a file is about this problem; `what` is its subject and verb."""
+    if fingerprint != problem.fingerprint:
+        raise InputError(
+            f"{what} to another problem: the fingerprint there is {fingerprint[:16]}…, that of the "
+            f"problem at hand {problem.fingerprint[:16]}…"
         )
 
 

@@ -11,7 +11,6 @@ options as indices.
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -20,10 +19,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Ints
 from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, argument_errors, quoted
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.notation import FINE, Notation, usual_notation
+from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.rule_arrays import (
+    MOST_IN_CORE,
+    OwnRules,
+    RowRules,
+    core_rules,
+    row_rules,
+)
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import Form, Signs
@@ -141,7 +148,7 @@ class SolvedGrids(Stacks):
         return np.concatenate(options, axis=1).reshape(-1)
 
 
-class GridProblem(ExactCover, ABC):
+class GridProblem(ExactCover):
     """An exact cover problem whose covers are solved grids.
 
     Attributes
@@ -154,6 +161,7 @@ class GridProblem(ExactCover, ABC):
 
     n_digits: int
     rules: Rules
+    _row_rules: RowRules | None = None
 
     @property
     def n_cells(self) -> int:
@@ -172,6 +180,26 @@ class GridProblem(ExactCover, ABC):
     def at(self, roots: npt.NDArray[np.int64]) -> GridProblem:
         """Return the problem of the grids with these roots; the roots are counted anew."""
         return self
+
+    @property
+    def given(self) -> OwnRules:
+        """The marks and the cages, as the rules of one row."""
+        none = np.empty((1, 0), np.uint8)
+        return OwnRules.of([replace(self.rules, groups=(), pairs=())], none)
+
+    @property
+    def row_rules(self) -> RowRules:
+        """Per-row rules, packed for the core.
+
+        Not a `cached_property`, because threads wait for one another there in Python 3.11.
+        """
+        if self._row_rules is None:
+            self._row_rules = row_rules(self.rules, self.given)
+        return self._row_rules
+
+    def rows_of(self, roots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the rows of `row_rules` whose rules hold for grids with these roots."""
+        return np.zeros(len(roots), np.int64)
 
     def other_options(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
@@ -258,10 +286,10 @@ class GridProblem(ExactCover, ABC):
         if isinstance(covers, SolvedGrids):
             return covers.digits
         size = self.n_cells, self.n_digits
-        grids: npt.NDArray[np.uint8] = native.grids_of_stacks(covers.offsets, covers.options, *size)
+        stacks = covers.offsets, covers.options
+        grids: npt.NDArray[np.uint8] = native.grids_of_stacks(stacks, *size)
         return grids
 
-    @abstractmethod
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1.
 
@@ -271,6 +299,13 @@ class GridProblem(ExactCover, ABC):
         ----------
         grids : ndarray of uint8, shape (n, n_cells)
         """
+        self.check_width(grids)
+        if self.n_digits > MOST_IN_CORE:
+            found = [_first_clash(self.of_row(row), grid) for row, grid in enumerate(grids)]
+            return np.array(found, np.int64)
+        shared, rows = core_rules(self.rules), self.rows_of(np.arange(len(grids)))
+        clashes: Ints = native.first_clashes(shared, self.row_rules, rows, grids)
+        return clashes
 
     def check_width(self, grids: npt.NDArray[np.uint8]) -> None:
         """Raise `InputError` if an array does not hold grids of this problem."""
@@ -316,23 +351,28 @@ class GridProblem(ExactCover, ABC):
         text, n = in_one_line(text_of("a grid", text)), self.n_digits
         as_numbers = len(re.split(r"[\s,;]+", text.strip())) == n * n > 1
         if as_numbers or alphabet is None:
-            notation = self._drawn(Signs(alphabet).notation_of(text, Form(n, as_numbers)))
+            notation = Signs(alphabet).notation_of(text, Form(n, as_numbers))
         else:
-            notation = self._drawn(Notation.from_name(alphabet, n))
-        grid, fault = notation.read(text)
-        if fault != FINE:
-            raise InputError(notation.explain(text, fault))
-        return grid
+            notation = Notation.from_name(alphabet, n)
+        return self._drawn(notation).read(text)
 
     def format(self, grid: npt.ArrayLike, alphabet: str | None = None) -> str:
         """Return a grid as text; by default in the usual alphabet, with ``.`` for blanks."""
         n = self.n_digits
         notation = Notation.from_name(alphabet, n) if alphabet else usual_notation(n)
-        notation = self._drawn(notation)
         array = self.as_grids(as_grids_array(grid).reshape(1, -1))
-        return notation.write(array[0])
+        return self._drawn(notation).write(array[0])
 
     def _drawn(self, notation: Notation) -> Notation:
         """Return the notation of these grids: with ``#`` outside, if they are not square."""
         is_square = self.n_cells == self.n_digits**2
         return notation if is_square else replace(notation, drawing=self.rules.drawing)
+
+
+def _first_clash(problem: GridProblem, grid: npt.NDArray[np.uint8]) -> int:
+    """Return the position among the clues of a grid of the first that clashes, or -1."""
+    cells = np.flatnonzero(grid)
+    digits = grid[cells].astype(np.int64)
+    options = cells * problem.n_digits + digits - 1
+    options[digits > problem.n_digits] = problem.n_options  # which does not exist
+    return problem.clash_position(options)

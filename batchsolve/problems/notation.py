@@ -195,27 +195,17 @@ class Notation:
         faults : ndarray of int32, shape (n,)
             -1 for a well formed value, else a fault for `explain`.
         """
-        return self._encoded(*buffers(column))
-
-    def read(self, text: str) -> tuple[npt.NDArray[np.uint8], int]:
-        """Read one grid; return its digits, shape (n_cells,), and a fault as `encode` does."""
-        grids, faults = self.encode(text)
-        return grids[0], int(faults[0])
-
-    def _encoded(
-        self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32]
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-        """See `encode`; the texts are given by their bytes and offsets."""
+        texts = buffers(column)
         size = self._is_cell.size if self.drawing else self.n_digits**2
-        n = len(offsets) - 1
+        n = len(texts[0]) - 1
         grids, faults = np.empty((n, size), np.uint8), np.empty(n, np.int32)
         if self.symbols:
-            native.read_symbols(data, offsets, self.table, grids, faults)
+            native.read_symbols(texts, self.table, grids, faults)
             if self.symbols[0] == "1" and not self.zero_is_blank:
-                faults[self._has_two_blanks(data, offsets, grids) & (faults == FINE)] = TWO_BLANKS
+                faults[self._has_two_blanks(*texts, grids) & (faults == FINE)] = TWO_BLANKS
         else:
             numbered = self.first, self.n_digits
-            native.read_numbers(data, offsets, self.table, *numbered, grids, faults)
+            native.read_numbers(texts, self.table, *numbered, grids, faults)
             if self.zero_is_blank:
                 faults[faults == TWO_BLANKS] = FINE
         if self.drawing:
@@ -228,8 +218,15 @@ class Notation:
             grids[malformed] = 0
         return grids, faults
 
+    def read(self, text: str) -> Bytes:
+        """Return the digits of one grid, shape (n_cells,); raise `InputError` for a fault."""
+        grids, faults = self.encode(text)
+        if faults[0] != FINE:
+            raise InputError(self.explain(text, int(faults[0])))
+        return grids[0]
+
     def _has_two_blanks(
-        self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int32], grids: Bytes
+        self, offsets: npt.NDArray[np.int32], data: npt.NDArray[np.uint8], grids: Bytes
     ) -> Bools:
         """Return True for each text with 0 and another blank, but without the digit N."""
         data = data[offsets[0] : offsets[-1]]
@@ -331,11 +328,11 @@ class Notation:
         if not self.symbols:
             blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
             pieces = pieces_of([blank, *self.names, "#"])
-            bounds = np.arange(len(grids) + 1) * grids.shape[1]
+            rows = np.arange(len(grids) + 1) * grids.shape[1], grids.reshape(-1)
             frame = ascii_bytes(""), ascii_bytes(self.separator), ascii_bytes("")
-            offsets, data = native.join(bounds, grids.reshape(-1), *pieces, *frame)
+            offsets, data = native.join(rows, pieces, frame)
             return data, offsets.astype(np.int32)
-        data = native.write_symbols(grids.reshape(-1), *self.shifts)
+        data = native.write_symbols(grids.reshape(-1), self.shifts)
         return data, np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1])
 
 
@@ -442,21 +439,21 @@ def default_box(n_digits: int) -> tuple[int, int] | None:
     return None
 
 
-def buffers(column: pa.Array | str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-    """Return the bytes and the offsets of a string array, or of one text; a null is empty.
+def buffers(column: pa.Array | str) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+    """Return the offsets and the bytes of a string array, or of one text; a null is empty.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> buffers(pa.array(["1.", None, "34"]))[1].tolist()
+    >>> buffers(pa.array(["1.", None, "34"]))[0].tolist()
     [0, 2, 2, 4]
     """
     if isinstance(column, str):
         one = np.frombuffer(column.encode(), np.uint8)
-        return one, np.array([0, one.size], np.int32)
+        return np.array([0, one.size], np.int32), one
     _, offsets, data = column.buffers()
     first = column.offset
     if offsets is None or data is None:
-        return np.zeros(0, np.uint8), np.zeros(len(column) + 1, np.int32)
+        return np.zeros(len(column) + 1, np.int32), np.zeros(0, np.uint8)
     bounds = np.frombuffer(offsets, np.int32)[first : first + len(column) + 1]
-    return np.frombuffer(data, np.uint8), bounds
+    return bounds, np.frombuffer(data, np.uint8)

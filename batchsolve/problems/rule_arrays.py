@@ -1,9 +1,12 @@
-"""The rules of grids, packed as arrays for the core.
+"""The rules of grids as arrays: those that rows have of their own, and those that the core takes.
 
-Rows that share houses and named rules differ in regions, marks, pairs of cells and cages. `Given`
-holds these as they are read. `RowRules` adds the
-sets of digits that fill each cage, and the implied cages: the digits of a house have a known sum
-(``core/cages/implied.h``).
+Rules of grids have three forms:
+
+* `Rules` are what users say: about one grid, or about all rows of a table;
+* `OwnRules` are what the rows of a table say: their regions, marks, pairs of cells and cages;
+* the core takes shared rules from `core_rules` and those of rows as `RowRules`, which add the sets
+  of digits that fill each cage, and implied cages: the digits of a house have a known sum
+  (``core/cages/implied.h``).
 
 Options are numbered as in `batchsolve.problems.variant`: those of the cells, then one that chooses
 the marks if there are any, then those that choose the digits of cages.
@@ -19,11 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at, places_of
+from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at
 from batchsolve.core import native
-from batchsolve.problems.rules import MOST_DIGITS, RELATIONS, Cells, Rules, digit_sets
+from batchsolve.problems.rules import RELATIONS, Cells, Rules, digit_sets
 
 RELATION_NAMES = tuple(RELATIONS)
+
+MOST_IN_CORE = 32  # digits of grids with other rules than Sudoku: a set of digits is a word
 
 
 @lru_cache(maxsize=64)
@@ -78,35 +83,9 @@ def relations_of(n: int) -> Words:
     return table
 
 
-def find_digit_sets(
-    rules: RowRules, grids: Bytes, first: int, options: npt.NDArray[np.uint32]
-) -> None:
-    """Find the options that choose the digits of cages in solved grids with the rules of row 0.
-
-    Parameters
-    ----------
-    rules : RowRules
-    grids : ndarray of uint8, shape (n, n_cells)
-    first : int
-        The first of these options.
-    options : ndarray of uint32, shape (n, number of cages)
-        Receives them.
-    """
-    for cage in range(options.shape[1]):
-        cells = rules.cage_cells[rules.cells_of[cage] : rules.cells_of[cage + 1]]
-        digits = grids[:, cells].astype(np.uint64) - np.uint64(1)
-        held = np.bitwise_or.reduce(np.uint64(1) << digits, axis=1)
-        sets = rules.digit_sets[slice(*rules.sets_of[cage])]
-        order = np.argsort(sets)
-        options[:, cage] = first + order[np.searchsorted(sets, held, sorter=order)]
-        first += sets.size
-
-
-def may_clash(rules: Rules, grids: Bytes) -> Bools:
-    """Return True for each grid with a clash by rules of all rows; of many digits, for all."""
+def have_clashes(rules: Rules, grids: Bytes) -> Bools:
+    """Return True for each grid with a clash by rules of all rows, of `MOST_DIGITS` or fewer."""
     n = rules.n_digits
-    if n > MOST_DIGITS:  # the digits of a house do not fit into a word
-        return np.ones(len(grids), np.bool_)
     bit_of = np.zeros(256, np.min_scalar_type((1 << n) - 1))
     bit_of[1 : n + 1] = np.uint64(1) << np.arange(n, dtype=np.uint64)
     bits: npt.NDArray[Any] = bit_of[grids.T]
@@ -125,44 +104,6 @@ def may_clash(rules: Rules, grids: Bytes) -> Bools:
     return np.asarray(wrong)
 
 
-def follow_sums(rules: RowRules, rows: Ints, grids: Bytes, right: Bools) -> None:
-    """Set to False the entries of full grids whose cages have other sums, or that marks exclude.
-
-    Parameters
-    ----------
-    rules : RowRules
-    rows : ndarray of int64, shape (n,)
-        The row of `rules` whose rules hold for each grid.
-    grids : ndarray of uint8, shape (n, n_cells)
-    right : ndarray of bool, shape (n,)
-        Updated. Entries that are False stay so, and their grids may hold any digits; the digits of
-        cages differ in the others.
-    """
-    some = np.flatnonzero(right)
-    if rules.allowed.shape[1]:
-        digits = grids[some].astype(np.uint64) - np.uint64(1)
-        right[some] = (rules.allowed[rows[some]] >> digits & np.uint64(1)).all(axis=1)
-        some = some[right[some]]
-    cages = places_of(rules.cages_of[rows[some]], rules.n_said[rows[some]])
-    grid_of = np.repeat(some, rules.n_said[rows[some]])
-    begins, ends = rules.sets_of[cages].T
-    cages, grid_of = cages[begins >= 0], grid_of[begins >= 0]
-    begins, has_sets = begins[begins >= 0], (begins < ends)[begins >= 0]
-    sizes = rules.cells_of[cages + 1] - rules.cells_of[cages]
-    cells = rules.cage_cells[places_of(rules.cells_of[cages], sizes)]
-    held = grids[np.repeat(grid_of, sizes), cells]
-    sums = np.bincount(np.repeat(np.arange(cages.size), sizes), held, cages.size)
-    is_right = has_sets.copy()  # all sets of a cage have one sum
-    is_right[has_sets] = sums[has_sets] == _sums_of(rules.digit_sets[begins[has_sets]])
-    right[grid_of[~is_right]] = False
-
-
-def _sums_of(digit_sets: Words) -> Ints:
-    """Return the sum of the digits of each set."""
-    digits = np.arange(int(digit_sets.max(initial=0)).bit_length())
-    return (digit_sets.astype(np.int64)[:, None] >> digits & 1) @ (digits + 1)
-
-
 # ---- rules of rows --------------------------------------------------------------------------
 
 NO_SUM = -(2**60)
@@ -171,8 +112,8 @@ NO_SUM = -(2**60)
 _MOST_DIGITS = 12  # for more, the sets of all sizes and sums are too many to list them
 
 
-class Given(NamedTuple):
-    """The rules of n rows, as they are given."""
+class OwnRules(NamedTuple):
+    """The rules that n rows have beyond those that they share."""
 
     regions: Bytes  # (n, n_cells) or (n, 0): region of every cell, 0 .. N - 1
     allowed: Words  # (n, n_cells) or (n, 0): digits that marks leave, as bits
@@ -184,7 +125,7 @@ class Given(NamedTuple):
     cage_cells: Shorts
 
     @classmethod
-    def of(cls, rows: Sequence[Rules], regions: Bytes) -> Given:
+    def of(cls, rows: Sequence[Rules], regions: Bytes) -> OwnRules:
         """Return the marks, pairs, cages and groups of rows, and these regions."""
         n_cells, all_digits = rows[0].n_cells, (1 << rows[0].n_digits) - 1
         allowed = np.full((len(rows), n_cells if any(r.marks for r in rows) else 0), all_digits)
@@ -206,14 +147,14 @@ class Given(NamedTuple):
         )
 
     @classmethod
-    def blank(cls, n_rows: int) -> Given:
+    def blank(cls, n_rows: int) -> OwnRules:
         """Return n rows without rules."""
         none, begin = np.zeros(0, np.int64), np.zeros(n_rows + 1, np.int64)
         regions, allowed = np.empty((n_rows, 0), np.uint8), np.empty((n_rows, 0), np.uint64)
         pairs, cells = np.empty((0, 3), np.uint16), np.empty(0, np.uint16)
         return cls(regions, allowed, begin, pairs, begin.copy(), none, begin[:1].copy(), cells)
 
-    def with_more(self, other: Given) -> Given:
+    def with_more(self, other: OwnRules) -> OwnRules:
         """Append the pairs and cages of other rules, row by row."""
         n_rows = len(self.cages_of) - 1
         order = np.arange(2 * n_rows).reshape(2, n_rows).T.ravel()  # row by row: these, then others
@@ -235,12 +176,12 @@ class Given(NamedTuple):
             cages_of=both.cages_of[::2].copy(),
         )
 
-    def take(self, rows: Ints) -> Given:
+    def take(self, rows: Ints) -> OwnRules:
         """Return the rules of these rows."""
         pairs_of, which_pairs = lists_at(self.pairs_of, rows)
         cages_of, which_cages = lists_at(self.cages_of, rows)
         cells_of, which_cells = lists_at(self.cells_of, which_cages)
-        return Given(
+        return OwnRules(
             self.regions[rows],
             self.allowed[rows],
             pairs_of,
@@ -250,6 +191,18 @@ class Given(NamedTuple):
             cells_of,
             self.cage_cells[which_cells],
         )
+
+    def follow(self, grids: Bytes) -> Bools:
+        """Return True for each full grid, one a row, that has the sums and no excluded digit."""
+        right: Bools = np.ones(len(grids), np.bool_)
+        if self.allowed.shape[1]:
+            digits = grids.astype(np.uint64) - np.uint64(1)
+            right &= (self.allowed >> digits & np.uint64(1)).all(axis=1)
+        row_of = np.repeat(np.arange(len(grids)), np.diff(self.cages_of))
+        cage_of = np.repeat(np.arange(len(row_of)), np.diff(self.cells_of))
+        sums = np.bincount(cage_of, grids[row_of[cage_of], self.cage_cells], len(row_of))
+        right[row_of[(self.totals != NO_SUM) & (sums != self.totals)]] = False
+        return right
 
 
 def _cages_of(rules: Rules) -> list[Any]:
@@ -264,7 +217,7 @@ class RowRules(NamedTuple):
     The cages of a row are the given ones, then the implied ones.
     """
 
-    regions: Bytes  # as in `Given`
+    regions: Bytes  # as in `OwnRules`
     allowed: Words
     pairs_of: Ints
     pairs: Shorts
@@ -299,14 +252,14 @@ def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> tuple[Ints,
     return ranges, np.array(sets, np.uint64)
 
 
-def row_rules(shared: Rules, given: Given) -> RowRules:
+def row_rules(shared: Rules, given: OwnRules) -> RowRules:
     """Pack the rules of rows for the core.
 
     Parameters
     ----------
     shared : Rules
         Their houses are those of all rows.
-    given : Given
+    given : OwnRules
 
     Raises
     ------
@@ -324,8 +277,7 @@ def row_rules(shared: Rules, given: Given) -> RowRules:
         given.regions,
         given.cages_of,
         given.totals,
-        given.cells_of,
-        given.cage_cells,
+        (given.cells_of, given.cage_cells),
         np.array(houses, np.uint16).reshape(-1),
         ranges.reshape(len(ranges), -1),
         shared.n_cells,

@@ -102,6 +102,10 @@ def digit_sets(n_digits: int, size: int, total: int) -> tuple[int, ...]:
     )
 
 
+KINDS = "houses", "groups", "pairs", "cages", "marks"
+"""The kinds of rules, which are attributes of `Rules`."""
+
+
 @dataclass(frozen=True)
 class Rules:
     """The rules of a grid.
@@ -210,18 +214,18 @@ class Rules:
                 f"{other.n_cells} cells and {other.n_digits} digits"
             )
         joined: dict[str, Any] = {
-            name: tuple(dict.fromkeys((*getattr(self, name), *getattr(other, name))))
-            for name in ("houses", "groups", "pairs", "cages", "marks")
+            kind: tuple(dict.fromkeys((*getattr(self, kind), *getattr(other, kind))))
+            for kind in KINDS
         }
         return replace(self, **joined)
 
     def beyond(self, other: Rules) -> Rules:
-        """Return the rules that `others` lack."""
-        left: dict[str, Any] = {}
-        for name in ("houses", "groups", "pairs", "cages", "marks"):
-            theirs = set(getattr(other, name))
-            left[name] = tuple(each for each in getattr(self, name) if each not in theirs)
-        return replace(self, **left)
+        """Return the rules that the other ones lack."""
+        more: dict[str, Any] = {}
+        for kind in KINDS:
+            theirs = set(getattr(other, kind))
+            more[kind] = tuple(each for each in getattr(self, kind) if each not in theirs)
+        return replace(self, **more)
 
     def checked(self) -> Rules:
         """Return these rules; raise `ProblemError` if a rule cannot be one of this grid."""
@@ -236,7 +240,7 @@ class Rules:
         for cage in self.cages:
             if not 0 <= cage.total <= MOST_SUM:
                 raise ProblemError(f"a sum is 0 to {MOST_SUM:,}, not {quoted(cage.total)}")
-        for group in (*self.groups, *(cage.cells for cage in self.cages)):
+        for group in many:
             if len(set(group)) != len(group) or not 1 <= len(group) <= n:
                 raise ProblemError(
                     f"a group or a cage has 1 to {n} different cells, not {quoted(group)}"
@@ -346,57 +350,52 @@ def houses_of(labels: Sequence[Any], n: int) -> list[Cells]:
     return [tuple(cells) for cells in found.values()]
 
 
-def _diagonals(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
+def _diagonals(box_rows: int, box_columns: int) -> Iterator[Cells]:
     n = box_rows * box_columns
-    yield "houses", tuple(range(0, n * n, n + 1))
-    yield "houses", tuple(range(n - 1, n * n - 1, n - 1)) if n > 1 else (0,)
+    yield tuple(range(0, n * n, n + 1))
+    yield tuple(range(n - 1, n * n - 1, n - 1)) if n > 1 else (0,)
 
 
-def _windows(side: int, _: int) -> Iterator[tuple[str, Any]]:
+def _windows(side: int, _: int) -> Iterator[Cells]:
     n = side * side
     begins = range(1, n - side, side + 1)
     for r in begins:
         for c in begins:
-            yield "houses", tuple((r + i) * n + c + j for i in range(side) for j in range(side))
+            yield tuple((r + i) * n + c + j for i in range(side) for j in range(side))
 
 
-def _same_place(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
-    for cells in zip(*boxes(box_rows, box_columns), strict=True):
-        yield "houses", cells
+def _same_place(box_rows: int, box_columns: int) -> Iterator[Cells]:
+    return zip(*boxes(box_rows, box_columns), strict=True)
 
 
-def _centers(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
+def _centers(box_rows: int, box_columns: int) -> Iterator[Cells]:
     middle = box_rows * box_columns // 2
-    yield "houses", tuple(box[middle] for box in boxes(box_rows, box_columns))
+    yield tuple(box[middle] for box in boxes(box_rows, box_columns))
 
 
-def _argyle(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
+def _argyle(box_rows: int, box_columns: int) -> Iterator[Cells]:
     falling = (0, 1, 8), (1, 0, 8), (0, 4, 5), (4, 0, 5)  # row and column of the first cell, length
     for row, column, length in falling:
-        yield "groups", tuple((row + i) * 9 + column + i for i in range(length))
-        yield "groups", tuple((row + i) * 9 + 8 - column - i for i in range(length))
+        yield tuple((row + i) * 9 + column + i for i in range(length))
+        yield tuple((row + i) * 9 + 8 - column - i for i in range(length))
 
 
-def _steps(
-    n: int, moves: Iterable[tuple[int, int]], make: Callable[[int, int], tuple[str, Any]]
-) -> Iterator[tuple[str, Any]]:
-    """Yield a part for every two cells that are a move apart."""
-    for r in range(n):
-        for c in range(n):
-            for down, right in moves:
-                if r + down < n and 0 <= c + right < n:
-                    yield make(r * n + c, (r + down) * n + c + right)
+def _apart(*moves: tuple[int, int]) -> Callable[[int, int], Iterator[Cells]]:
+    """Return a function that yields every two cells that are one of these moves apart."""
+
+    def steps(box_rows: int, box_columns: int) -> Iterator[Cells]:
+        n = box_rows * box_columns
+        for r in range(n):
+            for c in range(n):
+                for down, right in moves:
+                    if r + down < n and 0 <= c + right < n:
+                        yield r * n + c, (r + down) * n + c + right
+
+    return steps
 
 
-def _no_equal(moves: Sequence[tuple[int, int]]) -> Callable[[int, int], Any]:
-    return lambda box_rows, box_columns: _steps(
-        box_rows * box_columns, moves, lambda a, b: ("groups", (a, b))
-    )
-
-
-def _nonconsecutive(box_rows: int, box_columns: int) -> Iterator[tuple[str, Any]]:
-    n = box_rows * box_columns
-    return _steps(n, [(0, 1), (1, 0)], lambda a, b: ("pairs", (a, b, "apart")))
+def _nonconsecutive(box_rows: int, box_columns: int) -> Iterator[tuple[int, int, str]]:
+    return ((a, b, "apart") for a, b in _apart((0, 1), (1, 0))(box_rows, box_columns))
 
 
 def _is_square(box_rows: int, box_columns: int) -> bool:
@@ -407,32 +406,29 @@ def _any(box_rows: int, box_columns: int) -> bool:
     return True
 
 
-_Parts = Callable[[int, int], Iterator[tuple[str, Any]]]
-NAMED: dict[str, tuple[str, _Parts, Callable[[int, int], bool]]] = {
-    "x": ("each diagonal holds every digit once", _diagonals, _any),
-    "windoku": ("each window between the boxes is a house", _windows, _is_square),
-    "disjoint": ("cells at the same place in their boxes differ", _same_place, _any),
+_Make = Callable[[int, int], Iterator[Any]]
+_Fits = Callable[[int, int], bool]
+NAMED: dict[str, tuple[str, str, _Make, _Fits]] = {
+    "x": ("each diagonal holds every digit once", "houses", _diagonals, _any),
+    "windoku": ("each window between the boxes is a house", "houses", _windows, _is_square),
+    "disjoint": ("cells at the same place in their boxes differ", "houses", _same_place, _any),
     "centerdot": (
-        "the cells in the middle of boxes differ",
-        _centers,
+        *("the cells in the middle of boxes differ", "houses", _centers),
         lambda r, c: r % 2 == c % 2 == 1,
     ),
     "argyle": (
         "four diagonal lines of 8 cells and four of 5, in 9×9, hold a digit at most once",
-        _argyle,
-        lambda r, c: (r, c) == (3, 3),
+        *("groups", _argyle, lambda r, c: (r, c) == (3, 3)),
     ),
     "antiknight": (
         "cells a knight's move apart differ",
-        _no_equal([(1, -2), (1, 2), (2, -1), (2, 1)]),
-        _any,
+        *("groups", _apart((1, -2), (1, 2), (2, -1), (2, 1)), _any),
     ),
-    "antiking": ("cells a king's move apart differ", _no_equal([(1, -1), (1, 1)]), _any),
-    "nonconsecutive": ("neighbours are not consecutive", _nonconsecutive, _any),
+    "antiking": ("cells a king's move apart differ", "groups", _apart((1, -1), (1, 1)), _any),
+    "nonconsecutive": ("neighbours are not consecutive", "pairs", _nonconsecutive, _any),
 }
-"""The rules that ``--rules`` names: a description; a function that yields their houses, groups and
-pairs, each as the name of a field of `Rules` and an entry, for boxes of a shape; and one that tells
-whether boxes of this shape can have them."""
+"""The rules that ``--rules`` names: a description; their kind, one of `KINDS`; a function that
+yields them for boxes of a shape; and one that tells whether boxes of this shape can have them."""
 
 
 def named(names: str, box_rows: int, box_columns: int) -> Rules:
@@ -454,14 +450,11 @@ def named(names: str, box_rows: int, box_columns: int) -> Rules:
     for name in names.lower().split("+"):
         if name.strip() not in NAMED:
             raise ProblemError(f"unknown rule {quoted(name)}; choose from {', '.join(NAMED)}")
-        description, parts_of, fits = NAMED[name.strip()]
+        description, kind, make, fits = NAMED[name.strip()]
         if not fits(box_rows, box_columns):
             raise ProblemError(
                 f"no rule {name!r} for boxes of {box_rows}×{box_columns}: {description}"
             )
-        parts: dict[str, list[Any]] = {"houses": list(rules.houses), "groups": [], "pairs": []}
-        for kind, part in parts_of(box_rows, box_columns):
-            parts[kind].append(part)
-        houses, groups, pairs = map(tuple, parts.values())
-        rules += replace(rules, houses=houses, groups=groups, pairs=pairs)
+        more: dict[str, Any] = {kind: tuple(make(box_rows, box_columns))}
+        rules += replace(rules, **more)
     return rules

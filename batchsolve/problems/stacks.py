@@ -47,7 +47,7 @@ from batchsolve.json_records import (
     whole,
 )
 from batchsolve.problems.attributes import array_of, whole_numbers
-from batchsolve.problems.exact_cover import ExactCover, held_by
+from batchsolve.problems.exact_cover import ExactCover, check_belongs, options_with
 
 _HEADER_FORM: Form = {
     "batchsolve": ("'stacks'", lambda value: value == "stacks"),
@@ -303,12 +303,7 @@ class Stacks:
                 "the stacks are damaged: the file was changed after it was written (the seal in "
                 "line 1 does not match the file); split again"
             )
-        if header["problem"] != problem.fingerprint:
-            raise InputError(
-                f"these stacks belong to another problem: their fingerprint is "
-                f"{header['problem'][:16]}…, that of the problem at hand "
-                f"{problem.fingerprint[:16]}…"
-            )
+        check_belongs(header["problem"], problem, "these stacks belong")
         branches = [r.get("branch", [0, 0, 0]) for r in records]
         numbers = [r["root"] for r in records]
         batch = cls.from_lists([r["stack"] for r in records], numbers, branches)
@@ -353,12 +348,12 @@ def _branches_of(values: npt.ArrayLike, n_stacks: int) -> npt.NDArray[np.uint32]
 def can_branch(
     problem: ExactCover, stack: npt.NDArray[np.uint32], item: int, first: int, last: int
 ) -> bool:
-    """Tell whether a stack can have a branch: its item must, and may, be in one more option."""
+    """Return True if a stack can have a branch: its item must, and may, be in one more option."""
     if not (1 <= item <= problem.n_primary and first <= last):
         return False
     taken = problem.entries_of(stack[stack < problem.n_options])[1]
     used = int(np.count_nonzero(problem.indices[taken] == item - 1))
-    least, most = (1, 1) if problem.bounds is None else problem.bounds[item - 1].tolist()
+    least, most = problem.bounds_of(item - 1)
     return bool(used + 1 == most and used < least)
 
 
@@ -379,18 +374,8 @@ def options_of_branch(
 ) -> list[int]:
     """Return the options by which a branch extends a stack, without bounds of items."""
     item, first, last = branch
-    first, last = min(first, problem.n_options), min(last, problem.n_options)
-    begin, end = problem.indptr[[first, last]]
-    owners = np.repeat(np.arange(first, last), np.diff(problem.indptr[first : last + 1]))
-    options = owners[problem.indices[begin:end] == item - 1]
-    offsets, entries = problem.entries_of(options)
-    held = held_by(problem, stack.tolist())[problem.indices[entries]]
-    fits = held < 0
-    if problem.colors is not None:
-        fits |= (held > 0) & (problem.colors[entries] == held)
-    if options.size:
-        options = options[np.logical_and.reduceat(fits, offsets[:-1])]
-    return [*map(int, options)]
+    options = options_with(problem, item - 1, stack.tolist()).tolist()
+    return [o for o in options if first <= o < last]
 
 
 Group = tuple[ExactCover, Stacks]

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bytes, Ints
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS, default_box
-from batchsolve.problems.rule_arrays import may_clash
-from batchsolve.problems.rules import Rules, plain
+from batchsolve.problems.rule_arrays import have_clashes
+from batchsolve.problems.rules import MOST_DIGITS as MOST_IN_WORD, Rules, plain
 from batchsolve.settings import whole_number
 
 _AT_ONCE = 500_000  # items of grids
@@ -79,30 +78,19 @@ class Sudoku(GridProblem):
 
     def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
-        self.check_width(grids)
-        clashes, step = np.full(len(grids), -1, np.int64), max(1, _AT_ONCE // self.n_items)
-        for begin in range(0, len(grids), step):
-            some = grids[begin : begin + step]
-            wrong = np.flatnonzero(may_clash(self.rules, some))
-            if wrong.size:
-                clashes[begin + wrong] = self._find_clashes(some[wrong])
+        clashes = np.full(len(grids), -1, np.int64)
+        if (wrong := np.flatnonzero(~self.follow_rules(grids))).size:
+            clashes[wrong] = super().first_clashes(grids[wrong])
         return clashes
 
-    def _find_clashes(self, grids: Bytes) -> Ints:
-        """Return the first clash of each grid, or -1: all grids are filled together."""
-        clashes, n_clues = np.full(len(grids), -1, np.int64), np.zeros(len(grids), np.int64)
-        is_covered = np.zeros((len(grids), self.n_items), np.bool_)
-        items_of = self.indices.reshape(-1, 4)
-        for cell, digits in enumerate(grids.T.astype(np.int64)):
-            fits = (digits > 0) & (digits <= self.n_digits)
-            at = np.flatnonzero(fits)[:, None]
-            items = items_of[cell * self.n_digits + digits[fits] - 1]
-            clash = digits > self.n_digits
-            clash[fits] = is_covered[at, items].any(axis=1)
-            is_covered[at, items] = True
-            clashes[clash & (clashes < 0)] = n_clues[clash & (clashes < 0)]
-            n_clues += digits > 0
-        return clashes
+    def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+        """Return True for each grid without a clash; blank cells clash with nothing."""
+        self.check_width(grids)
+        if self.n_digits > MOST_IN_WORD:
+            return super().first_clashes(grids) < 0
+        step = max(1, _AT_ONCE // self.n_items)
+        some = (grids[begin : begin + step] for begin in range(0, max(1, len(grids)), step))
+        return ~np.concatenate([have_clashes(self.rules, each) for each in some])
 
     def item_name(self, i: int) -> str:
         """Return ``r1c2`` for a cell, ``r1#3``, ``c2#3`` or ``b1#3`` for a digit in a unit."""

@@ -51,7 +51,7 @@ class _Facts(NamedTuple):
     @classmethod
     def of(cls, column: pa.Array | str) -> _Facts:
         """Return the facts about the values of a string array, or about one value."""
-        return cls(*native.survey(*buffers(column)))
+        return cls(*native.survey(buffers(column)))
 
     def kinds(self) -> Iterator[_Kind]:
         """Yield the kind of each value."""

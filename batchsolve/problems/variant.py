@@ -26,7 +26,6 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Bytes, Ints, Words, begins_of
-from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
@@ -43,14 +42,9 @@ from batchsolve.problems.overlaps import (
 from batchsolve.problems.rule_arrays import (
     NO_SUM,
     RELATION_NAMES,
-    Given,
-    RowRules,
-    core_rules,
-    find_digit_sets,
-    follow_sums,
-    may_clash,
+    OwnRules,
+    have_clashes,
     relations_of,
-    row_rules,
 )
 from batchsolve.problems.rules import (
     RELATIONS,
@@ -89,32 +83,11 @@ class Variant(GridProblem):
     """
 
     item_names = option_names = color_names = bounds = costs = None
-    _row_rules: RowRules | None = None
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules.checked()
         self.n_digits = rules.n_digits
         self._is_frozen = True
-
-    @property
-    def given(self) -> Given:
-        """The marks and the cages, as the rules of one row."""
-        none = np.empty((1, 0), np.uint8)
-        return Given.of([replace(self.rules, groups=(), pairs=())], none)
-
-    @property
-    def row_rules(self) -> RowRules:
-        """Per-row rules, packed for the core.
-
-        Not a `cached_property`, because threads wait for one another there in Python 3.11.
-        """
-        if self._row_rules is None:
-            self._row_rules = row_rules(self.rules, self.given)
-        return self._row_rules
-
-    def rows_of(self, roots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the rows of `row_rules` whose rules hold for grids with these roots."""
-        return np.zeros(len(roots), np.int64)
 
     def __getattr__(self, name: str) -> Any:
         """Return an array of the exact cover problem, which few searches need."""
@@ -224,8 +197,7 @@ class Variant(GridProblem):
     @cached_property
     def _n_sets(self) -> list[int]:
         """The number of sets of digits of each cage."""
-        said = self.row_rules.sets_of[: len(self.rules.cages)]
-        return [end - begin for begin, end in said.tolist()]
+        return [len(cage.digit_sets(self.n_digits)) for cage in self.rules.cages]
 
     @property
     def cover_size(self) -> int:
@@ -236,24 +208,24 @@ class Variant(GridProblem):
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
         first = self.n_cells * self.n_digits
         marks = np.full((len(grids), self.n_marks), first, np.uint32)
-        sets = np.empty((len(grids), len(self.rules.cages)), np.uint32)
-        find_digit_sets(self.row_rules, grids, first + self.n_marks, sets)
-        return np.concatenate([marks, sets], axis=1)
-
-    def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
-        """Return for each grid the position among its clues of the first that clashes, or -1."""
-        self.check_width(grids)
-        own, rows = self.row_rules, self.rows_of(np.arange(len(grids)))
-        clashes: Ints = native.first_clashes(core_rules(self.rules), own, rows, grids)
-        return clashes
+        chosen, first = [marks], first + self.n_marks
+        for cage in self.rules.cages:
+            sets = np.array(cage.digit_sets(self.n_digits), np.uint64)
+            digits = grids[:, cage.cells].astype(np.uint64) - np.uint64(1)
+            held = np.bitwise_or.reduce(np.uint64(1) << digits, axis=1)
+            order = np.argsort(sets)
+            chosen.append((first + order[np.searchsorted(sets, held, sorter=order)])[:, None])
+            first += sets.size
+        return np.concatenate(chosen, axis=1).astype(np.uint32)
 
     def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
         """Return True for each full grid that follows the rules; its digits are 1 .. N."""
         rules = self.row_rules
         if not any(a.size for a in (rules.regions, rules.allowed, rules.pairs, rules.sets_of)):
-            return ~may_clash(self.rules, grids)
+            return ~have_clashes(self.rules, grids)
         right = super().follow_rules(grids)  # all rules but sums and marks
-        follow_sums(rules, self.rows_of(np.arange(len(grids))), grids, right)
+        some = np.flatnonzero(right)
+        right[some] = self.given.take(self.rows_of(some)).follow(grids[some])
         return right
 
     def cell_name(self, cell: int) -> str:
@@ -363,10 +335,7 @@ def grid_problem(
     return _variant(grid_rules(n_digits, box, rules, regions, drawing=drawing))
 
 
-@lru_cache(maxsize=256)
-def _variant(rules: Rules) -> Variant:
-    """Return a shared `Variant`."""
-    return Variant(rules)
+_variant = lru_cache(maxsize=256)(Variant)  # shared
 
 
 @lru_cache(maxsize=256)
@@ -431,7 +400,7 @@ class Variants(Variant):
     ----------
     rules : Rules
         The shared rules. If there are regions: rows, then columns, then others.
-    given : Given
+    given : OwnRules
         The rules of each row beyond them.
 
     Raises
@@ -440,9 +409,8 @@ class Variants(Variant):
         If a region of some row does not have N cells, or a cage has too many sets of digits.
     """
 
-    def __init__(self, rules: Rules, given: Given) -> None:
+    def __init__(self, rules: Rules, given: OwnRules) -> None:
         super().__init__(rules)
-        _check_places(given, rules)
         _check_regions(given.regions, rules)
         self._given = given
 
@@ -463,10 +431,10 @@ class Variants(Variant):
             regions = np.empty((len(rows), 0), np.uint8)
         for each in rows:
             each.checked()
-        return cls(shared, Given.of(rows, regions))
+        return cls(shared, OwnRules.of(rows, regions))
 
     @property
-    def given(self) -> Given:
+    def given(self) -> OwnRules:
         """The given rules of each row."""
         return self._given
 
@@ -548,27 +516,3 @@ def _check_regions(regions: Bytes, rules: Rules) -> None:
         row, region = wrong[0].tolist()
         size = sizes[row, region]
         raise ProblemError(f"row {row}: region {region} has {size} cells; each region has {n}")
-
-
-def _check_places(given: Given, rules: Rules) -> None:
-    """Raise `ProblemError` unless the arrays of rows fit together and name cells that are there."""
-    n_rows = len(given.cages_of) - 1
-    lists = (
-        (given.pairs_of, n_rows, len(given.pairs)),
-        (given.cages_of, n_rows, len(given.totals)),
-        (given.cells_of, len(given.totals), len(given.cage_cells)),
-    )
-    fit = all(
-        len(begins) == n + 1
-        and begins[0] == 0
-        and begins[-1] == end
-        and (np.diff(begins) >= 0).all()
-        for begins, n, end in lists
-    )
-    fit &= given.regions.dtype == np.uint8 and given.allowed.dtype == np.uint64
-    fit &= len(given.regions) == len(given.allowed) == n_rows
-    fit &= given.allowed.shape[1] in (0, rules.n_cells)
-    fit &= int(np.diff(given.cells_of).max(initial=1)) <= rules.n_digits
-    cells = max(given.cage_cells.max(initial=0), given.pairs[:, :2].max(initial=0))
-    if not fit or cells >= rules.n_cells or given.pairs[:, 2].max(initial=0) >= len(RELATION_NAMES):
-        raise ProblemError("the rules of rows name cells, relations or lists that are not there")

@@ -26,7 +26,6 @@ from batchsolve.runs.progress import (
     OnProgress,
     Progress,
     Summary,
-    facts_of,
     note_columns,
     shown,
 )
@@ -45,7 +44,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch
-from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, Compared, SeenKeys, compared
+from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, RowKeys, SeenKeys, compared
 from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
@@ -139,7 +138,7 @@ class Audit(InWords):
     def facts(self) -> dict[str, Any]:
         """The counts of both tables, in JSON types."""
         pairs = (("train", self.train), ("test", self.test))
-        tables = {name: {key: facts_of(one)[key] for key in LINES} for name, one in pairs}
+        tables = {name: {key: one.facts[key] for key in LINES} for name, one in pairs}
         return {**tables, "leaks": self.test.leaks, "checksums": self.checksums}
 
     @property
@@ -244,7 +243,7 @@ class Seen:
     n_rows: int = 0
     n_train: int = 0
 
-    def first_rows(self, rows: Compared, names: Sequence[str] = KEYS) -> dict[str, Ints]:
+    def first_rows(self, rows: RowKeys, names: Sequence[str] = KEYS) -> dict[str, Ints]:
         """Add keys of the next rows; return the first row with each, or `UNSEEN`."""
         found = {
             name: self.tables.setdefault(name, SeenKeys()).add(*rows.keys[name], self.n_rows)
@@ -253,7 +252,7 @@ class Seen:
         self.n_rows += rows.n_rows
         return found
 
-    def count(self, rows: Compared, totals: AuditedTable) -> None:
+    def count(self, rows: RowKeys, totals: AuditedTable) -> None:
         """Add the leaks and the repeated puzzles among the next rows."""
         first = self.first_rows(rows)
         for suffix in ("", FORM):

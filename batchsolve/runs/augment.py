@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Unpack, overload
 
@@ -18,22 +18,21 @@ import pyarrow as pa
 from batchsolve.arrays import Bools
 from batchsolve.errors import counted
 from batchsolve.runs.outputs import Output
-from batchsolve.runs.progress import OnProgress, Sums, columns_taken, summary_of
+from batchsolve.runs.progress import OnProgress, Sums
 from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of, with_numbers_of_rows
 from batchsolve.settings import (
     AugmentFields,
     AugmentFileFields,
     FileSettings,
-    seed_of,
+    ImageSettings,
     settings_of,
     whole_number,
 )
 from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
 from batchsolve.tables.answers import Column, RowSums, RowTable, grid_column, grid_type
-from batchsolve.tables.blocks import TASKS
+from batchsolve.tables.blocks import JSON_TEXT, TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
-from batchsolve.tables.layouts import JSON_TEXT
 from batchsolve.tables.reader import Batch, Grids, Reader
 from batchsolve.tables.sources import TableSource, open_all
 from batchsolve.workers import Pool
@@ -50,24 +49,16 @@ NO_SOLUTION = "the given solution is not a grid of the puzzle's size"
 
 @dataclass(repr=False)
 class AugmentSummary(Sums):
-    """The result of `augment_file`: its ``--json`` line.
+    """The result of `augment_file`; see `Sums`. Malformed rows have no images.
 
     Attributes
     ----------
-    rows : int
-        Rows of the input.
     images : int
         Rows of the output.
     short : int
         Rows that have fewer different images than were asked for; all of these are written.
-    invalid : int
-        Malformed rows; they have no images.
     first_invalid : str
-        The first of them, and its fault.
-    column, solution_column, rule_columns
-        The columns of puzzles, of solutions that are moved with them, and of rules.
-    unread_columns : list of str
-        Other columns that hold grids, which are not moved.
+        The first malformed row, and its fault.
     seed : int
         The seed of the random numbers, given or drawn.
 
@@ -78,21 +69,12 @@ class AugmentSummary(Sums):
     3 rows: 9 images, 1 invalid (row 2: no grid), seed 0; 0.0 s, 0 rows/s
     """
 
-    rows: int = 0
     images: int = 0
     short: int = 0
-    invalid: int = 0
     first_invalid: str = ""
-    seconds: float = 0.0
-    rows_per_second: float = 0.0
-    backend: str = "threading"
-    jobs: int = 1
-    column: str | None = ""
-    solution_column: str | None = None
-    rule_columns: list[str] = field(default_factory=list)
-    unread_columns: list[str] = field(default_factory=list)
     seed: int = 0
     in_bar: ClassVar[tuple[str, ...]] = ("images", "invalid")
+    unread: ClassVar[str] = "copied as they are"
 
     def add(self, sums: RowSums) -> None:
         """See `Sums`."""
@@ -101,57 +83,29 @@ class AugmentSummary(Sums):
             self.first_invalid = f"row {self.rows + row + 1}: {why}"
         super().add(sums)
 
-    @property
-    def complete(self) -> bool:
-        """True if every row has images."""
-        return not self.invalid
-
-    @property
-    def columns(self) -> str:
-        """The columns of the input that were read, in words."""
-        return columns_taken(self, "copied as they are")
-
     def __str__(self) -> str:
         parts = [counted(self.images, "image")]
         if self.short:
             parts.append(f"{counted(self.short, 'row')} with fewer, all of them written")
         if self.invalid:
             parts.append(f"{self.invalid:,} invalid ({self.first_invalid})")
-        return summary_of(self, [*parts, f"seed {self.seed}"])
+        return self.said([*parts, f"seed {self.seed}"])
 
 
 @overload
 def augment(
-    table: Frame,
-    n: int = 1,
-    *,
-    seed: int | None = None,
-    original: bool = False,
-    on_progress: OnProgress = None,
-    **settings: Unpack[AugmentFields],
+    table: Frame, n: int = 1, *, on_progress: OnProgress = None, **settings: Unpack[AugmentFields]
 ) -> Frame: ...
 
 
 @overload
 def augment(
-    table: Any,
-    n: int = 1,
-    *,
-    seed: int | None = None,
-    original: bool = False,
-    on_progress: OnProgress = None,
-    **settings: Unpack[AugmentFields],
+    table: Any, n: int = 1, *, on_progress: OnProgress = None, **settings: Unpack[AugmentFields]
 ) -> pa.Table: ...
 
 
 def augment(
-    table: Any,
-    n: int = 1,
-    *,
-    seed: int | None = None,
-    original: bool = False,
-    on_progress: OnProgress = None,
-    **settings: Unpack[AugmentFields],
+    table: Any, n: int = 1, *, on_progress: OnProgress = None, **settings: Unpack[AugmentFields]
 ) -> Any:
     """Return a table with random images of each row: the same puzzle, written otherwise.
 
@@ -165,14 +119,12 @@ def augment(
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
     n : int
         Images of each row. A row with fewer different ones has all of them.
-    seed : int, optional
-        From 0 to 2¹²⁸ - 1. The images of row i depend on the seed, i and the row alone. By default
-        each call draws a new seed, and logs it.
-    original : bool
-        Write each row itself before its images, which then differ from it, too.
     on_progress : callable or True, optional
         See `Progress`.
     **settings
+        ``seed``, from 0 to 2¹²⁸ - 1: the images of row i depend on the seed, i and the row alone;
+        by default each call draws a new one, and logs it. ``original=True`` writes each row itself
+        before its images, which then differ from it, too.
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,
         ``box``, ``rules``, ``regions``, ``rule_columns``.
@@ -199,12 +151,12 @@ def augment(
     >>> {canonical(text) for text in images["puzzle"].to_pylist()}
     {'...1.2....3.4...'}
     """
-    drawing = _drawing(n, seed, original)
-    workers, files = settings_of(augment, settings, FileSettings)
-    size = TASKS.divided_by(drawing["n"] + drawing["original"])
+    n = whole_number("the number of images", n, 1, MOST_IMAGES)
+    settings = {"seed": None, **settings}
+    workers, wanted, files = settings_of(augment, settings, ImageSettings, FileSettings)
     sources = [TableSource(without_views(arrow_table(table)))]
-    corpus = Corpus(sources, files, size=size)
-    spec = _augmenting(corpus, **drawing)
+    corpus = Corpus(sources, files, size=TASKS.divided_by(n + wanted.original))
+    spec = _augmenting(corpus, n, wanted)
     with Pool(**workers) as pool:
         made = table_of(spec, pool, on_progress=on_progress)
     if spec.totals.invalid:
@@ -219,8 +171,6 @@ def augment_file(
     output: str | os.PathLike[str],
     n: int = 1,
     *,
-    seed: int | None = 0,
-    original: bool = False,
     on_progress: OnProgress = None,
     **settings: Unpack[AugmentFileFields],
 ) -> AugmentSummary:
@@ -236,14 +186,11 @@ def augment_file(
         every number of workers, and after a resume.
     n : int
         As in `augment`.
-    seed : int or None
-        As in `augment`; None draws one, and 0 is the default: a file can be made again.
-    original : bool
-        As in `augment`.
     on_progress : callable or True, optional
         See `Progress`.
     **settings
-        As in `augment`; and ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``.
+        As in `augment`; but by default ``seed`` is 0, so that the file can be made again. And
+        ``chunk``, ``filename``, ``stop_on_invalid`` and ``resume``.
 
     Returns
     -------
@@ -265,29 +212,23 @@ def augment_file(
     >>> summary.rows, summary.images, summary.short  # all images of a blank grid are the same
     (2, 6, 1)
     """
-    drawing = _drawing(n, seed, original)
-    workers, files = settings_of(augment_file, settings, FileSettings)
+    n = whole_number("the number of images", n, 1, MOST_IMAGES)
+    workers, wanted, files = settings_of(augment_file, settings, ImageSettings, FileSettings)
 
     def spec(paths: list[str], output: Output) -> Spec:
-        share = drawing["n"] + drawing["original"]
-        return _augmenting(corpus_of(open_all(paths), files, output, share), **drawing)
+        corpus = corpus_of(open_all(paths), files, output, n + wanted.original)
+        return _augmenting(corpus, n, wanted)
 
     summary: AugmentSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
     return summary
 
 
-def _drawing(n: int, seed: int | None, original: bool) -> dict[str, Any]:
-    """Return the arguments of `augment`, checked."""
-    n = whole_number("the number of images", n, 1, MOST_IMAGES)
-    return {"n": n, "seed": seed_of(seed), "original": bool(original)}
-
-
-def _augmenting(corpus: Corpus, n: int, seed: int, original: bool) -> Spec:
+def _augmenting(corpus: Corpus, n: int, wanted: ImageSettings) -> Spec:
     """Return the specification of *augment*."""
     # JSON has no integers as large as seeds
-    same = {"n": n, "seed": str(seed), "original": original}
-    table = partial(_image_table, n=n, seed=seed, original=original)
-    totals = AugmentSummary(seed=seed)
+    same = {"n": n, "seed": str(wanted.seed), "original": wanted.original}
+    table = partial(_image_table, n=n, seed=wanted.seed, original=wanted.original)
+    totals = AugmentSummary(seed=wanted.seed)
     return Spec(
         "augment", corpus, corpus.reader, table, with_numbers_of_rows, totals=totals, same=same
     )

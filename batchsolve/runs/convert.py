@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.engines.sat import Left, clauses_of, left_of
+from batchsolve.engines.sat import Residual, clauses_of, residual_of
 from batchsolve.errors import InputError, listed, named_errors
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec, write_json
 from batchsolve.formats.packed import write_npz
@@ -68,7 +68,7 @@ def converted(problem: Puzzle, form: str) -> bytes:
 
 def _rest(problem: ExactCover, stack: list[int]) -> ExactCover:
     """Return a problem without the options that clash with a stack."""
-    kept = sorted([*stack, *left_of(problem, stack).options.tolist()])
+    kept = sorted([*stack, *residual_of(problem, stack).options.tolist()])
     indptr, entries = problem.entries_of(np.array(kept, np.int64))
     colors, names = problem.colors, problem.option_names
     return ExactCover(
@@ -90,7 +90,7 @@ def _write_cnf(problem: ExactCover, stack: list[int]) -> str:
     for what, values in {"bounds": problem.bounds, "costs": problem.costs}.items():
         if values is not None:
             raise InputError(f"a .cnf file cannot hold {what}; write .opb")
-    left = left_of(problem, stack)
+    left = residual_of(problem, stack)
     formula, n_variables = clauses_of(left)
     clauses = [" ".join(map(str, (*clause, 0))) for clause in formula]
     shown = range(1, left.options.size + 1)
@@ -101,7 +101,7 @@ def _write_cnf(problem: ExactCover, stack: list[int]) -> str:
 
 def _write_opb(problem: ExactCover, stack: list[int]) -> str:
     """Return the linear constraints of a problem, and the sum of costs as the objective."""
-    left = left_of(problem, stack)
+    left = residual_of(problem, stack)
     lines = list(_constraints(problem, left))
     n_variables = left.options.size or min(1, len(lines))
     head = f"* #variable= {n_variables} #constraint= {len(lines)}"
@@ -111,7 +111,7 @@ def _write_opb(problem: ExactCover, stack: list[int]) -> str:
     return _text_of(chain([head], _names_of(problem, left, "opb"), objective, lines))
 
 
-def _constraints(problem: ExactCover, left: Left) -> Iterator[str]:
+def _constraints(problem: ExactCover, left: Residual) -> Iterator[str]:
     """Yield the constraints of the items that a stack leaves."""
     ends = np.cumsum(left.sizes).tolist()
     begins = [0, *ends]
@@ -142,7 +142,7 @@ def _constraints(problem: ExactCover, left: Left) -> Iterator[str]:
                     yield f"-1 x{one} -1 x{other} >= -1 ;"
 
 
-def _names_of(problem: ExactCover, left: Left, form: str) -> Iterator[str]:
+def _names_of(problem: ExactCover, left: Residual, form: str) -> Iterator[str]:
     """Yield the comments that name the options of variables."""
     for v, o in enumerate(left.options.tolist(), 1):
         yield f"{_COMMENTS[form]} {v} {' '.join(problem.option_name(o).split())}"

@@ -18,10 +18,11 @@ from batchsolve.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.errors import InputError, counted, warn_once
+from batchsolve.pictures.page import html_table
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, RowsDone, shown
+from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, Sums, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
@@ -113,15 +114,9 @@ class Count(InWords):
 
     def _repr_html_(self) -> str:
         """Return the sums as a table for a notebook."""
-        facts = {
-            "solutions": f"{self.count:,}",
-            "complete": "yes" if self.complete else "no",
-            "nodes": f"{self.nodes:,}",
-            "seconds": f"{self.seconds:.1f}",
-            "engine": self.engine,
-        }
-        rows = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in facts.items())
-        return f"<table>{rows}</table>"
+        done = "yes" if self.complete else "no"
+        facts = [f"{self.count:,}", done, f"{self.nodes:,}", f"{self.seconds:.1f}", self.engine]
+        return html_table([["solutions", "complete", "nodes", "seconds", "engine"], facts])
 
 
 @overload
@@ -242,7 +237,7 @@ def _counts_of_each(
             if isinstance(each, str):
                 raise InputError(f"problem {len(found)} of the list: {each}")
             found.append(each)
-        tell(Progress(len(rows), RowsDone(len(found)), n))
+        tell(Progress(len(rows), Sums(len(found)), n))
     return found
 
 

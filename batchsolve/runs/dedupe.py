@@ -22,7 +22,7 @@ import pyarrow as pa
 from batchsolve.arrays import Bools, Ints, Words
 from batchsolve.errors import InputError
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Sums, shown, summary_of
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Sums, shown
 from batchsolve.runs.specs import (
     FileRun,
     Outputs,
@@ -39,6 +39,7 @@ from batchsolve.search.in_order import each_with_output, in_two_passes
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
     DedupeFields,
+    DedupeSettings,
     FileSettings,
     each_of,
     path_of,
@@ -60,29 +61,23 @@ FIRST = "first"
 
 @dataclass(repr=False)
 class DedupeSummary(Sums):
-    """The result of `dedupe`.
+    """The result of `dedupe`; see `Sums`. Invalid rows are kept.
 
     Attributes
     ----------
-    rows : int
-        Rows of the input.
     kept : int
         Rows with a new puzzle, and invalid rows.
     repeated : int
         Rows whose puzzle an earlier row has.
     known : int
         Rows whose puzzle is in the files of ``against``; no other field counts them.
-    invalid : int
-        Rows that are malformed or have clues that clash; they are kept.
     undecided : int
         Rows whose canonical form was not found; only exact copies of them are left out.
     known_rows, known_invalid : int
         Rows of the files of ``against``, and how many of them are invalid.
     same_solution : int
-        Rows that are kept although a row of ``against`` has their solution, with other clues.
-    solution_column : str or None
-        The column of given solutions, in which these are found.
-    seconds : float
+        Rows that are kept although a row of ``against`` has their solution, with other clues: in
+        the column of given solutions.
 
     Examples
     --------
@@ -90,19 +85,13 @@ class DedupeSummary(Sums):
     5 rows: 3 kept (1 of them invalid), 1 repeated, 1 known; 0.5 s, 10 rows/s
     """
 
-    rows: int = 0
     kept: int = 0
     repeated: int = 0
     known: int = 0
-    invalid: int = 0
     undecided: int = 0
     known_rows: int = 0
     known_invalid: int = 0
     same_solution: int = 0
-    solution_column: str | None = None
-    seconds: float = 0.0
-    backend: str = "threading"
-    jobs: int = 1
     in_bar: ClassVar[tuple[str, ...]] = ("kept",)
 
     @property
@@ -125,7 +114,7 @@ class DedupeSummary(Sums):
                 f"(--column {self.solution_column} finds them)"
             )
         speed = (self.rows + self.known_rows) / max(self.seconds, 1e-9)
-        return f"{summary_of(self, parts, speed)}{alike}"
+        return f"{self.said(parts, speed)}{alike}"
 
 
 @overload
@@ -133,9 +122,6 @@ def dedupe(
     inputs: Any,
     output: str | os.PathLike[str],
     *,
-    up_to_symmetry: bool = False,
-    against: Any = (),
-    mark: bool = False,
     on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> DedupeSummary: ...
@@ -146,9 +132,6 @@ def dedupe(
     inputs: Frame,
     output: None = None,
     *,
-    up_to_symmetry: bool = False,
-    against: Any = (),
-    mark: bool = False,
     on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> Frame: ...
@@ -159,9 +142,6 @@ def dedupe(
     inputs: Any,
     output: None = None,
     *,
-    up_to_symmetry: bool = False,
-    against: Any = (),
-    mark: bool = False,
     on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> pa.Table: ...
@@ -171,9 +151,6 @@ def dedupe(
     inputs: Any,
     output: str | os.PathLike[str] | None = None,
     *,
-    up_to_symmetry: bool = False,
-    against: Any = (),
-    mark: bool = False,
     on_progress: OnProgress = None,
     **settings: Unpack[DedupeFields],
 ) -> Any:
@@ -190,18 +167,16 @@ def dedupe(
     output : str or path, optional
         ``.csv``, ``.tsv``, ``.jsonl`` (perhaps with ``.gz``, ``.bz2``, ``.zst``), ``.parquet``, or
         ``-`` for CSV on standard output. By default the rows are returned as a table.
-    up_to_symmetry : bool
-        Treat puzzles as equal if their canonical forms are equal (`canonical_forms`).
-    against : table, str or path, or a sequence of them
-        Tables, and files, folders or patterns. Rows whose puzzle is in one of them are left out
-        too. Rows that share only the solution with them are kept, and counted if both have a
-        solution column; ``column="solution"`` compares solutions.
-    mark : bool
-        Keep all rows, and add a column ``first`` that names the first row with the same puzzle,
-        such as ``test.csv#17``; it is empty in that row itself.
     on_progress : callable or True, optional
         See `Progress`.
     **settings
+        ``up_to_symmetry=True`` treats puzzles as equal if their canonical forms are equal
+        (`canonical_forms`). ``against`` is a table, or the name of a file, folder or pattern, or a
+        sequence of them: rows whose puzzle is in one of them are left out too. Rows that share only
+        the solution with them are kept, and counted if both have a solution column;
+        ``column="solution"`` compares solutions. ``mark=True`` keeps all rows, and adds a column
+        ``first`` that names the first row with the same puzzle, such as ``test.csv#17``; it is
+        empty in that row itself.
         ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
         as ``files``, or field by field: ``column``, ``solution_column``, ``alphabet``, ``blank``,
         ``box``, ``rules``, ``regions``, ``rule_columns``, ``chunk``, ``filename``.
@@ -237,12 +212,12 @@ def dedupe(
     >>> dedupe(folder / "in.txt", folder / "out.csv", up_to_symmetry=True).kept
     1
     """
-    workers, files = settings_of(dedupe, settings, FileSettings)
-    others, what = each_of(against), "a file to compare with"
+    workers, wanted, files = settings_of(dedupe, settings, DedupeSettings, FileSettings)
+    others, what = each_of(wanted.against), "a file to compare with"
     inputs = table_or_each(inputs)
     known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
     with shown(on_progress, ROW_BAR) as tell:
-        search = _Repeats(known, bool(up_to_symmetry), bool(mark), files, tell)
+        search = _Repeats(known, wanted, files, tell)
         if output is None:
             return _kept_rows(search, inputs, Pool(**workers))
         target = path_of("the output", output)
@@ -263,7 +238,7 @@ def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
     with pool:
         made = table_of(spec, pool, search.settings.chunk, search.tell)
     is_kept = np.concatenate([np.zeros(0, np.bool_), *search.kept])
-    return rows_like(made, inputs, np.flatnonzero(is_kept | search.mark))
+    return rows_like(made, inputs, np.flatnonzero(is_kept | search.wanted.mark))
 
 
 def check_same_rules(corpus: Corpus, other: Corpus) -> None:
@@ -315,8 +290,7 @@ class _Repeats:
     """The search for repeated puzzles of a run of `dedupe`; the first fields are its arguments."""
 
     known: list[list[Any]]  # files and tables
-    up_to_symmetry: bool
-    mark: bool
+    wanted: DedupeSettings
     settings: FileSettings
     tell: Callable[[Progress], None]
     totals: DedupeSummary = field(default_factory=DedupeSummary)
@@ -339,10 +313,10 @@ class _Repeats:
 
     def over(self, corpus: Corpus) -> Spec:
         """Return the specification of *dedupe* over a corpus."""
-        if self.up_to_symmetry:
+        if self.wanted.up_to_symmetry:
             corpus.reader.main.check_has_forms()
         self.corpus, self.totals.solution_column = corpus, corpus.solution_column
-        table = partial(kept_table, self.mark)
+        table = partial(kept_table, self.wanted.mark)
         return Spec("dedupe", corpus, corpus.reader, table, self.work, self.totals)
 
     def work(
@@ -364,10 +338,9 @@ class _Repeats:
             totals.kept += int(np.count_nonzero(is_new))
             totals.known += int(np.count_nonzero(is_known))
             totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
-            totals.invalid += int(np.count_nonzero(~found.is_valid))
-            totals.undecided += found.n_undecided
+            totals.add(found.sums)
             totals.same_solution += int(np.count_nonzero(is_new & self._is_known_solution(found)))
-            if not self.mark:
+            if not self.wanted.mark:
                 return first, None
             return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
 
@@ -376,13 +349,13 @@ class _Repeats:
         yield from in_two_passes(blocks, pool, keys, decide, partial(written, read, write))
 
     def _keys(self, reader: Reader, with_solutions: bool) -> Callable[[Block], RowKeys]:
-        return partial(row_keys, reader, self.up_to_symmetry, with_solutions, self.secret)
+        return partial(row_keys, reader, self.wanted.up_to_symmetry, with_solutions, self.secret)
 
     def _learn(self, inputs: list[Any], pool: Pool) -> Iterator[Words]:
         """Add the keys of files or a table of ``against``; yield those of their solutions."""
         corpus, other = self.corpus, Corpus(inputs, self.settings)
         check_same_rules(corpus, other)
-        if self.up_to_symmetry:
+        if self.wanted.up_to_symmetry:
             other.reader.main.check_has_forms()
         self.source = -1
         keys = self._keys(other.reader, None not in (corpus.solution_column, other.solution_column))
@@ -390,8 +363,9 @@ class _Repeats:
         pairs = each_with_output(blocks, pool, keys)
         for block, found in followed(pairs, other, self.totals, self.tell):
             self._look_up(block, found)
-            self.totals.known_invalid += int(np.count_nonzero(~found.is_valid))
-            yield np.unique(found.solutions[found.solutions > 0])
+            self.totals.known_invalid += found.sums.counts["invalid"]
+            keys, has = found.keys["solution"]
+            yield np.unique(keys[has, 0])
 
     def _name_of(self, row: int) -> str:
         """Return the name of a row for `batchsolve show`."""
@@ -403,13 +377,14 @@ class _Repeats:
         if block.source != self.source:
             self.source = block.source
             self.files.append((self.n_rows, block.name))
-        first = self.seen.add(found.keys, found.is_valid, self.n_rows)
+        first = self.seen.add(*found.keys["puzzle"], self.n_rows)
         self.n_rows += first.size
         return first
 
     def _is_known_solution(self, found: RowKeys) -> Any:
         """Return True for each row whose solution a row of the files of ``against`` has."""
+        keys, has = found.keys["solution"]
         if not self.solutions.size:
-            return np.zeros(len(found.solutions), np.bool_)
-        places = np.searchsorted(self.solutions, found.solutions)
-        return self.solutions[np.minimum(places, self.solutions.size - 1)] == found.solutions
+            return np.zeros(len(has), np.bool_)
+        places = np.searchsorted(self.solutions, keys[:, 0])
+        return has & (self.solutions[np.minimum(places, self.solutions.size - 1)] == keys[:, 0])

@@ -24,13 +24,12 @@ from batchsolve.formats.render import GRIDS, LISTS
 from batchsolve.json_records import loads
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import FINE, Notation, usual_notation
+from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Encoded, OneFile, output_at
 from batchsolve.runs.reading import Reading
 from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
-from batchsolve.tables.checksums import checksum_at
-from batchsolve.tables.encoders import Encode, encoder_for
+from batchsolve.tables.encoders import Encode, checksum_at, encoder_for
 from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import open_source
 from batchsolve.whole_files import check_is_no_link
@@ -100,7 +99,7 @@ def _encoded(encode: Encode, table: pa.Table) -> Encoded:
     step = max(len(table) * _WRITE_BYTES // max(table.nbytes, 1), 1)
     pieces = (table.slice(begin, step) for begin in range(0, len(table), step))
     data = b"".join(map(encode, pieces))
-    return Encoded.of(data, n_rows=len(table))
+    return Encoded.of(data, len(table))
 
 
 @dataclass(frozen=True)
@@ -289,10 +288,10 @@ def _found_tables(problem: ExactCover, path: str, folder: str) -> Iterator[pa.Ta
             yield from Solutions.of(path).in_order(_as_it_is, pool, folder)
         return
     for block in open_source(path).blocks():
-        rows = block.rows()
-        for row, fault in sorted(rows.faults.items()):
+        table, faults = block.rows()
+        for row, fault in sorted(faults.items()):
             raise InputError(f"{name_of(path)}: row {row + 1}: {fault}")
-        yield rows.table
+        yield table
 
 
 def _as_it_is(table: pa.Table) -> pa.Table:
@@ -312,11 +311,7 @@ def _values(table: pa.Table, problem: ExactCover, name: str) -> Iterator[object]
 
 def _cover_of_grid(problem: GridProblem, notation: Notation, value: object) -> UInts:
     """Return the cover of a solved grid."""
-    text = str(value or "")
-    grid, fault = notation.read(text)
-    if fault != FINE:
-        raise InputError(notation.explain(text, fault))
-    return problem.stack(grid)
+    return problem.stack(notation.read(str(value or "")))
 
 
 def _numbers_of_names(problem: ExactCover) -> tuple[dict[str, int], set[str]]:

@@ -26,7 +26,6 @@ from batchsolve.runs.progress import (
     Summary,
     check_progress,
     shown,
-    summary_of,
 )
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
 from batchsolve.runs.specs import (
@@ -106,7 +105,7 @@ class GenerateSummary(Summary):
     seed: int = 0
 
     def __str__(self) -> str:
-        return summary_of(self, [f"{self.unique:,} unique", f"seed {self.seed}"])
+        return self.said([f"{self.unique:,} unique", f"seed {self.seed}"])
 
 
 def generate_file(

@@ -35,9 +35,9 @@ from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
-from batchsolve.tables.answers import STATS, Answered, Column, RowTable
-from batchsolve.tables.blocks import Block, BlockSize
-from batchsolve.tables.layouts import BOM, DIGITS, JSON_TEXT, json_lines
+from batchsolve.tables.answers import STATS, Column, RowTable, RowValues
+from batchsolve.tables.blocks import BOM, DIGITS, JSON_TEXT, Block, BlockSize
+from batchsolve.tables.detection import json_lines
 from batchsolve.tables.places import exists, suffix_of
 from batchsolve.tables.sources import FILENAME, Files, Source, Tables, TextSource
 from batchsolve.tables.texts import as_text
@@ -72,10 +72,8 @@ class Instances:
         The input columns.
     faults : dict of int to str
         The faults of instances that cannot be searched.
-    number : int
-        The number of the block in the output.
-    records : bytes or pyarrow.Table
-        The records that were parsed.
+    block : Block or None
+        The block, with its records; None for problems in memory.
     """
 
     given: Sequence[Any]
@@ -83,8 +81,7 @@ class Instances:
     choice: Choice
     table: pa.Table = field(default_factory=lambda: pa.table({}))
     faults: dict[int, str] = field(default_factory=dict)
-    number: int = 0
-    records: bytes | pa.Table = b""
+    block: Block | None = None
     _facts: dict[int, Facts] = field(default_factory=dict)
     _kept: dict[int, Reading] = field(default_factory=dict)
 
@@ -188,8 +185,8 @@ class InstanceReader:
         InputError
             If the block cannot be read.
         """
-        rows = block.rows()
-        table, faults = rows.table, rows.faults
+        block = block.loaded()
+        table, faults = block.rows()
         read: Callable[[Any], Reading]
         given: Sequence[Any]
         if block.layout.parse is json_lines and not self.column:
@@ -205,7 +202,7 @@ class InstanceReader:
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         table = table.select(self.schema.names)
-        return Instances(given, read, self.choice, table, dict(faults), block.number, rows.records)
+        return Instances(given, read, self.choice, table, faults, block)
 
 
 def _of_file(given: tuple[str, bytes | None]) -> Reading:
@@ -279,7 +276,7 @@ def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
     if name not in first.layout.schema.names or first.path == "-":
         return False
     for block in first.blocks(size=BLOCKS):
-        for text in as_text(block.rows().table[name], name).to_pylist():
+        for text in as_text(block.rows()[0][name], name).to_pylist():
             if text and text.strip():
                 return "\n" in text.strip() or text.strip().partition(":")[0] in FAMILIES
     return False
@@ -364,8 +361,8 @@ def _with_json(source: Source) -> Source:
 # ---- output tables --------------------------------------------------------------------------
 
 
-class _Found(Answered):
-    """The answers to instances, of which columns are made: first covers.
+class _CoverValues(RowValues):
+    """The values of the new columns of instances: first covers.
 
     A cover is the names of its options, in their order; a solved grid is one name, its text.
 
@@ -402,7 +399,7 @@ class _Found(Answered):
         return pa.array(names, pa.list_(pa.string()))
 
 
-class _Counted(_Found):
+class _CountValues(_CoverValues):
     """Counts, as text of digits, because they may have any size."""
 
     def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
@@ -421,32 +418,35 @@ class _Counted(_Found):
         return pa.array([why is None for _, why in self._found], mask=self._unknown)
 
 
-_SIZES = [Column("items", pa.int64(), _Found.items), Column("options", pa.int64(), _Found.options)]
+_SIZES = [
+    Column("items", pa.int64(), _CoverValues.items),
+    Column("options", pa.int64(), _CoverValues.options),
+]
 _COUNTS = [
-    Column("count", pa.string(), _Counted.counts, DIGITS),
-    Column("complete", pa.bool_(), _Counted.complete),
+    Column("count", pa.string(), _CountValues.counts, DIGITS),
+    Column("complete", pa.bool_(), _CountValues.complete),
 ]
 _COVERS = [
-    Column("cover", pa.list_(pa.string()), _Found.covers),
-    Column("status", pa.string(), _Found.statuses),
-    Column("n_solutions", pa.int64(), _Found.counts),
+    Column("cover", pa.list_(pa.string()), _CoverValues.covers),
+    Column("status", pa.string(), RowValues.statuses),
+    Column("n_solutions", pa.int64(), RowValues.counts),
 ]
 _ABOUT = [
-    Column("engine", pa.string(), _Found.engines),
-    Column("message", pa.string(), _Found.texts),
+    Column("engine", pa.string(), _CoverValues.engines),
+    Column("message", pa.string(), RowValues.texts),
 ]
 
 
 def count_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
     """Return the output table of counts."""
     columns = [*_SIZES, *_COUNTS, *_ABOUT, *(STATS if stats else [])]
-    return RowTable(reader, columns, partial(_Counted, search))
+    return RowTable(reader, columns, partial(_CountValues, search))
 
 
 def cover_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
     """Return the output table of first covers."""
     columns = [*_SIZES, *_COVERS, *_ABOUT, *(STATS if stats else [])]
-    return RowTable(reader, columns, partial(_Found, search))
+    return RowTable(reader, columns, partial(_CoverValues, search))
 
 
 def _names_of(reading: Reading, cover: UInts) -> list[str]:

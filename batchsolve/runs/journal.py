@@ -64,7 +64,7 @@ class Part(NamedTuple):
     name : str
     rows : int
     checksum : int
-        See `batchsolve.tables.checksums.Written`.
+        See `batchsolve.tables.encoders.Written`.
     """
 
     name: str

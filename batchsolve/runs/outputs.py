@@ -31,8 +31,17 @@ from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
 from batchsolve.tables.answers import RowTable
 from batchsolve.tables.blocks import PARTS, TASKS
-from batchsolve.tables.checksums import Checksums, Written, checksum_at, sums_of, written_to
-from batchsolve.tables.encoders import Encode, array_header, encoder_for, header_for
+from batchsolve.tables.encoders import (
+    Checksums,
+    Encode,
+    Written,
+    array_header,
+    checksum_at,
+    encoder_for,
+    header_for,
+    sums_of,
+    written_to,
+)
 from batchsolve.tables.places import (
     UNFINISHED,
     Folder,
@@ -83,9 +92,9 @@ class Encoded:
     read: Checksums = ()
 
     @classmethod
-    def of(cls, data: pa.Buffer | bytes, **more: Any) -> Encoded:
-        """Return a block with the checksum of its bytes."""
-        return cls(data, Written.of(data), **more)
+    def of(cls, data: pa.Buffer | bytes, n_rows: int = 0) -> Encoded:
+        """Return bytes with their checksum."""
+        return cls(data, Written.of(data), n_rows)
 
 
 class Behind:
@@ -188,7 +197,7 @@ class Output:
 
         It returns `Encoded` rows.
         """
-        return partial(_encoded, table, encoder_for(self.path))
+        return partial(_encoded, table, encoder_for(self.path), None)
 
     def open(
         self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
@@ -565,7 +574,8 @@ class Parts(Output):
 
     def writer(self, table: RowTable, pool: Pool) -> Write:
         """See `Output`."""
-        return partial(_part, table, self.folder, pool.sees_files or is_address(self.path))
+        puts = pool.sees_files or is_address(self.path)
+        return partial(_encoded, table, _parquet, self.folder if puts else None)
 
     def open(
         self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
@@ -612,15 +622,17 @@ class Parts(Output):
                 self.folder.remove(name)
 
 
-def _encoded(table: RowTable, encode: Encode, batch: Any, answers: Any) -> Encoded:
-    """Encode the rows of a block."""
+def _encoded(
+    table: RowTable, encode: Encode, folder: Folder | None, batch: Any, answers: Any
+) -> Encoded:
+    """Encode the rows of a block; store them as a part if this process reaches the folder."""
     rows, sums = table.rows(batch, answers)
-    return Encoded.of(encode(rows), **_about(batch, sums))
-
-
-def _about(batch: Any, sums: Any) -> dict[str, Any]:
-    """Return the facts about the rows of a block that a run adds up."""
-    return {"n_rows": len(batch), "sums": sums, "read": sums_of(batch.records)}
+    data, block = encode(rows), batch.block
+    encoded = Encoded(data, Written.of(data), len(batch), sums, sums_of(block.records()))
+    if folder is None:
+        return encoded
+    folder.put(part_name(block.number), data)
+    return replace(encoded, data=None)
 
 
 def part_name(number: int) -> str:
@@ -632,17 +644,6 @@ def part_name(number: int) -> str:
     'part-000012.parquet'
     """
     return f"part-{number:06d}.parquet"
-
-
-def _part(table: RowTable, folder: Folder, puts: bool, batch: Any, answers: Any) -> Encoded:
-    """Make a part of the rows of a block, and store it if this process can."""
-    rows, sums = table.rows(batch, answers)
-    data = _parquet(rows)
-    encoded = Encoded.of(data, **_about(batch, sums))
-    if not puts:
-        return encoded
-    folder.put(part_name(batch.number), data)
-    return replace(encoded, data=None)
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:

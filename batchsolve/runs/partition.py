@@ -22,7 +22,7 @@ from batchsolve.arrays import Bools, Floats, Ints
 from batchsolve.errors import InputError, counted, quoted
 from batchsolve.runs.audit import Seen, solved_rows
 from batchsolve.runs.dedupe import Decision, kept_table
-from batchsolve.runs.evaluate import columns_of, edges_of, in_order, shown_key
+from batchsolve.runs.evaluation import in_order, shown_key
 from batchsolve.runs.progress import (
     ROW_BAR,
     OnProgress,
@@ -30,17 +30,18 @@ from batchsolve.runs.progress import (
     Summary,
     note_columns,
     shown,
-    summary_of,
 )
 from batchsolve.runs.specs import FileRun, Outputs, Read, Spec, tables_of, written
 from batchsolve.search.answers import Answers
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
+    PARTS,
     AuditFields,
     FileSettings,
+    PartSettings,
+    columns_of,
     path_of,
-    seed_of,
     settings_of,
     table_or_each,
 )
@@ -50,11 +51,10 @@ from batchsolve.tables.frames import files_and_tables, rows_like
 from batchsolve.tables.judged import ranges, strata_of
 from batchsolve.tables.places import split_suffixes
 from batchsolve.tables.reader import Batch
-from batchsolve.tables.repeats import FORM, UNSEEN, Compared, compared
+from batchsolve.tables.repeats import FORM, UNSEEN, RowKeys, compared
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
-PARTS = "train=0.8,test=0.2"
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 Counts = Floats
 
@@ -107,7 +107,7 @@ class PartitionSummary(Summary):
             said.append(f"{self.invalid:,} invalid")
         if self.undecided:
             said.append(f"{self.undecided:,} without a canonical form, compared as written")
-        return summary_of(self, [*said, f"seed {self.seed}"])
+        return self.said([*said, f"seed {self.seed}"])
 
 
 def partition(
@@ -175,17 +175,18 @@ def partition(
     """
     start = time.perf_counter()
     workers, files = settings_of(partition, settings, FileSettings)
-    shares, edges, seed = shares_of(parts), edges_of(by, bins), seed_of(seed)
+    given: dict[str, Any] = {"parts": parts, "by": by, "bins": bins, "seed": seed}
+    wanted, shares = PartSettings(**given), shares_of(parts)
     inputs = table_or_each(inputs)
     sources = files_and_tables("the input", inputs)
     if "-" in sources:
         raise InputError("the rows are read twice; name a file in place of standard input")
-    corpus, totals = Corpus(sources, files), PartitionSummary(seed=seed)
-    for name in columns_of(by):
+    corpus, totals = Corpus(sources, files), PartitionSummary(seed=wanted.seed)
+    for name in wanted.by:
         corpus.check_column(name)
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
-        groups = _Groups(corpus, columns_of(by), edges, totals)
-        part_of = groups.drawn(shares, seed, pool, files.chunk, tell)
+        groups = _Groups(corpus, tuple(wanted.by), wanted.bins, totals)
+        part_of = groups.drawn(shares, wanted.seed, pool, files.chunk, tell)
     made = {}
     for k, name in enumerate(shares):
         is_in = part_of == k
@@ -260,7 +261,7 @@ class _Rows(NamedTuple):
     """The solved rows of a block, with the stratum of each."""
 
     n_rows: int
-    compared: Compared
+    compared: RowKeys
     strata: Ints
     labels: list[tuple[str, ...]]
 

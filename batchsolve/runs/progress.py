@@ -20,23 +20,16 @@ Bar = tuple[Callable[[Any], Callable[..., None]], Mapping[str, Any]]
 MOST_APART = 0.05  # the width of a range of the finished share that a bar leaves out
 
 
-class Sums(InWords):
-    """The sums of a run over rows, which are the fields of a dataclass."""
-
-    def add(self, sums: RowSums) -> None:
-        """Add the sums of the next rows."""
-        for name, n in sums.counts.items():
-            setattr(self, name, getattr(self, name) + n)
-
-
 @dataclass(repr=False)
-class Summary(Sums):
-    """The result of a run over a corpus: its ``--json`` line, without `advice`.
+class Sums(InWords):
+    """The sums of a run over rows, and how it was made: its ``--json`` line.
 
     Attributes
     ----------
-    engine : str
-        The engine, and the fallback engine if there is one: ``cells, sat``.
+    rows : int
+        Rows of the input.
+    invalid : int
+        Rows that are malformed, or have clues that clash.
     column : str or None
         The puzzle column; None for blank grids.
     solution_column : str or None
@@ -47,6 +40,82 @@ class Summary(Sums):
         Other columns that hold grids, such as predictions; `solution_column` can name one.
     in_bar : tuple of str
         The sums that a progress bar shows.
+    unread : str
+        What a run does with other columns of grids, in words.
+
+    Examples
+    --------
+    >>> Sums(3, seconds=0.5, rows_per_second=6.0)
+    Sums(3 rows: 0 invalid; 0.5 s, 6 rows/s)
+    """
+
+    rows: int = 0
+    invalid: int = 0
+    seconds: float = 0.0
+    rows_per_second: float = 0.0
+    backend: str = "threading"
+    jobs: int = 1
+    column: str | None = ""
+    solution_column: str | None = None
+    rule_columns: list[str] = field(default_factory=list)
+    unread_columns: list[str] = field(default_factory=list)
+    in_bar: ClassVar[tuple[str, ...]] = ()
+    unread: ClassVar[str] = "not read"
+
+    def add(self, sums: RowSums) -> None:
+        """Add the sums of the next rows."""
+        for name, n in sums.counts.items():
+            setattr(self, name, getattr(self, name) + n)
+
+    @property
+    def complete(self) -> bool:
+        """True if every row is valid."""
+        return not self.invalid
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The fields by name, with rounded times and without advice."""
+        times = {
+            "seconds": round(self.seconds, 3),
+            "rows_per_second": round(self.rows_per_second, 1),
+        }
+        return {name: value for name, value in asdict(self).items() if name != "advice"} | times
+
+    @property
+    def columns(self) -> str:
+        """The columns that were read, in words, and those with grids that were not.
+
+        Examples
+        --------
+        >>> print(Sums(column="quiz", rule_columns=["rules"]).columns)
+        puzzle column 'quiz', no solution column, rules in rules
+        """
+        given, others = self.solution_column, self.unread_columns
+        solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
+        rules = f", rules in {', '.join(self.rule_columns)}" if self.rule_columns else ""
+        unread = f"; {self.unread}: grids in {listed(others)}" if others else ""
+        return f"{puzzles_taken(self.column)}, {solutions}{rules}{unread}"
+
+    def said(self, parts: Sequence[str], speed: float | None = None) -> str:
+        """Return the sums in words, with the time that they took."""
+        speed = self.rows_per_second if speed is None else speed
+        return (
+            f"{counted(self.rows, 'row')}: {', '.join(parts)}; {self.seconds:.1f} s, "
+            f"{speed:,.0f} rows/s"
+        )
+
+    def __str__(self) -> str:
+        return self.said([f"{self.invalid:,} invalid"])
+
+
+@dataclass(repr=False)
+class Summary(Sums):
+    """The result of a run that solves the rows of a corpus; see `Sums`.
+
+    Attributes
+    ----------
+    engine : str
+        The engine, and the fallback engine if there is one: ``cells, sat``.
     advice : str
         Advice on rows that met their node limit; empty if there is none.
 
@@ -61,24 +130,14 @@ class Summary(Sums):
     Summary(2 rows: 1 unique, 1 invalid; 0.5 s, 4 rows/s)
     """
 
-    rows: int = 0
     unique: int = 0
     multiple: int = 0
     solved: int = 0
     unsolvable: int = 0
     unfinished: int = 0
-    invalid: int = 0
     disagree: int = 0
     nodes: int = 0
-    seconds: float = 0.0
-    rows_per_second: float = 0.0
     engine: str = ""
-    backend: str = "threading"
-    jobs: int = 1
-    column: str | None = ""
-    solution_column: str | None = None
-    rule_columns: list[str] = field(default_factory=list)
-    unread_columns: list[str] = field(default_factory=list)
     advice: str = ""
     in_bar: ClassVar[tuple[str, ...]] = ("unique", "invalid")
 
@@ -87,37 +146,10 @@ class Summary(Sums):
         """True if every row is answered and no given solution disagrees."""
         return not (self.unfinished or self.invalid or self.disagree)
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The fields by name, with rounded times and without `advice`."""
-        return facts_of(self)
-
-    @property
-    def columns(self) -> str:
-        """The columns of the input that were read, in words."""
-        return columns_taken(self, "not read")
-
     def __str__(self) -> str:
         kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
         counts = ", ".join(f"{n:,} {kind}" for kind in kinds if (n := getattr(self, kind)))
-        return summary_of(self, [counts or "none"])
-
-
-@dataclass(repr=False)
-class RowsDone(Sums):
-    """The sums of a run that only counts its rows.
-
-    Examples
-    --------
-    >>> RowsDone(3)
-    RowsDone(3 rows)
-    """
-
-    rows: int = 0
-    in_bar: ClassVar[tuple[str, ...]] = ()
-
-    def __str__(self) -> str:
-        return counted(self.rows, "row")
+        return self.said([counts or "none"])
 
 
 def note_columns(totals: Any, source: Any) -> None:
@@ -125,37 +157,6 @@ def note_columns(totals: Any, source: Any) -> None:
     totals.column, totals.solution_column = source.given_column, source.solution_column
     totals.rule_columns = list(source.rule_columns)
     totals.unread_columns = list(source.unread_columns)
-
-
-def summary_of(totals: Any, parts: Sequence[str], speed: float | None = None) -> str:
-    """Return the sums of rows in words, with the time that they took."""
-    speed = totals.rows_per_second if speed is None else speed
-    return (
-        f"{counted(totals.rows, 'row')}: {', '.join(parts)}; {totals.seconds:.1f} s, "
-        f"{speed:,.0f} rows/s"
-    )
-
-
-def facts_of(summary: Any) -> dict[str, Any]:
-    """Return the fields of a summary by name, with rounded times and without its advice."""
-    decimals = {"seconds": 3, "rows_per_second": 1}
-    facts = {name: value for name, value in asdict(summary).items() if name != "advice"}
-    return facts | {name: round(facts[name], n) for name, n in decimals.items() if name in facts}
-
-
-def columns_taken(totals: Any, but: str) -> str:
-    """Return the columns that a run has read, in words, and those with grids that it has not.
-
-    Examples
-    --------
-    >>> print(columns_taken(Summary(column="quiz", rule_columns=["rules"]), "not read"))
-    puzzle column 'quiz', no solution column, rules in rules
-    """
-    given, others = totals.solution_column, totals.unread_columns
-    solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
-    rules = f", rules in {', '.join(totals.rule_columns)}" if totals.rule_columns else ""
-    unread = f"; {but}: grids in {listed(others)}" if others else ""
-    return f"{puzzles_taken(totals.column)}, {solutions}{rules}{unread}"
 
 
 def puzzles_taken(column: str | None) -> str:
@@ -248,7 +249,7 @@ def sums_told(tell: Callable[[Progress], None], n: int) -> Callable[[int], None]
     def update(done: int) -> None:
         nonlocal before
         new, before = done - before, done
-        tell(Progress(new, RowsDone(done), n))
+        tell(Progress(new, Sums(done), n))
 
     return update
 

@@ -19,7 +19,7 @@ import numpy as np
 from batchsolve.arrays import Ints, UInts, begins_of
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import Choice, engine_for
-from batchsolve.engines.sat import left_of
+from batchsolve.engines.sat import residual_of
 from batchsolve.errors import InputError, quoted
 from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
@@ -232,7 +232,7 @@ def _at_items(problem: ExactCover, items: Ints, given: UInts) -> tuple[ExactCove
     firsts = np.minimum.reduceat(problem.indices, problem.indptr[:-1])
     fitting = np.flatnonzero(firsts < problem.n_primary)
     if problem.bounds is None:
-        fitting = left_of(problem, given.tolist()).options
+        fitting = residual_of(problem, given.tolist()).options
     fitting = np.union1d(fitting, taken)
     has_some = np.add.reduceat(np.isin(problem.indices, items), problem.indptr[:-1]) > 0
     options = fitting[has_some[fitting]].astype(np.uint32)

@@ -18,7 +18,7 @@ from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
-from batchsolve.problems.rule_arrays import Given
+from batchsolve.problems.rule_arrays import OwnRules
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, Variants
@@ -26,7 +26,7 @@ from batchsolve.rating import has_ratings, ratings_of
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
-from batchsolve.tables.drawn_rules import Drawn, DrawnRules
+from batchsolve.tables.drawn_rules import DrawnRules, Texts
 from batchsolve.tables.reader import Reader, forms_of_shape
 from batchsolve.tables.repeats import grid_keys
 from batchsolve.tables.rule_columns import RuleColumns, own_rules
@@ -71,6 +71,10 @@ class RowRange:
         """See `Block`."""
         return self
 
+    def records(self) -> bytes:
+        """Return nothing, because nothing is read."""
+        return b""
+
 
 @dataclass
 class RowNumbers:
@@ -111,19 +115,15 @@ class Puzzles:
 
     Attributes
     ----------
-    number : int
-        The number of the block in the output.
+    block : RowRange
     made : Made
     own : dict of str to pyarrow.Array
         The columns of the rules that each puzzle has of its own.
-    records : bytes
-        Nothing was read.
     """
 
-    number: int
+    block: RowRange
     made: Made
     own: dict[str, pa.Array]
-    records: bytes = b""
 
     def __len__(self) -> int:
         return len(self.made.puzzles)
@@ -320,32 +320,40 @@ class Maker:
         columns = {name: np.empty(len(numbers), object) for name in names}
         left = np.arange(len(numbers))
         while left.size:
-            now, drawn = (left, None) if self.drawn is None else self._draw(numbers, made, left)
-            given = self.drawn.whole(drawn) if self.drawn and drawn else None
+            now, given, texts = self._draw(numbers, made, left)
             self._dig(given, self.wish, numbers, made, now)
             are_fit = self._are_fit(made, now)
             done = now[are_fit]
-            if self.drawn and drawn and done.size:
-                texts = self.drawn.texts(drawn.take(np.flatnonzero(are_fit)))
-                for name, column in columns.items():
-                    column[done] = texts[name]
+            for name, column in columns.items():
+                column[done] = texts[name][are_fit]
             left = np.setdiff1d(left, done)
             made.attempts[left] += 1
         own = {name: pa.array(column, pa.string()) for name, column in columns.items()}
-        return Puzzles(rows.number, made, own)
+        return Puzzles(rows, made, own)
 
     def _keys(self, use: int) -> Words:
         """Return the seed of the random numbers for a use."""
         seed = np.random.SeedSequence(self.wanted.seed, spawn_key=(use,) if use else ())
         return np.asarray(seed.generate_state(2, np.uint64), np.uint64)
 
-    def _draw(self, numbers: Ints, made: Made, rows: Ints) -> tuple[Ints, Drawn]:
-        """Draw the rules of some rows; return the rows that have a solved grid, and their rules."""
-        assert self.drawn is not None
+    def _draw(self, numbers: Ints, made: Made, rows: Ints) -> tuple[Ints, OwnRules | None, Texts]:
+        """Draw the rules of some rows.
+
+        Returns
+        -------
+        rows : ndarray of int64
+            Those that have a solved grid.
+        given : OwnRules or None
+            Their rules, if they have rules of their own.
+        texts : dict of str to ndarray of object
+            The columns of these rules.
+        """
+        if self.drawn is None:
+            return rows, None, {}
         made.solutions[rows] = 0
         given = self.drawn.regions(self._keys(2), numbers[rows], made.attempts[rows])
         if not self.drawn.follow:
-            return rows, Drawn(given, [])
+            return rows, given, self.drawn.texts(given)
         nothing = np.empty(0, np.uint16)
         none: Any = {"begins": np.zeros(1, np.int64), "cells": nothing, "outside": nothing}
         filled = self.wish._replace(**none, fewest=0, most=self.problem.n_cells, is_minimal=False)
@@ -353,11 +361,12 @@ class Maker:
         are_there = made.weights[rows] > 0
         rows, given = rows[are_there], given.take(np.flatnonzero(are_there))
         keys = self._keys(3), self._keys(4)
-        return rows, self.drawn.drawn(
-            given, keys, numbers[rows], made.attempts[rows], made.solutions[rows]
-        )
+        mine = numbers[rows], made.attempts[rows], made.solutions[rows]
+        return rows, *self.drawn.drawn(given, keys, *mine)
 
-    def _dig(self, given: Given | None, wish: Wish, numbers: Ints, made: Made, rows: Ints) -> None:
+    def _dig(
+        self, given: OwnRules | None, wish: Wish, numbers: Ints, made: Made, rows: Ints
+    ) -> None:
         """Make the puzzles of some rows, whose own rules and solutions may be given."""
         problem = self.problem if given is None else Variants(self.problem.rules, given)
         part = Made(*(array[rows] for array in made))
@@ -430,7 +439,8 @@ def known_keys(reader: Reader, n_digits: int, block: Block) -> tuple[Words, int,
     keys = [np.empty(0, np.uint64)]
     for grids in batch.grids:
         if grids.shape.problem.n_digits == n_digits:
-            found, forms, _ = forms_of_shape(grids, np.setdiff1d(grids.rows, wrong))
-            wrong = np.union1d(wrong, np.setdiff1d(grids.rows, found))
+            right = np.setdiff1d(grids.rows, wrong)
+            found, forms, _ = forms_of_shape(grids.shape, grids.puzzles, grids.places(right))
+            wrong = np.union1d(wrong, np.setdiff1d(grids.rows, grids.rows[found]))
             keys.append(keys_of_forms(forms))
     return np.concatenate(keys), len(batch), int(wrong[0]) if wrong.size else None

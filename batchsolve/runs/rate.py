@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Unpack, overload
 
@@ -22,12 +22,13 @@ from batchsolve.settings import (
     AUTO,
     PROVES_UNIQUENESS,
     FileSettings,
-    GridFields,
+    RateFields,
     RateFileFields,
+    RateSettings,
     SearchSettings,
     settings_of,
 )
-from batchsolve.tables.answers import Answered, Column, RowSums, RowTable
+from batchsolve.tables.answers import Column, RowSums, RowTable, RowValues
 from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
@@ -79,37 +80,17 @@ class RateSummary(Summary):
 
 @overload
 def rate(
-    table: Frame,
-    *,
-    backdoor: bool = False,
-    steps: bool = False,
-    uniqueness: bool = False,
-    on_progress: OnProgress = None,
-    **settings: Unpack[GridFields],
+    table: Frame, *, on_progress: OnProgress = None, **settings: Unpack[RateFields]
 ) -> Frame: ...
 
 
 @overload
 def rate(
-    table: Any,
-    *,
-    backdoor: bool = False,
-    steps: bool = False,
-    uniqueness: bool = False,
-    on_progress: OnProgress = None,
-    **settings: Unpack[GridFields],
+    table: Any, *, on_progress: OnProgress = None, **settings: Unpack[RateFields]
 ) -> pa.Table: ...
 
 
-def rate(
-    table: Any,
-    *,
-    backdoor: bool = False,
-    steps: bool = False,
-    uniqueness: bool = False,
-    on_progress: OnProgress = None,
-    **settings: Unpack[GridFields],
-) -> Any:
+def rate(table: Any, *, on_progress: OnProgress = None, **settings: Unpack[RateFields]) -> Any:
     """Return a table of 9×9 puzzles with their ratings.
 
     Each puzzle is solved first. Those with one solution are rated; others have their status alone.
@@ -117,19 +98,15 @@ def rate(
     Parameters
     ----------
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
-    backdoor : bool
-        Add a column ``backdoor``: the least number of cells to fill so that singles solve the rest,
-        null if that is more than 3.
-    steps : bool
-        Add a column ``steps``: the steps that solve the puzzle, as JSON.
-    uniqueness : bool
-        Use patterns that assume a unique solution, too: unique rectangles and loops, and BUG.
     on_progress : callable or True, optional
         See `Progress`.
     **settings
-        ``jobs``, ``backend`` and ``address`` as in `solve_file`; and the settings of reading, whole
-        as ``files``, or field by field: ``column``, ``alphabet``, ``blank``, ``box``,
-        ``rule_columns``.
+        ``backdoor=True`` adds a column ``backdoor``: the least number of cells to fill so that
+        singles solve the rest, null if that is more than 3. ``steps=True`` adds a column ``steps``:
+        the steps that solve the puzzle, as JSON. ``uniqueness=True`` uses patterns that assume a
+        unique solution, too: unique rectangles and loops, and BUG. ``jobs``, ``backend`` and
+        ``address`` as in `solve_file`; and the settings of reading, whole as ``files``, or field by
+        field: ``column``, ``alphabet``, ``blank``, ``box``, ``rule_columns``.
 
     Returns
     -------
@@ -160,9 +137,9 @@ def rate(
     >>> rated.drop_columns("puzzle").to_pylist()[0]["technique"]
     'hidden single in box'
     """
-    workers, files = settings_of(rate, settings, FileSettings)
+    workers, wanted, files = settings_of(rate, settings, RateSettings, FileSettings)
     corpus = Corpus([TableSource(arrow_table(table))], files, size=TASKS.divided_by(SHARE))
-    spec = _rating(corpus, backdoor, steps, uniqueness)
+    spec = _rating(corpus, wanted)
     with Pool(**workers) as pool:
         return with_columns_of(table_of(spec, pool, on_progress=on_progress), table)
 
@@ -171,9 +148,6 @@ def rate_file(
     inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
     *,
-    backdoor: bool = False,
-    steps: bool = False,
-    uniqueness: bool = False,
     on_progress: OnProgress = None,
     **settings: Unpack[RateFileFields],
 ) -> RateSummary:
@@ -185,12 +159,6 @@ def rate_file(
         As in `solve_file`.
     output : str or path
         As in `solve_file`; a table, with the columns of `rate`.
-    backdoor : bool
-        As in `rate`.
-    steps : bool
-        As in `rate`.
-    uniqueness : bool
-        As in `rate`.
     on_progress : callable or True, optional
         See `Progress`.
     **settings
@@ -215,56 +183,54 @@ def rate_file(
     >>> summary.rows, sum(summary.techniques.values())
     (10000, 10000)
     """
-    workers, files = settings_of(rate_file, settings, FileSettings)
+    workers, wanted, files = settings_of(rate_file, settings, RateSettings, FileSettings)
 
     def spec(paths: list[str], output: Output) -> Spec:
         corpus = corpus_of(open_all(paths), files, output, SHARE)
-        return _rating(corpus, backdoor, steps, uniqueness, output.n_tasks)
+        return _rating(corpus, wanted, output.n_tasks)
 
     summary: RateSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
     return summary
 
 
-def _rating(corpus: Corpus, backdoor: bool, steps: bool, uniqueness: bool, size: int = 1) -> Spec:
+def _rating(corpus: Corpus, wanted: RateSettings, size: int = 1) -> Spec:
     """Return the specification of *rate*."""
-    own: dict[str, Any] = {"backdoor": bool(backdoor), "steps": bool(steps)}
-    own["uniqueness"] = bool(uniqueness)
-    spec = Spec("rate", corpus, corpus.reader, partial(_rated_table, **own), same=own)
+    table = partial(_rated_table, wanted)
+    spec = Spec("rate", corpus, corpus.reader, table, same=asdict(wanted))
     choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
     search = SearchSettings(limit=PROVES_UNIQUENESS)
     return replace(spec, totals=RateSummary()).searched(choice, search, size)
 
 
-def _rated_table(reader: Reader, backdoor: bool, steps: bool, uniqueness: bool) -> RowTable:
+def _rated_table(wanted: RateSettings, reader: Reader) -> RowTable:
     """Return the output table of ratings; raises `ProblemError` if no row is a plain 9×9 grid."""
     if not _may_be_rated(reader):
         raise ProblemError(NOT_RATED)
     columns = [
-        Column("technique", pa.string(), _Rated.techniques),
-        Column("rating", pa.float64(), _Rated.ratings),
-        Column("backtracks", pa.int64(), _Rated.backtracks),
+        Column("technique", pa.string(), _RatingValues.techniques),
+        Column("rating", pa.float64(), _RatingValues.ratings),
+        Column("backtracks", pa.int64(), _RatingValues.backtracks),
     ]
-    columns += [Column("backdoor", pa.int64(), _Rated.backdoors)] if backdoor else []
-    columns += [Column("steps", pa.string(), _Rated.steps)] if steps else []
-    columns.append(Column("status", pa.string(), _Rated.statuses))
-    columns.append(Column("message", pa.string(), _Rated.texts))
-    return RowTable(reader, columns, partial(_Rated, backdoor, uniqueness))
+    columns += [Column("backdoor", pa.int64(), _RatingValues.backdoors)] if wanted.backdoor else []
+    columns += [Column("steps", pa.string(), _RatingValues.steps)] if wanted.steps else []
+    columns.append(Column("status", pa.string(), RowValues.statuses))
+    columns.append(Column("message", pa.string(), RowValues.texts))
+    return RowTable(reader, columns, partial(_RatingValues, wanted))
 
 
-class _Rated(Answered):
-    """The ratings of the rows that have one solution, of which columns are made.
+class _RatingValues(RowValues):
+    """The values of the new columns of rated puzzles: of the rows that have one solution.
 
     Parameters
     ----------
-    backdoor, uniqueness : bool
-        As in `rate`.
+    wanted : RateSettings
     batch : Batch
     answers : Answers
     """
 
-    def __init__(self, backdoor: bool, uniqueness: bool, batch: Batch, answers: Answers) -> None:
+    def __init__(self, wanted: RateSettings, batch: Batch, answers: Answers) -> None:
         super().__init__(batch, answers, PROVES_UNIQUENESS)
-        self._uniqueness = uniqueness
+        self._uniqueness = wanted.uniqueness
         rated, puzzles = np.zeros(len(answers), np.bool_), np.zeros((len(answers), 81), np.uint8)
         notations = np.empty(len(answers), object)
         for grids in batch.grids:
@@ -276,12 +242,12 @@ class _Rated(Answered):
             else:
                 self.messages |= dict.fromkeys(some.tolist(), NOT_RATED)
         self._puzzles, self._notations = puzzles[rated], notations[rated]
-        self._found = ratings_of(self._puzzles, backdoor, uniqueness)
+        self._found = ratings_of(self._puzzles, wanted.backdoor, wanted.uniqueness)
         self._places = pa.array(np.cumsum(rated) - 1, mask=~rated)
 
     @property
     def sums(self) -> RowSums:
-        """See `Answered`; with the rows of each technique."""
+        """See `RowValues`; with the rows of each technique."""
         techniques = dict.fromkeys(NAMES, 0)
         for level in self._found.levels.tolist():  # several levels can have one name
             techniques[NAMES[level]] += 1

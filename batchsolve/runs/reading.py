@@ -26,19 +26,19 @@ from batchsolve.errors import (
     BatchsolveError,
     InputError,
     ProblemError,
+    kind_of,
     named_errors,
+    not_text,
     prefixed,
     quoted,
     shortened,
     wrong_kind,
 )
-from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_rows, read_sets
 from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
 from batchsolve.formats.packed import NUMPY, ZIP, is_matrix, read_matrix, read_npz, unpacked
-from batchsolve.formats.tiling_files import BEGINNING, SUFFIX, read_tiling
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
@@ -47,6 +47,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.tilings import BEGINNING, SUFFIX, read_tiling
 from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import Box, FileSettings
 from batchsolve.whole_files import content_of, opened
@@ -140,7 +141,7 @@ def read_problem(
         * a row of a corpus: ``corpus.csv#17``, counted from 1, or ``corpus.csv#id=basic0003``;
         * an exact cover problem: ``.dlx``, ``.ec``, ``.sets``, ``.json``, or ``.npz`` with a CSR
           matrix; ``.matrix`` with 0 and 1, ``.rows`` with the items of an option on each line;
-        * a board and pieces to tile it with: ``.tiling``, see `batchsolve.formats.tiling_files`;
+        * a board and pieces to tile it with: ``.tiling``, see `batchsolve.problems.tilings`;
         * ``-``: a grid, ``.ec`` with a header ``p ec``, sets, a tiling, JSON or a matrix from
           standard input;
         * a form, a colon, and a file of any name, or ``-``: ``dlx:problem.txt``;
@@ -596,7 +597,7 @@ def _find_row(corpus: Corpus, path: str, row: str) -> tuple[Block, int]:
     numbers: list[int] = []
     n_rows = 0
     for block in corpus.blocks():
-        table = block.rows().table
+        table, _ = block.rows()
         if number is not None and number <= n_rows + len(table):
             return block, number - n_rows - 1
         places = _where(table, column, value) if number is None else []

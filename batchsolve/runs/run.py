@@ -41,7 +41,7 @@ from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Cheapest, Totals
 from batchsolve.settings import AUTO, MRV, SearchFields, SearchSettings, path_of, settings_of
-from batchsolve.tables.checksums import Written
+from batchsolve.tables.encoders import Written
 from batchsolve.tables.places import sync_directory
 from batchsolve.whole_files import check_is_no_link
 from batchsolve.workers import Pool

@@ -22,6 +22,7 @@ from batchsolve.arrays import Bytes, Ints
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, counted, is_table, quoted, wrong_kind
 from batchsolve.formats.drawings import read_grid
+from batchsolve.pictures.page import html_table
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, usual_notation
@@ -154,16 +155,11 @@ class BatchResult(InWords):
         """Return a table of the first rows for a notebook."""
         few = slice(SHOWN_ROWS)
         first = replace(self, solutions=self.solutions[few], status=self.status[few])
-        lines = [
-            f"<tr><td>{row}</td><td>{status}</td><td>{n}</td>"
-            f'<td style="font-family:monospace;text-align:left">{escape(text or "")}</td></tr>'
-            for row, (status, n, text) in enumerate(
-                zip(first.status.tolist(), self.n_solutions.tolist(), first.text(), strict=False)
-            )
-        ]
-        names = ("", "status", "n_solutions", "solution")
-        head = "".join(f"<th>{name}</th>" for name in names)
-        return f"<p>{escape(str(self))}</p><table><tr>{head}</tr>{''.join(lines)}</table>"
+        numbers = map(str, self.n_solutions.tolist())
+        rows = zip(map(str, range(SHOWN_ROWS)), first.status, numbers, first.text(), strict=False)
+        lines = [[row, status, n, text or ""] for row, status, n, text in rows]
+        table = html_table([["", "status", "n_solutions", "solution"], *lines])
+        return f"<p>{escape(str(self))}</p>{table}"
 
     def text(self) -> list[str | None]:
         """Return the solutions as text; None where none was found."""

@@ -50,27 +50,18 @@ ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
 
 @overload
 def solve_table(
-    table: Frame,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[SolveFields],
+    table: Frame, *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
 ) -> Frame: ...
 
 
 @overload
 def solve_table(
-    table: Any,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[SolveFields],
+    table: Any, *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
 ) -> pa.Table: ...
 
 
 def solve_table(
-    table: Any,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[SolveFields],
+    table: Any, *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
 ) -> Any:
     """Solve a column of puzzles; return the table with columns of answers.
 

@@ -25,7 +25,8 @@ import pyarrow.compute as pc
 from batchsolve.errors import disk_errors
 from batchsolve.interrupts import check_interrupt
 from batchsolve.search.in_order import in_one_pass
-from batchsolve.tables.blocks import arrow_stream, one_chunk
+from batchsolve.tables.blocks import arrow_stream
+from batchsolve.tables.texts import one_chunk
 from batchsolve.workers import Pool
 
 LOAD_BYTES = 10 << 20  # Arrow data sorted at once; sorting takes several times as much memory

@@ -46,15 +46,14 @@ from batchsolve.settings import (
     settings_that,
 )
 from batchsolve.tables.answers import RowTable
-from batchsolve.tables.blocks import Block, Boundary, numbered
-from batchsolve.tables.checksums import Checksums, Written, joined, sums_of
+from batchsolve.tables.blocks import Block, Boundary, RowsError, numbered
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.encoders import Checksums, Written, joined, sums_of
 from batchsolve.tables.frames import files_and_tables
-from batchsolve.tables.layouts import RowsError
 from batchsolve.tables.places import exists, facts_of, is_address, suffix_of
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, Tables
-from batchsolve.tables.texts import number_kinds_of_block, number_types
+from batchsolve.tables.texts import Kinds, number_kinds, number_types
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -355,10 +354,15 @@ def reader_of_numbers(corpus: Corpus, pool: Pool) -> Reader:
         return corpus.reader
     blocks = blocks_for(pool, corpus, Boundary(0, 0))
     try:
-        with closing(in_one_pass(blocks, pool, partial(number_kinds_of_block, names))) as found:
+        with closing(in_one_pass(blocks, pool, partial(_number_kinds, names))) as found:
             return replace(corpus.reader, numbers=number_types(found))
     except InputError:  # the run will meet the same error and report it
         return corpus.reader
+
+
+def _number_kinds(names: Sequence[str], block: Block) -> Kinds:
+    """Return the types that hold the values of text columns of a block."""
+    return number_kinds(names, block.rows()[0])
 
 
 # ---- from file to file ----------------------------------------------------------------------

@@ -30,15 +30,7 @@ from batchsolve.scaling import machine
 from batchsolve.search.scheduler import LEAST_BUDGET, Piece
 from batchsolve.search.tree import TreeSearch, TreeWork
 from batchsolve.search.tree_goal import TreeGoal
-from batchsolve.settings import (
-    AUTO,
-    UNLIMITED,
-    FileSettings,
-    SearchSettings,
-    check_fields,
-    setting,
-    whole_number,
-)
+from batchsolve.settings import AUTO, UNLIMITED, FileSettings, Plan, SearchSettings
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.places import suffix_of
 from batchsolve.workers import Lost, Pool, result_seconds
@@ -144,49 +136,6 @@ def _naming(workload: str) -> Iterator[None]:
         if not str(error).startswith(workload.partition("#")[0]):
             error.args = (f"{workload}: {error}",)
         raise
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A grid of runs: every combination, `repeat` times.
-
-    Attributes
-    ----------
-    jobs : sequence of (int or None)
-        Numbers of workers; None is all that the backend has.
-    split_depths : sequence of (int or None)
-        None is the automatic depth.
-    backends, engines : sequence of str
-    address : str, optional
-        The scheduler of a cluster.
-    repeat : int
-        Runs of every combination.
-    budget : int, optional
-        Nodes a task may visit; by default chosen by time.
-    time_limit : float, optional
-        Seconds after which a run stops; its speed is then measured in nodes.
-    """
-
-    jobs: tuple[int | None, ...] = (1, 2)
-    split_depths: tuple[int | None, ...] = (None,)
-    backends: tuple[str, ...] = ("threading",)
-    engines: tuple[str, ...] = (AUTO,)
-    address: str | None = None
-    repeat: int = setting(3, least=1)
-    budget: int | None = None
-    time_limit: float | None = None
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        for jobs in self.jobs:
-            if jobs is not None:
-                whole_number("the number of jobs", jobs, 1)
-        for depth in self.split_depths:
-            self.settings(depth)
-
-    def settings(self, depth: int | None) -> SearchSettings:
-        """Return the settings of a search with this split depth."""
-        return SearchSettings(split_depth=depth, budget=self.budget, time_limit=self.time_limit)
 
 
 def depth_or_auto(depth: int | None) -> int | str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from batchsolve.errors import counted
 from batchsolve.pictures import charts
-from batchsolve.pictures.charts import COLORS, GREY, MARKERS, TEXT, Style
+from batchsolve.pictures.charts import COLORS, GREY, MARKERS, TEXT
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import of_workers
 from batchsolve.scaling.speedup import (
@@ -109,19 +109,18 @@ def _against_workers(
     else:
         axes.plot(line, line, color=GREY, label="ideal")
     for k, one in enumerate(drawn):
-        text, style = _label_of(k, names, one)
+        text, look = _label_of(k, names, one)
         what, rows = "efficiency" if per_worker else "speedup", speedup_rows(one)
         points = {row["workers"]: row[what] for row in rows}
         ends = [f"{what}_low", f"{what}_high"]
         ranges = {row["workers"]: tuple(row[end] or row[what] for end in ends) for row in rows}
         joined = one.workers if per_worker else ()
-        charts.draw_measured(axes, points, ranges, style, text, joined)
+        charts.draw_measured(axes, points, ranges, look, text, joined)
         for fit in found[k]:
             numbers, law = fit.speedup(line), f"{fit.law}: {fit.numbers(2)}"
-            look: Any = {"color": style.color, "alpha": style.alpha, "label": law}
-            axes.plot(line, numbers, DASHES[fit.law], **look)
+            axes.plot(line, numbers, DASHES[fit.law], label=law, **{**look, "marker": ""})
     charts.begin_at_zero(axes)
-    _name_workers(axes, series, drawn, y)
+    _name_workers(axes, series, y)
     charts.write_legend(figure, axes)
     return figure
 
@@ -148,9 +147,9 @@ def depth_figure(series: list[Series]) -> Figure | None:
         walls = {place: [run.wall for run in at[place].runs] for place in sorted(at)}
         points = {place: statistics.median(times) for place, times in walls.items()}
         ranges = {place: (min(times), max(times)) for place, times in walls.items()}
-        text, style = _label_of(k, names, *at.values())
+        text, look = _label_of(k, names, *at.values())
         fixed = [place for place in points if place != auto]
-        charts.draw_measured(axes, points, ranges, style, text, joined=fixed)
+        charts.draw_measured(axes, points, ranges, look, text, joined=fixed)
     low, high = axes.dataLim.y0, axes.dataLim.y1
     if high > MOST_LINEAR * low:
         charts.make_logarithmic(axes, "y")
@@ -244,16 +243,18 @@ def _lines(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _label_of(k: int, names: list[str], *series: Series) -> tuple[str, Style]:
-    """Return the label and the style of the k-th line; a doubtful one is pale and has a reason."""
+def _label_of(k: int, names: list[str], *series: Series) -> tuple[str, dict[str, Any]]:
+    """Return the label and the look of the k-th line; a doubtful one is pale and has a reason."""
     kinds = dict.fromkeys(kind for one in series for kind, _ in doubts(one))
     why = f", doubtful: {', '.join(kinds)}" if kinds else ""
-    return f"{names[k]}{why}", Style.of(k, len(names), pale=bool(kinds))
+    return f"{names[k]}{why}", charts.look_of(k, pale=bool(kinds))
 
 
-def _name_workers(axes: Axes, series: list[Series], drawn: list[Series], y: str) -> None:
+def _name_workers(axes: Axes, series: list[Series], y: str) -> None:
     """Name the axes of a picture against workers, and list the omitted series."""
-    axes.set_xticks(charts.apart(sorted({jobs for one in drawn for jobs in one.workers})))
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     left_out: dict[str, list[str]] = {}
     for one in series:
         why = why_no_speedup(one)

@@ -33,6 +33,15 @@ from batchsolve.scaling.speedup import (
 from batchsolve.search.scheduler import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 
 STYLE = f"\n{text_beside(__file__, 'report.css')}"
+SPEEDUP_COLUMNS = (
+    *("series", "workers", "runs", "median_seconds", "least_seconds", "greatest_seconds"),
+    *("least_nodes", "greatest_nodes"),  # they differ if runs were stopped or vary
+)
+RUN_COLUMNS = (
+    *("run", "problem", "engine", "backend", "jobs", "depth", "complete", "wall", "cpu", "count"),
+    *("subproblems", "tasks", "rounds", "task_median", "task_p99", "task_max", "idle_share"),
+    *("serial_share", "peak_mb"),
+)
 
 
 def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) -> Path:
@@ -113,7 +122,7 @@ def _command(experiment: Experiment) -> list[str]:
     }
     packages = ", ".join(f"{name} {v}" for name, v in about.get("packages", {}).items())
     facts["packages"] = packages
-    rows = [{"machine": name, "": "–" if v is None else v} for name, v in facts.items()]
+    rows = [{"machine": name, "": value} for name, value in facts.items()]
     return [
         f"<pre>{escape(str(about.get('command', '')))}</pre>",
         _table(rows, "facts"),
@@ -143,22 +152,13 @@ def _pictures(home: Path, experiment: Experiment, pictures: list[tuple[str, str]
 
 
 def _summary(experiment: Experiment) -> list[str]:
-    found = _speedups(experiment)
     rows = [
         {
-            "": row["series"],
-            "workers": row["workers"],
-            "runs": row["runs"],
-            "median s": _seconds(row["median_seconds"]),
-            "range s": f"{_seconds(row['least_seconds'])} – {_seconds(row['greatest_seconds'])}",
+            **{name: row[name] for name in SPEEDUP_COLUMNS},
             "speed-up": row["no_speedup"] or _with_interval(row, "speedup", 2),
             "efficiency": row["no_speedup"] or _with_interval(row, "efficiency", 3),
-            # a range, if runs were stopped or vary
-            "nodes": " – ".join(
-                f"{n:,}" for n in dict.fromkeys([row["least_nodes"], row["greatest_nodes"]])
-            ),
         }
-        for row in found
+        for row in _speedups(experiment)
     ]
     alike = list(not_told_apart(experiment.series()))
     return [
@@ -192,7 +192,7 @@ def _curves(experiment: Experiment) -> list[str]:
             "": series.name,
             "law": fit.law,
             "parameters (95 % interval)": fit.numbers(4),
-            "rms error of the speed-up": f"{fit.error:.3g}",
+            "rms error of the speed-up": fit.error,
         }
         for series in experiment.series()
         for fit in fits(series)
@@ -214,35 +214,13 @@ def _curves(experiment: Experiment) -> list[str]:
 
 
 def _runs(experiment: Experiment) -> list[str]:
-    rows = [
-        {
-            "run": run.run,
-            "problem": short_name(run.problem) + ("" if run.complete else " (stopped)"),
-            "engine": run.engine,
-            "backend": run.backend,
-            "workers": run.jobs,
-            "depth": run.depth,
-            "wall s": _seconds(run.wall),
-            "CPU s": _seconds(run.cpu),
-            "count": f"{run.count:,}",
-            "subproblems": f"{run.subproblems:,}",
-            "tasks": f"{run.tasks:,}",
-            "rounds": run.rounds,
-            "median task s": _seconds(run.task_median),
-            "99 % s": _seconds(run.task_p99),
-            "longest s": _seconds(run.task_max),
-            "idle": f"{run.idle_share:.1%}",
-            "serial": f"{run.serial_share:.1%}",
-            "peak MB": f"{run.peak_mb:.0f}",
-        }
-        for run in experiment.runs
-    ]
+    runs = [{name: getattr(run, name) for name in RUN_COLUMNS} for run in experiment.runs]
     return [
         "<h2>Runs</h2>",
-        "<p><b>Idle</b> is the share of the workers' time that no task took. <b>Serial</b> is the "
-        "share of the time in which no worker was busy, because the tree was being split or "
-        "results collected.</p>",
-        _table(rows),
+        "<p>Times are in seconds. <b>Idle</b> is the share of the workers' time that no task took. "
+        "<b>Serial</b> is the share of the time in which no worker was busy, because the tree was "
+        "being split or results collected.</p>",
+        _table([{**run, "problem": short_name(run["problem"])} for run in runs]),
     ]
 
 
@@ -261,25 +239,20 @@ def _forecast(found: Forecast) -> list[str]:
                 "run": run.run,
                 "workers": run.jobs,
                 "depth": run.depth,
-                "measured s": _seconds(point.measured),
-                "simulated s": _seconds(again.wall),
+                "measured s": point.measured,
+                "simulated s": again.wall,
                 "error": f"{error:+.1%}",
-                "tasks": f"{run.tasks:,}" if run.complete else "–",
-                "simulated": f"{again.tasks:,}",
+                "tasks": run.tasks if run.complete else None,
+                "simulated": again.tasks,
             }
         )
     curve = [
-        {
-            "workers": f"{run.workers:,}",
-            **_simulated(run),
-            "tasks": f"{run.tasks:,}",
-            "rounds": run.rounds,
-        }
+        {"workers": run.workers, **_simulated(run), "tasks": run.tasks, "rounds": run.rounds}
         for run in (point.simulated for point in found.of("curve"))
     ]
     parts = [
         f"<h2>Forecast: {escape(short_name(found.name))}</h2>",
-        f"<p>{found.nodes:,.0f} nodes, {known}: {_seconds(work)} s of one core. The simulation "
+        f"<p>{found.nodes:,.0f} nodes, {known}: {_shown(work)} s of one core. The simulation "
         f"follows the events of a search on any number of workers.</p>",
         *_assumptions(found),
         "<h3>Beside the measured runs</h3>",
@@ -321,8 +294,7 @@ def _variants(found: Forecast, workers: int) -> list[str]:
     what_if, depths, budgets = (found.of(part, workers) for part in ("what if", "depth", "budget"))
     depth, budget = (min(of, key=lambda p: p.simulated.wall).setting for of in (depths, budgets))
     variants = [
-        {"": p.setting, **_simulated(p.simulated), "tasks": f"{p.simulated.tasks:,}"}
-        for p in what_if
+        {"": p.setting, **_simulated(p.simulated), "tasks": p.simulated.tasks} for p in what_if
     ]
     return [
         f"<h3>{workers:,} workers</h3>",
@@ -337,19 +309,25 @@ def _variants(found: Forecast, workers: int) -> list[str]:
     ]
 
 
-def _simulated(run: Simulated) -> dict[str, str]:
+def _simulated(run: Simulated) -> dict[str, float]:
     """Return the cells of a simulation."""
-    return {"simulated s": _seconds(run.wall), "efficiency": f"{run.efficiency:.3f}"}
+    return {"simulated s": run.wall, "efficiency": run.efficiency}
 
 
 def _table(rows: Sequence[Mapping[str, object]], kind: str = "numbers") -> str:
     """Return a table; its rows, one or more, have the heads of the columns as keys."""
-    lines = [list(rows[0]), *([str(value) for value in row.values()] for row in rows)]
+    heads = [name.replace("_", " ") for name in rows[0]]
+    lines = [heads, *(list(map(_shown, row.values())) for row in rows)]
     return f'<div class="scroll {kind}">{html_table(lines)}</div>'
 
 
-def _seconds(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+def _shown(value: object) -> str:
+    """Return a value as tables show it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _micro(value: float) -> str:

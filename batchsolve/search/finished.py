@@ -49,11 +49,15 @@ class FinishedShare:
         self._open, self._weights, self._searched, self._nodes = np.zeros((4, LEVELS))
         self._left = np.zeros((LEVELS, LEVELS))  # stacks that tasks at a level left at another
         self._count(self._levels(start.stacks), self._sizes(start.stacks), start.weights, 1)
+        self._n_open = len(start)
         self._known_at, self._known = -1.0, 0.0
         self._said: list[tuple[int, float, float]] = []  # nodes, and two estimates of all nodes
 
     def add(self, piece: Piece, outcome: Outcome, searched: Bools, left: Piece) -> None:
         """Add the result of a task: its piece, the stacks it began, and the piece that is left."""
+        self._n_open += len(left) - len(piece)
+        if not self._n_open:
+            return
         at, below = self._levels(piece.stacks), self._levels(left.stacks)
         sizes, sizes_left = self._sizes(piece.stacks), self._sizes(left.stacks)
         new = searched[outcome.parents]
@@ -71,7 +75,7 @@ class FinishedShare:
 
     def by_levels(self, nodes: int) -> float:
         """Return the share of the visited nodes by levels, from 0 to 1."""
-        if not self._open.any():
+        if not self._n_open:
             return 1.0
         if not self._known_at <= nodes < STALE * self._known_at:
             self._known_at, self._known = nodes, nodes / max(1.0, nodes + self._nodes_left(nodes))

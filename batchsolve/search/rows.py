@@ -28,7 +28,7 @@ from batchsolve.search.answers import Answers, OpenRows
 from batchsolve.search.in_order import BlockGoal, BlockTask, WriteTask, work_in_order
 from batchsolve.search.scheduler import Piece, Result, Scheduler, Sizing, nodes_at_once
 from batchsolve.settings import UNLIMITED, SearchSettings
-from batchsolve.workers import Pool, result_seconds
+from batchsolve.workers import Pool
 
 BESIDE_NODES = 5_000  # of a row whose problem is one of many in its block
 FIRST_BLOCK_NODES = 300_000  # before the speed is known; hard blocks of minimal 9×9 grids take half
@@ -271,7 +271,7 @@ def search_rows(
     """
     work = RowWork(choice, settings, read, write, keep, pool.in_process)
     goal = RowGoal(choice, size)
-    sizing = Sizing.of(pool.jobs, result_seconds(pool.backend))
+    sizing = Sizing.of_pool(pool)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits)
 

@@ -39,7 +39,7 @@ from batchsolve.search.scheduler import (
 from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import AUTO, UNLIMITED
 from batchsolve.symmetry.symmetries import Symmetries
-from batchsolve.workers import Done, Pool, attempt, result_seconds
+from batchsolve.workers import Done, Pool, attempt
 
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
@@ -187,8 +187,7 @@ class TreeSearch:
         self._work = TreeWork(engine, problem, render, symmetries)
         self.totals, self.failures = goal.totals, goal.failures
         self._first_budget = first_budget(problem.n_entries)
-        sizing = Sizing.of(pool.jobs, result_seconds(pool.backend))
-        self._scheduler = Scheduler(goal, pool.jobs, settings.budget, self._first_budget, sizing)
+        self._scheduler = Scheduler(goal, pool.jobs, settings.budget, self._first_budget)
         self._scheduler.add(goal.start)
         self._may_go_over, self._successor, self.hint = may_go_over, "", ""
         self._weighing = Weighing.first_of(problem)
@@ -229,6 +228,8 @@ class TreeSearch:
         try:
             yield from self._split()
             scheduler.set_rate()  # the split includes the preparation of the engine
+            if not (goal.enough or scheduler.is_empty):  # small searches need no workers
+                scheduler.sizing = Sizing.of_pool(self._pool)
             while not goal.enough:
                 if self._goes_over():
                     yield from self._begin_again()

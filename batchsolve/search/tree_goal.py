@@ -135,8 +135,8 @@ class TreeGoal:
             if room <= 0:
                 return None
         keep = UNLIMITED if self.collect else 0
-        how = Task.of(piece.stacks, budget=budget, keep=keep, room=room)
-        return piece, replace(how, fineness=piece.fineness)
+        how = {"budget": budget, "keep": keep, "room": room}
+        return piece, Task.of(piece.stacks, fineness=piece.fineness, **how)
 
     def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
         """Add a result to the sums; return the pieces left, or None if it exceeds the limit."""

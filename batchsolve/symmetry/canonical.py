@@ -26,7 +26,7 @@ from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
-from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, RowsDone, shown
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Sums, shown
 from batchsolve.settings import Box, checked_box
 from batchsolve.words import InWords
 
@@ -172,7 +172,7 @@ def _parts(
     problem: GridProblem, grids: Bytes, tell: Callable[[Progress], None]
 ) -> Iterator[CanonicalForms]:
     """Yield the forms of grids, some at a time."""
-    totals = RowsDone()
+    totals = Sums()
     for begin in range(0, max(1, len(grids)), AT_ONCE):
         check_interrupt()
         part = forms_of(problem, grids[begin : begin + AT_ONCE])

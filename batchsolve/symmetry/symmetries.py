@@ -155,7 +155,7 @@ class Symmetries:
         """
         if covers.options.size and covers.options.max() >= self.images.shape[1]:
             raise ProblemError(f"option {covers.options.max()} does not exist in {self!r}")
-        least: Bools = native.least_covers(covers.offsets, covers.options, self.images)
+        least: Bools = native.least_covers((covers.offsets, covers.options), self.images)
         return least.view(np.bool_)
 
 
@@ -222,9 +222,7 @@ def _image(
 
 def kind_of(problem: ExactCover, i: int) -> tuple[int, ...]:
     """Return a key that an item shares with its image."""
-    if i >= problem.n_primary:
-        return ()
-    return (1, 1) if problem.bounds is None else tuple(problem.bounds[i].tolist())
+    return problem.bounds_of(i) if i < problem.n_primary else ()
 
 
 # ---- symmetries of boards -------------------------------------------------------------------

@@ -14,8 +14,8 @@ from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blocks import is_list, is_number, is_text, storage_of
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
+from batchsolve.tables.texts import is_list, is_number, is_text, storage_of
 
 STATUS_TEXTS = pa.array(STATUS_NAMES.tolist())
 
@@ -84,7 +84,7 @@ class Column(NamedTuple):
     name : str
     kind : pyarrow.DataType
     make : callable
-        Makes the column, given the results for the rows of a block; workers call it.
+        Makes the column, given the `RowValues` of a block; workers call it.
     metadata : dict, optional
         The metadata of the field.
     """
@@ -106,8 +106,8 @@ class RowTable:
         The reader of blocks.
     columns : sequence of Column
     found : callable
-        Takes a batch and the answers to it; returns the results that columns are made of, with the
-        rows of the input as ``table``, and their sums as ``sums``.
+        Takes a batch and the answers to it; returns the values that columns are made of, with the
+        rows of the input as ``table``, and their sums as ``sums``: see `RowValues`.
     given : pyarrow.Schema, optional
         The input columns, as they are written; by default those of the reader.
 
@@ -138,8 +138,8 @@ class RowTable:
         return table, found.sums
 
 
-class Answered:
-    """The answers to the rows of a batch, of which columns are made.
+class RowValues:
+    """The values of the new columns of the rows of a batch.
 
     Parameters
     ----------
@@ -213,25 +213,27 @@ def answer_table(
     if files.canonical:
         reader.main.check_has_forms()
     kind = reader.schema.field(reader.column).type
-    as_text = pa.list_(pa.uint8(), reader.main.problem.n_cells) if as_digits else None
+    written_as = grid_type(kind, reader.main.notation.n_digits)
+    if as_digits:
+        written_as = pa.list_(pa.uint8(), reader.main.problem.n_cells)
     columns = [
-        Column("solution", as_text or grid_type(kind, reader.main.notation.n_digits), Solved.grids),
-        Column("status", pa.string(), Solved.statuses),
-        Column("n_solutions", pa.int64(), Solved.counts),
+        Column("solution", written_as, SolvedValues.grids),
+        Column("status", pa.string(), RowValues.statuses),
+        Column("n_solutions", pa.int64(), RowValues.counts),
     ]
     if reader.solution_column is not None:
-        columns.append(Column("agrees", pa.bool_(), Solved.agrees))
-    columns.append(Column("message", pa.string(), Solved.texts))
+        columns.append(Column("agrees", pa.bool_(), SolvedValues.agrees))
+    columns.append(Column("message", pa.string(), RowValues.texts))
     if files.canonical:
-        columns.append(columns[0]._replace(name="canonical", make=Solved.forms))
+        columns.append(columns[0]._replace(name="canonical", make=SolvedValues.forms))
     columns += STATS if files.stats else []
     has_given = reader.solution_column is not None
-    found = partial(Solved, limit, None if as_digits else kind, has_given, files.canonical)
+    found = partial(SolvedValues, limit, None if as_digits else kind, has_given, files.canonical)
     return RowTable(reader, columns, found)
 
 
-class Solved(Answered):
-    """The answers to puzzles.
+class SolvedValues(RowValues):
+    """The values of the new columns of solved puzzles.
 
     Parameters
     ----------
@@ -271,7 +273,7 @@ class Solved(Answered):
 
     @property
     def sums(self) -> RowSums:
-        """See `Answered`."""
+        """See `RowValues`."""
         sums = super().sums
         return sums._replace(counts=sums.counts | {"disagree": self._disagree})
 
@@ -300,7 +302,7 @@ class Solved(Answered):
 
     def _forms_of(self, grids: Grids, is_valid: Bools) -> pa.Array:
         """Return the canonical forms of valid puzzles; add a message if one was not found."""
-        found, forms, why = forms_of_shape(grids, np.flatnonzero(is_valid))
+        found, forms, why = forms_of_shape(grids.shape, grids.puzzles, np.flatnonzero(is_valid))
         has_form = np.zeros(len(is_valid), np.bool_)
         has_form[found] = True
         for row in grids.rows[is_valid & ~has_form].tolist():

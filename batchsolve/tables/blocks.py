@@ -1,12 +1,17 @@
-"""Cutting an input into blocks that end where a record ends, without parsing it.
+"""Blocks of an input: cut where a record ends, without parsing, and parsed by workers.
 
-A block is the input of one task of a worker: about a megabyte of records, and their layout.
+A block is the input of one task of a worker: about a megabyte of records, and their layout. Every
+column of a text format is read as text, because type inference would turn 81 digits into a float.
+Rows that break the format (too many fields, not JSON) keep their place and get a fault, so that
+reports name the right row.
 """
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -15,16 +20,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from batchsolve.core import native
-from batchsolve.errors import InputError, named_errors
-from batchsolve.tables.layouts import MOST_RECORD_BYTES, Layout, Rows
+from batchsolve.errors import InputError, counted, first_line, named_errors
 from batchsolve.tables.places import Facts, facts_of, is_address, open_to_read
 
 if TYPE_CHECKING:
     from batchsolve.tables.sources import Files
 
+JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
+DIGITS = {b"digits": b"1"}  # marks columns of integers of any size, which Arrow has only as text
+BOM = b"\xef\xbb\xbf"
+MOST_RECORD_BYTES = 64 << 20
+_CSV_LIMIT = threading.Lock()
 GATHER_SECONDS = 0.1  # input that arrives slowly is gathered for this time before it is a block
 LAST_BYTES = 500_000  # in two blocks or more of the end of a file, so that workers end together
 LINE_BYTES = 4096  # the tail of a block that is searched first for its last line
@@ -135,6 +145,71 @@ def changed() -> InputError:
     return InputError("was changed while it was read; leave a file alone until the run has ended")
 
 
+Rows = tuple[pa.Table, dict[int, str]]
+"""Consecutive rows of a table; and the faults of those, counted from 0, that break the format."""
+
+
+class RowsError(InputError):
+    """An error in rows of a block that makes the whole block unusable.
+
+    Parameters
+    ----------
+    what : str
+        The fault of the rows.
+    first, last : int
+        Their numbers, counted from 1 in the block.
+    name : str
+        The name of the file in messages.
+    """
+
+    def __init__(self, what: str, first: int, last: int, name: str = "") -> None:
+        super().__init__(what, first, last, name)  # the arguments for unpickling
+        self.what, self.first, self.last, self.name = what, first, last, name
+
+    def __str__(self) -> str:
+        name = f"{self.name}: " if self.name else ""
+        return f"{name}rows {self.first} to {self.last}: {self.what}"
+
+    def of(self, name: str) -> RowsError:
+        """Return the same error with the name of a file."""
+        return RowsError(self.what, self.first, self.last, name)
+
+    def after(self, rows: int) -> RowsError:
+        """Return the same error for a block that follows `rows` rows of its file."""
+        return RowsError(self.what, rows + self.first, rows + self.last, self.name)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout of the records of a file; it can be sent to a worker with every block.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        The columns.
+    parse : callable
+        The function that parses whole records: `lines`, `delimited`, `json_lines`,
+        `checked_table`.
+    delimiter : str
+        That of a CSV table, in which line ends can be quoted; else empty.
+    """
+
+    schema: pa.Schema
+    parse: Callable[[Layout, Any], Rows]
+    delimiter: str = ""
+
+    def rows(self, records: bytes | pa.Table) -> Rows:
+        """Parse records."""
+        return self.parse(self, records)
+
+
+def text_layout(
+    names: Iterable[str], parse: Callable[[Layout, bytes], Rows], delimiter: str = ""
+) -> Layout:
+    """Return the layout of columns of text."""
+    return Layout(pa.schema([(name, pa.string()) for name in names]), parse, delimiter)
+
+
 @dataclass(frozen=True, eq=False)
 class Block:
     """Some consecutive records of one file, not parsed yet.
@@ -174,7 +249,7 @@ class Block:
         """
         records = self.records()
         with named_errors(self.name):
-            return replace(self.layout.rows(records), records=records)
+            return self.layout.rows(records)
 
     def n_rows(self) -> int:
         """Return the number of rows; lines of a table without quoted values are only counted."""
@@ -183,13 +258,16 @@ class Block:
             return len(records)
         is_plain = self.layout.delimiter and not records.startswith(b"\n")
         if not is_plain or any(odd in records for odd in (b'"', b"\r", b"\n\n")):
-            return len(replace(self, data=records).rows().table)
+            return len(replace(self, data=records).rows()[0])
         return records.count(b"\n") + (not records.endswith(b"\n"))
 
     def carried(self) -> Block:
         """Return the block with its records, for workers that do not see this machine's files."""
-        if isinstance(self.data, Span) and is_address(self.data.path):
-            return self
+        is_seen = isinstance(self.data, Span) and is_address(self.data.path)
+        return self if is_seen else self.loaded()
+
+    def loaded(self) -> Block:
+        """Return the block with its unparsed records; raises `InputError` if they lack."""
         return replace(self, data=self.records())
 
     def records(self) -> bytes | pa.Table:
@@ -217,51 +295,6 @@ class Block:
 def numbered(blocks: Iterable[Block], first: int = 0) -> Iterator[Block]:
     """Return blocks, numbered in their order."""
     return (replace(block, number=k) for k, block in enumerate(blocks, first))
-
-
-def one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array; a column of one chunk is not copied."""
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-
-
-def is_list(kind: pa.DataType) -> bool:
-    """Return True for a type of lists, of any or of one length."""
-    types = pa.types
-    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Return True for a type of texts."""
-    types = pa.types
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Return True for a type of numbers."""
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind)
-
-
-def storage_of(kind: pa.DataType) -> pa.DataType:
-    """Return the type of the values of an extension type, such as a tensor; others as they are."""
-    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
-
-
-def with_values(lists: pa.ListArray, values: pa.Array) -> pa.ListArray:
-    """Return lists with other values; null stays null."""
-    offsets = np.zeros(len(lists) + 1, np.int32)
-    np.cumsum(pc.fill_null(pc.list_value_length(lists), 0), out=offsets[1:])
-    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=lists.is_null())
-
-
-def bytes_of(column: pa.Array) -> pa.Buffer:
-    """Return the bytes of texts, one after another."""
-    _, offsets, data = column.buffers()
-    if data is None:
-        return pa.py_buffer(b"")
-    is_large = pa.types.is_large_string(column.type)
-    bounds = np.frombuffer(offsets, np.int64 if is_large else np.int32)
-    begin, end = bounds[column.offset], bounds[column.offset + len(column)]
-    return data.slice(begin, end - begin)
 
 
 def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
@@ -336,11 +369,15 @@ class Stream:
     has_more : callable, optional
         Called with a time of `time.monotonic`: waits until then for more bytes, and returns False
         if none have arrived; then the block ends. By default the stream waits for full blocks.
+    ahead : bytes
+        Bytes that were read already.
 
     Attributes
     ----------
     has_ended : bool
         True if no bytes follow those that `end_by` has found.
+    fills_blocks : bool
+        True to wait for full blocks in any case.
     """
 
     size = sys.maxsize  # unknown
@@ -350,19 +387,29 @@ class Stream:
         stream: Any,
         begin: int = 0,
         old_line_ends: bool = False,
-        has_more: Callable[[float], bool] | None = None,
+        has_more: Callable[[float], bool] = lambda deadline: True,
+        ahead: bytes = b"",
     ) -> None:
         self._stream, self._begin, self._old_line_ends = stream, begin, old_line_ends
         self._has_more = has_more
-        self._read = b""  # from `begin` on
-        self.has_ended = False
+        self._read = ahead  # from `begin` on
+        self.has_ended = self.fills_blocks = False
+
+    def waits(self) -> bool:
+        """Return True if the next line has not arrived yet."""
+        return not (self.has_ended or b"\n" in self._read or self._has_more(0))
+
+    def read_old_line_ends(self) -> None:
+        """Replace carriage returns from now on, and those that were read."""
+        self._old_line_ends, self._read = True, self._read.replace(b"\r", b"\n")
 
     def end_by(self, stop: int) -> int:
         """See `PlainFile`."""
         parts, end = [self._read], self._begin + len(self._read)
-        deadline = None  # set when the first bytes arrive
+        soon = time.monotonic() + GATHER_SECONDS
+        deadline = soon if b"\n" in self._read else None  # else set when the first bytes arrive
         while end < stop and not self.has_ended:
-            if deadline and self._has_more and not self._has_more(deadline):
+            if deadline and not self.fills_blocks and not self._has_more(deadline):
                 break
             data = self._stream.read(stop - end)
             self.has_ended = not data
@@ -370,7 +417,7 @@ class Stream:
             end += len(data)
             deadline = deadline or time.monotonic() + GATHER_SECONDS
         self._read = b"".join(parts)
-        return end
+        return min(end, stop)
 
     def look(self, begin: int, stop: int) -> bytes:
         """See `PlainFile`."""
@@ -463,10 +510,143 @@ def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[
     line_end = data.find(b"\n", begin) + 1
     if most == 1 and line_end and b'"' not in data[begin:line_end]:
         return line_end, False
-    end, quoted = native.record_end(data, begin, ord(delimiter or "\0"), most)
+    end, quoted = native.record_end(
+        np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most
+    )
     return end, quoted
 
 
 def _start_of(record: bytes) -> str:
     """Return the beginning of a record, for messages."""
     return repr(record[:80].decode(errors="replace"))
+
+
+# ---- parsing --------------------------------------------------------------------------------
+
+
+def lines(layout: Layout, data: bytes) -> Rows:
+    """Parse lines of one grid, or of a few fields with blanks between them.
+
+    Comments, which begin with ``#``, and blank lines are dropped. A single column holds whole
+    lines.
+    """
+    found, n = _lines(data), len(layout.schema)
+    if n == 1:
+        return pa.Table.from_arrays([found], schema=layout.schema), {}
+    fields = pc.split_pattern_regex(found, r"\s+")
+    actual = np.asarray(pc.list_value_length(fields))
+    faults = {}
+    if (odd := np.flatnonzero(actual != n)).size:
+        values = fields.to_pylist()
+        for row in odd.tolist():
+            faults[row] = f"{counted(len(values[row]), 'field')} where the first line has {n}"
+            values[row] = (values[row] + [""] * n)[:n]
+        fields = pa.array(values, pa.list_(pa.string()))
+    flat = fields.flatten()
+    columns = [flat.take(np.arange(k, len(flat), n)) for k in range(n)]
+    return pa.Table.from_arrays(columns, schema=layout.schema), faults
+
+
+def lines_of_cells(separator: str, gap: str, layout: Layout, data: bytes) -> Rows:
+    """Parse lines of one grid, whose cells or rows a separator parts; empty cells are blank.
+
+    Cells are joined with a gap between them, which numbers need.
+    """
+    parts = pc.split_pattern(_lines(data, around=" \r"), separator)
+    cells = pc.ascii_trim(parts.flatten(), ' "\t')
+    cells = pc.if_else(pc.equal(cells, ""), ".", cells)
+    joined = pc.binary_join(pa.ListArray.from_arrays(parts.offsets, cells), gap)
+    return pa.Table.from_arrays([joined], schema=layout.schema), {}
+
+
+def _lines(data: bytes, around: str = "") -> pa.Array:
+    """Return the lines of a text, without comments and blank lines.
+
+    Characters around them are trimmed; by default, white space.
+    """
+    check_text(data)
+    bounds = pa.py_buffer(np.array([0, len(data)], np.int32))
+    whole = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
+    found = pc.split_pattern(whole, "\n").values
+    if around:
+        found = pc.utf8_trim(found, around)
+    else:
+        found = (pc.ascii_trim_whitespace if data.isascii() else pc.utf8_trim_whitespace)(found)
+    if b"#" in data:
+        found = pc.replace_substring_regex(found, pattern=r"(^|\s+)#.*", replacement="")
+    return found.filter(pc.greater(pc.binary_length(found), 0))
+
+
+def check_text(data: bytes) -> None:
+    """Raise `UnicodeDecodeError` if bytes are not UTF-8; pyarrow would not say which bytes."""
+    if not data.isascii():
+        data.decode()
+
+
+def delimited(layout: Layout, data: bytes) -> Rows:
+    """Parse records of CSV, TSV and similar formats; skip blank lines."""
+    ragged: list[tuple[int, int, str]] = []
+
+    def keep(row: Any) -> str:
+        ragged.append((row.number - 1, row.actual_columns, row.text))
+        return "skip"
+
+    check_text(data)
+    if not data or (data.isspace() and not data.strip(b"\r\n")):
+        return layout.schema.empty_table(), {}
+    if data.startswith(BOM):  # not the mark of the file, but a character at a block's beginning
+        data = b"\n" + data
+    names = layout.schema.names
+    table = pacsv.read_csv(
+        pa.py_buffer(data),
+        pacsv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
+        pacsv.ParseOptions(
+            delimiter=layout.delimiter, newlines_in_values=b'"' in data, invalid_row_handler=keep
+        ),
+        pacsv.ConvertOptions(column_types=layout.schema),
+    ).combine_chunks()
+    return _with_ragged(table, ragged, layout.delimiter) if ragged else (table, {})
+
+
+def _with_ragged(table: pa.Table, ragged: list[tuple[int, int, str]], delimiter: str) -> Rows:
+    """Put rows with too few or too many fields back into their places."""
+    n_columns = table.num_columns
+    faults = {
+        place: f"{counted(actual, 'field')} where the header has {n_columns}: {text[:200]!r}"
+        for place, actual, text in ragged
+    }
+    records = []
+    for _, _, text in ragged:
+        fields = first_record([text], delimiter)
+        records.append((fields + [""] * n_columns)[:n_columns])
+    values = zip(*records, strict=True)
+    extra = pa.table([pa.array(v, pa.string()) for v in values], table.column_names)
+    places = {place: len(table) + k for k, (place, _, _) in enumerate(ragged)}
+    regular = iter(range(len(table)))
+    n_rows = len(table) + len(extra)
+    order = [places[k] if k in places else next(regular) for k in range(n_rows)]
+    return pa.concat_tables([table, extra]).combine_chunks().take(order), faults
+
+
+def first_record(lines: Iterable[str], delimiter: str) -> list[str]:
+    """Return the fields of the first record; a field may exceed the 128 KiB limit of `csv`."""
+    with _CSV_LIMIT:  # the limit is global, and other code may rely on its value
+        before = csv.field_size_limit(MOST_RECORD_BYTES)
+        try:
+            return next(csv.reader(lines, delimiter=delimiter), [])
+        finally:
+            csv.field_size_limit(before)
+
+
+def checked_table(layout: Layout, table: pa.Table) -> Rows:
+    """Return a table after a check of its text, which Arrow's reader of Parquet does not make."""
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise RowsError(
+            f"the file is damaged, or has text that is not UTF-8 ({first_line(error)}); write it "
+            f"again",
+            1,
+            len(table),
+        ) from error
+    return table, {}

@@ -36,8 +36,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import NO_FORM, AmbiguousNotationError, Form, Signs, Survey, forms
 from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blocks import BlockSize, Boundary, is_list, is_text, storage_of
-from batchsolve.tables.layouts import delimited, lines
+from batchsolve.tables.blocks import BlockSize, Boundary, delimited, lines
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of
 from batchsolve.tables.rule_columns import (
@@ -51,7 +50,15 @@ from batchsolve.tables.rule_columns import (
     RuleColumns,
 )
 from batchsolve.tables.sources import Source, Tables
-from batchsolve.tables.texts import as_text, in_one_line, number_kinds, pencil_marks
+from batchsolve.tables.texts import (
+    as_text,
+    in_one_line,
+    is_list,
+    is_text,
+    number_kinds,
+    pencil_marks,
+    storage_of,
+)
 
 PUZZLE_NAMES = (
     *("puzzle", "puzzles", "quizzes", "quiz", "question", "questions", "grid", "sudoku"),
@@ -219,7 +226,7 @@ class Corpus(Tables):
         n_rows = 0
         for block in self._rest:
             self._kept.append(block)
-            tables.append(block.rows().table)
+            tables.append(block.rows()[0])
             n_rows += len(tables[-1])
             if n_rows >= SAMPLE_ROWS:
                 break
@@ -586,7 +593,7 @@ class Corpus(Tables):
         """Read the whole column in an extra pass to find the symbols of some forms."""
         surveys = {form: Survey(self._blank) for form in some}
         for block in self._blocks_from(Boundary(0, 0)):
-            texts = self._written(block.rows().table)
+            texts = self._written(block.rows()[0])
             codes = forms(texts)
             for form, survey in surveys.items():
                 survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))

@@ -35,15 +35,18 @@ from batchsolve.json_records import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
 from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
 from batchsolve.problems.survey import NO_FORM, forms
-from batchsolve.tables.blocks import never_closed, record_end
-from batchsolve.tables.layouts import (
+from batchsolve.tables.blocks import (
     BOM,
+    JSON_TEXT,
     Layout,
+    Rows,
+    RowsError,
     delimited,
     first_record,
-    json_layout,
     lines,
     lines_of_cells,
+    never_closed,
+    record_end,
     text_layout,
 )
 from batchsolve.tables.places import suffix_of
@@ -158,10 +161,9 @@ def _json_table(data: bytes) -> pa.Table:
         ) from error
     values = _one_grid(values) or values
     records = [value if isinstance(value, dict) else {"puzzle": value} for value in values]
-    if not records:
+    if not any(records):
         raise InputError("is an empty array; expected puzzles, or objects with puzzles")
-    lines = "\n".join(json.dumps(record, ensure_ascii=False) for record in records).encode()
-    return json_layout(lines).rows(lines).table
+    return _of_records(records, _json_schema(records))
 
 
 def _one_grid(values: list[Any]) -> list[Any] | None:
@@ -319,3 +321,98 @@ def looks_like_grid(text: str) -> bool:
         and symbols <= set("0123456789.*_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
         and (len(symbols) > 2 or bool(symbols & set("0.*_")))
     )
+
+
+# ---- JSON lines -----------------------------------------------------------------------------
+
+
+def json_layout(data: bytes) -> Layout:
+    """Choose columns and types from the first lines of a file of JSON objects.
+
+    Values that Arrow has no type for become JSON text in marked columns.
+    """
+    records, why = [], ""
+    for line in data.decode(errors="replace").split("\n"):
+        try:
+            records.append(_json_object(line))
+        except ValueError as error:  # `json_lines` reports it
+            why = why or (line.strip() and f" ({error})")
+    if not any(records):
+        raise InputError(f"no line is a JSON object{why}; expected one on every line")
+    return Layout(_json_schema(records), json_lines)
+
+
+def json_lines(layout: Layout, data: bytes) -> Rows:
+    """Parse JSON objects, one per line, all with the same fields.
+
+    Python parses them one by one: the reader of pyarrow 26 takes a third of the time, but it
+    crashes on some lines that are not JSON, and reads two objects on a line as two lines.
+    """
+    records: list[dict[str, Any]] = []
+    faults: dict[int, str] = {}
+    for line in data.decode().split("\n"):
+        if not line.strip():
+            continue
+        try:
+            record = _json_object(line)
+        except ValueError as error:
+            faults[len(records)] = f"not a JSON object ({error}): {line[:200]!r}"
+            record = {}
+        records.append(record)
+    known = set(layout.schema.names)
+    for number, record in enumerate(records, 1):
+        if extra := record.keys() - known:
+            raise RowsError(
+                f"the field {quoted(sorted(extra)[0])} is new; give every object of the file "
+                f"the same fields",
+                number,
+                number,
+            )
+    return _of_records(records, layout.schema), faults
+
+
+def _json_object(line: str) -> dict[str, Any]:
+    record = loads(line)
+    if not isinstance(record, dict):
+        raise ValueError("another kind of value")
+    return record
+
+
+def _of_records(records: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
+    columns = [_json_column(records, field) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
+    """Choose types; columns that Arrow has no type for become marked columns of JSON text."""
+    fields = []
+    for key in dict.fromkeys(key for record in records for key in record):
+        values = [record.get(key) for record in records]
+        try:
+            kind = pa.array(values).type
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+            kind = None
+        if kind is None or pa.types.is_struct(kind):
+            fields.append(pa.field(key, pa.string(), metadata=JSON_TEXT))
+        else:
+            fields.append(pa.field(key, pa.string() if pa.types.is_null(kind) else kind))
+    return pa.schema(fields)
+
+
+def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
+    values = [record.get(field.name) for record in records]
+    if field.metadata == JSON_TEXT:
+        texts = (None if v is None else json.dumps(v, ensure_ascii=False) for v in values)
+        return pa.array(texts, pa.string())
+    try:
+        column = pa.array(values)
+        if pa.types.is_string(field.type) and not pa.types.is_string(column.type):
+            column.cast(pa.null())  # a number is not text
+        return column.cast(field.type)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        raise RowsError(
+            f"the field {quoted(field.name)} has values of another type than in the first rows "
+            f"({field.type}); give it one type",
+            1,
+            len(records),
+        ) from None

@@ -5,19 +5,20 @@ The columns in which they are written are those that `batchsolve.tables.rule_col
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from math import comb
 from string import ascii_letters, digits
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bytes, Shorts, begins_of
+from batchsolve.arrays import Bytes, Ints, Shorts, begins_of
 from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, prefixed
-from batchsolve.formats.grid_rules import PAIR_SIGNS, STRICT, GridRules
-from batchsolve.problems.rule_arrays import RELATION_NAMES, Given
+from batchsolve.formats.rule_texts import PAIR_SIGNS, STRICT, RuleReader
+from batchsolve.problems.rule_arrays import RELATION_NAMES, OwnRules
 from batchsolve.problems.rules import MOST_SETS, RELATIONS, Rules
 from batchsolve.settings import PuzzleSettings, words_of
 from batchsolve.tables.rule_columns import CAGES, CONSTRAINTS, MARKS, PAIRS, REGIONS, SUMS
@@ -26,30 +27,23 @@ GREATER, PARITY = "greater", "parity"
 KINDS = *(word.removeprefix("all-") for word in STRICT), GREATER, PARITY
 """The kinds of marks. Where one has a word of `STRICT`, the word says that all are shown."""
 
+LINES = THERMO, WHISPER, RENBAN, PALINDROME = "thermo", "whisper", "renban", "palindrome"
+"""The kinds of lines: digits that rise, that differ much, that follow one another in any order, and
+that read the same from both ends. The core numbers them in this order."""
+
+Line = tuple[str, tuple[int, ...]]
+"""One of `LINES`, and the cells from end to end; a thermometer from its least digit."""
+
+Keys = npt.NDArray[np.uint64]
+"""The seed of random numbers, two words."""
+Texts = dict[str, npt.NDArray[np.object_]]
+"""The texts of columns, by name."""
+
 _USUAL_LINE = (3, 5)  # cells
 _GAPS = range(2, 10)  # the differences that a whisper can have
 _MOST_RENBAN = 9  # cells; rules of pairs say how far apart digits are
 _LABELS = ascii_letters[26:] + ascii_letters[:26] + digits
 _SIGNS = {relation: sign for sign, relation in PAIR_SIGNS.items()}
-
-
-class Drawn(NamedTuple):
-    """The rules that are drawn for some rows.
-
-    Attributes
-    ----------
-    given : Given
-        All but the lines.
-    lines : list of lists of Line
-        The lines of each row; no list if none are wanted.
-    """
-
-    given: Given
-    lines: list[list[Line]]
-
-    def take(self, rows: Numbers) -> Drawn:
-        """Return the rules of these rows."""
-        return Drawn(self.given.take(rows), [self.lines[k] for k in rows if self.lines])
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +96,7 @@ class DrawnRules:
             ):
                 raise InputError(f"no cages of {least} to {most} cells for {n} digits")
         if wanted.cage_layout is not None:
-            layout, cages = _read_layout(wanted.cage_layout, n)
-            rules += replace(rules, houses=tuple(cages.houses), groups=tuple(cages.groups))
+            layout, rules = _with_layout(wanted.cage_layout, rules)
         lines = None if wanted.lines is None else _checked_lines(wanted.lines, wanted.line_cells, n)
         return cls(rules, wanted.jigsaw, wanted.cages, layout, kinds, lines)
 
@@ -122,9 +115,9 @@ class DrawnRules:
         there[CONSTRAINTS] = self.lines is not None
         return tuple(name for name, is_there in there.items() if is_there)
 
-    def regions(self, keys: Keys, rows: Numbers, attempts: Numbers) -> Given:
+    def regions(self, keys: Keys, rows: Ints, attempts: Ints) -> OwnRules:
         """Return the rules of rows before they have solutions: their regions."""
-        given = Given.blank(len(rows))
+        given = OwnRules.blank(len(rows))
         if not self.has_regions:
             return given
         regions = native.draw_regions(keys, rows, attempts, self.rules.n_digits)
@@ -132,13 +125,13 @@ class DrawnRules:
 
     def drawn(
         self,
-        given: Given,
+        given: OwnRules,
         keys: tuple[Keys, Keys],
-        rows: Numbers,
-        attempts: Numbers,
+        rows: Ints,
+        attempts: Ints,
         solutions: Bytes,
-    ) -> Drawn:
-        """Return the rules of rows, given their regions and solutions.
+    ) -> tuple[OwnRules, Texts]:
+        """Return the rules of rows and the texts of their columns, given regions and solutions.
 
         The keys are those of cages and of lines.
         """
@@ -159,16 +152,15 @@ class DrawnRules:
                 pairs_of=np.arange(len(rows) + 1) * joined.shape[1], pairs=joined.reshape(-1, 3)
             )
         if self.lines is None:
-            return Drawn(given, [])
+            return given, self.texts(given)
+        kinds, sizes = self.lines
+        numbers = np.array([LINES.index(kind) for kind in kinds], np.uint8)
         gap = _gap_of(self.rules.n_digits)
-        return Drawn(given, random_lines(keys[1], rows, attempts, solutions, *self.lines, gap))
-
-    def whole(self, drawn: Drawn) -> Given:
-        """Return all rules of rows, as they are searched."""
-        if not drawn.lines:
-            return drawn.given
-        each = [_rules_of(lines, self.rules) for lines in drawn.lines]
-        return drawn.given.with_more(Given.of(each, np.empty((len(each), 0), np.uint8)))
+        found = native.draw_lines(keys[1], rows, attempts, solutions, numbers, *sizes, gap)
+        lines = [[(LINES[kind], cells) for kind, cells in some] for some in found]
+        each = [_rules_of(some, self.rules) for some in lines]
+        own = OwnRules.of(each, given.regions[:, :0]) if each else OwnRules.blank(0)
+        return given.with_more(own), self.texts(given, lines)
 
     def _pairs(self, kind: str, solutions: Bytes) -> Shorts:
         """Return the relations of all neighbours, shape (n, n_pairs, 3)."""
@@ -193,9 +185,9 @@ class DrawnRules:
             pairs[:, :, 2] = table[one, other]
         return pairs
 
-    def texts(self, drawn: Drawn) -> dict[str, list[str]]:
-        """Return the texts of the columns of rows with these rules."""
-        n, given = self.rules.n_digits, drawn.given
+    def texts(self, given: OwnRules, lines: Sequence[list[Line]] = ()) -> Texts:
+        """Return the texts of the columns of rows with these rules and lines."""
+        n = self.rules.n_digits
         found: dict[str, list[str]] = {}
         if self.has_regions:
             found[REGIONS] = [_joined(row, _LABELS[:n]) for row in given.regions.tolist()]
@@ -206,34 +198,35 @@ class DrawnRules:
         if PAIRS in self.names:
             found[PAIRS] = self._pair_texts(given)
         if self.lines is not None:
-            found[CONSTRAINTS] = _line_texts(drawn.lines, self.rules)
-        return found
+            found[CONSTRAINTS] = _line_texts(lines, self.rules)
+        return {name: np.array(texts, object) for name, texts in found.items()}
 
-    def _pair_texts(self, given: Given) -> list[str]:
+    def _pair_texts(self, given: OwnRules) -> list[str]:
         """Return the pairs of each row that have a sign, behind the words that hold."""
         words = [word for kind in self.kinds if (word := f"all-{kind}") in STRICT]
         names = [self.rules.cell_name(cell) for cell in range(self.rules.n_cells)]
         signs = [_SIGNS.get(name, "") for name in RELATION_NAMES]
         texts = []
-        for row in given.pairs.reshape(len(given.pairs_of) - 1, -1, 3).tolist():
+        for first, last in pairwise(given.pairs_of.tolist()):
+            row = given.pairs[first:last].tolist()
             shown = (names[a] + signs[kind] + names[b] for a, b, kind in row if signs[kind])
             texts.append(" ".join([*words, *shown]))
         return texts
 
 
-def _read_layout(text: str, n: int) -> tuple[npt.NDArray[np.int16], GridRules]:
-    """Return the cage of every cell of a layout, or -1; and the cages as houses and groups."""
-    rules = GridRules(n)
+def _with_layout(text: str, rules: Rules) -> tuple[npt.NDArray[np.int16], Rules]:
+    """Return the cage of every cell of a layout, or -1; and rules with cages without a sum."""
+    said = RuleReader(rules.n_digits)
     with prefixed("a layout of cages", InputError, ProblemError):
-        labels = rules.labels(text)
+        labels = said.labels(text)
         numbers: dict[str, int] = {}
         cages = [-1 if x == "." else numbers.setdefault(x, len(numbers)) for x in labels]
         for cage in range(len(numbers)):
-            rules.cage(tuple(cell for cell, c in enumerate(cages) if c == cage), None)
-    return np.array(cages, np.int16), rules
+            said.cage(tuple(cell for cell, c in enumerate(cages) if c == cage), None)
+    return np.array(cages, np.int16), said.on(rules)
 
 
-def _with_cages(given: Given, cages: npt.NDArray[np.int16], solutions: Bytes) -> Given:
+def _with_cages(given: OwnRules, cages: npt.NDArray[np.int16], solutions: Bytes) -> OwnRules:
     """Add cages with the sums of solutions, those of a row in the order of their first cells."""
     row, cell = np.nonzero(cages >= 0)
     width = cages.shape[1]
@@ -252,10 +245,10 @@ def _with_cages(given: Given, cages: npt.NDArray[np.int16], solutions: Bytes) ->
     )
 
 
-def _cage_texts(given: Given, n_cells: int) -> tuple[list[str], list[str]]:
+def _cage_texts(given: OwnRules, n_cells: int) -> tuple[list[str], list[str]]:
     """Return the label of every cell, and the sums, of the cages of each row."""
     cages, sums = [], []
-    for first, last in zip(given.cages_of[:-1].tolist(), given.cages_of[1:].tolist(), strict=True):
+    for first, last in pairwise(given.cages_of.tolist()):
         is_short = last - first <= len(_LABELS)
         names = _LABELS if is_short else [str(k) for k in range(1, last - first + 1)]
         labels = ["."] * n_cells
@@ -290,7 +283,7 @@ def _gap_of(n: int) -> int:
 
 def _rules_of(lines: list[Line], base: Rules) -> Rules:
     """Return the rules of the lines of a row."""
-    said = GridRules(base.n_digits)
+    said = RuleReader(base.n_digits)
     for kind, cells in lines:
         if kind == RENBAN:
             said.renban(cells)
@@ -301,7 +294,7 @@ def _rules_of(lines: list[Line], base: Rules) -> Rules:
     return said.on(Rules(base.n_digits, base.places, ()))
 
 
-def _line_texts(drawn: list[list[Line]], rules: Rules) -> list[str]:
+def _line_texts(drawn: Sequence[list[Line]], rules: Rules) -> list[str]:
     """Return the lines of each row as a constraint string; see `read_constraints`."""
     n, begins = rules.n_digits, {kind: f".{kind.capitalize()}" for kind in LINES}
     begins[WHISPER] += f"~{_gap_of(n)}"
@@ -316,54 +309,3 @@ def _line_texts(drawn: list[list[Line]], rules: Rules) -> list[str]:
 
 def _joined(numbers: list[int], names: str) -> str:
     return "".join([names[k] for k in numbers])
-
-
-# ---- random lines ---------------------------------------------------------------------------
-
-Keys = npt.NDArray[np.uint64]
-Numbers = npt.NDArray[np.int64]
-
-
-LINES = THERMO, WHISPER, RENBAN, PALINDROME = "thermo", "whisper", "renban", "palindrome"
-"""The kinds: digits that rise, that differ much, that follow one another in any order, and that
-read the same from both ends."""
-
-Line = tuple[str, tuple[int, ...]]
-"""One of `LINES`, and the cells from end to end; a thermometer from its least digit."""
-
-
-def random_lines(
-    keys: Keys,
-    rows: Numbers,
-    attempts: Numbers,
-    solutions: npt.NDArray[np.uint8],
-    kinds: tuple[str, ...],
-    sizes: tuple[int, int],
-    gap: int,
-) -> list[list[Line]]:
-    """Draw lines for each row, as many as fit.
-
-    Parameters
-    ----------
-    keys : ndarray of uint64, shape (2,)
-        The seed of the random numbers.
-    rows, attempts : ndarray of int64
-        The number of each row, and that of the attempt at it.
-    solutions : ndarray of uint8, shape (n_rows, n²)
-    kinds : tuple of str
-        Some of `LINES`.
-    sizes : (int, int)
-        The bounds of the number of cells; the upper one is n at most, and those of a renban are
-        fewer than n.
-    gap : int
-        The least difference of neighbours in whispers.
-
-    Examples
-    --------
-    >>> solutions, keys = np.array([[1, 2, 2, 1]], np.uint8), np.array([1, 2], np.uint64)
-    >>> random_lines(keys, np.arange(1), np.zeros(1, int), solutions, ("palindrome",), (2, 2), 2)
-    [[('palindrome', (2, 1)), ('palindrome', (3, 0))]]
-    """
-    numbers = np.array([LINES.index(kind) for kind in kinds], np.uint8)
-    drawn = native.draw_lines(keys, rows, attempts, solutions, numbers, *sizes, gap)
-    return [[(LINES[kind], cells) for kind, cells in lines] for lines in drawn]

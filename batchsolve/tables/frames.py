@@ -18,10 +18,9 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, first_line, quoted, shortened, wrong_kind
 from batchsolve.settings import each_of, path_of
-from batchsolve.tables.blocks import is_list
 from batchsolve.tables.places import files_of
 from batchsolve.tables.sources import TableSource
-from batchsolve.tables.texts import check_holds_texts, no_grids
+from batchsolve.tables.texts import check_holds_texts, is_list, no_grids
 
 CONVERT = "convert it, or leave it out"
 

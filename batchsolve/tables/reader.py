@@ -231,8 +231,8 @@ class Shape:
                     faults.setdefault(row, why)
 
 
-def forms_of_shape(grids: Grids, places: Ints) -> tuple[Ints, Bytes, str]:
-    """Return the canonical forms of the valid grids at some places.
+def forms_of_shape(shape: Shape, cells: Bytes, places: Ints) -> tuple[Ints, Bytes, str]:
+    """Return the canonical forms of the valid grids of a shape at some places.
 
     Returns
     -------
@@ -243,10 +243,10 @@ def forms_of_shape(grids: Grids, places: Ints) -> tuple[Ints, Bytes, str]:
         The reason why the form of the others was not found.
     """
     try:
-        check_shape(grids.shape.problem)
+        check_shape(shape.problem)
     except ProblemError as error:
-        return places[:0], grids.puzzles[:0], str(error)
-    forms = forms_of(grids.shape.problem, grids.puzzles[places])
+        return places[:0], cells[:0], str(error)
+    forms = forms_of(shape.problem, cells[places])
     return places[forms.found], forms.grids[forms.found], NO_ROOM
 
 
@@ -275,17 +275,14 @@ class Batch:
         The grids of the rows, shape by shape; every row is in one of these.
     faults : dict of int to str
         The faults of malformed rows.
-    number : int
-        The number of the block in the output.
-    records : bytes or pyarrow.Table
-        The records that were parsed.
+    block : Block or None
+        The block, with its records; None for grids in memory.
     """
 
     table: pa.Table
     grids: list[Grids]
     faults: dict[int, str]
-    number: int = 0
-    records: bytes | pa.Table = b""
+    block: Block | None = None
 
     def __len__(self) -> int:
         return sum(len(grids.rows) for grids in self.grids)
@@ -433,8 +430,8 @@ class Reader:
             If the block is not UTF-8 text; a `RowsError` if its JSON objects have other fields than
             the first ones of the file.
         """
-        rows = block.rows()
-        table, faults = rows.table, dict(rows.faults)
+        block = block.loaded()
+        table, faults = block.rows()
         if self._are_blank:
             usual = self.main.rules.n_digits
             table = table.append_column(self.column, blank_grids(table, self.sizing, usual))
@@ -449,7 +446,7 @@ class Reader:
             table = with_numbers(table, self.numbers)
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
-        return Batch(table, grids, faults, block.number, rows.records)
+        return Batch(table, grids, faults, block)
 
     def _grids(self, texts: Texts, faults: dict[int, str]) -> list[Grids]:
         """Return the grids of a block, shape by shape; add the faults of malformed rows."""

@@ -10,7 +10,7 @@ runs.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.core import native
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS
-from batchsolve.tables.answers import RowSums, Solved
+from batchsolve.tables.answers import RowSums, SolvedValues
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.reader import Batch, Grids, Reader, forms_of_shape
 
@@ -114,96 +114,16 @@ def _empty_table(slots: int) -> tuple[Words, Ints]:
 
 
 class RowKeys(NamedTuple):
-    """The keys of the rows of a block.
-
-    Attributes
-    ----------
-    keys : ndarray of uint64, shape (n, 2)
-    is_valid : ndarray of bool, shape (n,)
-        True for valid rows; the keys of others mean nothing.
-    n_undecided : int
-        Valid rows whose wanted canonical form was not found: their keys are those of the puzzles
-        themselves.
-    solutions : ndarray of uint64, shape (n,)
-        The keys of given solutions, 0 for rows without one.
-    """
-
-    keys: Words
-    is_valid: Bools
-    n_undecided: int
-    solutions: Words
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return len(self.is_valid)
-
-
-def row_keys(
-    reader: Reader, up_to_symmetry: bool, with_solutions: bool, secret: bytes, block: Block
-) -> RowKeys:
-    """Return the keys of the rows of a block.
-
-    Parameters
-    ----------
-    reader : Reader
-    up_to_symmetry : bool
-        Give all puzzles of an orbit the same key.
-    with_solutions : bool
-        Return the keys of given solutions, too.
-    secret : bytes
-        A random text, from which the factors of hashes come.
-    block : Block
-    """
-    batch = reader.read(block)
-    counted = batch.first_clashes() < 0
-    keys, n_undecided = np.zeros((len(batch), 2), np.uint64), 0
-    solutions = np.zeros(len(batch), np.uint64)
-    for grids in batch.grids:
-        puzzles, shape = grids.puzzles, grids.shape
-        if up_to_symmetry:
-            places = np.flatnonzero(counted[grids.rows])
-            found, forms, _ = forms_of_shape(grids, places)
-            # a puzzle whose form was not found is not the form of another puzzle
-            puzzles[found] = forms
-            n_undecided += len(places) - len(found)
-        digits = shape.rules.key_digits(puzzles, grids.own)
-        kind = shape.problem.fingerprint, shape.rules.names  # equal puzzles have the same
-        keys[grids.rows] = grid_keys(secret, kind, digits)
-        if with_solutions:
-            solutions[grids.rows] = _solution_keys(grids, up_to_symmetry, secret)
-    return RowKeys(keys, counted, n_undecided, solutions)
-
-
-def _solution_keys(grids: Grids, up_to_symmetry: bool, secret: bytes) -> Words:
-    """Return the keys of the given solutions of grids, 0 where there is none."""
-    assert grids.given is not None
-    keys = np.zeros(len(grids.rows), np.uint64)
-    is_full = (grids.given > 0).all(axis=1)
-    places = np.flatnonzero(is_full)
-    solutions = grids.given[places]
-    if up_to_symmetry:
-        is_right = grids.shape.problem.first_clashes(solutions) < 0
-        places, solutions = places[is_right], solutions[is_right]
-        solved = replace(grids, puzzles=solutions)
-        found, forms, _ = forms_of_shape(solved, np.arange(len(places)))
-        solutions[found] = forms
-    keys[places] = grid_keys(secret, ("solution", solutions.shape[1]), solutions)[:, 0]
-    return keys
-
-
-class Compared(NamedTuple):
-    """The solved rows of a block, as they are compared with others.
+    """The keys of the rows of a block, as they are compared with others.
 
     Attributes
     ----------
     n_rows : int
     sums : RowSums
-        Those of solved rows, with ``undecided`` rows, whose canonical form was not found: they are
-        compared as they are written.
+        With ``undecided`` rows, whose canonical form was not found: they are compared as they are
+        written.
     keys : dict of str to (ndarray of uint64, shape (n, 2), ndarray of bool, shape (n,))
-        The keys of the ``puzzle`` and of the ``solution`` of each row, as they are written and
-        (``puzzle_up_to_symmetry``) up to symmetry, and True for the rows that have one.
+        Keys of each row by their names, such as `KEYS`, and True for the rows that have one.
     """
 
     n_rows: int
@@ -211,8 +131,79 @@ class Compared(NamedTuple):
     keys: dict[str, tuple[Words, Bools]]
 
 
-def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> Compared:
-    """Return the keys of the puzzles and of the solutions of rows.
+def row_keys(
+    reader: Reader, up_to_symmetry: bool, with_solutions: bool, secret: bytes, block: Block
+) -> RowKeys:
+    """Return the keys ``puzzle`` and ``solution`` of the rows of a block, which are not solved.
+
+    The sums are ``invalid`` and ``undecided`` rows.
+
+    Parameters
+    ----------
+    reader : Reader
+    up_to_symmetry : bool
+        Give all puzzles of an orbit, and all solutions, the same key.
+    with_solutions : bool
+        Return the keys of given solutions, too.
+    secret : bytes
+        A random text, from which the factors of hashes come.
+    block : Block
+    """
+    batch = reader.read(block)
+    keys = {name: _no_keys(len(batch)) for name in ("puzzle", "solution")}
+    is_valid = batch.first_clashes() < 0
+    counts = {"invalid": int(np.count_nonzero(~is_valid)), "undecided": 0}
+    for grids in batch.grids:
+        rows, given = grids.rows, grids.given
+        each: list[tuple[str, Bytes, Bools]] = [("puzzle", grids.puzzles, is_valid[rows])]
+        if with_solutions:
+            assert given is not None
+            has = np.asarray((given > 0).all(axis=1))
+            if up_to_symmetry:
+                has &= grids.shape.problem.first_clashes(given) < 0
+            each.append(("solution", given, has))
+        for name, cells, has in each:
+            if up_to_symmetry:
+                cells, n_without = _with_forms(grids, cells, np.flatnonzero(has))
+                counts["undecided"] += n_without * (name == "puzzle")
+            keys[name][0][rows] = _KEYS_OF[name](secret, grids, cells)
+            keys[name][1][rows] = has
+    return RowKeys(len(batch), RowSums(counts), keys)
+
+
+def _no_keys(n: int) -> tuple[Words, Bools]:
+    return np.zeros((n, 2), np.uint64), np.zeros(n, np.bool_)
+
+
+def _with_forms(grids: Grids, cells: Bytes, places: Ints) -> tuple[Bytes, int]:
+    """Return grids with the canonical forms of some, and how many of these have none.
+
+    A puzzle whose form was not found is not the form of another puzzle.
+    """
+    if grids.shape.rules.names:
+        return cells, len(places)
+    found, forms, _ = forms_of_shape(grids.shape, cells, places)
+    cells = cells.copy()
+    cells[found] = forms
+    return cells, len(places) - len(found)
+
+
+def _puzzle_keys(secret: bytes, grids: Grids, puzzles: Bytes) -> Words:
+    rules = grids.shape.rules
+    kind = grids.shape.problem.fingerprint, rules.names  # equal puzzles have the same
+    return grid_keys(secret, kind, rules.key_digits(puzzles, grids.own))
+
+
+def _solution_keys(secret: bytes, grids: Grids, solutions: Bytes) -> Words:
+    return grid_keys(secret, ("solution", solutions.shape[1]), solutions)
+
+
+_KEYS_OF: dict[str, Callable[[bytes, Grids, Bytes], Words]]
+_KEYS_OF = {"puzzle": _puzzle_keys, "solution": _solution_keys}
+
+
+def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> RowKeys:
+    """Return the keys of the puzzles and of the solutions of solved rows: `KEYS`.
 
     Parameters
     ----------
@@ -224,12 +215,12 @@ def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> 
     batch : Batch
     answers : Answers
     """
-    solved = Solved(PROVES_UNIQUENESS, None, has_given, False, batch, answers)
+    solved = SolvedValues(PROVES_UNIQUENESS, None, has_given, False, batch, answers)
     n, is_unique = len(batch), solved.status == Status.UNIQUE
-    keys = {name: (np.zeros((n, 2), np.uint64), np.zeros(n, np.bool_)) for name in KEYS}
+    keys = {name: _no_keys(n) for name in KEYS}
     n_undecided = 0
     for grids, (digits, places, _) in zip(batch.grids, solved.solved, strict=True):
-        rows, own, rules = grids.rows, grids.own, grids.shape.rules
+        rows = grids.rows
         solution = np.zeros_like(grids.puzzles)
         solution[places] = digits
         solution[~is_unique[rows]] = 0
@@ -237,24 +228,14 @@ def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> 
             right = ~is_unique[rows]
             right[right] = batch.check(rows[right])
             solution[right] = grids.given[right]
-        kind = grids.shape.problem.fingerprint, rules.names
-        is_valid, has_solution = solved.status[rows] != Status.INVALID, solution.any(axis=1)
         for name, cells, has in (
-            ("puzzle", grids.puzzles, is_valid),
-            ("solution", solution, has_solution),
+            ("puzzle", grids.puzzles, solved.status[rows] != Status.INVALID),
+            ("solution", solution, solution.any(axis=1)),
         ):
-            forms = cells.copy()
-            of = np.flatnonzero(has)
-            if not rules.names:
-                found, least, _ = forms_of_shape(replace(grids, puzzles=cells), of)
-                forms[found] = least
-            else:
-                found = of[:0]
-            n_undecided += (len(of) - len(found)) * (name == "puzzle")
+            forms, n_without = _with_forms(grids, cells, np.flatnonzero(has))
+            n_undecided += n_without * (name == "puzzle")
             for which, those in ((name, cells), (f"{name}{FORM}", forms)):
-                said = rules.key_digits(those, own) if name == "puzzle" else those
-                what = kind if name == "puzzle" else (name, cells.shape[1])
-                keys[which][0][rows] = grid_keys(secret, what, said)
+                keys[which][0][rows] = _KEYS_OF[name](secret, grids, those)
                 keys[which][1][rows] = has
     sums = solved.sums
-    return Compared(n, sums._replace(counts=sums.counts | {"undecided": n_undecided}), keys)
+    return RowKeys(n, sums._replace(counts=sums.counts | {"undecided": n_undecided}), keys)

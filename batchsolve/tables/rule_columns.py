@@ -21,8 +21,8 @@ from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, malformed
 from batchsolve.formats.constraint_strings import read_constraints, read_sumocue
 from batchsolve.formats.f_puzzles import read_f_puzzle
-from batchsolve.formats.grid_rules import (
-    GridRules,
+from batchsolve.formats.rule_texts import (
+    RuleReader,
     read_cages,
     read_marks,
     read_pairs,
@@ -30,7 +30,7 @@ from batchsolve.formats.grid_rules import (
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
 from batchsolve.problems.overlaps import drawn_labels
-from batchsolve.problems.rule_arrays import NO_SUM, Given
+from batchsolve.problems.rule_arrays import NO_SUM, OwnRules
 from batchsolve.problems.rules import Rules, houses_of, layout, n_regions, regions_of
 from batchsolve.problems.variant import Variant, Variants, grid_problem, grid_rules
 
@@ -111,13 +111,7 @@ class RuleColumns:
         except InputError:
             if not {REGIONS, CONSTRAINTS}.intersection(self.names):
                 raise
-            return Variant(self._rules(self.rules, has_boxes=False))
-
-    def _rules(
-        self, rules: str | None, regions: str | None = None, has_boxes: bool = True
-    ) -> Rules:
-        """Return the rules of a row with these names and regions."""
-        return grid_rules(self.n_digits, self.box, rules, regions, has_boxes, self.drawing)
+            return Variant(self.base(has_regions=True))
 
     def problem(self, rules: str = "", regions: str | None = None) -> GridProblem:
         """Return the problem of rows with these rules, and regions, of their own."""
@@ -170,13 +164,13 @@ class RuleColumns:
             return self.problem(rules)
         if (regions[rows] == regions[rows[0]]).all():
             return self.problem(rules, columns[REGIONS][int(rows[0])].as_py())
-        given = Given.blank(len(regions))._replace(regions=_filled(regions, rows))
+        given = OwnRules.blank(len(regions))._replace(regions=_filled(regions, rows))
         return Variants(self.base(rules, has_regions=True), given)
 
     def base(
         self,
         rules: str = "",
-        said: GridRules | None = None,
+        said: RuleReader | None = None,
         text: str | None = None,
         has_regions: bool = False,
     ) -> Rules:
@@ -186,7 +180,7 @@ class RuleColumns:
         ----------
         rules : str
             The named rules of the rows.
-        said : GridRules, optional
+        said : RuleReader, optional
             Its names hold, too.
         text : str, optional
             The regions of all of them.
@@ -198,7 +192,7 @@ class RuleColumns:
         names = self._all(rules, *(said.names if said else ()))
         regions = None if has_regions else text or self.regions
         has_boxes = not has_regions and (said is None or said.has_boxes)
-        return self._rules(names, regions, has_boxes)
+        return grid_rules(self.n_digits, self.box, names, regions, has_boxes, self.drawing)
 
     def _parts_of_own(
         self,
@@ -240,7 +234,7 @@ class RuleColumns:
         return parts + [_part_of(shared, each, regions) for shared, each in alike.items()]
 
 
-def _simple_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[Given, Bools]:
+def _simple_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[OwnRules, Bools]:
     """Return the cages of some rows of a block; True for each row that is read.
 
     The core reads those where each label is one character. Other rows are written in another way,
@@ -263,9 +257,9 @@ def _simple_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[
     """
     is_wanted = np.zeros(len(cages), np.uint8)
     is_wanted[rows] = 1
-    found = native.read_cages(*buffers(cages), *buffers(sums), n, is_wanted, NO_SUM)
+    found = native.read_cages(buffers(cages), buffers(sums), n, is_wanted, NO_SUM)
     cages_of, totals, (cells_of, cells), is_read = found
-    given = Given.blank(len(cages))._replace(
+    given = OwnRules.blank(len(cages))._replace(
         cages_of=cages_of, totals=totals, cells_of=cells_of, cage_cells=cells
     )
     return given, is_read.view(np.bool_)
@@ -292,7 +286,7 @@ def _are_there(columns: dict[str, pa.Array], names: Sequence[str], n: int) -> Bo
     are_there = np.zeros(n, np.bool_)
     for name in names:
         if name in columns:
-            _, offsets = buffers(columns[name])
+            offsets, _ = buffers(columns[name])
             are_there |= np.diff(offsets) > 0
     return are_there
 
@@ -320,8 +314,8 @@ def _column_named(name: str) -> AbstractContextManager[None]:
 
 
 @lru_cache(maxsize=4096)
-def own_rules(n: int, texts: tuple[str, ...], drawing: str = "") -> GridRules:
-    """Return the rules of a row, given the texts of the columns `OWN`; see `GridRules`.
+def own_rules(n: int, texts: tuple[str, ...], drawing: str = "") -> RuleReader:
+    """Return the rules of a row, given the texts of the columns `OWN`; see `RuleReader`.
 
     Raises
     ------
@@ -333,7 +327,7 @@ def own_rules(n: int, texts: tuple[str, ...], drawing: str = "") -> GridRules:
     >>> own_rules(2, ("AA..", "A=3", "", "r1c1<r1c2", "")).pairs
     [(0, 1, 'less')]
     """
-    rules = GridRules(n, drawing)
+    rules = RuleReader(n, drawing)
     cages, sums, marks, pairs, constraints = map(str.strip, texts)
     if cages or sums:
         with _column_named(CAGES):
@@ -386,7 +380,7 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
     """
     has_all = len(rows) == len(column)
     texts = column if has_all else column.take(pa.array(rows))
-    regions, wrong = native.number_regions(*buffers(texts), n)
+    regions, wrong = native.number_regions(buffers(texts), n)
     for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
         regions[place] = _NONE
         with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):

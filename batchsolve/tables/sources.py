@@ -5,7 +5,6 @@ The formats are CSV, TSV, Parquet, JSON lines and plain text; text formats can b
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import select
@@ -17,37 +16,41 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate, chain
 from queue import SimpleQueue
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.errors import (
     InputError,
+    kind_of,
     listed,
     named_errors,
+    not_text,
     quoted,
     repeated,
     shortened,
 )
-from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import is_grid
 from batchsolve.formats.packed import compression_of, unpacked
 from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
-    GATHER_SECONDS,
+    BOM,
+    MOST_RECORD_BYTES,
     TASKS,
     Block,
     BlockSize,
     Boundary,
+    Layout,
     PlainFile,
     Stream,
+    checked_table,
     cut,
     slice_of,
 )
-from batchsolve.tables.layouts import BOM, MOST_RECORD_BYTES, Layout, checked_table
 from batchsolve.tables.places import (
     check_announced,
     exists,
@@ -85,24 +88,30 @@ def open_source(path: str) -> Source:
     if path != "-" and not is_address(path) and not os.path.exists(path) and is_grid(path):
         return TableSource(pa.table({"puzzle": [path]}), "the grid")
     with named_errors(name_of(path)), ExitStack() as opened:
-        stream = _open_stream(path)
-        if path != "-":
-            opened.callback(stream.close)
-        is_standard = isinstance(stream, _StandardInput)
-        head = stream.head() if is_standard else stream.read(detection.HEAD_BYTES)
+        if path == "-":
+            file, ahead = _standard_input()
+            stream = Stream(file, has_more=partial(_arrives, file), ahead=ahead)
+        else:
+            file = opened.enter_context(_open_file(path))
+            stream = Stream(file)
+        head = _head_of(stream)
         text = head.removeprefix(BOM)
         if not text or text.isspace():
             raise InputError("is empty; expected puzzles, one a line, or a table with a header")
         if head.startswith(b"PAR1"):
-            is_read = path == "-" or isinstance(stream, zipfile.ZipExtFile)
-            return ParquetSource.of(path, head + stream.read() if is_read else b"")
-        table = detection.read_document(suffix_of(path), text, lambda: head + stream.read())
+            is_read = path == "-" or isinstance(file, zipfile.ZipExtFile)
+            return ParquetSource.of(path, head + file.read() if is_read else b"")
+        table = detection.read_document(suffix_of(path), text, lambda: head + file.read())
         if table is not None:
             return TableSource(table, path)
         if _is_wide(head) or (kind_of(head) and not _is_text(head)):
             what = not_text(head, ", but a binary file")
             raise InputError(f"{what}; expected CSV, TSV, Parquet, JSON lines or text")
-        return TextSource.of(path, _with_first_line(head, stream), stream)
+        is_packed = isinstance(file, pa.CompressedInputStream | zipfile.ZipExtFile)
+        length = None if path == "-" or is_packed else facts_of(path).size
+        if length is not None:
+            check_announced(path, length)
+        return TextSource.of(path, length, _with_first_line(head, stream), stream)
 
 
 def source_of(path: str, data: bytes) -> Source:
@@ -113,10 +122,9 @@ def source_of(path: str, data: bytes) -> Source:
     table = detection.read_document(suffix_of(path), text, lambda: data)
     if table is None:
         layout, header = detection.text_layout_of(path, text)
-        rows = layout.rows(text[header:])
-        if rows.faults:
-            raise InputError(next(iter(rows.faults.values())))
-        table = rows.table
+        table, faults = layout.rows(text[header:])
+        if faults:
+            raise InputError(next(iter(faults.values())))
     return TableSource(table, path)
 
 
@@ -143,27 +151,24 @@ class TextSource:
     length: int | None
     first: int
     old_line_ends: bool
-    _standard_input: Any = field(default=None, repr=False)
+    _stream: Stream | None = field(default=None, repr=False)  # of standard input
 
     def waits(self) -> bool:
         """Return True if the next records of standard input have not arrived yet."""
-        return self._standard_input is not None and not self._standard_input.has_more(0)
+        return self._stream is not None and self._stream.waits()
 
     @classmethod
-    def of(cls, path: str, head: bytes, stream: IO[bytes]) -> TextSource:
+    def of(cls, path: str, length: int | None, head: bytes, stream: Stream) -> TextSource:
         """Detect the layout from the beginning of a file."""
         old_line_ends = b"\n" not in head and b"\r" in head
         text = head.removeprefix(BOM)
         first = len(head) - len(text)
         if old_line_ends:
             text = text.replace(b"\r", b"\n")
+            stream.read_old_line_ends()
         layout, header = detection.text_layout_of(path, text)
-        standard_input = _StandardInput(head, stream) if path == "-" else None
-        is_packed = isinstance(stream, pa.CompressedInputStream | zipfile.ZipExtFile)
-        length = None if path == "-" or is_packed else facts_of(path).size
-        if length is not None:
-            check_announced(path, length)
-        return cls(path, layout, length, first + header, old_line_ends, standard_input)
+        kept = stream if path == "-" else None
+        return cls(path, layout, length, first + header, old_line_ends, kept)
 
     def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
         """Cut the file into blocks from an offset on, as source `number` of a corpus.
@@ -174,18 +179,25 @@ class TextSource:
             After the last block that could be read, if the file is damaged.
         """
         name, begin = name_of(self.path), max(offset, self.first)
-        with named_errors(name), self._standard_input or _open_stream(self.path) as stream:
-            source: PlainFile | Stream | None = None
-            if self.length is not None and not self.old_line_ends:
-                file = PlainFile(self.path, stream)
-                source = file if file.is_found else None
-            if source is None:
-                _skip(stream, begin)
-                by_and_by = size.may_vary and stream is self._standard_input
-                has_more = stream.has_more if by_and_by else None
-                source = Stream(stream, begin, self.old_line_ends, has_more)
+        with named_errors(name), ExitStack() as opened:
+            source: PlainFile | Stream
+            if self._stream is not None:
+                source = self._stream
+                source.fills_blocks = not size.may_vary
+                source.take(0, begin)
+            else:
+                source = self._from(opened.enter_context(_open_file(self.path)), begin)
             for data, end in cut(source, begin, self.layout.delimiter, size):
                 yield Block(data, self.layout, name, Boundary(number, end))
+
+    def _from(self, file: Any, begin: int) -> PlainFile | Stream:
+        """Return the open file from an offset on; workers read it if they can."""
+        if self.length is not None and not self.old_line_ends:
+            plain = PlainFile(self.path, file)
+            if plain.is_found:
+                return plain
+        _skip(file, begin)
+        return Stream(file, begin, self.old_line_ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -374,61 +386,26 @@ def _rows_of_a_block(n_rows: int, n_bytes: int, size: BlockSize) -> int:
     return max(1, min(most, size.most // row_bytes, size.rows))
 
 
-class _StandardInput(io.RawIOBase):
-    """Standard input, which may arrive slowly, after the bytes that were read ahead."""
+def _standard_input() -> tuple[Any, bytes]:
+    """Return standard input, decompressed if its first bytes say so, and what was read of it."""
+    buffered: Any = sys.stdin.buffer
+    ahead = buffered.peek(4)
+    if compression := compression_of(ahead[:4]):
+        return pa.CompressedInputStream(pa.PythonFile(buffered, "r"), compression), b""
+    return buffered.raw, buffered.read(len(ahead))
 
-    def __init__(self, ahead: bytes, stream: IO[bytes]) -> None:
-        self._ahead = ahead
-        self._stream = stream
 
-    def readable(self) -> bool:
-        """Return True."""
+def _arrives(file: Any, deadline: float) -> bool:
+    """Wait until a time for more bytes of a file or its end; return False if neither arrives."""
+    try:
+        seconds = max(0.0, deadline - time.monotonic())
+        return bool(select.select([file], [], [], seconds)[0])
+    except (OSError, ValueError, TypeError):  # it does not support that, so reading will wait
         return True
 
-    def fileno(self) -> int:
-        """Return the file descriptor, for `select`."""
-        return self._stream.fileno()
 
-    def read(self, size: int = -1) -> bytes:
-        """Return bytes that were read ahead, then bytes that have arrived; none at the end."""
-        if not self._ahead:
-            return self._stream.read(size)
-        size = len(self._ahead) if size < 0 else size
-        data, self._ahead = self._ahead[:size], self._ahead[size:]
-        return data
-
-    def has_more(self, deadline: float) -> bool:
-        """Wait until a time for more bytes or the end; return False if neither has arrived."""
-        if self._ahead:
-            return True
-        try:
-            seconds = max(0.0, deadline - time.monotonic())
-            return bool(select.select([self._stream], [], [], seconds)[0])
-        except (OSError, ValueError):  # select does not support it, so reading will wait
-            return True
-
-    def head(self) -> bytes:
-        """Read the beginning: all that arrives soon, and at least a line that tells the format."""
-        head = bytearray(self.read(detection.HEAD_BYTES))
-        deadline = time.monotonic() + GATHER_SECONDS
-        while len(head) < detection.HEAD_BYTES:
-            if not self.has_more(deadline) and _TELLING.match(head.removeprefix(BOM)):
-                break
-            data = self.read(detection.HEAD_BYTES - len(head))
-            if not data:
-                break
-            head += data
-        return bytes(head)
-
-
-def _open_stream(path: str) -> Any:
-    """Open a file or standard input for reading, decompressed if its first bytes say so."""
-    if path == "-":
-        buffered: Any = sys.stdin.buffer
-        ahead = buffered.peek(4)
-        if compression := compression_of(ahead[:4]):
-            return pa.CompressedInputStream(pa.PythonFile(buffered, "r"), compression)
-        return _StandardInput(buffered.read(len(ahead)), buffered.raw)
+def _open_file(path: str) -> Any:
+    """Open a file for reading, decompressed if its first bytes say so."""
     if os.path.isdir(path):
         raise IsADirectoryError
     if os.path.exists(path) and not os.path.isfile(path):
@@ -436,7 +413,18 @@ def _open_stream(path: str) -> Any:
     return unpacked(open_to_read(path))
 
 
-def _with_first_line(head: bytes, stream: Any) -> bytes:
+def _head_of(stream: Stream) -> bytes:
+    """Return the beginning: all that arrives soon, and at least a line that tells the format."""
+    while True:
+        end = stream.end_by(detection.HEAD_BYTES)
+        head = stream.look(0, end)
+        if end == detection.HEAD_BYTES or stream.has_ended:
+            return head
+        if _TELLING.match(head.removeprefix(BOM)):
+            return head
+
+
+def _with_first_line(head: bytes, stream: Stream) -> bytes:
     """Return the beginning of a file, or more of it if its first line is longer.
 
     Raises
@@ -444,17 +432,11 @@ def _with_first_line(head: bytes, stream: Any) -> bytes:
     InputError
         If that line has more than `MOST_RECORD_BYTES`.
     """
-    parts, n_bytes = [head], len(head)
-    if n_bytes < detection.HEAD_BYTES or any(end in head.lstrip() for end in (b"\n", b"\r")):
-        return head
-    while more := stream.read(SKIP_BYTES):
-        parts.append(more)
-        n_bytes += len(more)
-        if b"\n" in more:
-            break
-        if n_bytes > MOST_RECORD_BYTES:
+    while not (stream.has_ended or any(end in head.lstrip() for end in (b"\n", b"\r"))):
+        if len(head) > MOST_RECORD_BYTES:
             raise InputError(f"its first line has more than {MOST_RECORD_BYTES >> 20} MB")
-    return b"".join(parts)
+        head = stream.look(0, stream.end_by(len(head) + SKIP_BYTES))
+    return head
 
 
 def _is_text(head: bytes) -> bool:

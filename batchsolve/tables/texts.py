@@ -14,7 +14,33 @@ from batchsolve.arrays import Bools
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.formats import grid_texts
 from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, forms
-from batchsolve.tables.blocks import Block, is_list, is_number, is_text, one_chunk, storage_of
+
+
+def one_chunk(column: pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array; a column of one chunk is not copied."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Return True for a type of lists, of any or of one length."""
+    types = pa.types
+    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Return True for a type of texts."""
+    types = pa.types
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Return True for a type of numbers."""
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind)
+
+
+def storage_of(kind: pa.DataType) -> pa.DataType:
+    """Return the type of the values of an extension type, such as a tensor; others as they are."""
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
 
 
 def no_grids(what: str, values: str, name: str | None = None) -> InputError:
@@ -203,11 +229,6 @@ def number_kinds(names: Sequence[str], table: pa.Table) -> Kinds:
         values = table[name].filter(pc.not_equal(table[name], ""))
         found[name] = [kind for kind in _KINDS if _holds(values, kind)]
     return found
-
-
-def number_kinds_of_block(names: Sequence[str], block: Block) -> Kinds:
-    """Parse a block, and return the types that hold the values of its text columns."""
-    return number_kinds(names, block.rows().table)
 
 
 def number_types(found: Iterable[Kinds]) -> dict[str, pa.DataType]:

@@ -195,6 +195,10 @@ class Pool:
         """True if workers are threads of this process."""
         return self._workers.in_process
 
+    def flight_seconds(self) -> float:
+        """Return the seconds that a task and its result spend on the network, as measured."""
+        return self._workers.flight_seconds()
+
     def scheduler_seconds(self) -> float:
         """Return the processor time of a scheduler that is a process of its own; 0 without one."""
         return self._workers.scheduler_seconds()

@@ -24,6 +24,8 @@ from batchsolve.errors import WorkersError, warn_once
 
 LOG = logging.getLogger("batchsolve")
 RESULT_SECONDS = 0.0003  # to hand out a task and collect its result; measured: 0.07 to 0.2 ms
+FLIGHTS = 3  # of calls that find out how far workers are; the first also starts a worker
+MOST_FLIGHT_SECONDS = 1.0  # more is a wait for workers that do the tasks of others
 TASKS_OUT = 2  # tasks handed out per worker: one runs, and the next is at hand
 LOOK_SECONDS = 1.0  # between two looks of a watchdog
 _CGROUP = "/sys/fs/cgroup/"
@@ -147,6 +149,18 @@ class Workers:
     def scheduler_seconds(self) -> float:
         """Return the processor time of a scheduler that is a process of its own; 0 without one."""
         return 0.0
+
+    def flight_seconds(self) -> float:
+        """Return the seconds that a call of nothing takes on a cluster; 0 on this machine."""
+        if self._address is None:
+            return 0.0
+        seconds = MOST_FLIGHT_SECONDS
+        with suppress(*self.deaths):
+            for _ in range(FLIGHTS):
+                begin = time.perf_counter()
+                list(self.run(int, iter([()])))
+                seconds = min(seconds, time.perf_counter() - begin)
+        return seconds
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]

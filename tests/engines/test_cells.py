@@ -1,4 +1,4 @@
-"""`cells` visits the nodes of dancing links, and hands back the same covers and stacks."""
+"""`cells` and `bits` visit the nodes of dancing links, and hand back the same covers and stacks."""
 
 import subprocess
 import sys
@@ -18,20 +18,23 @@ from batchsolve.problems.families import family
 DATASETS = Path(__file__).parents[2] / "datasets"
 
 some = st.integers(1, 12) | st.just(UNLIMITED)
-cells = get_engine("cells")
+both_engines = pytest.mark.parametrize("engine", ["bits", "cells"])
 
 
-def compare(problem, task):
-    assert_same(cells.search(problem, task), get_engine("dlx").search(problem, task))
+def compare(problem, task, engine="cells"):
+    outcome = get_engine(engine).search(problem, task)
+    assert_same(outcome, get_engine("dlx").search(problem, task))
+    return outcome
 
 
+@both_engines
 @given(
     data=st.data(), problem=problems() | coloured_problems(),
     limit=some, allowance=some, budget=some, room=some,
     depth=st.integers(0, 4) | st.just(UNLIMITED), keep=st.integers(0, 5),
 )  # fmt: skip
-def test_it_searches_as_dancing_links_do(
-    data, problem, limit, allowance, budget, room, depth, keep
+def test_they_search_as_dancing_links_do(
+    engine, data, problem, limit, allowance, budget, room, depth, keep
 ):
     options = st.integers(0, problem.n_options + 1)
     stacks = data.draw(st.lists(st.lists(options, max_size=4), min_size=1, max_size=4))
@@ -40,7 +43,7 @@ def test_it_searches_as_dancing_links_do(
     roots = sorted(data.draw(st.integers(0, 1)) for _ in stacks)
     stacks = Stacks.from_lists(stacks, roots)
     how = {"budget": budget, "depth": depth, "room": room, "keep": keep}
-    compare(problem, Task.of(stacks, limit, allowance, **how))
+    compare(problem, Task.of(stacks, limit, allowance, **how), engine)
 
 
 @pytest.mark.parametrize("n_options", [63, 64, 127, 128, 300])
@@ -61,17 +64,16 @@ def test_options_of_any_length(data):
     compare(problem, Task.of(Stacks.from_lists([[]])))
 
 
+@both_engines
 @pytest.mark.parametrize("problem", [family("pentominoes:3x20"), family("queens:8"), Sudoku(2, 3)])
-def test_a_search_goes_on_from_what_is_left(problem):
+def test_a_search_goes_on_from_what_is_left(engine, problem):
     right = get_engine("dlx").search(problem, Task.of(Stacks.from_lists([[]]), budget=50_000))
     stacks, n_covers, n_nodes = Stacks.from_lists([[]]), 0, 0
     for depth in (2, 3, *[UNLIMITED] * 99):
         if n_nodes == right.nodes.sum():
             break
         budget = min(5_000, right.nodes.sum() - n_nodes)
-        task = Task.of(stacks, budget=budget, depth=depth)
-        compare(problem, task)
-        outcome = cells.search(problem, task)
+        outcome = compare(problem, Task.of(stacks, budget=budget, depth=depth), engine)
         n_covers, n_nodes = n_covers + outcome.counts.sum(), n_nodes + outcome.nodes.sum()
         stacks = outcome.frontier
     assert n_nodes == right.nodes.sum()
@@ -79,9 +81,8 @@ def test_a_search_goes_on_from_what_is_left(problem):
         assert (len(stacks), n_covers) == (0, right.counts.sum())
 
 
-def test_large_trees():
-    found = cells.search(family("pentominoes:6x10"), Task.of(Stacks.from_lists([[]])))
-    assert found.counts.tolist() == [9356]
+@pytest.mark.large
+def test_a_large_tree():
     many = bs.read_problem(f"{DATASETS / 'many16.csv'}#3")
     compare(many.problem, Task.of(Stacks.from_lists([many.stack]), budget=300_000))
 

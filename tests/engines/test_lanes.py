@@ -80,6 +80,7 @@ def test_random_grids_agree_with_dancing_links(limit):
     assert right.all()
 
 
+@pytest.mark.large
 def test_a_hundred_thousand_grids_agree_with_dancing_links():
     stacks = USUAL.stacks(random_grids(100_000, seed=0))
     task = Task.of(stacks, limit=2, keep=1)
@@ -355,6 +356,7 @@ def test_every_shape_agrees_with_dancing_links(shape):
     assert problem.check(grids, problem.grids(mine.solutions)).all()
 
 
+@pytest.mark.large
 def test_five_thousand_grids_of_16_agree_with_cells():
     problem = Sudoku(4, 4)
     stacks = problem.stacks(shape_grids(problem, 5000, seed=0))

@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-from conftest import coloured_problems, problems
-from hypothesis import given, strategies as st
 from oracles import covers
-from test_engines import run_out
 
 from batchsolve import ExactCover, Stacks
-from batchsolve.engines import UNLIMITED, Task, get_engine, native
+from batchsolve.engines import Task, get_engine, native
 from batchsolve.problems.families import family
 from batchsolve.runs.reading import read_problem
 
@@ -21,18 +18,6 @@ def outcome_of(engine, problem, **settings):
     outcome = get_engine(engine).search(problem, Task.of(WHOLE, **settings))
     stacks = [[stack.tolist() for stack in s] for s in (outcome.solutions, outcome.frontier)]
     return outcome.counts.tolist(), outcome.nodes.tolist(), outcome.weights.tolist(), stacks
-
-
-@both_engines
-@given(
-    problem=problems() | coloured_problems(),
-    budget=st.integers(0, 20) | st.just(UNLIMITED),
-    depth=st.sampled_from([0, 1, 2, UNLIMITED]),
-    room=st.integers(1, 4) | st.just(UNLIMITED),
-)
-def test_everything_is_as_dancing_links_have_it(engine, problem, budget, depth, room):
-    settings = {"budget": budget, "depth": depth, "room": room, "keep": 100}
-    assert outcome_of(engine, problem, **settings) == outcome_of("dlx", problem, **settings)
 
 
 @both_engines
@@ -63,15 +48,6 @@ def test_a_search_that_is_interrupted_inside_a_residual_goes_on(engine, name, bu
         mine = outcome_of(engine, problem, keep=5, **(settings | {"allowance": 20_000}))
         links = outcome_of("dlx", problem, keep=5, **(settings | {"allowance": 20_000}))
         assert mine == links
-
-
-@both_engines
-def test_pieces_of_pentominoes_add_up(engine):
-    problem = family("pentominoes:3x20")
-    counts, nodes, found = run_out(engine, problem, WHOLE, [997, 3001], [3, UNLIMITED])
-    assert (counts, nodes) == run_out("dlx", problem, WHOLE)[:2]
-    for _, cover in found:
-        problem.verify(cover)
 
 
 def test_stacks_that_leave_too_much_are_left_to_dancing_links(monkeypatch):

@@ -12,11 +12,10 @@ from oracles import covers
 import batchsolve as bs
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.graphs import (
-    diagrams,
     drawing as graph_drawing,
     solution_graph as graphs,
 )
-from batchsolve.graphs.diagrams import GraphSearch, reordered
+from batchsolve.graphs.drawing import GraphSearch, reordered
 from batchsolve.interrupts import asking
 
 EIGHT = 12_988_816
@@ -121,8 +120,8 @@ def test_the_clues_of_a_grid_are_in_every_cover():
 
 def test_a_diagram_that_grows_is_the_same(monkeypatch):
     expected = bs.solution_graph("latin:4")
-    monkeypatch.setattr(diagrams, "FIRST_NODES", 3)
-    monkeypatch.setattr(diagrams, "FIRST_KEYS", 1)
+    monkeypatch.setattr(graph_drawing, "FIRST_NODES", 3)
+    monkeypatch.setattr(graph_drawing, "FIRST_KEYS", 1)
     monkeypatch.setattr(graph_drawing, "FIRST_TURN", 1)
     monkeypatch.setattr(graph_drawing, "TURNS_OF_ALL", 1000)  # so that the same racer wins
     graph = bs.solution_graph("latin:4")

@@ -5,7 +5,7 @@ import pytest
 
 import batchsolve as bs
 from batchsolve import Sudoku
-from batchsolve.problems.rule_arrays import Given
+from batchsolve.problems.rule_arrays import OwnRules
 from batchsolve.problems.rules import Rules, plain
 from batchsolve.problems.variant import Variants
 
@@ -22,10 +22,14 @@ def first_clash(problem, grid):
     return -1
 
 
-@pytest.mark.parametrize("box", [(1, 1), (2, 2), (2, 3), (3, 3), (1, 7), (8, 8), (5, 13)])
-def test_first_clashes_are_those_of_sets_of_items(box, monkeypatch):
+BOXES = [(1, 1), (2, 2), (2, 3), (3, 3), (1, 7), (8, 8), (5, 13)]
+OTHERS = [bs.grid_problem(n, rules="x+antiking") for n in (4, 9, 36)]
+
+
+@pytest.mark.parametrize("problem", [*(Sudoku(*box) for box in BOXES), *OTHERS], ids=repr)
+def test_first_clashes_are_those_of_sets_of_items(problem, monkeypatch):
     monkeypatch.setattr("batchsolve.problems.sudoku._AT_ONCE", 5000)  # several parts
-    problem, rng = Sudoku(*box), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     n, size = problem.n_digits, (60 if problem.n_digits < 20 else 4, problem.n_cells)
     is_clue = rng.random(size) < rng.random((size[0], 1)) ** 3
     grids = (rng.integers(1, n + 2, size) * is_clue).astype(np.uint8)
@@ -44,7 +48,7 @@ def test_a_region_of_the_wrong_size_is_named(cell, region, what):
     square = plain(2, 2)
     shared = Rules(4, square.places, square.houses[:8])
     regions = np.tile(np.repeat(np.arange(4, dtype=np.uint8), 4), (3, 1))
-    given = Given.blank(3)._replace(regions=regions)
+    given = OwnRules.blank(3)._replace(regions=regions)
     assert len(Variants(shared, given)) == 3
     regions[1, cell] = region
     with pytest.raises(bs.ProblemError, match=f"row 1: {what} cells; each region has 4"):

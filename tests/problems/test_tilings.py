@@ -5,7 +5,6 @@ from oracles import tilings
 
 import batchsolve as bs
 from batchsolve import InputError, ProblemError
-from batchsolve.formats.tiling_files import read_tiling
 from batchsolve.pictures.boards import Board
 from batchsolve.problems.polyominoes import (
     FIXED,
@@ -26,6 +25,7 @@ from batchsolve.problems.tilings import (
     named_pieces,
     piece_shape,
     placements,
+    read_tiling,
     tiling,
     use_of,
 )

@@ -15,7 +15,7 @@ from batchsolve.runs import export, sorting
 from batchsolve.runs.export import export_run
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.sorting import keys_of, sorted_keys, table_of
-from batchsolve.tables.checksums import written_to
+from batchsolve.tables.encoders import written_to
 
 NAMES = [
     "",

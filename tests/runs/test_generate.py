@@ -9,6 +9,7 @@ import sys
 from itertools import islice, pairwise
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
@@ -22,7 +23,7 @@ from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
 from batchsolve.runs import puzzles, specs
 from batchsolve.runs.outputs import OneFile
-from batchsolve.tables.drawn_rules import random_lines
+from batchsolve.tables.drawn_rules import LINES as KINDS_OF_LINES
 from batchsolve.tables.rule_columns import OWN, own_rules
 
 GRIDS = {
@@ -153,7 +154,11 @@ def test_puzzles_with_rules_of_their_own_are_as_they_were_wished(
 def test_a_solution_without_a_line_has_none():
     solutions, keys = np.array([[1, 2, 2, 1]], np.uint8), np.array([1, 2], np.uint64)
     none = np.zeros(1, np.int64)
-    assert random_lines(keys, none, none, solutions, ("renban",), (2, 2), 2) == [[]]
+    kinds = np.array([KINDS_OF_LINES.index("renban")], np.uint8)
+    assert native.draw_lines(keys, none, none, solutions, kinds, 2, 2, 2) == [[]]
+    kinds[0] = KINDS_OF_LINES.index("palindrome")
+    found = native.draw_lines(keys, none, none, solutions, kinds, 2, 2, 2)
+    assert found == [[(kinds[0], (2, 1)), (kinds[0], (3, 0))]]
 
 
 def check_lines(text, kinds, sizes):
@@ -395,6 +400,15 @@ def test_no_puzzle_is_like_those_of_a_file(tmp_path):
     known = bs.PuzzleSettings(seed=5, minimal=True, unlike=first.to_pandas())
     bs.generate_file(tmp_path / "out.parquet", 100, wanted=known, box=(2, 2))
     assert pq.read_table(tmp_path / "out.parquet") == others
+
+
+def test_puzzles_of_other_sizes_in_the_known_ones_are_left_out():
+    small = bs.generate_table(5, **SOME)["puzzle"].to_pylist()
+    first = bs.generate_table(2, seed=7)
+    mixed = pa.table({"puzzle": [*small, *first["puzzle"].to_pylist()[:1]]})
+    others = bs.generate_table(2, seed=7, unlike=mixed)
+    assert others["puzzle"][0] != first["puzzle"][0]
+    assert others["puzzle"][1] == first["puzzle"][1]
 
 
 def test_a_row_that_cannot_be_compared_is_named(tmp_path):

@@ -14,8 +14,7 @@ import batchsolve as bs
 from batchsolve.errors import OutputError
 from batchsolve.runs import outputs
 from batchsolve.runs.outputs import Behind, Encoded
-from batchsolve.tables.checksums import Written
-from batchsolve.tables.encoders import PACKERS, encoder_for
+from batchsolve.tables.encoders import PACKERS, Written, encoder_for
 from batchsolve.whole_files import partial_path
 
 TABLE = pa.table({"a": [f"row {k}" for k in range(1000)]})

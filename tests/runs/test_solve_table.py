@@ -11,7 +11,7 @@ import pytest
 from conftest import rows_of_csv
 
 import batchsolve as bs
-from batchsolve.tables.blocks import is_list, is_text, storage_of
+from batchsolve.tables.texts import is_list, is_text, storage_of
 
 DATASETS = Path(__file__).parents[2] / "datasets"
 PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"

@@ -58,7 +58,7 @@ def test_short_runs_are_no_speed_up(made, tmp_path):
     page = write_report(tmp_path, experiment, []).read_text()
     assert page.count("<td>too short</td>") == 2 * 4
     assert "would mean nothing" in page
-    assert "serial share" not in page
+    assert "rms error" not in page
 
 
 def test_runs_of_an_engine_without_nodes_of_its_own_show_no_speed_up_once_one_is_stopped(

@@ -15,7 +15,6 @@ import pytest
 from invoking import invoke
 
 from batchsolve.pictures import charts
-from batchsolve.pictures.charts import Style
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, read_experiment
 from batchsolve.scaling.report import render
@@ -278,10 +277,9 @@ def test_what_is_doubtful_is_pale_or_not_drawn_and_the_picture_says_why(several,
 
 @with_matplotlib
 def test_series_of_a_picture_differ_in_colour_and_marker():
-    styles = [Style.of(k, 14) for k in range(14)]
-    assert len({style.color for style in styles[:7]}) == 7
-    assert len({(style.color, style.marker) for style in styles}) == 14
-    assert len({style.aside for style in styles}) == 14
+    looks = [charts.look_of(k) for k in range(14)]
+    assert len({look["color"] for look in looks[:7]}) == 7
+    assert len({(look["color"], look["marker"]) for look in looks}) == 14
 
 
 @with_matplotlib

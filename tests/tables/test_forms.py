@@ -616,7 +616,10 @@ def lines_of(rows):
     return "\n".join(" ".join(map(str, row)) for row in rows)
 
 
-@pytest.mark.parametrize(("n", "write"), [(36, json.dumps), (36, lines_of), (144, json.dumps)])
+@pytest.mark.parametrize(
+    ("n", "write"),
+    [(36, json.dumps), (36, lines_of), pytest.param(144, json.dumps, marks=pytest.mark.large)],
+)
 def test_large_grids_in_cells_are_read(n, write):
     text = write([[(r + c) % n + 1 for c in range(n)] for r in range(n)])
     box = {36: (6, 6), 144: (12, 12)}[n]

@@ -31,18 +31,18 @@ from batchsolve.settings import FileSettings
 from batchsolve.tables.answers import answer_table
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
+    JSON_TEXT,
     PARTS,
     TASKS,
     Boundary,
     PlainFile,
+    RowsError,
     Stream,
     cut,
     slice_of,
 )
-from batchsolve.tables.checksums import joined, sums_of
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.encoders import encoder_for, header_for
-from batchsolve.tables.layouts import JSON_TEXT, RowsError
+from batchsolve.tables.encoders import encoder_for, header_for, joined, sums_of
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape
 from batchsolve.tables.rule_columns import RuleColumns
 from batchsolve.tables.texts import as_text
@@ -283,7 +283,7 @@ def test_a_file_without_a_name_is_read_all_the_same(tmp_path):
         path.unlink()
         blocks = list(Corpus([f"/dev/fd/{file.fileno()}"]).blocks())
     assert all(isinstance(block.data, bytes) for block in blocks)
-    assert sum(len(block.rows().table) for block in blocks) == 10_000
+    assert sum(len(block.rows()[0]) for block in blocks) == 10_000
 
 
 def test_a_header_with_a_carriage_return_within_is_refused(tmp_path):

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections import Counter
 from contextlib import suppress
 
 import pytest
@@ -26,7 +28,9 @@ from soak_jobs import dask_cluster
 import batchsolve as bs
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
+from batchsolve.search.scheduler import Sizing
 from batchsolve.workers import Done, Pool
+from batchsolve.workers.base import MOST_FLIGHT_SECONDS
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +58,29 @@ def test_a_run_is_resumed_on_another_backend(workers, tmp_path):
         assert run.search(jobs=2).count == len(grids())
 
 
+def test_the_length_of_tasks_grows_with_the_distance_of_workers(workers, monkeypatch):
+    with Pool(**workers) as pool:
+        near = pool.flight_seconds()
+        assert 0 < near <= MOST_FLIGHT_SECONDS
+        run = pool._workers.run
+
+        def late(*call):
+            time.sleep(0.5)
+            return run(*call)
+
+        monkeypatch.setattr(pool._workers, "run", late)
+        sizing = Sizing.of_pool(pool)
+    assert sizing.least_seconds >= 0.5
+    assert sizing.full_seconds >= 1.5
+
+
+def test_a_count_does_not_depend_on_the_distance_of_workers(workers, monkeypatch):
+    problem, stack = clue_row()
+    monkeypatch.setattr(Pool, "flight_seconds", lambda pool: MOST_FLIGHT_SECONDS)
+    result = count(problem, stack, **workers)
+    assert (result.count, result.nodes) == (N_GRIDS, count(problem, stack, jobs=1).nodes)
+
+
 def test_a_client_that_fails_to_close_at_first_is_closed_again(workers, monkeypatch):
     """It fails if it attempts to connect to a lost scheduler, and has just given up."""
     connections = pytest.importorskip("distributed.core").ConnectionPool
@@ -69,6 +96,47 @@ def test_a_client_that_fails_to_close_at_first_is_closed_again(workers, monkeypa
     with Pool(**workers) as pool:
         assert by_root(pool.start(work(), tasks())) == right()
     assert [each.status.name for each in failed] == ["closed"]
+
+
+def hand_out_twice(dask_scheduler):
+    """Have Dask's scheduler hand each task to two workers; count their answers."""
+    from distributed.diagnostics.plugin import SchedulerPlugin
+
+    take = dask_scheduler.stream_handlers["task-finished"]
+    dask_scheduler.answers = answers = Counter()
+
+    def counted(key, **message):
+        answers[key] += 1
+        return take(key=key, **message)
+
+    class Twice(SchedulerPlugin):
+        def transition(self, key, start, finish, *args, **kwargs):
+            if finish == "processing":
+                task = dask_scheduler.tasks[key]
+                run = task.run_id  # which sending changes
+                for worker in dask_scheduler.workers.keys() - {task.processing_on.address}:
+                    dask_scheduler.send_task_to_worker(worker, task)
+                task.run_id = run
+
+    dask_scheduler.stream_handlers["task-finished"] = counted
+    dask_scheduler.add_plugin(Twice())
+
+
+def test_a_task_that_two_dask_workers_do_counts_once(tmp_path):
+    """Two workers do a task if one was taken for dead; here the scheduler has every answer."""
+    distributed = pytest.importorskip("distributed")
+    problem, stack = clue_row()
+    with (
+        dask_cluster() as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        client.run_on_scheduler(hand_out_twice)
+        options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
+        result = count(problem, stack, **options)
+        assert (result.count, result.complete, result.failures) == (N_GRIDS, True, [])
+        assert enumerated(tmp_path / "run", **options) == grids()
+        answers = cluster.scheduler.answers
+        assert sum(n > 1 for n in answers.values()) > 10, answers
 
 
 class Killer:

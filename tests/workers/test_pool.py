@@ -1,4 +1,5 @@
 import threading
+from copy import copy
 
 import pytest
 from failing import Failing, HalfAnswered
@@ -51,6 +52,25 @@ def test_a_worker_killed_once_costs_nothing(tmp_path, counts):
     with Pool(2, "loky") as pool:
         assert by_root(pool.start(work(engine), tasks())) == counts
     assert (tmp_path / "killed").exists()
+
+
+def test_a_second_answer_to_a_task_is_dropped(monkeypatch, counts):
+    """As if two workers had done each task, because one of them was taken for dead."""
+    with Pool(2) as pool:
+        real = pool._workers.run
+
+        def twice(function, arguments):
+            for result in real(function, arguments):
+                yield from (result, copy(result))
+
+        monkeypatch.setattr(pool._workers, "run", twice)
+        assert by_root(pool.start(work(), tasks())) == counts
+        assert by_root(pool.start(work(), tasks())) == counts
+
+
+def test_workers_of_this_machine_are_not_far_away():
+    with Pool(2) as pool:
+        assert pool.flight_seconds() == 0
 
 
 def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch, counts):

@@ -7,6 +7,9 @@ import pytest
 from recipes import PAGE, blocks, in_background, lines, run_alone, until
 
 N_QUEENS = "365596\n"  # of 14 queens
+NO_TOKEN = "Token authentication is enabled but no authentication token was found"
+WRONG_TOKEN = "InvalidAuthToken"
+ASKS_TWICE = "RAY_NUM_REDIS_GET_RETRIES=2"  # and not for 20 s
 
 # what is unpickled where, as the page says
 SENT = {
@@ -98,48 +101,80 @@ def test_who_has_not_our_certificate_is_refused_and_both_sides_say_so(
     assert all(each.replace("`", "") in page for each in (worker, command, scheduler))
 
 
-def test_the_recipe_for_dask_joins_hosts_that_share_nothing():
-    """The three files are copied to a host; another, which lacks them, is refused."""
-    pytest.importorskip("distributed")
+class Shells:
+    """Shells on three hosts that share nothing, in which the commands of a recipe are given."""
+
+    def __init__(self, hosts):
+        self.hosts = hosts
+
+    def sh(self, host, command, code=0):
+        """Run a command to its end; check its exit code."""
+        done = self.hosts.run(host, "bash", "-ec", command, timeout=160)
+        assert done.returncode == code, f"{host}: {command}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def begin(self, host, command, text):
+        """Start a command, and wait until its log has a text."""
+        with open(os.devnull, "w") as nowhere:
+            self.hosts.popen(
+                host, "bash", "-c", f"{command} > log 2>&1", stdout=nowhere, stderr=nowhere
+            )
+        self.sh(host, until("log", text))
+
+    def copy(self, path, host):
+        """Copy a text file from the head to the same place of another host."""
+        content = self.sh("head", f"cat {path}").stdout
+        self.sh(host, f"mkdir -p $(dirname {path}); cat > {path} <<'END'\n{content}\nEND")
+
+
+@pytest.fixture
+def shells():
+    """Yield shells on three hosts."""
     module = pytest.importorskip("hosts")
     if why := module.missing():
         pytest.skip(why)
+    with module.Hosts("recipes") as hosts:
+        yield Shells(hosts)
+
+
+def test_the_recipe_for_dask_joins_hosts_that_share_nothing(shells):
+    """The three files are copied to a host; another, which lacks them, is refused."""
+    pytest.importorskip("distributed")
     certificate, start = blocks("Dask")
     scheduler, worker, count = lines(start)
-    with module.Hosts("recipes") as hosts:
-
-        def sh(host, command, code=0):
-            done = hosts.run(host, "bash", "-ec", command, timeout=160)
-            assert done.returncode == code, f"{host}: {command}\n{done.stdout}\n{done.stderr}"
-            return done
-
-        def begin(host, command, text):
-            with open(os.devnull, "w") as nowhere:
-                command = f"{command} > log 2>&1"
-                hosts.popen(host, "bash", "-c", command, stdout=nowhere, stderr=nowhere)
-            sh(host, until("log", text))
-
-        sh("head", f"umask 077; {certificate}")
-        names = ("cert.pem", "key.pem", "tls.yaml")
-        files = {name: sh("head", f"cat ~/.config/dask/{name}").stdout for name in names}
-        for name, content in files.items():
-            sh(
-                "node1",
-                f"mkdir -p ~/.config/dask; cat > ~/.config/dask/{name} <<'END'\n{content}END",
-            )
-        begin("head", scheduler, "Scheduler at: *tls://")
-        begin("node1", worker, "Starting established connection to tls:")
-        assert sh("head", f"{count} --quiet").stdout == N_QUEENS
-        begin("node2", "dask worker tls://head:8786 --no-nanny", "TLS expects a .ssl_context")
-        said = sh("node2", count, 2).stderr
-        assert "names no certificate of the client" in said
+    shells.sh("head", f"umask 077; {certificate}")
+    for name in ("cert.pem", "key.pem", "tls.yaml"):
+        shells.copy(f"~/.config/dask/{name}", "node1")
+    shells.begin("head", scheduler, "Scheduler at: *tls://")
+    shells.begin("node1", worker, "Starting established connection to tls:")
+    assert shells.sh("head", f"{count} --quiet").stdout == N_QUEENS
+    shells.begin("node2", "dask worker tls://head:8786 --no-nanny", "TLS expects a .ssl_context")
+    said = shells.sh("node2", count, 2).stderr
+    assert "names no certificate of the client" in said
 
 
-REFUSED_BY_RAY = """
-refused() {
+def test_the_recipe_for_ray_joins_hosts_that_share_nothing(shells):
+    """The token is copied to a host; others, without it or with one of their own, are refused."""
+    pytest.importorskip("ray")
+    (recipe,) = blocks("Ray")
+    mode, token, head, other, count = lines(recipe)
+    shells.sh("head", f"{mode}; {token}; {head} > log 2>&1")
+    shells.copy("~/.ray/auth_token", "node1")
+    shells.sh("node1", f"{mode}; {other} > log 2>&1")
+    assert shells.sh("head", f"{mode}; {count} --quiet").stdout == N_QUEENS
+    status = shells.sh("head", f"{mode}; ray status --address head:6379").stdout
+    assert status.count("1 node_") == 2, status
+    assert NO_TOKEN in shells.sh("node2", f"{mode}; {other}", 1).stderr
+    own = f"export {ASKS_TWICE}; {mode}; {token}; {other}"
+    assert WRONG_TOKEN in shells.sh("node2", own, 1).stderr
+
+
+REFUSED_BY_RAY = f"""
+export {ASKS_TWICE}
+refused() {{
     batchsolve count queens:6 --backend ray --address head:6379 > $1 2>&1 ||
         echo "exit code $?" >> $1
-}
+}}
 HOME=/nowhere refused none & first=$!
 RAY_AUTH_TOKEN=notournotournotournotour refused other & second=$!
 """
@@ -183,8 +218,8 @@ def test_ray_unpickles_where_the_page_says(with_token):
 @pytest.mark.parametrize(
     ("who", "why"),
     [
-        ("none", "Token authentication is enabled but no authentication token was found"),
-        ("other", "InvalidAuthToken"),
+        ("none", NO_TOKEN),
+        ("other", WRONG_TOKEN),
     ],
 )
 def test_who_has_not_our_token_is_refused(with_token, who, why):

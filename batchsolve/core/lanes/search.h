@@ -40,8 +40,8 @@ public:
           is_any_order_(task.is_any_order && task.budget >= n_lanes * n_cells_),
           budget_(task.budget),
           room_(task.room),
-          want_(task.limits.begin(), task.limits.end()),
-          allowance_(task.allowances.begin(), task.allowances.end()),
+          want_(task.stacks.limits.begin(), task.stacks.limits.end()),
+          allowance_(task.stacks.allowances.begin(), task.stacks.allowances.end()),
           is_split_(task.stacks.size()) {}
 
     Grids run() {
@@ -306,8 +306,8 @@ private:
 
     /// Tell whether several lanes may search below the stacks of a root, of which k is the first.
     bool is_shared(std::size_t k) const {
-        return task_.allowances[k] >= open_ended &&
-               (task_.limits[k] >= open_ended || is_any_order_);
+        return task_.stacks.allowances[k] >= open_ended &&
+               (task_.stacks.limits[k] >= open_ended || is_any_order_);
     }
 
     /// Tell whether a lane may take over branches below the stacks of a root.
@@ -315,8 +315,8 @@ private:
     /// Lanes that share a root may reach its limit before they have searched all earlier branches,
     /// and these must be searched later: only long searches are worth it.
     bool may_give(std::size_t k) const {
-        return is_shared(k) && (task_.limits[k] >= open_ended ||
-                                task_.allowances[k] - allowance_[k] >= long_search);
+        return is_shared(k) && (task_.stacks.limits[k] >= open_ended ||
+                                task_.stacks.allowances[k] - allowance_[k] >= long_search);
     }
 
     /// Give branches of busy lanes to idle ones; return the latter.

@@ -15,15 +15,7 @@ struct type_caster<Cages> : FieldsCaster<Cages, &Cages::cages_of, &Cages::cells,
 namespace batchsolve::python {
 
 void add_cages(nb::module_& m) {
-    using Cells = std::span<const cages::Cell>;
-    m.def(
-        "complete_cages",
-        [](Grids regions, Ints cages_of, Ints totals, Ints cells_of, Cells cells, Cells houses,
-           Rows<const std::int64_t> ranges, std::size_t n_cells) {
-            return cages::complete_cages(regions, cages_of, totals, {cells_of, cells}, houses,
-                                         ranges, n_cells);
-        },
-        Unlocked());
+    m.def("complete_cages", &cages::complete_cages, Unlocked());
 }
 
 }  // namespace batchsolve::python

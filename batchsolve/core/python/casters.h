@@ -19,7 +19,6 @@ namespace batchsolve::python {
 namespace nb = nanobind;
 
 using Grids = Rows<const std::uint8_t>;
-using Offsets = std::span<const std::int32_t>;  // of the values of a column of text
 
 /// A function so bound does not hold Python's lock.
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
@@ -133,6 +132,11 @@ struct type_caster<std::span<T>> : ViewCaster<std::span<T>, T, 1> {};
 
 template <class T>
 struct type_caster<Rows<T>> : ViewCaster<Rows<T>, T, 2> {};
+
+/// Lists are tuples of their bounds and values.
+template <class T, class Bound>
+struct type_caster<batchsolve::Lists<T, Bound>>
+    : PartsCaster<batchsolve::Lists<T, Bound>, std::span<const Bound>, std::span<const T>> {};
 
 template <>
 struct type_caster<batchsolve::Streams> : ViewCaster<batchsolve::Streams, const std::uint64_t, 1> {

@@ -29,12 +29,7 @@ namespace batchsolve::python {
 void add_symmetry(nb::module_& m) {
     m.def("canonical_forms", &symmetry::canonical_forms, Unlocked());
     m.def("draw_images", &symmetry::draw_images, Unlocked());
-    m.def(
-        "least_covers",
-        [](Ints offsets, std::span<const std::uint32_t> options, Rows<const std::uint32_t> images) {
-            return symmetry::least_covers({offsets, options}, images);
-        },
-        Unlocked());
+    m.def("least_covers", &symmetry::least_covers, Unlocked());
 }
 
 }  // namespace batchsolve::python

@@ -29,26 +29,9 @@ namespace batchsolve::python {
 void add_tables(nb::module_& m) {
     m.def("grid_keys", &tables::grid_keys, Unlocked());
     m.def("add_keys", &tables::add_keys, Unlocked());
-    m.def(
-        "read_cages",
-        [](Bytes labels, Offsets label_offsets, Bytes sums, Offsets sum_offsets, std::size_t n,
-           Bytes is_wanted, std::int64_t no_sum) {
-            return tables::read_cages({label_offsets, labels}, {sum_offsets, sums}, n, is_wanted,
-                                      no_sum);
-        },
-        Unlocked());
-    m.def(
-        "number_regions",
-        [](Bytes bytes, Offsets offsets, std::size_t n) {
-            return tables::number_regions({offsets, bytes}, n);
-        },
-        Unlocked());
-    m.def("record_end",
-          [](nb::bytes data, std::size_t begin, std::uint8_t delimiter, std::size_t most) {
-              const std::span bytes(static_cast<const std::uint8_t*>(data.data()), data.size());
-              const nb::gil_scoped_release release;
-              return tables::record_end(bytes, begin, delimiter, most);
-          });
+    m.def("read_cages", &tables::read_cages, Unlocked());
+    m.def("number_regions", &tables::number_regions, Unlocked());
+    m.def("record_end", &tables::record_end, Unlocked());
 }
 
 }  // namespace batchsolve::python

@@ -8,12 +8,17 @@ namespace nanobind::detail {
 
 using batchsolve::GrowingStacks;
 using batchsolve::Outcome;
+using batchsolve::Stacks;
+using batchsolve::Task;
 
 template <>
-struct type_caster<batchsolve::Task>
-    : PartsCaster<batchsolve::Task, Ints, std::span<const batchsolve::Option>, Ints,
-                  std::span<const std::uint32_t>, Ints, Ints, Ints, std::int64_t, std::int64_t,
-                  std::int64_t, std::int64_t, bool, bool> {};
+struct type_caster<Stacks>
+    : PartsCaster<Stacks, Ints, std::span<const batchsolve::Option>, Ints,
+                  std::span<const std::uint32_t>, Ints, Ints, Ints> {};
+
+template <>
+struct type_caster<Task> : PartsCaster<Task, Stacks, std::int64_t, std::int64_t, std::int64_t,
+                                       std::int64_t, bool, bool> {};
 
 template <>
 struct type_caster<GrowingStacks> : FieldsCaster<GrowingStacks, &GrowingStacks::bounds,

@@ -1,6 +1,6 @@
 """The rules of one grid, as read from texts: cages and their sums, marks, pairs of cells.
 
-`GridRules` collects rules kind by kind; other modules read other formats into it.
+`RuleReader` collects rules kind by kind; other modules read other formats into it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ STRICT = {
 
 
 @dataclass
-class GridRules:
-    """The rules of a square grid, or of grids that overlap, while they are read.
+class RuleReader:
+    """The reader of the rules of a square grid, or of grids that overlap; `on` returns `Rules`.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ def whole_number(value: object) -> int:
     return int(text)
 
 
-def read_cages(labels: str, sums: str, rules: GridRules) -> None:
+def read_cages(labels: str, sums: str, rules: RuleReader) -> None:
     """Read cages: a label a cell, a dot for none; and the sum of each label. Or lists of cells.
 
     Parameters
@@ -237,7 +237,7 @@ def read_cages(labels: str, sums: str, rules: GridRules) -> None:
 
     Examples
     --------
-    >>> rules = GridRules(2)
+    >>> rules = RuleReader(2)
     >>> read_cages("AA.B", "A=3 B=?", rules)
     >>> rules.cages, rules.groups
     ([Cage(cells=(0, 1), total=3)], [(3,)])
@@ -266,7 +266,7 @@ def read_cages(labels: str, sums: str, rules: GridRules) -> None:
 _CAGE_LINES = re.compile(r"(?:\s*[0-9]+(?:;[0-9]+,[0-9]+)+)+\s*")
 
 
-def _read_listed_cages(text: str, sums: str, rules: GridRules) -> None:
+def _read_listed_cages(text: str, sums: str, rules: RuleReader) -> None:
     """Read cages that have a sum and a list of their cells."""
     if sums:
         raise ProblemError("lists of cells have their sums; leave out the column 'sums'")
@@ -321,7 +321,7 @@ def _sums(text: str, labels: Sequence[str]) -> dict[str, int | None]:
     return found
 
 
-def read_marks(text: str, rules: GridRules) -> None:
+def read_marks(text: str, rules: RuleReader) -> None:
     """Read marks: N characters a cell, one for each digit; or one a cell.
 
     The characters for digits are the digits themselves or, where a cell must not hold the digit, a
@@ -329,7 +329,7 @@ def read_marks(text: str, rules: GridRules) -> None:
 
     Examples
     --------
-    >>> rules = GridRules(2)
+    >>> rules = RuleReader(2)
     >>> read_marks("12 1. .2 12", rules)
     >>> rules.marks
     [(1, 1), (2, 2)]
@@ -368,12 +368,12 @@ _SIGN = "[<>" + "".join(map(re.escape, PAIR_SIGNS))[1:] + "]"
 _CHAIN = re.compile(rf"[\s,;]*({'|'.join(STRICT)}|{_CELL}(?:\s*{_SIGN}\s*{_CELL})+)(?=[\s,;]|$)")
 
 
-def read_pairs(text: str, rules: GridRules) -> None:
+def read_pairs(text: str, rules: RuleReader) -> None:
     """Read relations of cells: chains such as ``r1c1<r1c2<r2c2 r5c5-r5c6``.
 
     Examples
     --------
-    >>> rules = GridRules(4)
+    >>> rules = RuleReader(4)
     >>> read_pairs("r1c1>r1c2-r1c3, r2c1xr2c2", rules)
     >>> rules.pairs
     [(1, 0, 'less'), (1, 2, 'consecutive'), (4, 5, 'x')]

@@ -1,10 +1,8 @@
-"""The commands for tables that models learn from."""
+"""The commands of tables of puzzles, also of those that models learn from."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import click
+from typing import Annotated
 
 from batchsolve.cli import EXIT_INCOMPLETE, answered, command
 from batchsolve.cli.options import (
@@ -14,7 +12,7 @@ from batchsolve.cli.options import (
     TableOutput,
     WorkerOptions,
     argument,
-    input_option,
+    meaning,
     option,
     output_to,
     search_option,
@@ -23,18 +21,159 @@ from batchsolve.cli.options import (
 from batchsolve.settings import (
     AuditFields,
     AugmentFileFields,
+    DedupeFields,
+    DedupeSettings,
     EvaluateFields,
+    EvaluateSettings,
     FileSettings,
+    GenerateFileFields,
+    ImageSettings,
+    PartSettings,
+    PuzzleSettings,
     RateFileFields,
+    RateSettings,
+    SearchSettings,
+    SolveFileFields,
 )
 
+RowSearch = Annotated[
+    SearchSettings,
+    SolveFileFields,
+    meaning("limit", default=2),
+    meaning("split_depth", default=0, metavar="D", type=int),
+]
+MadeFiles = Annotated[
+    FileSettings,
+    GenerateFileFields,
+    meaning("box", help="Rows and columns of a box, such as 2x3; 3x3 by default."),
+    meaning("rules", help="Rules beyond rows, columns and boxes, such as x+antiknight."),
+    meaning("regions", help="File with the region of each cell, in place of boxes."),
+    meaning("alphabet", help="Symbols of the digits: 1-9A-G, 0-9A-F, A-P, … or numbers."),
+    meaning("blank", help="The character of blank cells."),
+    meaning("chunk", help="Rows of a task; by default those of about 0.1 s."),
+]
 
-def bounds(text: str) -> tuple[float, ...]:
-    """Return numbers with commas between them."""
-    try:
-        return tuple(map(float, text.split(",")))
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not numbers; write 1,10,100") from None
+
+@command(
+    examples=(
+        "batchsolve solve puzzles.csv -o solved.csv",
+        "batchsolve solve 'corpora/*.parquet' -o solved/ --filename",
+        "batchsolve solve puzzles.csv -o solved.csv --canonical",
+        "batchsolve solve 'instances/*.dlx' -o covers.csv",
+    ),
+    codes={
+        0: "every row answered",
+        1: "some row invalid, unfinished or disagreeing with its given solution",
+    },
+)
+def solve(
+    inputs: Annotated[
+        tuple[str, ...],
+        argument(
+            metavar="INPUT...",
+            help="CSV, TSV, Parquet, JSON lines or text, perhaps .gz, .bz2 or .zst; - is stdin. A "
+            "folder, a pattern ('corpora/*.csv') or an address (s3://bucket/corpora) stands for "
+            "all its files. Or the text of a grid; or exact cover problems, as of count.",
+        ),
+    ],
+    output: Annotated[
+        str,
+        output_to(
+            "OUT",
+            help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst), .parquet, or .npy "
+            "for the solutions alone; - is CSV on stdout; out/ or s3://bucket/out is a folder of "
+            "Parquet files.",
+        ),
+    ] = "-",
+    *,
+    search: RowSearch,
+    workers: WorkerOptions,
+    files: Annotated[FileSettings, SolveFileFields],
+    printing: JsonSummary,
+) -> int:
+    """Solve a table of puzzles, and write it with their answers.
+
+    The output has the columns of the input, then solution, status, n_solutions, agrees (if the
+    input has solutions) and message; it has a row for every row of the input, in the same order.
+    Of exact cover problems, it has the items, the options and the first cover.
+    """
+    from batchsolve.runs.solve_tables import solve_file
+
+    summary = printing.rows_of(solve_file, workers, inputs, output, search=search, files=files)
+    columns = [summary.columns] if summary.column != "" else []  # files of problems have none
+    code = answered(summary, printing, *columns, output=output)
+    if summary.advice:
+        printing.note(f"{summary.unfinished:,} unfinished: {summary.advice}")
+    return code
+
+
+@command(
+    examples=(
+        "batchsolve dedupe puzzles.csv -o kept.csv",
+        "batchsolve dedupe 'corpora/*.parquet' -o kept.parquet --up-to-symmetry",
+        "batchsolve dedupe train.csv --against test.csv -o clean.csv",
+        "batchsolve dedupe train.csv --against test.csv --mark -o marked.csv",
+    ),
+    codes={0: "every puzzle compared", 1: "some row invalid or without a canonical form"},
+)
+def dedupe(
+    inputs: Inputs,
+    output: Annotated[
+        str,
+        output_to(
+            "OUT",
+            help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; "
+            "- is CSV on stdout.",
+        ),
+    ] = "-",
+    *,
+    wanted: DedupeSettings,
+    workers: WorkerOptions,
+    files: Annotated[FileSettings, DedupeFields],
+    printing: JsonSummary,
+) -> int:
+    """Leave out the repeated puzzles of a table.
+
+    The first row of every puzzle is kept with all its columns, in the order of the input, unless
+    the puzzle is in a file of --against. Invalid rows are kept. The number of rows left out is
+    printed on stderr.
+    """
+    from batchsolve.runs.dedupe import dedupe as leave_out
+
+    summary = printing.rows_of(leave_out, workers, inputs, output, **vars(wanted), files=files)
+    return answered(summary, printing, output=output)
+
+
+@command(
+    examples=(
+        "batchsolve generate -n 1000 --seed 7 --minimal -o puzzles.csv",
+        "batchsolve generate -n 10 --box 4x4 --clues 110..120",
+        "batchsolve generate -n 10 --rules x --symmetry rotation --clues 24..30",
+        "batchsolve generate -n 10 --cages 1..4 --clues 0",
+    ),
+    codes={0: "all puzzles made", 2: "no puzzle found for a row"},
+)
+def generate(
+    output: TableOutput = "-",
+    number: Annotated[
+        int, search_option("--number", "-n", metavar="N", help="Number of puzzles.")
+    ] = 1,
+    *,
+    wanted: PuzzleSettings,
+    workers: WorkerOptions,
+    files: MadeFiles,
+    printing: JsonSummary,
+) -> int:
+    """Make puzzles, each with one solution, which is proved.
+
+    The output has the columns puzzle, solution and clues; then those of the rules, if others than
+    the usual ones were asked for: box, rules, regions, cages, sums, marks, pairs and
+    constraints. Row I depends on the seed and on I alone, not on the number of workers.
+    """
+    from batchsolve.runs.generate import generate_file
+
+    summary = printing.rows_of(generate_file, workers, output, number, wanted=wanted, files=files)
+    return answered(summary, printing, output=output)
 
 
 @command(
@@ -55,10 +194,7 @@ def augment(
     n: Annotated[
         int, solution_option("--number", "-n", metavar="K", help="Images of each row.")
     ] = 1,
-    seed: Annotated[int, solution_option(metavar="S", help="Seed of the random numbers.")] = 0,
-    original: Annotated[
-        bool, solution_option(help="Write each row itself before its images.")
-    ] = False,
+    wanted: ImageSettings,
     workers: WorkerOptions,
     files: Annotated[FileSettings, AugmentFileFields],
     printing: JsonSummary,
@@ -73,7 +209,7 @@ def augment(
     from batchsolve.runs.augment import augment_file
 
     task = augment_file, workers, inputs, output, n
-    summary = printing.rows_of(*task, seed=seed, original=original, files=files)
+    summary = printing.rows_of(*task, **vars(wanted), files=files)
     return answered(summary, printing, summary.columns, output=output)
 
 
@@ -93,23 +229,7 @@ def rate(
     inputs: Inputs,
     output: TableOutput = "-",
     *,
-    backdoor: Annotated[
-        bool,
-        option(
-            help="Add a column with the least number of cells to fill so that singles solve the "
-            "rest, up to 3."
-        ),
-    ] = False,
-    steps: Annotated[
-        bool, option(help="Add a column with the steps that solve each puzzle, as JSON.")
-    ] = False,
-    uniqueness: Annotated[
-        bool,
-        option(
-            help="Use patterns that assume a unique solution, too: unique rectangles and loops, "
-            "and BUG."
-        ),
-    ] = False,
+    wanted: RateSettings,
     workers: WorkerOptions,
     files: Annotated[FileSettings, RateFileFields],
     printing: JsonSummary,
@@ -124,8 +244,7 @@ def rate(
     """
     from batchsolve.runs.rate import rate_file
 
-    columns = {"backdoor": backdoor, "steps": steps, "uniqueness": uniqueness}
-    summary = printing.rows_of(rate_file, workers, inputs, output, **columns, files=files)
+    summary = printing.rows_of(rate_file, workers, inputs, output, **vars(wanted), files=files)
     return answered(summary, printing, summary.columns, output=output)
 
 
@@ -182,26 +301,7 @@ def partition(
         output_to("DIR", help="The folder of a file for each part, in the format of the input."),
     ],
     *,
-    parts: Annotated[
-        str, search_option(metavar="SHARES", help="The share of each part; they add up to 1.")
-    ] = "train=0.8,test=0.2",
-    by: Annotated[
-        tuple[str, ...],
-        search_option(
-            metavar="NAME",
-            help="Keep the shares for each value of this column, or combination of the values of "
-            "several.",
-        ),
-    ] = (),
-    bins: Annotated[
-        tuple[float, ...] | None,
-        search_option(
-            metavar="BOUNDS",
-            type=bounds,
-            help="Keep them for ranges of numbers instead of values: 1,10,100 are four of them.",
-        ),
-    ] = None,
-    seed: Annotated[int, search_option(metavar="S", help="Seed of the random numbers.")] = 0,
+    wanted: PartSettings,
     workers: WorkerOptions,
     files: Annotated[FileSettings, AuditFields],
     printing: JsonSummary,
@@ -214,9 +314,7 @@ def partition(
     """
     from batchsolve.runs.partition import partition as partition_of
 
-    strata: dict[str, Any] = {"parts": parts, "by": by, "bins": bins or ()}
-    task = partition_of, workers, inputs, output
-    summary = printing.rows_of(*task, **strata, seed=seed, files=files)
+    summary = printing.rows_of(partition_of, workers, inputs, output, **vars(wanted), files=files)
     return answered(summary, printing, summary.columns, output=output)
 
 
@@ -239,34 +337,7 @@ def evaluate(
         ),
     ],
     *,
-    prediction: Annotated[
-        str | None,
-        input_option(metavar="NAME", help="Name of the column of predictions; found by default."),
-    ] = None,
-    truth: Annotated[
-        str | None,
-        input_option(
-            metavar="NAME",
-            help="Name of the column of true solutions, or none to solve the puzzles; by default "
-            "the column of solutions, if there is one.",
-        ),
-    ] = None,
-    by: Annotated[
-        tuple[str, ...],
-        option(
-            metavar="NAME",
-            help="Count each value of this column, such as rating, apart, or each combination of "
-            "the values of several.",
-        ),
-    ] = (),
-    bins: Annotated[
-        tuple[float, ...] | None,
-        option(
-            metavar="BOUNDS",
-            type=bounds,
-            help="Count ranges of numbers instead of values: 1,10,100 are four of them.",
-        ),
-    ] = None,
+    wanted: EvaluateSettings,
     html: Annotated[
         str | None,
         option(metavar="FILE", help="Write a page with the table and pictures of wrong rows."),
@@ -298,21 +369,16 @@ def evaluate(
     if that has several solutions, each of them is right. Malformed and missing predictions are
     wrong in every cell.
     """
-    from batchsolve.runs.evaluate import evaluate as evaluation_of, plot_format_of
+    from batchsolve.runs.evaluate import evaluate as evaluation_of
+    from batchsolve.runs.evaluation import plot_format_of
     from batchsolve.whole_files import whole_target_of
 
     for path in filter(None, (html, plot)):
         whole_target_of(path)  # before the work is done
     if plot is not None:
         plot_format_of(plot)
-    columns = {
-        "prediction": prediction,
-        "truth": truth,
-        "by": by,
-        "bins": bins or (),
-        "rows": rows or False,
-    }
-    evaluation = printing.rows_of(evaluation_of, workers, inputs, **columns, files=files)
+    kept = {"rows": rows or False, "files": files}
+    evaluation = printing.rows_of(evaluation_of, workers, inputs, **vars(wanted), **kept)
     if html is not None:
         evaluation.save(html)
     if plot is not None:
