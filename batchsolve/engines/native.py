@@ -110,8 +110,8 @@ def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:
 def search_bits(problem: ExactCover, task: Task) -> Outcome:
     """Search a task bit-parallel; see `batchsolve.engines`.
 
-    Problems too large for the sets of bits, or for the nodes wanted, are left to dancing links, which
-    search the same tree.
+    Problems too large for the sets of bits, or for the nodes wanted, are left to dancing links,
+    which search the same tree.
     """
     in_core, task_in_core = core_problem(problem), core_task(task)
     if problem.bounds is None:

@@ -82,7 +82,7 @@ def test_a_weighed_counter_stops_after_as_many_entries_as_wide_nodes_have():
     """An option takes 1,000 out of the list of the key, with two entries each."""
     problem, empty = keyed(1_000, 10), get_engine("memo:1").for_run
     outcome = empty("few", "", problem, entries=40_000).search(problem, Task.of(WHOLE))
-    assert outcome.nodes.tolist() == [1 + 10 * 101 + 10]  # the root, ten keys with leaves, ten again
+    assert outcome.nodes.tolist() == [1 + 10 * 101 + 10]  # root, ten keys with leaves, ten again
     rest = empty("rest", "", problem).search(problem, Task.of(outcome.frontier))
     assert outcome.counts.sum() + rest.counts.sum() == 1_000 * 100
     small = tree.small_counter("memo", problem, 5).search(problem, Task.of(WHOLE, budget=10_000))
