@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import measuring
 
 TOP = 2, 3  # options of p and q
-SECONDS = 15  # of a count at most
+SECONDS = 30  # of a count at most
 
 
 class Wide(NamedTuple):
