@@ -21,11 +21,10 @@ from host_clusters import HEAD, REPOSITORY, Cluster
 from hosts import NAMES, Hosts
 from measuring import options, write
 
-from batchsolve.core import native
 from batchsolve.engines import get_engine
 from batchsolve.problems.families import family
 from batchsolve.scaling.simulation import _split, _Subtrees, _Tree
-from batchsolve.scaling.tree_shape import GRAIN, sample_shape
+from batchsolve.scaling.tree_shape import Subtrees, sample_shape
 from batchsolve.search.scheduler import Scheduler, Sizing, run_round
 from batchsolve.workers import Pool, result_seconds
 
@@ -49,8 +48,7 @@ def searched(kind: str, address: str, seconds: float, knows_flight: bool) -> dic
     with Pool(None, kind, address) as pool:
         flight = pool.flight_seconds()
         sizing = Sizing.of(pool.jobs, result_seconds(kind), flight if knows_flight else 0.0)
-        samples = shape.shares, shape.bounds, shape.first, shape.last
-        subtrees = native.Subtrees(*samples, GRAIN, 0)
+        subtrees = Subtrees(shape, 0)
         stacks, _ = _split(np.array([seconds * pool.jobs * RATE]), pool.jobs, None, subtrees)
         scheduler = Scheduler(_Tree(subtrees, RATE), pool.jobs, sizing=sizing)
         scheduler.add(_Subtrees(stacks))

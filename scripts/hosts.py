@@ -50,6 +50,8 @@ STATES = Path("/run/batchsolve-hosts")
 DISK_MB = 512
 OWN = ("tmp", "root", "home", "run", "var/tmp")  # folders of a host's disk
 FILLER, BUSY = "/run/filler", "/run/busy"
+REQUESTS = "/run/requests"  # to the S3 server, a line each
+ASKED = "REMOTE_ADDR", "REQUEST_METHOD", "PATH_INFO", "HTTP_RANGE"
 STORE_PORT = 9000
 BUCKET = "corpora"
 START_SECONDS = 30.0
@@ -447,8 +449,10 @@ def _store() -> None:
     from werkzeug.serving import run_simple
 
     served = DomainDispatcherApplication(create_backend_app)
+    asked = open(REQUESTS, "a")  # noqa: SIM115  as long as the server runs
 
     def answer(environ: dict[str, Any], start: Any) -> Any:
+        print(*(environ.get(name, "-") for name in ASKED), file=asked, flush=True)
         if os.path.exists(BUSY):
             start("503 Slow Down", [("Content-Type", "application/xml")])
             return [b"<Error><Code>SlowDown</Code><Message>busy</Message></Error>"]

@@ -452,7 +452,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=100, help="stop after this many")
     parser.add_argument("--minutes", type=float, help="stop after this many")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--case", type=int, help="run this case alone")
+    parser.add_argument("--case", type=int, nargs="+", help="run these cases alone")
     parser.add_argument("--each", action="store_true", help="try every fault once, not at random")
     for name, all_of_them in (("kinds", KINDS), ("jobs", JOBS), ("names", FAULTS)):
         parser.add_argument(f"--{name}", default=";".join(all_of_them), metavar="A;B")
@@ -473,7 +473,7 @@ def main() -> int:
             for number, (kind, fault, job) in enumerate(product(kinds, faults, jobs)):
                 yield Case(number, kind, job, fault, "middle", 0.3)
             return
-        numbers = count() if chosen.case is None else [chosen.case]
+        numbers = count() if chosen.case is None else chosen.case
         yield from (draw(chosen.seed, number, kinds, jobs, faults) for number in numbers)
 
     with suppress(KeyboardInterrupt):

@@ -133,7 +133,7 @@ _TABLE = np.zeros(256, np.uint8)
 _ONE, _UINTS = np.zeros(1, np.uint8), np.zeros(1, np.uint32)
 _REFUSED = (
     "ascend, within|each text is|without a name|does not exist|do not exist|begins at a digit"
-    "|digits are bytes|a factor for each word|two words for each|of another shape|of other cells"
+    "|two words for each|of another shape|of other cells"
     "|do not fit together"
 )
 
@@ -170,7 +170,6 @@ def _draw(puzzle, n_digits, move):
         lambda: _read([0, 4], 2),
         lambda: _read([]),
         lambda: native.survey((np.array([0, 9], np.int32), _TEXT)),
-        lambda: native.number_regions((np.array([0, 9], np.int32), _TEXT), 2),
         lambda: native.ranked((np.array([0, 1]), np.array([7], np.uint32)), _UINTS, True),
         lambda: native.ranked((np.array([0, 2]), _UINTS), _UINTS, True),
         lambda: native.grids_of_stacks((np.array([0, 9]), _UINTS), 4, 2),
@@ -180,8 +179,6 @@ def _draw(puzzle, n_digits, move):
         lambda: _join([0, 1], [1], [0, 2, 9]),
         lambda: native.write_grids(_ONE[None], _UINTS + 1, (_ONE, _ONE), (_ONE, _ONE, _ONE)),
         lambda: native.write_grids(_ONE[None], _UINTS, (_ONE + 1, _ONE), (_ONE, _ONE, _ONE)),
-        lambda: native.order_of_grids(_ONE[None], np.zeros(257, np.uint64)),
-        lambda: native.grid_keys(_ONE[None], np.zeros((4, 3), np.uint64)),
         lambda: _add_keys(3),
         lambda: native.least_covers((np.array([0, 1]), _UINTS + 1), _UINTS[None]),
         lambda: native.least_covers((np.array([0, 1]), _UINTS), _UINTS[None] + 1),

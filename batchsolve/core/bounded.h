@@ -28,23 +28,20 @@ enum class Branch : std::uint8_t { each, untried, take, exclude };
 /// `by_place` for searches that look up keys: the branch item is the first that has options, or one
 /// that is forced. `Price` is `Prices`, or `NoPrices` if costs do not matter.
 template <bool colored, bool ruled, bool by_place, class Price>
-class BoundedLinks : public Links<colored, ruled> {
+class BoundedLinks : public Links<colored, ruled, true> {
 public:
-    using Base = Links<colored, ruled>;
+    using Base = Links<colored, ruled, true>;
     using typename Base::Index;
 
     explicit BoundedLinks(const Problem& problem, Handicaps handicaps = {}, Price prices = {})
         : Base(problem, std::move(handicaps)),
           n_options_(problem.n_options()),
-          bounds_(problem.n_items + 1),
-          used_(problem.n_items + 1),
           decided_(problem.n_options()),
           gain_(problem.n_options()),
           levels_(problem.n_options() + 2),
           prices_(std::move(prices)) {
-        for (Item i = 0; i < problem.n_items; ++i) {
-            bounds_[i + 1] = problem.bounds_of(i);
-            if (bounds_[i + 1].most > 1) counted_.push_back(i + 1);
+        for (Item i = 1; i <= problem.n_items; ++i) {
+            if (bounds_[i].most > 1) counted_.push_back(i);
         }
         const Item total = item_of_all_options(problem);
         total_ = total < problem.n_items ? total + 1 : 0;
@@ -128,7 +125,7 @@ public:
         const Level& here = levels_[level];
         restore_dropped(level + 1);
         if (here.kind == Branch::each) {
-            uncommit_others(here.node);
+            this->uncommit_others(here.node);
         } else if (here.kind == Branch::take) {
             untake(here.node);
         }
@@ -222,39 +219,13 @@ private:
         return used_[i] + 1 == bounds_[i].most && used_[i] < bounds_[i].least;
     }
 
-    void commit(Index p) {
-        if (this->color(p) == Base::pure) return;
-        const Item i = this->top_[p];
-        ++used_[i];
-        if (this->color(p) != 0) {
-            this->purify(p);
-        } else if (used_[i] == bounds_[i].most) {
-            this->cover(i);
-        }
-    }
-    void uncommit(Index p) {
-        if (this->color(p) == Base::pure) return;
-        const Item i = this->top_[p];
-        if (this->color(p) != 0) {
-            this->unpurify(p);
-        } else if (used_[i] == bounds_[i].most) {
-            this->uncover(i);
-        }
-        --used_[i];
-    }
-    void commit_others(Index p) {
-        this->for_each_other(p, [&](Index q) { commit(q); });
-    }
-    void uncommit_others(Index p) {
-        this->for_each_other_backwards(p, [&](Index q) { uncommit(q); });
-    }
     void take(Index p) {
-        commit(p);
-        commit_others(p);
+        this->commit(p);
+        this->commit_others(p);
     }
     void untake(Index p) {
-        uncommit_others(p);
-        uncommit(p);
+        this->uncommit_others(p);
+        this->uncommit(p);
     }
 
     /// Take all nodes of an option out of the lists of their items.
@@ -274,8 +245,7 @@ private:
         if (prices_.is_useless(o)) return is_taken;
         if (decided_[o]) return true;
         for (Index q = this->first_[o]; this->top_[q] != 0; ++q) {
-            const Item i = this->top_[q];
-            if (this->color(q) != Base::pure && used_[i] == bounds_[i].most) return true;
+            if (this->color(q) != Base::pure && this->is_full(this->top_[q])) return true;
         }
         return false;
     }
@@ -400,7 +370,7 @@ private:
             this->uncover(p);
             return false;
         }
-        commit_others(p);
+        this->commit_others(p);
         go_down(level, prices_.net(this->option_[p]));
         return true;
     }
@@ -439,14 +409,14 @@ private:
         return prices_.are_affordable(level, prices_.net(o) - saved);
     }
 
+    using Base::bounds_, Base::used_;
+
     Option n_options_;
-    std::vector<Bounds> bounds_;       // of all items, counted from 1; a secondary one has 0 and 1
-    std::vector<std::uint32_t> used_;  // item -> options taken that have it, not just its colour
-    std::vector<Item> counted_;        // items that may be in several options
-    Item total_ = 0;                   // an item that all options have, or 0
-    std::vector<bool> decided_;        // options that the stack takes or excludes
-    std::vector<std::int64_t> gain_;   // option -> how many items it has that need more options
-    std::vector<Option> dropped_;      // options that are too small, in order
+    std::vector<Item> counted_;       // items that may be in several options
+    Item total_ = 0;                  // an item that all options have, or 0
+    std::vector<bool> decided_;       // options that the stack takes or excludes
+    std::vector<std::int64_t> gain_;  // option -> how many items it has that need more options
+    std::vector<Option> dropped_;     // options that are too small, in order
     std::vector<Level> levels_;
     Price prices_;
 };

@@ -177,7 +177,8 @@ private:
         levels_[0].needs = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const auto [least, most] = problem_->bounds[r_.items[i]];
-            const std::uint32_t used = held_.used(r_.items[i]), need = least - std::min(used, least);
+            const std::uint32_t used = held_.used(r_.items[i]),
+                                need = least - std::min(used, least);
             slack_[i] = most - used - need;
             is_wide_[i] = most - used > 1;
             r_.tag(i) =
@@ -298,15 +299,15 @@ private:
     Grouped r_;
     std::vector<Option> options_;  // of the residual to be built
     std::vector<Item> items_;      // its primary items
-    std::vector<Word> slack_;    // item -> options it may have beyond those it needs, at the top
-    std::vector<bool> is_wide_;  // item -> whether it may have several options, at the top
-    std::vector<Word> needy_;    // the items that need more options
-    std::vector<Word> members_;  // option -> its items, without `total_`
-    std::vector<Word> gain_;     // option -> how many items it has that need more options
-    std::size_t total_ = none;   // the item that all options have
-    Item total_of_problem_;      // the same, as the problem numbers it; n_items if there is none
-    std::vector<Word> alive_;    // level -> the options that are left
-    std::size_t item_ = 0;       // the branch item
+    std::vector<Word> slack_;      // item -> options it may have beyond those it needs, at the top
+    std::vector<bool> is_wide_;    // item -> whether it may have several options, at the top
+    std::vector<Word> needy_;      // the items that need more options
+    std::vector<Word> members_;    // option -> its items, without `total_`
+    std::vector<Word> gain_;       // option -> how many items it has that need more options
+    std::size_t total_ = none;     // the item that all options have
+    Item total_of_problem_;        // the same, as the problem numbers it; n_items if there is none
+    std::vector<Word> alive_;      // level -> the options that are left
+    std::size_t item_ = 0;         // the branch item
     std::vector<Level> levels_;
 };
 

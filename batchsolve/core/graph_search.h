@@ -83,17 +83,14 @@ public:
         return make_room(diagram, pending_.size() + level, free(), most) &&
                make_room(known, level, free(), most);
     }
-    template <Moves M>
-    bool cover(const M&, std::size_t) {
+    bool cover(const Moves auto&, std::size_t) {
         left_last = 1;
         return false;
     }
     void dead_end(std::size_t) { left_last = 0; }
-    template <Moves M>
-    void hand_back(const M&, std::size_t) {}
+    void hand_back(const Moves auto&, std::size_t) {}
 
-    template <Moves M>
-    bool is_known(const M& moves, std::size_t level) {
+    bool is_known(const Moves auto& moves, std::size_t level) {
         begins_[level] = pending_.size();
         is_kept_[level] = !moves.has_one_branch(level);
         if (!is_kept_[level]) return false;  // a node with one child is left to that child
@@ -103,13 +100,11 @@ public:
         return x;
     }
 
-    template <Moves M>
-    void climb(const M& moves, std::size_t level) {
+    void climb(const Moves auto& moves, std::size_t level) {
         if (left_last != 0) pending_.push_back({moves.choice(level).option, left_last});
     }
 
-    template <Moves M>
-    void leave(const M& moves, std::size_t level) {
+    void leave(const Moves auto& moves, std::size_t level) {
         left_last = 0;
         for (; pending_.size() > begins_[level]; pending_.pop_back()) {
             const auto [option, node] = pending_.back();

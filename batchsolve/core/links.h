@@ -22,8 +22,9 @@
 
 namespace batchsolve {
 
-/// The links of a problem; `colored` if it has colours, `ruled` under a branching rule.
-template <bool colored, bool ruled>
+/// The links of a problem; `colored` if it has colours, `ruled` under a branching rule, `bounded`
+/// if items may be in several options.
+template <bool colored, bool ruled, bool bounded = false>
 class Links {
 public:
     using Node = batchsolve::Node;
@@ -46,6 +47,11 @@ public:
         }
         if constexpr (colored) paint_options(problem);
         covered_.assign(n_items_ + 1, 0);
+        if constexpr (bounded) {
+            bounds_.resize(1);
+            for (Item i = 0; i < n_items_; ++i) bounds_.push_back(problem.bounds_of(i));
+            used_.assign(n_items_ + 1, 0);
+        }
         chosen_.assign(problem.n_primary + 1, 0);
     }
 
@@ -321,19 +327,29 @@ protected:
     }
 
     void commit(Index p) {
-        if (color(p) == 0) {
-            cover(top_[p]);
-        } else if (color(p) != pure) {
+        if (color(p) == pure) return;
+        if constexpr (bounded) ++used_[top_[p]];
+        if (color(p) != 0) {
             purify(p);
+        } else if (is_full(top_[p])) {
+            cover(top_[p]);
         }
     }
 
     void uncommit(Index p) {
-        if (color(p) == 0) {
-            uncover(top_[p]);
-        } else if (color(p) != pure) {
+        if (color(p) == pure) return;
+        if (color(p) != 0) {
             unpurify(p);
+        } else if (is_full(top_[p])) {
+            uncover(top_[p]);
         }
+        if constexpr (bounded) --used_[top_[p]];
+    }
+
+    /// Tell whether an item that is in an option may be in no more.
+    bool is_full(Item i) const {
+        if constexpr (bounded) return used_[i] == bounds_[i].most;
+        return true;
     }
 
     /// Commit to the nodes of p's option, p itself excepted.
@@ -362,6 +378,8 @@ protected:
     std::vector<Color> color_;            // node -> its colour or `pure`; item -> that of its list
     std::vector<Index> first_;            // option -> its first node
     std::vector<std::uint32_t> covered_;  // item -> options of the stack that have it
+    std::vector<Bounds> bounds_;          // item -> its bounds; a secondary one has 0 and 1
+    std::vector<std::uint32_t> used_;     // item -> options taken that have it, not just its colour
     std::vector<Index> chosen_;           // level -> the node of the option taken there
     std::vector<Option> selected_;        // the stack
     Handicaps handicaps_;

@@ -65,8 +65,7 @@ public:
           sizes_(n_levels),
           handed_(n_levels) {}
 
-    template <Moves M>
-    void begin(const M&, std::size_t) {
+    void begin(const Moves auto&, std::size_t) {
         std::ranges::fill(total_, 0);
         sizes_[0] = 0;         // a node of which only some branches are searched is neither counted
         handed_[0] = unknown;  // nor stored
@@ -82,22 +81,19 @@ public:
         sizes_[level] = 1;
         return !is_spent_;
     }
-    template <Moves M>
-    bool cover(const M&, std::size_t) {
+    bool cover(const Moves auto&, std::size_t) {
         found_.assign(n_words_, 0);
         found_[0] = 1;
         add_found();
         return false;
     }
     void dead_end(std::size_t) {}
-    template <Moves M>
-    void hand_back(const M& moves, std::size_t level) {
+    void hand_back(const Moves auto& moves, std::size_t level) {
         sizes_[level] = 0;
         search_->hand_back(moves, level);
     }
 
-    template <Moves M>
-    bool is_known(const M& moves, std::size_t level) {
+    bool is_known(const Moves auto& moves, std::size_t level) {
         handed_[level] = unknown;
         if (moves.has_one_branch(level))
             return false;  // a node with one child is left to that child
@@ -112,8 +108,7 @@ public:
         return false;
     }
 
-    template <Moves M>
-    void leave(const M& moves, std::size_t level) {
+    void leave(const Moves auto& moves, std::size_t level) {
         if (handed_[level] != search_->out.frontier.size()) return;
         subtract(total_, before(level), found_);
         moves.write_key(key_);
@@ -121,8 +116,7 @@ public:
         table_.store(key_, found_, static_cast<std::uint64_t>(std::min(sizes_[level], most_size)));
     }
 
-    template <Moves M>
-    void climb(const M& moves, std::size_t level) {
+    void climb(const Moves auto& moves, std::size_t level) {
         sizes_[level] += sizes_[level + 1];
         if constexpr (requires { moves.n_hidden; }) is_spent_ = moves.n_hidden >= most_hidden_;
     }

@@ -1,6 +1,5 @@
 #include "render.h"
 
-#include <array>
 #include <bit>
 #include <utility>
 
@@ -38,22 +37,6 @@ std::vector<std::uint32_t> sorted_order(const auto& words_of) {
     return order;
 }
 
-/// Return the cells in which grids differ.
-std::vector<std::size_t> varying_cells(Rows<const std::uint8_t> grids) {
-    std::vector<std::uint8_t> differs(grids.width);
-    for (std::size_t k = 0; k < grids.size(); ++k) {
-        const auto one = grids[0], other = grids[k];
-        for (std::size_t cell = 0; cell < grids.width; ++cell) {
-            differs[cell] |= static_cast<std::uint8_t>(one[cell] ^ other[cell]);
-        }
-    }
-    std::vector<std::size_t> cells;
-    for (std::size_t cell = 0; cell < grids.width; ++cell) {
-        if (differs[cell]) cells.push_back(cell);
-    }
-    return cells;
-}
-
 /// Pack the ranks of lists, counted from 1, so that a list is less than its extensions.
 GrowingLists<std::uint64_t> packed(const GrowingLists<std::int32_t>& lists, int bits) {
     GrowingLists<std::uint64_t> words;
@@ -83,27 +66,6 @@ void put(Bytes text, std::span<std::uint8_t>& room) {
 }
 
 }  // namespace
-
-std::vector<std::uint32_t> order_of_grids(Rows<const std::uint8_t> grids,
-                                          std::span<const std::uint64_t> ranks) {
-    require(1 <= ranks.size() && ranks.size() <= 256, "digits are bytes");
-    std::array<std::uint64_t, 256> rank_of{};
-    std::ranges::copy(ranks, rank_of.begin());
-    const auto cells = varying_cells(grids);
-    const int bits = bits_of(ranks.size() - 1);  // blank cells need none
-    const auto per_word = static_cast<std::size_t>(word_bits / bits);
-    Matrix<std::uint64_t> words(grids.size(), (cells.size() + per_word - 1) / per_word);
-    for (std::size_t k = 0; k < grids.size(); ++k) {
-        const auto grid = grids[k];
-        for (std::size_t w = 0; w < words.width; ++w) {
-            std::uint64_t word = 0;
-            const auto end = std::min((w + 1) * per_word, cells.size());
-            for (auto x = w * per_word; x < end; ++x) word = word << bits | rank_of[grid[cells[x]]];
-            words[k][w] = word;
-        }
-    }
-    return sorted_order(words);
-}
 
 GrowingLists<std::int32_t> ranked(Lists<std::uint32_t> covers, std::span<const std::uint32_t> ranks,
                                   bool in_order) {

@@ -1,20 +1,14 @@
 // Covers as rows of a table: their order, and their text.
 //
-// For sorting, a row becomes a short string of 64-bit *words* with the same order: a word packs the
-// *ranks* of as many digits or names as fit, the first in its highest bits.
-// `batchsolve.formats.render` says what rows look like. Its arrays are indices of each other: each
-// function checks those that it uses.
+// For sorting, a list becomes a short string of 64-bit *words* with the same order: a word packs
+// the *ranks* of as many names as fit, the first in its highest bits. `batchsolve.formats.render`
+// says what rows look like. Its arrays are indices of each other: each function checks those that
+// it uses.
 #pragma once
 
 #include "text.h"
 
 namespace batchsolve::render {
-
-/// Return the ascending order of grids, by the rank of each digit.
-///
-/// Cells in which all grids agree are left out.
-std::vector<std::uint32_t> order_of_grids(Rows<const std::uint8_t> grids,
-                                          std::span<const std::uint64_t> ranks);
 
 /// Return the lists of the ranks of options, in ascending order of options; lists sorted if asked.
 GrowingLists<std::int32_t> ranked(Lists<std::uint32_t> covers, std::span<const std::uint32_t> ranks,

@@ -17,8 +17,7 @@ public:
         : out(task.stacks.size()), task_(task), budget_(task.budget), room_(task.room) {}
 
     /// Search below the stacks begin .. end - 1, which are of the problem of `moves`.
-    template <class Visitor, Moves M>
-    void below(M& moves, Visitor& visitor, std::size_t begin, std::size_t end) {
+    void below(Moves auto& moves, auto& visitor, std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) {
             if (task_.stacks.begins_root(k)) {
                 allowance_ = task_.stacks.allowances[k];
@@ -34,16 +33,14 @@ public:
     }
 
     /// Append stack k to the frontier, followed by the choices above a level.
-    template <Moves M>
-    void hand_back(const M& moves, std::size_t level) {
+    void hand_back(const Moves auto& moves, std::size_t level) {
         append(out.frontier, moves, level, [](Option) { return true; });
         out.weights.push_back(weight(moves, level));
         out.branches.insert(out.branches.end(), 3, 0);
     }
 
     /// Count a cover, and keep it if it is one of the first; tell whether no more may be found.
-    template <Moves M>
-    bool count_cover(const M& moves, std::size_t level) {
+    bool count_cover(const Moves auto& moves, std::size_t level) {
         if (to_keep_ > 0) {
             --to_keep_;
             append(out.covers, moves, level, [&](Option o) { return moves.is_shown(o); });
@@ -57,8 +54,7 @@ public:
     Outcome out;
 
 private:
-    template <Moves M, class Visitor>
-    void below_stack(M& moves, Visitor& visitor, std::size_t k) {
+    void below_stack(Moves auto& moves, auto& visitor, std::size_t k) {
         k_ = k;
         const std::int64_t allowed = std::min(budget_, allowance_);
         most_covers_ = std::min(wanted_, room_);
@@ -90,16 +86,14 @@ private:
     }
 
     /// Append the stack that is searched, which was not begun.
-    template <Moves M>
-    void hand_back_whole(const M& moves) {
+    void hand_back_whole(const Moves auto& moves) {
         hand_back(moves, 0);
         if (const auto range = task_.stacks.branch(k_)) note_branch(*range);
     }
 
     /// Append the branches above a level that were not taken, the deepest first. The last one that
     /// was taken is one of them if its node was not entered.
-    template <Moves M>
-    void hand_back_untried(const M& moves, std::size_t level, bool is_last_left) {
+    void hand_back_untried(const Moves auto& moves, std::size_t level, bool is_last_left) {
         for (; level-- > 0; is_last_left = false) {
             left_.clear();
             if (is_last_left) left_.push_back(moves.choice(level));
@@ -109,8 +103,7 @@ private:
     }
 
     /// Append what is left of a node: as ranges, or as a stack for each option.
-    template <Moves M>
-    void hand_back_left(const M& moves, std::size_t level) {
+    void hand_back_left(const Moves auto& moves, std::size_t level) {
         const std::optional<Item> item = moves.branch_item(level);
         const std::size_t n = left_.size();
         std::size_t n_parts = n;
@@ -144,8 +137,7 @@ private:
         last[2] = range.last;
     }
 
-    template <Moves M>
-    void append(GrowingStacks& grown, const M& moves, std::size_t level, auto is_shown) {
+    void append(GrowingStacks& grown, const Moves auto& moves, std::size_t level, auto is_shown) {
         const auto add = [&](Option o) {
             if (is_shown(o)) grown.values.push_back(o);
         };
@@ -154,8 +146,7 @@ private:
         grown.end_stack(k_);
     }
 
-    template <Moves M>
-    static double weight(const M& moves, std::size_t level) {
+    static double weight(const Moves auto& moves, std::size_t level) {
         double weight = 1;
         for (std::size_t l = 0; l < level; ++l) {
             if (!moves.is_forced(l)) weight /= moves.choice(l).n_branches;
@@ -175,31 +166,21 @@ private:
 struct Covers {
     Search& search;
 
-    template <Moves M>
-    void begin(M& moves, std::size_t k) {
+    void begin(Moves auto& moves, std::size_t k) {
         if constexpr (requires { moves.begin_to_spend(k); }) moves.begin_to_spend(k);
     }
     void end(std::size_t, std::size_t) {}
     bool may_enter(std::size_t) { return true; }
-    template <Moves M>
-    bool cover(M& moves, std::size_t level) {
+    bool cover(Moves auto& moves, std::size_t level) {
         const bool is_full = search.count_cover(moves, level);
         if constexpr (requires { moves.note_cover(level); }) moves.note_cover(level);
         return is_full;
     }
     void dead_end(std::size_t) {}
-    template <Moves M>
-    void hand_back(const M& moves, std::size_t level) {
-        search.hand_back(moves, level);
-    }
-    template <Moves M>
-    bool is_known(const M&, std::size_t) {
-        return false;
-    }
-    template <Moves M>
-    void leave(const M&, std::size_t) {}
-    template <Moves M>
-    void climb(const M&, std::size_t) {}
+    void hand_back(const Moves auto& moves, std::size_t level) { search.hand_back(moves, level); }
+    bool is_known(const Moves auto&, std::size_t) { return false; }
+    void leave(const Moves auto&, std::size_t) {}
+    void climb(const Moves auto&, std::size_t) {}
 };
 
 /// Search all stacks of a task, which are of the problem of `moves`.

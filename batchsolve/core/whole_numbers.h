@@ -10,13 +10,12 @@ using Word = std::uint64_t;
 
 /// Write a + b; return whether it does not fit. The sum may be one of the two.
 inline bool add(std::span<const Word> a, std::span<const Word> b, std::span<Word> sum) {
-    Word carry = 0;
+    unsigned __int128 left = 0;  // the sum of two words, and what the words before carry
     for (std::size_t w = 0; w < a.size(); ++w) {
-        const Word x = a[w], both = x + b[w], all = both + carry;
-        carry = (both < x) | (all < both);
-        sum[w] = all;
+        left = (left >> 64) + a[w] + b[w];
+        sum[w] = static_cast<Word>(left);
     }
-    return carry != 0;
+    return left >> 64 != 0;
 }
 
 /// Write a - b, which is not negative. The difference may be one of the two.

@@ -9,7 +9,7 @@ the machine's registers. Only the time depends on it and, under a budget, the fr
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,8 @@ from batchsolve.engines import Outcome, Task, check_support, registered
 from batchsolve.engines.native import core_task, outcome_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
-from batchsolve.problems.rule_arrays import core_rules
 from batchsolve.problems.stacks import Stacks, clash_of, options_of_branch
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.problems.variant import Variant
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:
@@ -73,7 +71,7 @@ def _search(grids: GridProblem, task: Task) -> Outcome:
     if isinstance(grids, Sudoku):
         found, digits = native.search_boxes(grids.box_rows, grids.box_columns, given)
     else:
-        found, digits = native.search_houses(*rules_of(grids, task.stacks.roots), given)
+        found, digits = native.search_houses(*grids.rules_in_core(task.stacks.roots), given)
     outcome = outcome_of(found, task)
     if task.unordered:
         digits = digits.reshape(-1, grids.n_cells)
@@ -112,20 +110,6 @@ def _with_first_covers(outcome: Outcome, grids: GridProblem, task: Task) -> Outc
     )
 
 
-def rules_of(problem: GridProblem, roots: npt.NDArray[np.int64]) -> tuple[Any, Any, Any]:
-    """Return the rules of a `Variant` as the core takes them.
-
-    Returns
-    -------
-    shared, own : GridRules, RowRules
-        The rules of all rows, and those of each.
-    rows : ndarray of int64
-        The row of `own` for each root.
-    """
-    assert isinstance(problem, Variant)
-    return core_rules(problem.rules), problem.row_rules, problem.rows_of(roots)
-
-
 def _covers(problem: GridProblem, covers: Stacks) -> Stacks:
     """Return covers, given their options that fill cells."""
     if problem.cover_size == problem.n_cells:
@@ -149,10 +133,9 @@ class Wish(NamedTuple):
 
     Attributes
     ----------
-    begins : ndarray of int64, shape (n_units + 1,)
-        The place in `cells` where each unit begins.
-    cells : ndarray of uint16
-        The cells of units, whose clues are taken away together, unit by unit.
+    units : pair of ndarrays
+        The cells of units, whose clues are taken away together, as lists: where each begins, of
+        int64 and shape (n_units + 1,), and the cells, of uint16, unit by unit.
     outside : ndarray of uint16
         The other cells: no clue may stand there.
     free : ndarray of uint16
@@ -174,8 +157,7 @@ class Wish(NamedTuple):
         single attempt has failed, and others go back at contradictions.
     """
 
-    begins: np.ndarray
-    cells: np.ndarray
+    units: tuple[np.ndarray, np.ndarray]
     outside: np.ndarray
     free: np.ndarray
     fewest: int
@@ -258,4 +240,4 @@ def dig_rows(
     given = wish, made, keys, rows
     if isinstance(problem, Sudoku):
         return int(native.dig_boxes(problem.box_rows, problem.box_columns, *given))
-    return int(native.dig_houses(*rules_of(problem, np.arange(len(rows))), *given))
+    return int(native.dig_houses(*problem.rules_in_core(np.arange(len(rows))), *given))

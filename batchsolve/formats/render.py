@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.arrays import Bytes, Ints, UInts, Words
+from batchsolve.arrays import Bytes, Ints, UInts
 from batchsolve.core import native
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
@@ -251,8 +251,9 @@ def _grid_lines(
     texts = [json.dumps(digit)[1:-1] if head else digit for digit in digits]
     grids = problem.grids(covers)
     order = np.arange(n, dtype=np.uint32)
-    if in_order:
-        order = native.order_of_grids(grids, _ranks(digits, notation.separator))
+    if in_order and grids.size:
+        ranked = _ranks(digits, notation.separator)[grids].view(f"S{grids.shape[1]}")
+        order = np.argsort(ranked.reshape(-1), kind="stable").astype(np.uint32)
     grids = notation.placed(grids)
     before, behind = ascii_bytes(head), ascii_bytes(tail)
     if notation.symbols and all(len(text) == 1 for text in texts):
@@ -265,13 +266,13 @@ def _grid_lines(
     return lines, data
 
 
-def _ranks(digits: Sequence[str], separator: str) -> Words:
-    """Return the rank of each digit's text, shape (N + 1,); that of blank cells is not used.
+def _ranks(digits: Sequence[str], separator: str) -> Bytes:
+    """Return the rank of each digit's text, from 1, shape (N + 1,); blank cells have none.
 
     The order of texts of grids is that of their cells in turn, each with the separator behind it.
     The last cell has none, but grids that agree in all others agree in the last one as well.
     """
     order = sorted(range(len(digits)), key=lambda digit: (digits[digit] + separator).encode())
-    ranks = np.zeros(len(digits) + 1, np.uint64)
-    ranks[np.array(order) + 1] = np.arange(len(digits), dtype=np.uint64)
+    ranks = np.zeros(len(digits) + 1, np.uint8)
+    ranks[np.array(order) + 1] = np.arange(1, len(digits) + 1)
     return ranks

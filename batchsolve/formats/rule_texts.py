@@ -15,7 +15,7 @@ from batchsolve.errors import ProblemError, prefixed, quoted
 from batchsolve.json_records import loads
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.overlaps import Place, drawn_labels, drawn_lines, drawn_places
-from batchsolve.problems.rules import Cage, Cells, Rules, layout
+from batchsolve.problems.rules import Cage, Cells, Rules, diagonals, layout
 
 PAIR_SIGNS = {"<": "less", "-": "consecutive", ":": "double", "x": "x", "v": "v", "=": "equal"}
 """The signs of `read_pairs` between two cells, and their relations; ``>`` is ``<`` reversed."""
@@ -170,21 +170,18 @@ class RuleReader:
     def diagonal(self, falls: bool) -> None:
         """Add a diagonal as a house."""
         self.check_is_square()
-        n = self.n
-        self.houses.append(
-            tuple(range(0, n * n, n + 1) if falls else range(n - 1, n * n - 1, n - 1))
-        )
+        falling, rising = diagonals(1, self.n)
+        self.houses.append(falling if falls else rising)
 
     def neighbours(self, cells: Cells) -> list[tuple[int, int]]:
         """Return the pairs of these cells that share an edge, each in the order of `cells`."""
-        near = [(a, b) for a, b in combinations(cells, 2) if self._share_edge(a, b)]
+        pairs = combinations([(cell, *self.places[cell]) for cell in cells], 2)
+        near = [
+            (a, b) for (a, r, c), (b, row, column) in pairs if abs(r - row) + abs(c - column) == 1
+        ]
         if not near:
             raise ProblemError("none of the cells share an edge")
         return near
-
-    def _share_edge(self, a: int, b: int) -> bool:
-        (r, c), (row, column) = self.places[a], self.places[b]
-        return abs(r - row) + abs(c - column) == 1
 
     def on(self, base: Rules) -> Rules:
         """Return rules together with these.

@@ -201,13 +201,21 @@ class GridProblem(ExactCover):
         """Return the rows of `row_rules` whose rules hold for grids with these roots."""
         return np.zeros(len(roots), np.int64)
 
+    def rules_in_core(self, roots: Ints) -> tuple[Any, RowRules, Ints]:
+        """Return the rules as the core takes them: of all rows, of each, and the row of each root.
+
+        The core takes rules of `MOST_IN_CORE` digits or fewer.
+        """
+        return core_rules(self.rules), self.row_rules, self.rows_of(roots)
+
     def other_options(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
         return np.empty((len(grids), 0), np.uint32)
 
     def cell_name(self, cell: int) -> str:
         """Return the row and the column of a cell, in words."""
-        return f"row {cell // self.n_digits + 1}, column {cell % self.n_digits + 1}"
+        row, column = self.rules.places[cell]
+        return f"row {row + 1}, column {column + 1}"
 
     def stack(self, grid: npt.ArrayLike) -> npt.NDArray[np.uint32]:
         """Return the stack of a grid's clues; `grid` has a digit a cell, 0 for blanks."""
@@ -303,8 +311,8 @@ class GridProblem(ExactCover):
         if self.n_digits > MOST_IN_CORE:
             found = [_first_clash(self.of_row(row), grid) for row, grid in enumerate(grids)]
             return np.array(found, np.int64)
-        shared, rows = core_rules(self.rules), self.rows_of(np.arange(len(grids)))
-        clashes: Ints = native.first_clashes(shared, self.row_rules, rows, grids)
+        rules = self.rules_in_core(np.arange(len(grids)))
+        clashes: Ints = native.first_clashes(*rules, grids)
         return clashes
 
     def check_width(self, grids: npt.NDArray[np.uint8]) -> None:

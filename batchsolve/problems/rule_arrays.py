@@ -1,4 +1,4 @@
-"""The rules of grids as arrays: those that rows have of their own, and those that the core takes.
+"""The rules of grids as arrays: the own rules of rows, and the rules that the core takes.
 
 Rules of grids have three forms:
 

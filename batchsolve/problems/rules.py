@@ -350,7 +350,8 @@ def houses_of(labels: Sequence[Any], n: int) -> list[Cells]:
     return [tuple(cells) for cells in found.values()]
 
 
-def _diagonals(box_rows: int, box_columns: int) -> Iterator[Cells]:
+def diagonals(box_rows: int, box_columns: int) -> Iterator[Cells]:
+    """Yield the diagonal that falls from the left, then the one that rises."""
     n = box_rows * box_columns
     yield tuple(range(0, n * n, n + 1))
     yield tuple(range(n - 1, n * n - 1, n - 1)) if n > 1 else (0,)
@@ -409,7 +410,7 @@ def _any(box_rows: int, box_columns: int) -> bool:
 _Make = Callable[[int, int], Iterator[Any]]
 _Fits = Callable[[int, int], bool]
 NAMED: dict[str, tuple[str, str, _Make, _Fits]] = {
-    "x": ("each diagonal holds every digit once", "houses", _diagonals, _any),
+    "x": ("each diagonal holds every digit once", "houses", diagonals, _any),
     "windoku": ("each window between the boxes is a house", "houses", _windows, _is_square),
     "disjoint": ("cells at the same place in their boxes differ", "houses", _same_place, _any),
     "centerdot": (

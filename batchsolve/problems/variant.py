@@ -47,6 +47,7 @@ from batchsolve.problems.rule_arrays import (
     relations_of,
 )
 from batchsolve.problems.rules import (
+    KINDS,
     RELATIONS,
     Cage,
     Rules,
@@ -220,34 +221,18 @@ class Variant(GridProblem):
 
     def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
         """Return True for each full grid that follows the rules; its digits are 1 .. N."""
-        rules = self.row_rules
-        if not any(a.size for a in (rules.regions, rules.allowed, rules.pairs, rules.sets_of)):
+        own = self.given
+        if not any(each.size for each in (own.regions, own.allowed, own.pairs, own.totals)):
             return ~have_clashes(self.rules, grids)
         right = super().follow_rules(grids)  # all rules but sums and marks
         some = np.flatnonzero(right)
-        right[some] = self.given.take(self.rows_of(some)).follow(grids[some])
+        right[some] = own.take(self.rows_of(some)).follow(grids[some])
         return right
 
-    def cell_name(self, cell: int) -> str:
-        """Return the row and the column of a cell, in words."""
-        row, column = self.rules.places[cell]
-        return f"row {row + 1}, column {column + 1}"
-
     def __repr__(self) -> str:
-        rules = self.rules
-        parts = [
-            counted(len(rules.houses), "house"),
-            *(
-                counted(len(many), name)
-                for many, name in (
-                    (rules.groups, "group"),
-                    (rules.pairs, "pair"),
-                    (rules.cages, "cage"),
-                    (rules.marks, "marked cell"),
-                )
-                if many
-            ),
-        ]
+        names = "house", "group", "pair", "cage", "marked cell"
+        sizes = zip(names, (len(getattr(self.rules, kind)) for kind in KINDS), strict=True)
+        parts = [counted(n, name) for name, n in sizes if n or name == "house"]
         return f"Variant({self.n_cells} cells, {self.n_digits} digits, {', '.join(parts)})"
 
     def option_name(self, o: int) -> str:

@@ -22,7 +22,7 @@ from batchsolve.pictures.page import html_table
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, Sums, shown
+from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
 from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
@@ -232,12 +232,13 @@ def _counts_of_each(
     read = partial(Instances, read=reading_without_name, choice=choice)
     write = partial(_counts_of_rows, settings, pool.backend, pool.jobs)
     found: list[Count] = []
+    told = sums_told(tell, n)
     for _, rows in search_rows(blocks, choice, pool, settings, read, write, keep=0):
         for each in rows:
             if isinstance(each, str):
                 raise InputError(f"problem {len(found)} of the list: {each}")
             found.append(each)
-        tell(Progress(len(rows), Sums(len(found)), n))
+        told(len(found))
     return found
 
 

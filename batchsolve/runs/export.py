@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -84,13 +83,10 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
     solutions = Solutions.of(directory)
     rows = 0
     encode = partial(_encoded, encoder_for(output))
-    with whole.held() as folder, Pool(jobs) as pool:
-        whole.open(solutions.first.schema)
-        with closing(whole):
-            for encoded in solutions.in_order(encode, pool, folder):
-                whole.take(encoded)
-                rows += encoded.n_rows
-            whole.finish()
+    with whole.written_whole(solutions.first.schema) as folder, Pool(jobs) as pool:
+        for encoded in solutions.in_order(encode, pool, folder):
+            whole.take(encoded)
+            rows += encoded.n_rows
     return rows
 
 

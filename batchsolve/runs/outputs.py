@@ -17,7 +17,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from queue import SimpleQueue
@@ -97,6 +97,9 @@ class Encoded:
         return cls(data, Written.of(data), n_rows)
 
 
+_Call = tuple[Callable[[], object], Callable[[], object]]  # for the thread, and for after it
+
+
 class Behind:
     """A thread that makes calls, one after another, while this one goes on.
 
@@ -113,34 +116,42 @@ class Behind:
 
     def __init__(self) -> None:
         self.n_open, self.is_left = 0, False
-        self._calls: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
-        self._ended: SimpleQueue[Exception | None] = SimpleQueue()
+        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
+        self._ended: SimpleQueue[Callable[[], object] | Exception] = SimpleQueue()
         # a daemon, so that the program ends even if an error prevents a call of `leave`
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
     def _work(self) -> None:
-        while (call := self._calls.get()) is not None:
+        while (each := self._calls.get()) is not None:
+            call, then = each
             try:
                 if not self.is_left:
                     call()
             except Exception as error:
                 self._ended.put(error)
             else:
-                self._ended.put(None)
+                self._ended.put(then)
 
-    def do(self, call: Callable[[], object]) -> None:
-        """Make a call after all others."""
+    def do(self, call: Callable[[], object], then: Callable[[], object] = lambda: None) -> None:
+        """Make a call after all others; once it has ended, `settle` makes the second one."""
         self.n_open += 1
-        self._calls.put(call)
+        self._calls.put((call, then))
 
     def settle(self, wait: bool = False) -> None:
         """Raise the error of a call that has failed; perhaps wait until all calls have ended."""
         while self.n_open and (wait or not self._ended.empty()):
-            error = self._ended.get()
+            ended = self._ended.get()
             self.n_open -= 1
-            if error is not None:
-                raise error
+            if isinstance(ended, Exception):
+                raise ended
+            ended()
+
+    def __enter__(self) -> Behind:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.leave()
 
     def leave(self) -> None:
         """Make no further calls, and wait for the end of the thread."""
@@ -324,6 +335,15 @@ class OneFile(Output):
                 self.kept = os.path.join(folder, os.path.basename(self.kept))
             yield folder
 
+    @contextmanager
+    def written_whole(self, schema: pa.Schema) -> Iterator[str]:
+        """Be the only writer from the first row to the last; lend a folder beside the file."""
+        with self.held() as folder:
+            self.open(schema)
+            with closing(self):
+                yield folder
+                self.finish()
+
     def is_finished(self) -> bool:
         """See `Output`."""
         return not os.path.exists(self.kept)
@@ -430,13 +450,8 @@ def rows_written_to(path: str, schema: pa.Schema) -> Iterator[Callable[[pa.Table
     """
     output = whole_table_at(path)
     encode = encoder_for(output.path)
-    with output.held():
-        output.open(schema)
-        try:
-            yield lambda table: output.take(Encoded.of(encode(table)))
-            output.finish()
-        finally:
-            output.close()
+    with output.written_whole(schema):
+        yield lambda table: output.take(Encoded.of(encode(table)))
 
 
 def whole_table_at(path: str) -> OneFile:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.arrays import Bools, Bytes, Ints, Words, begins_of
+from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of
 from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
@@ -152,14 +151,17 @@ def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
     return Variant(said.on(given.base("", said, has_regions=wanted.jigsaw)))
 
 
-def _units(rules: Rules, symmetry: str, pattern: str | None) -> list[npt.NDArray[Any]]:
-    """Return `begins`, `cells`, `outside` and `free` of a `Wish`: the units are a symmetry's."""
+def _units(
+    rules: Rules, symmetry: str, pattern: str | None
+) -> tuple[tuple[Ints, Shorts], Shorts, Shorts]:
+    """Return `units`, `outside` and `free` of a `Wish`: the units are a symmetry's."""
     allowed = _cells_of(pattern, rules)
     orbits = [o for o in _orbits(rules, symmetry) if allowed.issuperset(o)]
     inside = [cell for orbit in orbits for cell in orbit]
     outside = sorted({*range(rules.n_cells)}.difference(inside))
     begins = begins_of(list(map(len, orbits)))
-    return [begins, *(np.array(cells, np.uint16) for cells in (inside, outside, _free(rules)))]
+    units = begins, np.array(inside, np.uint16)
+    return units, np.array(outside, np.uint16), np.array(_free(rules), np.uint16)
 
 
 def _free(rules: Rules) -> list[int]:
@@ -265,8 +267,8 @@ class Maker:
             problem = Variant(problem.rules)
         no_clue = NO_CLUE[0] * problem.n_cells  # a pattern
         pattern = no_clue if wanted.clues == (0, 0) else wanted.pattern
-        begins, cells, outside, free = _units(problem.rules, wanted.symmetry, pattern)
-        n_allowed = len(cells)
+        units, outside, free = _units(problem.rules, wanted.symmetry, pattern)
+        n_allowed = len(units[1])
         fewest, most = wanted.clues or (0, n_allowed)
         if fewest > n_allowed:
             raise InputError(
@@ -289,7 +291,7 @@ class Maker:
         # nodes after which fills do not begin again at a contradiction; weights need all chances
         fill_nodes = DRAWN_NODES if drawn else RESTART_NODES
         wish = Wish(
-            *(begins, cells, outside, free, fewest, most),
+            *(units, outside, free, fewest, most),
             is_minimal=wanted.minimal,
             is_weighed=wanted.weights,
             n_fills=N_FILLS,
@@ -355,7 +357,7 @@ class Maker:
         if not self.drawn.follow:
             return rows, given, self.drawn.texts(given)
         nothing = np.empty(0, np.uint16)
-        none: Any = {"begins": np.zeros(1, np.int64), "cells": nothing, "outside": nothing}
+        none: Any = {"units": (np.zeros(1, np.int64), nothing), "outside": nothing}
         filled = self.wish._replace(**none, fewest=0, most=self.problem.n_cells, is_minimal=False)
         self._dig(given, filled, numbers, made, rows)
         are_there = made.weights[rows] > 0

@@ -452,6 +452,7 @@ class FileRun:
         self.read: Checksums = ()
         self.place = FilePlace()
         self.unrecorded: list[Part] = []
+        self.last_recorded = 0.0  # by the monotonic clock
 
     def run(self, open_spec: OpenSpec) -> Any:
         """Carry out a specification, or go on with an interrupted run of it."""
@@ -549,11 +550,11 @@ class FileRun:
         self.record(journal)
         self._tell(0)
         try:
-            with closing(rows), RecordsBehind(self, journal, self.output) as records:
+            with closing(rows), Behind() as behind:
                 for block, written in rows:
                     self._take(block, written)
                     self._tell(written.n_rows)
-                    records.make_if_due()
+                    self.record_behind(behind, journal)
         except InputError as error:
             self.record(journal)  # keeps the rows before the fault
             if isinstance(error, RowsError):
@@ -622,8 +623,20 @@ class FileRun:
     def record(self, journal: Journal | None, finished: bool = False) -> None:
         """Sync the output to disk, and record the state in the journal."""
         state, n_parts = self.state(finished), len(self.unrecorded)
+        self.last_recorded = time.monotonic()
         self.output.sync()
         self.note(journal, state, n_parts)
+
+    def record_behind(self, behind: Behind, journal: Journal | None) -> None:
+        """Record what the disk has finished; begin a checkpoint a second after the last one.
+
+        A thread waits for the disk while the run goes on.
+        """
+        behind.settle()
+        if not behind.n_open and time.monotonic() - self.last_recorded >= JOURNAL_SECONDS:
+            self.last_recorded = time.monotonic()
+            note = partial(self.note, journal, self.state(), len(self.unrecorded))
+            behind.do(self.output.sync, note)
 
     def note(self, journal: Journal | None, state: dict[str, Any], n_parts: int) -> None:
         """Record a state in the journal, with the first `n_parts` of the unrecorded parts."""
@@ -645,33 +658,3 @@ class FileRun:
 
 class InvalidRowError(InputError):
     """An invalid row that stopped a run; the run can be resumed without ``stop_on_invalid``."""
-
-
-class RecordsBehind:
-    """Checkpoints of a run, one a second; a thread waits for the disk while the run goes on."""
-
-    def __init__(self, run: FileRun, journal: Journal | None, output: Output) -> None:
-        self._run, self._journal, self._output = run, journal, output
-        self._state: dict[str, Any] | None = None  # one that the disk has not finished
-        self._n_parts = 0
-        self._last = time.monotonic()
-
-    def __enter__(self) -> RecordsBehind:
-        self._behind = Behind()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._behind.leave()
-
-    def make_if_due(self) -> None:
-        """Begin a checkpoint a second after the last one; end it once the disk has finished."""
-        self._behind.settle()
-        if self._state is not None:
-            if not self._behind.n_open:
-                self._run.note(self._journal, self._state, self._n_parts)
-                self._state = None
-        elif time.monotonic() - self._last >= JOURNAL_SECONDS:
-            self._last = time.monotonic()
-            self._state = self._run.state()
-            self._n_parts = len(self._run.unrecorded)
-            self._behind.do(self._output.sync)

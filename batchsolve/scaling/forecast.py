@@ -37,17 +37,20 @@ class Point:
     setting : str
         The depth, the budget, or the name of the variant.
     simulated : Simulated
-    run : MeasuredRun, optional
-        The measured run of a check.
     measured : float, optional
-        Its seconds for the whole tree; a stopped run is assumed to go on at its pace.
+        The measured seconds of a check for the whole tree; a stopped run is assumed to go on at its
+        pace.
     """
 
     part: str
     setting: str
     simulated: Simulated
-    run: MeasuredRun | None = None
     measured: float | None = None
+
+    @property
+    def error(self) -> float | None:
+        """The difference to the measured time, as a share of it."""
+        return None if self.measured is None else self.simulated.wall / self.measured - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +159,7 @@ def _forecast(
     for run in runs:
         again = simulated(run.jobs, costs, split_depth=run.split_depth)
         whole = run.wall * nodes / run.nodes
-        points.append(Point("check", f"depth {run.depth}", again, run, whole))
+        points.append(Point("check", f"depth {run.depth}", again, whole))
     away = replace(costs, overhead=costs.overhead + latency)
     powers = {2**k for k in range(CURVE_POINTS) if 2**k <= max(workers, default=1)}
     points += [Point("curve", AS_IT_IS, simulated(p, away)) for p in sorted({*powers, *workers})]

@@ -17,8 +17,7 @@ from batchsolve.pictures.page import html_page, html_table
 from batchsolve.pictures.svg import text_beside
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, write_csv
-from batchsolve.scaling.forecast import Forecast
-from batchsolve.scaling.simulation import Simulated
+from batchsolve.scaling.forecast import Forecast, Point
 from batchsolve.scaling.speedup import (
     LAWS,
     can_fit,
@@ -80,20 +79,21 @@ def _speedups(experiment: Experiment) -> list[dict[str, Any]]:
 
 def forecast_rows(forecasts: list[Forecast]) -> list[dict[str, Any]]:
     """Return a row of ``forecast.csv`` for each simulation."""
-    return [
-        {
-            "forecast": found.name,
-            "part": point.part,
-            "setting": point.setting,
-            "workers": point.simulated.workers,
-            "simulated_seconds": point.simulated.wall,
-            "measured_seconds": point.measured,
-            "efficiency": point.simulated.efficiency,
-            "tasks": point.simulated.tasks,
-        }
-        for found in forecasts
-        for point in found.points
-    ]
+    return [{"forecast": found.name, **_row_of(p)} for found in forecasts for p in found.points]
+
+
+def _row_of(point: Point) -> dict[str, Any]:
+    run = point.simulated
+    return {
+        "part": point.part,
+        "setting": point.setting,
+        "workers": run.workers,
+        "simulated_seconds": run.wall,
+        "measured_seconds": point.measured,
+        "error": point.error,
+        "efficiency": run.efficiency,
+        "tasks": run.tasks,
+    }
 
 
 def render(
@@ -227,29 +227,7 @@ def _runs(experiment: Experiment) -> list[str]:
 def _forecast(found: Forecast) -> list[str]:
     known = "counted" if found.nodes_known else "estimated by Knuth's probes"
     work = found.nodes / found.costs.rate
-    errors, checks = [], []
-    for point in found.of("check"):
-        run, again = point.run, point.simulated
-        assert run is not None
-        assert point.measured is not None
-        error = again.wall / point.measured - 1
-        errors.append(abs(error))
-        checks.append(
-            {
-                "run": run.run,
-                "workers": run.jobs,
-                "depth": run.depth,
-                "measured s": point.measured,
-                "simulated s": again.wall,
-                "error": f"{error:+.1%}",
-                "tasks": run.tasks if run.complete else None,
-                "simulated": again.tasks,
-            }
-        )
-    curve = [
-        {"workers": run.workers, **_simulated(run), "tasks": run.tasks, "rounds": run.rounds}
-        for run in (point.simulated for point in found.of("curve"))
-    ]
+    errors = [abs(point.error) for point in found.of("check") if point.error is not None]
     parts = [
         f"<h2>Forecast: {escape(short_name(found.name))}</h2>",
         f"<p>{found.nodes:,.0f} nodes, {known}: {_shown(work)} s of one core. The simulation "
@@ -258,9 +236,9 @@ def _forecast(found: Forecast) -> list[str]:
         "<h3>Beside the measured runs</h3>",
         f"<p>The simulated time differs from the measured one by {max(errors):.1%} at most "
         f"and by {statistics.median(errors):.1%} in the median.</p>",
-        _table(checks),
+        _points(found.of("check")),
         "<h3>More workers, automatic settings</h3>",
-        _table(curve),
+        _points(found.of("curve")),
     ]
     for workers in found.workers:
         parts += _variants(found, workers)
@@ -293,9 +271,6 @@ def _variants(found: Forecast, workers: int) -> list[str]:
     sizing = Sizing.of(workers, found.costs.assumed)
     what_if, depths, budgets = (found.of(part, workers) for part in ("what if", "depth", "budget"))
     depth, budget = (min(of, key=lambda p: p.simulated.wall).setting for of in (depths, budgets))
-    variants = [
-        {"": p.setting, **_simulated(p.simulated), "tasks": p.simulated.tasks} for p in what_if
-    ]
     return [
         f"<h3>{workers:,} workers</h3>",
         f"<p>Best depth: {depth}. Best budget of a task: {budget}. The first table changes one "
@@ -303,15 +278,15 @@ def _variants(found: Forecast, workers: int) -> list[str]:
         f"{sizing.least_seconds:.3g} to {sizing.full_seconds:.3g} s, the longest while "
         f"{sizing.pieces:,} pieces wait; in the last row up to {TASK_SECONDS:g} s and "
         f"{PIECES_PER_WORKER * workers:,}.</p>",
-        _table(variants),
-        _table([{"depth": p.setting, **_simulated(p.simulated)} for p in depths]),
-        _table([{"budget": p.setting, **_simulated(p.simulated)} for p in budgets]),
+        *map(_points, (what_if, depths, budgets)),
     ]
 
 
-def _simulated(run: Simulated) -> dict[str, float]:
-    """Return the cells of a simulation."""
-    return {"simulated s": run.wall, "efficiency": run.efficiency}
+def _points(points: list[Point]) -> str:
+    """Return a table of simulations of one part."""
+    rows = [_row_of(point) for point in points]
+    names = [name for name in rows[0] if name != "part" and rows[0][name] is not None]
+    return _table([{name: row[name] for name in names} for row in rows])
 
 
 def _table(rows: Sequence[Mapping[str, object]], kind: str = "numbers") -> str:

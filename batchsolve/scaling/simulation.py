@@ -20,10 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.arrays import Floats
-from batchsolve.core import native
 from batchsolve.errors import InputError
 from batchsolve.interrupts import check_interrupt
-from batchsolve.scaling.tree_shape import GRAIN, Shape
+from batchsolve.scaling.tree_shape import GRAIN, Shape, Subtrees
 from batchsolve.search.scheduler import (
     SPLIT_NODES,
     STACKS_PER_WORKER,
@@ -149,9 +148,7 @@ def simulate(
         # no subtree reaches this budget, so each is one piece of work
         split_depth, budget, sizing = 0, UNLIMITED, Sizing(1.0, 0.0, begin.size)
         shape = Shape.even()
-    subtrees = native.Subtrees(
-        shape.shares, shape.bounds, shape.first, shape.last, GRAIN, seed & 0xFFFFFFFF
-    )
+    subtrees = Subtrees(shape, seed)
     tree = _Tree(subtrees, costs.rate)
     stacks, visited, first = _split(begin, workers, split_depth, budget, subtrees)
     sizing = sizing or Sizing.of(workers, costs.assumed)
@@ -235,7 +232,7 @@ class _Tree:
 
     enough: ClassVar[bool] = False
 
-    def __init__(self, subtrees: Any, rate: float) -> None:
+    def __init__(self, subtrees: Subtrees, rate: float) -> None:
         self._subtrees, self._rate = subtrees, rate
 
     def begin(self, piece: _Subtrees, budget: int, promised: int) -> tuple[_Subtrees, Result]:
@@ -254,7 +251,7 @@ class _Tree:
 
 
 def _split(
-    sizes: Floats, workers: int, split_depth: int | None, budget: int | None, subtrees: Any
+    sizes: Floats, workers: int, split_depth: int | None, budget: int | None, subtrees: Subtrees
 ) -> tuple[Floats, int, float]:
     """Split the tree as `TreeSearch` does.
 

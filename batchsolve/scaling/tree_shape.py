@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
 
 import numpy as np
 import numpy.typing as npt
@@ -81,6 +83,93 @@ class Shape:
     def even(cls, children: int = 2) -> Shape:
         """Return the shape of a tree whose nodes all have the same number of equal children."""
         return cls.of([(1.0, np.ones(children))])
+
+
+class Subtrees:
+    """Random subtrees of a shape, which are known by their sizes.
+
+    Stacks, in tree order, are arrays of shape (n, 2): sizes and weights. Subtrees of `GRAIN` nodes
+    or fewer stay whole. Several children of a node are a range, which is cut like a subtree of
+    their size.
+    """
+
+    def __init__(self, shape: Shape, seed: int) -> None:
+        shares = shape.shares.tolist()
+        self._samples = [shares[begin:end] for begin, end in pairwise(shape.bounds.tolist())]
+        self._ranges = list(zip(shape.first.tolist(), shape.last.tolist(), strict=True))
+        self._random = np.random.RandomState(seed & 0xFFFFFFFF)
+        self._words: list[int] = []  # random ones, the next at the end
+
+    def expand(self, stacks: Floats, most: float) -> Floats:
+        """Replace every subtree by its children, as at most so many ranges."""
+        expanded: list[tuple[float, float]] = []
+        for size, weight in stacks.tolist():
+            shares = self._children_of(size) if size > GRAIN else [1.0]
+            expanded += _ranges(shares, size, weight, most)
+        return np.array(expanded)
+
+    def search(self, stacks: Floats, budget: float, fineness: Floats) -> tuple[float, Floats]:
+        """Search stacks in tree order; return the nodes visited, and the stacks left.
+
+        The fineness of each stack is that of `Task`.
+        """
+        ends = np.cumsum(stacks[:, 0])
+        n = int(np.searchsorted(ends, budget, "right"))  # those that are searched to their ends
+        visited = float(ends[n - 1]) if n else 0.0
+        if n == len(stacks) or visited == budget:
+            return visited, stacks[n:]
+        size, weight = stacks[n].tolist()
+        left = self._cut(size, budget - visited, float(fineness[n]))
+        left = [(nodes, share * weight) for nodes, share in left]
+        return budget, np.concatenate([left, stacks[n + 1 :]])
+
+    def _cut(self, size: float, visited: float, fineness: float) -> list[tuple[float, float]]:
+        """Return what is left of a subtree after some of its nodes, in tree order.
+
+        It consists of sizes, and shares of the weight of the subtree.
+        """
+        left: list[tuple[float, float]] = []
+        weight = 1.0
+        while size > GRAIN:
+            shares = self._children_of(size)
+            x, passed = 0, 0.0
+            while x + 1 < len(shares) and passed + shares[x] * size <= visited:
+                passed += shares[x] * size
+                x += 1
+            after = shares[x + 1 :]
+            of_after = weight * len(after) / len(shares)
+            left = _ranges(after, size, of_after, ceil(of_after * fineness)) + left
+            visited -= passed
+            size *= shares[x]
+            weight /= len(shares)
+        return [(max(0.0, size - visited), weight), *left]
+
+    def _children_of(self, size: float) -> list[float]:
+        """Draw the children of a subtree; return their shares, in tree order."""
+        number = max(1, int(size)).bit_length() - 1
+        first, last = self._ranges[min(number, CLASSES - 1)]
+        return self._samples[first + self._below(last - first)]
+
+    def _below(self, n: int) -> int:
+        """Return a random number below n."""
+        mask = (1 << (n - 1).bit_length()) - 1
+        drawn = n
+        while drawn >= n:
+            if not self._words:
+                self._words = self._random.randint(0, 1 << 32, 1024, np.uint32).tolist()[::-1]
+            drawn = self._words.pop() & mask if n > 1 else 0
+        return drawn
+
+
+def _ranges(
+    shares: list[float], size: float, weight: float, most: float
+) -> list[tuple[float, float]]:
+    """Return children of a subtree as at most so many ranges; `weight` is that of all of them."""
+    n = len(shares)
+    n_ranges = int(min(max(most, 1), n))
+    bounds = [part * n // n_ranges for part in range(n_ranges)] + [n] if n else []
+    each = ((sum(shares[begin:end]), end - begin) for begin, end in pairwise(bounds))
+    return [(share * size, weight * width / n) for share, width in each if share > 0]
 
 
 def sample_shape(

@@ -26,7 +26,7 @@ from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
-from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Sums, shown
+from batchsolve.runs.progress import ROW_BAR, OnProgress, shown, sums_told
 from batchsolve.settings import Box, checked_box
 from batchsolve.words import InWords
 
@@ -164,20 +164,18 @@ def canonical_forms(
     for k in np.flatnonzero(clashes >= 0)[:1].tolist():
         what = problem.explain_clash(problem.stack(array[k]).tolist(), int(clashes[k]))
         raise InputError(f"grid {k}: {what}")
-    with shown(on_progress, ROW_BAR) as tell:
-        return CanonicalForms.joined(list(_parts(problem, array, tell)))
+    with shown(on_progress, ROW_BAR) as show:
+        return CanonicalForms.joined(list(_parts(problem, array, sums_told(show, len(array)))))
 
 
 def _parts(
-    problem: GridProblem, grids: Bytes, tell: Callable[[Progress], None]
+    problem: GridProblem, grids: Bytes, tell: Callable[[int], None]
 ) -> Iterator[CanonicalForms]:
     """Yield the forms of grids, some at a time."""
-    totals = Sums()
     for begin in range(0, max(1, len(grids)), AT_ONCE):
         check_interrupt()
         part = forms_of(problem, grids[begin : begin + AT_ONCE])
-        totals.rows += len(part)
-        tell(Progress(len(part), totals, len(grids)))
+        tell(begin + len(part))
         yield part
 
 

@@ -18,8 +18,8 @@ from batchsolve.arrays import Bytes, Ints, Shorts, begins_of
 from batchsolve.core import native
 from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.formats.rule_texts import PAIR_SIGNS, STRICT, RuleReader
-from batchsolve.problems.rule_arrays import RELATION_NAMES, OwnRules
-from batchsolve.problems.rules import MOST_SETS, RELATIONS, Rules
+from batchsolve.problems.rule_arrays import RELATION_NAMES, OwnRules, relations_of
+from batchsolve.problems.rules import MOST_SETS, Rules
 from batchsolve.settings import PuzzleSettings, words_of
 from batchsolve.tables.rule_columns import CAGES, CONSTRAINTS, MARKS, PAIRS, REGIONS, SUMS
 
@@ -48,7 +48,7 @@ _SIGNS = {relation: sign for sign, relation in PAIR_SIGNS.items()}
 
 @dataclass(frozen=True, eq=False)
 class DrawnRules:
-    """The rules of its own that each row gets.
+    """The own rules that each row gets.
 
     Attributes
     ----------
@@ -176,13 +176,10 @@ class DrawnRules:
             pairs[:, :, :2] = np.where((one < other)[:, :, None], both, both[:, ::-1])
             pairs[:, :, 2] = RELATION_NAMES.index("less")
         else:
-            names = STRICT[f"all-{kind}"]
-            table = np.zeros((n + 1, n + 1), np.uint16)
-            for a in range(1, n + 1):
-                for b in range(1, n + 1):
-                    first = next(name for name in names if RELATIONS[name](a, b))
-                    table[a, b] = RELATION_NAMES.index(first)
-            pairs[:, :, 2] = table[one, other]
+            numbers = np.array([RELATION_NAMES.index(name) for name in STRICT[f"all-{kind}"]])
+            left = relations_of(n)[numbers, 0][:, one - 1]
+            holds = left >> (other - 1).astype(np.uint64) & np.uint64(1)
+            pairs[:, :, 2] = numbers[holds.argmax(axis=0)]  # the first relation that holds
         return pairs
 
     def texts(self, given: OwnRules, lines: Sequence[list[Line]] = ()) -> Texts:

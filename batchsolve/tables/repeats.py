@@ -40,7 +40,10 @@ _HASHES = 4  # of 32 bits each
 def grid_keys(secret: bytes, kind: object, grids: Bytes) -> Words:
     """Return the keys, shape (n, 2), of grids of shape (n, number of cells).
 
-    The hash of each kind of grids has other factors.
+    A key is a hash of 128 bits, drawn from a universal family (multilinear hashing: L. Carter and
+    M. Wegman, Universal classes of hash functions, 1979; D. Lemire and O. Kaser, Strongly universal
+    string hashing is fast, 2014): four sums of a factor and of the words of a grid, each times a
+    factor, of which the upper halves count. The hash of each kind of grids has other factors.
 
     Examples
     --------
@@ -51,8 +54,12 @@ def grid_keys(secret: bytes, kind: object, grids: Bytes) -> Words:
     """
     shape = (_HASHES, 1 + -(-grids.shape[1] // 4))  # a word is four cells
     data = hashlib.shake_256(secret + repr(kind).encode()).digest(8 * shape[0] * shape[1])
-    keys: Words = native.grid_keys(grids, np.frombuffer(data, np.uint64).reshape(shape))
-    return keys
+    factors = np.frombuffer(data, np.uint64).reshape(shape).T
+    cells = np.zeros((len(grids), 4 * (shape[1] - 1)), np.uint8)
+    cells[:, : grids.shape[1]] = grids
+    sums = cells.view(np.uint32).astype(np.uint64) @ factors[1:] + factors[0]
+    upper = np.ascontiguousarray(sums.view(np.uint32)[:, 1::2])
+    return upper.view(np.uint64)
 
 
 class SeenKeys:

@@ -1,8 +1,8 @@
-"""Columns that give rows rules of their own: named rules, regions, cages, marks, pairs of cells.
+"""Columns that give rows own rules: named rules, regions, cages, marks, pairs of cells.
 
 A block of rows falls into parts, each with its problem. Rows that share houses and named rules are
-one part, because an engine can search them side by side: each may have regions, cages, marks and
-pairs of its own.
+one part, because an engine can search them side by side: each may have its own regions, cages,
+marks and pairs.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class RuleColumns:
     drawing : str, optional
         The cells of grids that overlap; by default, grids are square.
     fixed : GridProblem, optional
-        The problem of rows without rules of their own, in place of those above.
+        The problem of rows without own rules, in place of those above.
     names : tuple of str
         The columns that give rows others: some of `COLUMNS`.
     """
@@ -105,7 +105,7 @@ class RuleColumns:
 
     @property
     def main_problem(self) -> GridProblem:
-        """The problem of rows without rules of their own; of rows and columns if none has boxes."""
+        """The problem of rows without own rules; that of lines alone if none has boxes."""
         try:
             return self.problem()
         except InputError:
@@ -114,7 +114,7 @@ class RuleColumns:
             return Variant(self.base(has_regions=True))
 
     def problem(self, rules: str = "", regions: str | None = None) -> GridProblem:
-        """Return the problem of rows with these rules, and regions, of their own."""
+        """Return the problem of rows with these own rules and regions."""
         if self.fixed is not None:
             return self.fixed
         names, regions = self._all(rules), regions or self.regions
@@ -159,7 +159,7 @@ class RuleColumns:
     def _problem_of(
         self, rules: str, rows: Ints, columns: dict[str, pa.Array], regions: Bytes
     ) -> GridProblem:
-        """Return the problem of rows without columns of their own but regions, if those."""
+        """Return the problem of rows whose own rules are regions, or none."""
         if not regions.size:
             return self.problem(rules)
         if (regions[rows] == regions[rows[0]]).all():
@@ -185,7 +185,7 @@ class RuleColumns:
         text : str, optional
             The regions of all of them.
         has_regions : bool
-            True if each has regions of its own, which are left out.
+            True if each has its own regions, which are not among the rules returned.
         """
         if self.fixed is not None:
             return self.fixed.rules
@@ -373,6 +373,33 @@ _RULE_DIGITS = 32  # of the hash of rules
 _NONE = 255  # the region of the cells of a row that gives none
 
 
+def _numbered_regions(texts: pa.Array, n: int) -> tuple[Bytes, Bools]:
+    """Return the regions of grids of n × n labels of a byte, numbered by their first cells.
+
+    Returns
+    -------
+    regions : ndarray of uint8, shape (number of texts, n * n)
+        `_NONE` in rows that are empty or wrong.
+    wrong : ndarray of bool
+        True for texts that are not empty, and do not have n labels of n cells each.
+    """
+    offsets, data = buffers(texts)
+    wrong = np.diff(offsets) > 0
+    whole = np.flatnonzero(np.diff(offsets) == n * n)
+    labels = data[offsets[whole, None] + np.arange(n * n)]
+    numbers = np.full(labels.shape, _NONE, np.uint8)
+    right = np.ones(len(whole), np.bool_)
+    for region in range(n):
+        first = (numbers == _NONE).argmax(axis=1)
+        is_in = labels == np.take_along_axis(labels, first[:, None], axis=1)
+        right &= np.count_nonzero(is_in, axis=1) == n
+        np.copyto(numbers, np.uint8(region), where=is_in)
+    regions = np.full((len(texts), n * n), _NONE, np.uint8)
+    regions[whole[right]] = numbers[right]
+    wrong[whole[right]] = False
+    return regions, wrong
+
+
 def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> Bytes:
     """Return the region of each cell of every row; add the faults of rows with wrong regions.
 
@@ -380,7 +407,7 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
     """
     has_all = len(rows) == len(column)
     texts = column if has_all else column.take(pa.array(rows))
-    regions, wrong = native.number_regions(buffers(texts), n)
+    regions, wrong = _numbered_regions(texts, n)
     for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
         regions[place] = _NONE
         with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):

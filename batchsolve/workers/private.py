@@ -96,6 +96,10 @@ class PoolBackend(ThreadingBackend):
             self._pool = self.start_pool()
         return self._pool
 
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        """Return the number of workers, but at least 2: with 1, joblib would call by itself."""
+        return max(2, int(super().effective_n_jobs(n_jobs)))
+
     def abort_everything(self, ensure_ready: bool = True) -> None:
         """Stop the pool; another starts at the next call."""
         self.terminate()

@@ -3,9 +3,11 @@
 import errno
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pyarrow.parquet as pq
 import pytest
@@ -236,3 +238,30 @@ def test_an_empty_journal_is_that_of_a_run_that_never_began(tmp_path):
     path.touch()
     with Journal(str(path), "solve", {"limit": 2}) as journal:
         assert journal.state() is None
+
+
+@pytest.fixture
+def interrupted(tmp_path):
+    """Leave the file of a journal whose tables were not made."""
+    (tmp_path / "in.csv").write_text("puzzle\n1.....2..3.....4\n")
+    path = tmp_path / "out.csv.partial.journal"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+    assert path.stat().st_size
+    return path
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_run_begins_where_one_was_interrupted_before_its_first_checkpoint(interrupted, resume):
+    folder = interrupted.parent
+    assert not Journal.is_begun(str(interrupted))
+    assert bs.solve_file(folder / "in.csv", folder / "out.csv", resume=resume).unique == 1
+    assert not interrupted.exists()
+
+
+def test_a_journal_in_use_is_begun(tmp_path):
+    path = str(tmp_path / "a.journal")
+    assert not Journal.is_begun(path)
+    with Journal(path, "solve", {}):
+        assert Journal.is_begun(path)
+    assert Journal.is_begun(path)

@@ -154,11 +154,11 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
 
 @pytest.fixture
 def _all_recorded(monkeypatch):
-    def make(records):
-        records._run.record(records._journal)
+    def record(run, behind, journal):
+        run.record(journal)
 
     # record at once: a thread would wait for the disk, and the run might stop before it is done
-    monkeypatch.setattr("batchsolve.runs.specs.RecordsBehind.make_if_due", make)
+    monkeypatch.setattr("batchsolve.runs.specs.FileRun.record_behind", record)
 
 
 def interrupted(source, target, after=60, **settings):

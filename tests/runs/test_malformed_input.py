@@ -141,7 +141,6 @@ def test_after_a_refused_input_there_is_one_message_and_no_rest(solve, tmp_path,
         (["--box", "3"], ["2x3"]),
         (["--box", "2x3"], ["81", "36"]),
         (["--alphabet", "1-8"], ["9 different", "1-9"]),
-        (["--limit", "0"], ["limit is 1 or more"]),
         (["--limit", str(10**30)], ["limit"]),
         (["--node-limit", str(10**30)], ["node"]),
         (["--budget", str(10**30)], ["budget"]),
@@ -222,13 +221,6 @@ def test_a_broken_row_is_reported_in_its_place(solve, row, words):
     message = done.rows[1]["message"]
     assert all(word in message for word in words), message
     assert done.column("message")[::2] == ["", ""]
-
-
-def test_stopping_at_a_broken_row_keeps_those_before(solve):
-    data = f"puzzle\n{P}\nx\n{P2}\n"
-    solve(data, "--stop-on-invalid").assert_refused("row 2", "81", "--resume")
-    done = solve(None, "--resume")
-    assert (done.code, done.column("solution")) == (1, [S, "", S2])
 
 
 @pytest.mark.parametrize(

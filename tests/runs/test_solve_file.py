@@ -3,7 +3,6 @@ import json
 import os
 import random
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -25,6 +24,7 @@ from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.runs import specs
+from batchsolve.runs.outputs import Behind
 from batchsolve.settings import SearchSettings
 from batchsolve.tables.texts import number_kinds, number_types, with_numbers
 
@@ -315,13 +315,6 @@ def test_a_node_limit_leaves_rows_unfinished_in_the_same_way_always(corpus, tmp_
     assert outs[0] == outs[1]
 
 
-def test_stopping_at_an_invalid_row(corpus, tmp_path):
-    out = tmp_path / "out.csv"
-    with pytest.raises(bs.InputError, match=r"row 8: digit 5 twice in a row: row 1, column 1"):
-        bs.solve_file(str(corpus), str(out), stop_on_invalid=True)
-    assert not out.exists()
-
-
 def start(corpus, out, *options, **popen):
     command = [sys.executable, "-m", "batchsolve", "solve", str(corpus), "-o", str(out)]
     return subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True, **popen)
@@ -391,11 +384,13 @@ batchsolve.cli.app()
 
 
 class Syncing:
-    """A stand-in for an output, its journal and its run, with a disk that is slow until let go."""
+    """A stand-in for a run and its output, with a disk that is slow until let go."""
 
-    unrecorded = ()
+    unrecorded, last_recorded = (), 0
+    record_behind = specs.FileRun.record_behind
 
     def __init__(self):
+        self.output = self
         self.let_go = SimpleQueue()
         self.noted = 0
 
@@ -416,38 +411,20 @@ def test_ctrl_c_at_any_moment_of_a_record_ends_the_run(monkeypatch):
 
     def go(interrupted):
         run = Syncing()
-        with specs.RecordsBehind(run, run, run) as records:
+        with Behind() as behind:
             try:
                 sys.settrace(interrupted)
-                records.make_if_due()
-                records.make_if_due()
+                run.record_behind(behind, None)
+                run.record_behind(behind, None)
                 run.let_go.put(None)
                 time.sleep(0.005)
-                records.make_if_due()
+                run.record_behind(behind, None)
             finally:
                 sys.settrace(None)
                 run.let_go.put(None)
         return run.noted == 1
 
     assert interrupted_at_each_moment(go)
-
-
-def test_a_full_disk_loses_nothing(long_corpus, tmp_path):
-    path, whole = long_corpus
-    out = tmp_path / "out.csv"
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1_200_000, 1_200_000))
-
-    process = start(path, out, "--chunk", "1000", preexec_fn=limit)
-    _, message = process.communicate()
-    assert process.returncode == 2
-    assert "out.csv.partial: cannot be written: File too large" in message
-    assert "go on with --resume" in message
-    assert "Traceback" not in message
-    assert not out.exists()
-    assert not bs.solve_file(path, out, resume=True, chunk=1000).complete
-    assert out.read_bytes() == whole
 
 
 @pytest.fixture
@@ -480,8 +457,9 @@ def test_only_the_same_run_is_resumed(corpus, interrupted, expected):
 
 def test_after_a_stop_the_run_can_go_on_without_stopping(corpus, tmp_path, expected):
     out = tmp_path / "out.csv"
-    with pytest.raises(bs.InputError) as caught:
+    with pytest.raises(bs.InputError, match=r"row 8: digit 5 twice in a row: row 1, col") as caught:
         bs.solve_file(str(corpus), str(out), stop_on_invalid=True)
+    assert not out.exists()
     assert caught.value.__notes__ == [
         f"the rows done are kept in {out}.partial; "
         f"go on with `resume`, and without `stop_on_invalid`"

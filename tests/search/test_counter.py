@@ -1,4 +1,4 @@
-"""`auto` goes over to the engine that counts equal subtrees once, and says so."""
+"""Many problems, and `auto`, which goes over to the engine that counts equal subtrees once."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from batchsolve.engines import Task, get_engine, new_run
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
-from batchsolve.search import tree
+from batchsolve.search import rows as row_search, tree
 from batchsolve.search.answers import OpenRows
 from batchsolve.search.rows import counted_at_once
 from batchsolve.search.scheduler import Piece
@@ -300,3 +300,42 @@ def test_a_row_that_has_had_its_time_keeps_its_count(monkeypatch):
     answers = rows.answers()
     assert answers.counts[0] > 0
     assert 0 in answers.unfinished
+
+
+# ---- many problems --------------------------------------------------------------------------
+
+
+@given(
+    given_problems=st.lists(problems() | coloured_problems(), max_size=8),
+    budget=st.sampled_from([None, 1, 30]),
+    limit=st.sampled_from([None, 2]),
+    few=st.sampled_from([1, 3, row_search.BESIDE_NODES]),
+)
+def test_lists_are_counted_as_their_problems_are(given_problems, budget, limit, few):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_search, "BESIDE_NODES", few)
+        found = bs.count(given_problems, jobs=1, engine="dlx", budget=budget, limit=limit)
+    alone = [bs.count(p, jobs=1, engine="dlx", limit=limit) for p in given_problems]
+    counts = [len(covers(p)) for p in given_problems]
+    assert [each.count for each in found] == [min(n, limit or n) for n in counts]
+    if limit is None:
+        assert [each.nodes for each in found] == [each.nodes for each in alone]
+
+
+def test_a_hard_problem_does_not_keep_those_behind_it_from_beginning(monkeypatch):
+    taken = []
+
+    def search(engine, problem, task):
+        outcome = search_each(engine, problem, task)
+        taken.append((task.stacks.roots.tolist(), int(outcome.nodes.sum())))
+        return outcome
+
+    search_each = row_search.search_each
+    monkeypatch.setattr(row_search, "search_each", search)
+    monkeypatch.setattr(row_search, "BESIDE_NODES", 50)
+    monkeypatch.setattr("batchsolve.runs.count.LEAST_BLOCKS", 1)
+    found = bs.count(["queens:8"] + [f"queens:{4 + k % 2}" for k in range(9)], jobs=1, budget=100)
+    assert [each.count for each in found] == [92] + [2, 10] * 4 + [2]
+    assert [roots for roots, _ in taken[:10]] == [[row] for row in range(10)]
+    assert taken[0][1] == 50
+    assert {row for roots, _ in taken[10:] for row in roots} == {0}

@@ -159,7 +159,6 @@ def test_other_arrays_of_numpy_are_refused(array, why, tmp_path):
     [
         ("[1, 2", r"is not JSON \(Expecting"),
         ("[]", "is an empty array"),
-        ("[" * 100_000, "is not JSON"),
         ('["\\ud800"]', "surrogate"),
         ('[{"puzzle": "1"}, {"other": 1}]', "column 'puzzle' holds no grids"),
     ],

@@ -15,15 +15,13 @@ from oracles import grids_by_rules
 
 import batchsolve as bs
 from batchsolve import Stacks
-from batchsolve.core import native
 from batchsolve.engines import Task, get_engine
 from batchsolve.formats import constraint_strings, f_puzzles
 from batchsolve.formats.rule_texts import STRICT
-from batchsolve.problems.notation import buffers
 from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
 from batchsolve.runs import specs
-from batchsolve.tables.rule_columns import COLUMNS
+from batchsolve.tables.rule_columns import COLUMNS, _numbered_regions
 
 BLANK = "." * 16
 PLAIN = plain(2, 2)
@@ -492,7 +490,7 @@ def numbered(text):
 
 @given(st.lists(st.permutations("AAAABBBBCCCCDDDD").map("".join) | st.text("AB é", max_size=16)))
 def test_regions_are_numbered_by_their_first_cells(texts):
-    regions, wrong = native.number_regions(buffers(pa.array(texts, pa.string())), 4)
+    regions, wrong = _numbered_regions(pa.array(texts, pa.string()), 4)
     for text, found, is_wrong in zip(texts, regions.tolist(), wrong.tolist(), strict=True):
         right = numbered(text)
         assert is_wrong == (right is None and text != "")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from host_clusters import Cluster, batchsolve, put, stored
-from hosts import STATES, Hosts, address, missing
+from hosts import ADDRESSES, REQUESTS, STATES, Hosts, address, missing
 
 import batchsolve as bs
 
@@ -50,6 +50,13 @@ def counts(hosts, cluster):
     return how
 
 
+def askers(hosts, method, folder):
+    """Return the hosts that have sent such requests for files of a folder to the S3 server."""
+    asked = map(str.split, hosts.run("head", "cat", REQUESTS).stdout.splitlines())
+    found = {who for who, how, path, _ in asked if how == method and f"/{folder}/" in path}
+    return {name for name, number in ADDRESSES.items() if number in found}
+
+
 def test_dask_on_hosts_gives_the_same_bytes_and_counts(hosts, tmp_path, monkeypatch):
     pytest.importorskip("distributed")
     cluster = Cluster(hosts, "dask")
@@ -61,6 +68,8 @@ def test_dask_on_hosts_gives_the_same_bytes_and_counts(hosts, tmp_path, monkeypa
     how = "--json", "--quiet", *cluster.options
     solved = facts(batchsolve(hosts, "solve", address("in"), "-o", address("out"), *how))
     assert (solved["rows"], solved["unique"], solved["disagree"]) == (10_000, 10_000, 0)
+    assert askers(hosts, "GET", "in") >= {"node1", "node2"}
+    assert askers(hosts, "PUT", "out") == {"node1", "node2"}  # and not by way of the command
     header, *rows = CORPUS.read_text().splitlines(True)
     (tmp_path / "in").mkdir()
     for k in range(2):

@@ -59,6 +59,14 @@ def test_news_of_a_death_that_ray_cannot_read_is_a_death(workers, ray, monkeypat
     assert broken
 
 
+def test_one_worker_of_ray_is_no_part_of_this_process(ray):
+    """As when all other machines are lost; a search that kills its worker would end the command."""
+    with Pool(1, "ray") as pool:
+        done = list(pool.start(work(), tasks()))
+    assert by_root(done) == right()
+    assert {each.worker.partition("/")[0] for each in done}.isdisjoint({str(os.getpid())})
+
+
 @pytest.mark.parametrize("told", [True, False])
 def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
     """Ray takes SIGTERM for itself when it starts, and has it raise SystemExit."""

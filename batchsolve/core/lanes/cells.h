@@ -36,6 +36,13 @@ public:
 
     int n_words() const { return (n_ + per_word - 1) / per_word; }
 
+    /// Return the place of the grid of a level among those that a lane saves.
+    std::span<std::uint64_t> room_at(std::size_t level, std::vector<std::uint64_t>& saved) const {
+        const auto n = static_cast<std::size_t>(n_words());
+        if (saved.size() < (level + 1) * n) saved.resize((level + 1) * n);
+        return std::span(saved).subspan(level * n, n);
+    }
+
     void save(int lane, std::span<std::uint64_t> words) const {
         for (int w = 0; w < n_words(); ++w) {
             std::uint64_t word = 0;

@@ -273,18 +273,14 @@ private:
     bool branch(int lane, bool is_over, bool is_fill, bool is_kept) {
         Lane& here = lanes_[lane];
         auto& guesses = here.guesses;
-        const auto n = static_cast<std::size_t>(cells_.n_words());
         if (!is_over) {
             const int cell = grids_.chosen(lane);
             guesses.push_back({cell, cells_.at(cell, lane)});
-            if (is_kept) {
-                if (here.saved.size() < guesses.size() * n) here.saved.resize(guesses.size() * n);
-                cells_.save(lane, std::span(here.saved).subspan((guesses.size() - 1) * n, n));
-            }
+            if (is_kept) cells_.save(lane, cells_.room_at(guesses.size() - 1, here.saved));
         } else {
             while (!guesses.empty() && guesses.back().rest == 0) guesses.pop_back();
             if (guesses.empty()) return false;
-            cells_.restore(lane, std::span(here.saved).subspan((guesses.size() - 1) * n, n));
+            cells_.restore(lane, cells_.room_at(guesses.size() - 1, here.saved));
         }
         Guess& last = guesses.back();
         Digits guess = last.rest;
@@ -348,8 +344,7 @@ private:
         std::ranges::fill(here.n_blocked, 0);
         here.phase = wish_.is_weighed ? Phase::weigh : Phase::review;
         // each clue alone has been tried where units are single cells
-        const bool has_single_units = wish_.begins.size() > wish_.cells.size();
-        const bool is_done = !wish_.is_weighed && (!wish_.is_minimal || has_single_units);
+        const bool is_done = !wish_.is_weighed && (!wish_.is_minimal || wish_.has_single_units());
         return is_done ? finish(here) : look_at_clue(here, 0);
     }
 

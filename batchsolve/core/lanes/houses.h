@@ -55,21 +55,17 @@ public:
     /// Put a stack into an empty grid; tell whether each option exists and has its own place.
     bool place(int lane, std::size_t place, std::span<const Option> stack) {
         const auto row = row_of(place);
-        const auto n = static_cast<Option>(n_digits()), n_cells = static_cast<Option>(cells.size());
-        is_filled_.assign(n_cells + 1 + static_cast<std::size_t>(own_.n_said[row]), false);
+        const auto marks = cells.size();  // the place of them; those of cages follow
+        is_filled_.assign(static_cast<std::size_t>(marks + 1 + own_.n_said[row]), false);
         for (const Option o : stack) {
-            const bool is_digit = o / n < n_cells;
-            const Choice choice =
-                is_digit ? Choice{o / n, 0}
-                         : choice_of(own_, n_digits(), row, std::int64_t{o} - n * n_cells);
-            const auto filled = is_digit ? choice.place : choice.place + n_cells;
-            if (choice.place < 0 || is_filled_[filled]) return false;
+            const auto [filled, digits] = filled_by(rules_, own_, row, o);
+            if (filled < 0 || is_filled_[filled]) return false;
             is_filled_[filled] = true;
-            if (is_digit) {
-                cells.at(static_cast<int>(o / n), lane) &= static_cast<T>(1u << o % n);
-            } else if (choice.place > 0) {
-                for (const auto cell : own_.cells(own_.cages_of[row] + choice.place - 1)) {
-                    cells.at(cell, lane) &= static_cast<T>(choice.digits);
+            if (filled < marks) {
+                cells.at(static_cast<int>(filled), lane) &= static_cast<T>(digits);
+            } else if (filled > marks) {
+                for (const auto cell : own_.cells(own_.cages_of[row] + filled - marks - 1)) {
+                    cells.at(cell, lane) &= static_cast<T>(digits);
                 }
             }
         }

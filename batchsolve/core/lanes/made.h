@@ -9,31 +9,27 @@ namespace batchsolve::lanes {
 
 /// The puzzles that are wanted.
 struct Wish {
-    Ints begins;  // the place in `cells` where each unit begins
-    std::span<const std::uint16_t> cells, outside, free;
+    Lists<std::uint16_t> units;  // of cells
+    std::span<const std::uint16_t> outside, free;
     std::int64_t fewest, most;  // clues
     bool is_minimal, is_weighed;
     std::int64_t n_fills;
     bool is_single;
     std::int64_t row_nodes, trial_nodes, fill_nodes;
 
-    int n_units() const { return static_cast<int>(begins.size()) - 1; }
-
-    std::span<const std::uint16_t> unit(int u) const {
-        const auto begin = static_cast<std::size_t>(begins[u]);
-        return cells.subspan(begin, static_cast<std::size_t>(begins[u + 1]) - begin);
-    }
+    int n_units() const { return static_cast<int>(units.size()); }
+    std::span<const std::uint16_t> unit(int u) const { return units[static_cast<std::size_t>(u)]; }
+    bool has_single_units() const { return units.size() >= units.values().size(); }
 
     /// Check that all cells are there, and that units have all cells that are not outside.
     void check(int n_cells) const {
-        check_bounds(begins, cells.size());
-        require(begins.front() == 0 && begins.back() == std::ssize(cells) && n_fills > 0 &&
-                    fewest <= most,
+        require(units.begin_of(0) == 0 && units.begin_of(units.size()) == units.values().size() &&
+                    n_fills > 0 && fewest <= most,
                 "the units of a wish do not fit together");
-        for (const auto& some : {cells, outside, free}) {
+        for (const auto& some : {units.values(), outside, free}) {
             for (const auto cell : some) require(cell < n_cells, "a wish has another cell");
         }
-        require(!is_weighed || cells.size() + 1 == begins.size(),
+        require(!is_weighed || units.size() == units.values().size(),
                 "puzzles are weighed where each unit is a cell");
     }
 };

@@ -6,13 +6,6 @@ namespace batchsolve::lanes {
 
 namespace {
 
-/// Return 1 if the marks of a row exclude a digit, else 0: the number of options that choose them.
-std::int64_t n_marks_of(const RowRules& own, int n_digits, std::size_t row) {
-    const auto all_digits = (std::uint64_t{1} << n_digits) - 1;
-    return !own.allowed.values.empty() &&
-           std::ranges::any_of(own.allowed[row], [&](auto digits) { return digits != all_digits; });
-}
-
 /// The digits of a stack, and the first clash among them.
 class Clash {
 public:
@@ -41,19 +34,14 @@ public:
     }
 
 private:
-    Choice choice(std::int64_t position) const {
-        const auto n_places = std::int64_t{rules_.n_cells} * rules_.n_digits;
-        return choice_of(own_, rules_.n_digits, row_, stack_[position] - n_places);
+    Filled filled(std::int64_t position) const {
+        return filled_by(rules_, own_, row_, stack_[position]);
     }
 
     /// Note the positions of options, up to one that does not exist or whose place is filled.
     void place_options() {
         for (std::int64_t x = 0; x < end_; ++x) {
-            std::int64_t place = stack_[x] / rules_.n_digits;
-            if (place >= rules_.n_cells) {
-                place = choice(x).place;
-                if (place >= 0) place += rules_.n_cells;
-            }
+            const auto place = filled(x).place;
             if (place < 0 || position_[place] >= 0) {
                 end_ = x;
                 return;
@@ -110,7 +98,7 @@ private:
         const auto chosen = position_[rules_.n_cells + 1 + k];
         if (chosen < 0) return;
         for (const auto cell : cells) {
-            if (is_filled(cell) && !(choice(chosen).digits >> digit(cell) & 1)) {
+            if (is_filled(cell) && !(filled(chosen).digits >> digit(cell) & 1)) {
                 clash(position_[cell], chosen);
             }
         }
@@ -126,13 +114,19 @@ private:
 
 }  // namespace
 
-Choice choice_of(const RowRules& own, int n_digits, std::size_t row, std::int64_t option) {
-    option -= n_marks_of(own, n_digits, row);
-    if (option < 0) return {0, 0};
+Filled filled_by(const Rules& rules, const RowRules& own, std::size_t row, std::uint32_t option) {
+    const std::int64_t n = rules.n_digits, marks = rules.n_cells;
+    if (option < marks * n) return {option / n, std::uint64_t{1} << option % n};
+    std::int64_t rest = option - marks * n;
+    const auto all_digits = (std::uint64_t{1} << n) - 1;
+    const auto excludes = [&](auto digits) { return digits != all_digits; };
+    if (!own.allowed.values.empty() && std::ranges::any_of(own.allowed[row], excludes)) {
+        if (rest-- == 0) return {marks, all_digits};
+    }
     for (std::int64_t k = 0; k < own.n_said[row]; ++k) {
         const auto sets = own.sets(own.cages_of[row] + k);
-        if (option < static_cast<std::int64_t>(sets.size())) return {1 + k, sets[option]};
-        option -= static_cast<std::int64_t>(sets.size());
+        if (rest < std::ssize(sets)) return {marks + 1 + k, sets[rest]};
+        rest -= std::ssize(sets);
     }
     return {-1, 0};
 }

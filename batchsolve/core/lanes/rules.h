@@ -179,14 +179,14 @@ struct RowRules {
     }
 };
 
-/// What an option fills that fills no cell: the marks, or a cage of the row; and its digits.
-struct Choice {
-    std::int64_t place;  // 0 for the marks, 1 and more for cages, -1 if there is no such option
+/// The place that an option fills, and its digits. The places of a row are the cells, behind them
+/// the marks, if they exclude a digit, and then the cages that are said.
+struct Filled {
+    std::int64_t place;  // -1 if there is no such option
     std::uint64_t digits;
 };
 
-/// Return what an option of a row fills, the first that fills no cell being 0.
-Choice choice_of(const RowRules& own, int n_digits, std::size_t row, std::int64_t option);
+Filled filled_by(const Rules& rules, const RowRules& own, std::size_t row, std::uint32_t option);
 
 /// Return for each grid, a row of digits with 0 for blanks, the position among its clues of the
 /// first that clashes with one before it or whose digit is too high, or -1. Grid k follows the

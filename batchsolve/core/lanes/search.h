@@ -221,9 +221,7 @@ private:
 
     /// Return the place of the grid before the guess of a level.
     std::span<std::uint64_t> saved(Lane& here, std::size_t level) const {
-        const auto n = static_cast<std::size_t>(grids_.cells.n_words());
-        if (here.saved.size() < (level + 1) * n) here.saved.resize((level + 1) * n);
-        return std::span(here.saved).subspan(level * n, n);
+        return grids_.cells.room_at(level, here.saved);
     }
 
     // ---- entering a node ------------------------------------------------------------------------

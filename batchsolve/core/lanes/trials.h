@@ -109,7 +109,9 @@ public:
 
     /// The place in the order at which the clue of a cell has gone, or `stays`.
     std::int32_t gone(int cell) const { return gone_[cell]; }
-    bool has_gone_at(int place) const { return gone_[wish_->cells[order_[place]]] != stays; }
+    bool has_gone_at(int place) const {
+        return gone_[wish_->units.values()[order_[place]]] != stays;
+    }
     static constexpr std::int32_t stays = 1 << 30;
 
 private:

@@ -14,8 +14,6 @@ struct type_caster<Cages> : FieldsCaster<Cages, &Cages::cages_of, &Cages::cells,
 
 namespace batchsolve::python {
 
-void add_cages(nb::module_& m) {
-    m.def("complete_cages", &cages::complete_cages, Unlocked());
-}
+void add_cages(nb::module_& m) { m.def("complete_cages", &cages::complete_cages, Unlocked()); }
 
 }  // namespace batchsolve::python

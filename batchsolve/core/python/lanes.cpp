@@ -19,8 +19,9 @@ struct type_caster<lanes::RowRules>
 
 template <>
 struct type_caster<lanes::Wish>
-    : PartsCaster<lanes::Wish, Ints, Cells, Cells, Cells, std::int64_t, std::int64_t, bool, bool,
-                  std::int64_t, bool, std::int64_t, std::int64_t, std::int64_t> {};
+    : PartsCaster<lanes::Wish, batchsolve::Lists<std::uint16_t>, Cells, Cells, std::int64_t,
+                  std::int64_t, bool, bool, std::int64_t, bool, std::int64_t, std::int64_t,
+                  std::int64_t> {};
 
 template <>
 struct type_caster<lanes::Made>

@@ -12,7 +12,6 @@ NB_MODULE(BATCHSOLVE_MODULE, m) {
     batchsolve::python::add_tables(m);
     batchsolve::python::add_text(m);
     batchsolve::python::add_rate(m);
-    batchsolve::python::add_scaling(m);
 #ifdef BATCHSOLVE_SANITIZE
     // by which tests see that an overrun is caught
     m.def("element_at", [](batchsolve::Bytes bytes, std::size_t x) { return bytes[x]; });

@@ -14,6 +14,5 @@ void add_text(nb::module_& m);
 void add_cages(nb::module_& m);
 void add_draw(nb::module_& m);
 void add_rate(nb::module_& m);
-void add_scaling(nb::module_& m);
 
 }  // namespace batchsolve::python

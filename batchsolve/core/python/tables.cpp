@@ -3,7 +3,6 @@
 #include "tables/cages.h"
 #include "tables/keys.h"
 #include "tables/records.h"
-#include "tables/regions.h"
 
 namespace nanobind::detail {
 
@@ -15,10 +14,6 @@ struct type_caster<tables::Cages>
                    &tables::Cages::cells, &tables::Cages::is_read> {};
 
 template <>
-struct type_caster<tables::Regions>
-    : FieldsCaster<tables::Regions, &tables::Regions::numbers, &tables::Regions::is_wrong> {};
-
-template <>
 struct type_caster<tables::RecordEnd>
     : FieldsCaster<tables::RecordEnd, &tables::RecordEnd::offset, &tables::RecordEnd::is_open> {};
 
@@ -27,10 +22,8 @@ struct type_caster<tables::RecordEnd>
 namespace batchsolve::python {
 
 void add_tables(nb::module_& m) {
-    m.def("grid_keys", &tables::grid_keys, Unlocked());
     m.def("add_keys", &tables::add_keys, Unlocked());
     m.def("read_cages", &tables::read_cages, Unlocked());
-    m.def("number_regions", &tables::number_regions, Unlocked());
     m.def("record_end", &tables::record_end, Unlocked());
 }
 

@@ -12,9 +12,8 @@ using batchsolve::Stacks;
 using batchsolve::Task;
 
 template <>
-struct type_caster<Stacks>
-    : PartsCaster<Stacks, Ints, std::span<const batchsolve::Option>, Ints,
-                  std::span<const std::uint32_t>, Ints, Ints, Ints> {};
+struct type_caster<Stacks> : PartsCaster<Stacks, Ints, std::span<const batchsolve::Option>, Ints,
+                                         std::span<const std::uint32_t>, Ints, Ints, Ints> {};
 
 template <>
 struct type_caster<Task> : PartsCaster<Task, Stacks, std::int64_t, std::int64_t, std::int64_t,

@@ -31,7 +31,6 @@ void add_text(nb::module_& m) {
     m.def("read_numbers", &text::read_numbers, Unlocked());
     m.def("write_symbols", &text::write_symbols, Unlocked());
     m.def("survey", &text::survey, Unlocked());
-    m.def("order_of_grids", &render::order_of_grids, Unlocked());
     m.def("ranked", &render::ranked, Unlocked());
     m.def("write_grids", &render::write_grids, Unlocked());
     m.def("join", &render::join<std::uint8_t>, Unlocked());

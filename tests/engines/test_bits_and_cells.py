@@ -4,18 +4,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import coloured_problems, problems
 from hypothesis import given, strategies as st
+from oracles import covers
 from test_engines import assert_same
 
 import batchsolve as bs
 from batchsolve import ExactCover, Stacks, Sudoku
 from batchsolve.core import LEVEL
-from batchsolve.engines import UNLIMITED, Task, get_engine
+from batchsolve.engines import UNLIMITED, Task, get_engine, native
 from batchsolve.problems.families import family
 
 DATASETS = Path(__file__).parents[2] / "datasets"
+
+WHOLE = Stacks.from_lists([[]])
 
 some = st.integers(1, 12) | st.just(UNLIMITED)
 both_engines = pytest.mark.parametrize("engine", ["bits", "cells"])
@@ -50,7 +54,7 @@ def test_they_search_as_dancing_links_do(
 def test_cells_hold_as_many_options_as_an_item_has(n_options):
     options = [[o % 2, *([2] if o % 3 else [])] for o in range(2 * n_options)]
     problem = ExactCover.from_options(options, primary=[0, 1], secondary=[2])
-    compare(problem, Task.of(Stacks.from_lists([[]]), budget=n_options))
+    compare(problem, Task.of(WHOLE, budget=n_options))
 
 
 @given(data=st.data())
@@ -61,14 +65,14 @@ def test_options_of_any_length(data):
     problem = ExactCover.from_options(
         chosen, primary=range(n_primary), secondary=range(n_primary, 20)
     )
-    compare(problem, Task.of(Stacks.from_lists([[]])))
+    compare(problem, Task.of(WHOLE))
 
 
 @both_engines
 @pytest.mark.parametrize("problem", [family("pentominoes:3x20"), family("queens:8"), Sudoku(2, 3)])
 def test_a_search_goes_on_from_what_is_left(engine, problem):
-    right = get_engine("dlx").search(problem, Task.of(Stacks.from_lists([[]]), budget=50_000))
-    stacks, n_covers, n_nodes = Stacks.from_lists([[]]), 0, 0
+    right = get_engine("dlx").search(problem, Task.of(WHOLE, budget=50_000))
+    stacks, n_covers, n_nodes = WHOLE, 0, 0
     for depth in (2, 3, *[UNLIMITED] * 99):
         if n_nodes == right.nodes.sum():
             break
@@ -90,7 +94,7 @@ def test_a_large_tree():
 def test_a_path_with_many_branches():
     options = [[i] for i in range(40) for _ in range(2)]
     problem = ExactCover.from_options(options, primary=range(40))
-    compare(problem, Task.of(Stacks.from_lists([[]]), budget=3000, keep=3))
+    compare(problem, Task.of(WHOLE, budget=3000, keep=3))
 
 
 def test_covers_are_kept_in_tree_order():
@@ -128,3 +132,65 @@ sys.exit(answer.messages[0])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "digit 1 twice in a row: row 1, column 1 and row 1, column 2" in done.stderr
+
+
+# ---- residual problems ----------------------------------------------------------------------
+
+
+@both_engines
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("queens:8", 92),
+        ("langford:7", 52),
+        ("dominoes:6x6", 6728),
+        ("pentominoes:3x20", 8),
+        ("latin:4", 576),
+        ("sudoku:2x2", 288),
+    ],
+)
+def test_known_counts_and_the_nodes_of_dancing_links(engine, name, count):
+    assert compare(family(name), Task.of(WHOLE), engine).counts.tolist() == [count]
+
+
+@both_engines
+@pytest.mark.parametrize("name", ["queens:7", "langford:7", "pentominoes:4x15", "sudoku:2x3"])
+@pytest.mark.parametrize("budget", [1000, 4001])
+def test_a_search_that_is_interrupted_inside_a_residual_goes_on(engine, name, budget):
+    for how in ({"budget": budget}, {"room": 7, "budget": budget}, {"depth": 5}):
+        compare(family(name), Task.of(WHOLE, allowance=20_000, keep=5, **how), engine)
+
+
+def test_stacks_that_leave_too_much_are_left_to_dancing_links(monkeypatch):
+    problem = family("queens:6")
+    monkeypatch.setattr(native, "MOST_OPTIONS", 20)
+    in_core = native.core_problem(problem), native.core_task(Task.of(WHOLE))
+    assert native.native.search_bits(*in_core, 20) is None
+    compare(problem, Task.of(WHOLE, keep=10), "bits")
+    monkeypatch.setattr(native.native, "search_links", None)
+    outcome = get_engine("bits").search(problem, Task.of(Stacks.from_lists([[1, 9]])))
+    assert outcome.counts.tolist() == [len(covers(problem, (1, 9)))]
+
+
+def test_stacks_that_exclude_options_may_leave_too_much_as_well():
+    n = 17_000
+    problem = ExactCover(np.arange(n + 1), np.zeros(n, np.uint32), 1, bounds=[[1, 2]])
+    task = Task.of(Stacks.from_lists([[n + 5]]), budget=10)
+    in_core = native.core_problem(problem), native.core_task(task)
+    assert native.native.search_bounded_bits(*in_core) is None
+    compare(problem, task, "bits")
+
+
+def test_large_matrices_are_built_only_for_many_nodes(monkeypatch):
+    most = []
+    search = native.native.search_bits
+
+    def spy(problem, task, most_options):
+        most.append(most_options)
+        return search(problem, task, most_options)
+
+    monkeypatch.setattr(native.native, "search_bits", spy)
+    bits = get_engine("bits")
+    for how in ({}, {"budget": 5_000}, {"budget": 300}, {"allowance": 1}):
+        bits.search(family("queens:5"), Task.of(WHOLE, **how))
+    assert most == [40_000, 20_000, 4_096, 4_096]
