@@ -123,6 +123,7 @@ run python scripts/bench_augment.py "${corpora[@]}" datasets/sudoku16.csv "${in_
 run python scripts/bench_rate.py datasets/{sudoku,hard}9.csv --out "$out/rate.json"
 run python scripts/bench_variants.py -o "$out/variants.json"
 run python scripts/bench_instances.py --puzzles 10 --copies 100 -o "$out/instances.json"
+run python scripts/bench_wide.py -o "$out/wide.json"
 run python scripts/bench_tasks.py -o "$out/tasks.json"
 run python scripts/bench_forecast.py -o "$out/forecast.json"
 echo "done: $out/*.json and $out/*/report.html"

@@ -86,8 +86,10 @@ public:
     virtual ~PreparedMemo() = default;
 
     /// The table has rows of `table_width` words, which are 0 at first; other threads and processes
-    /// may use it at the same time.
-    virtual Counted count(Rows<std::uint64_t> table, const Task& task) const = 0;
+    /// may use it at the same time. Without bounds, the search also stops once it has taken so many
+    /// options out of lists.
+    virtual Counted count(Rows<std::uint64_t> table, const Task& task,
+                          std::int64_t most_hidden) const = 0;
 
     static std::unique_ptr<PreparedMemo> of(const Problem& problem, std::span<const Item> order);
 };

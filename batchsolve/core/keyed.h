@@ -52,6 +52,9 @@ public:
     bool try_next(std::size_t level) {
         if (!Base::try_next(level)) return false;
         flip(this->chosen_[level]);
+        this->for_each_other(this->chosen_[level], [this](Index q) {
+            if (this->color(q) != Base::pure) n_hidden += this->size_[this->top_[q]];
+        });
         return true;
     }
 
@@ -73,6 +76,8 @@ public:
             }
         }
     }
+
+    std::int64_t n_hidden = 0;  // options that were taken out of other lists, by those tried
 
 private:
     /// Flip the bits of the items to which p's option gives no colour.

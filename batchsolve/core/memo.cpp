@@ -32,10 +32,13 @@ public:
               return moves;
           }()) {}
 
-    Counted count(Rows<Word> table, const Task& task) const override {
+    Counted count(Rows<Word> table, const Task& task, std::int64_t most_hidden) const override {
         Search search(task);
-        Memo memo(search, Table(table, n_key_, n_count_), n_key_, n_count_, n_levels_);
-        moves_.lend([&](Moves& moves) { search.below(moves, memo, 0, task.stacks.size()); });
+        Memo memo(search, Table(table, n_key_, n_count_), n_key_, n_count_, n_levels_, most_hidden);
+        moves_.lend([&](Moves& moves) {
+            if constexpr (requires { moves.n_hidden; }) moves.n_hidden = 0;
+            search.below(moves, memo, 0, task.stacks.size());
+        });
         return {std::move(search.out), std::move(memo.totals), std::move(memo.tree_nodes)};
     }
 

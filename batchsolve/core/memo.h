@@ -48,13 +48,16 @@ inline std::size_t words_of_counts(const Problem& problem) {
 
 class Memo {
 public:
+    /// The walk stops once it has taken `most_hidden` options out of lists, if its moves count
+    /// them.
     Memo(Search& search, Table table, std::size_t n_key_words, std::size_t n_count_words,
-         std::size_t n_levels)
+         std::size_t n_levels, std::int64_t most_hidden)
         : totals(search.out.counts.size() * n_count_words),
           tree_nodes(search.out.counts.size()),
           search_(&search),
           table_(table),
           n_words_(n_count_words),
+          most_hidden_(most_hidden),
           key_(n_key_words),
           found_(n_count_words),
           total_(n_count_words),
@@ -76,7 +79,7 @@ public:
 
     bool may_enter(std::size_t level) {
         sizes_[level] = 1;
-        return true;
+        return !is_spent_;
     }
     bool cover(const Moves auto&, std::size_t) {
         found_.assign(n_words_, 0);
@@ -113,7 +116,10 @@ public:
         table_.store(key_, found_, static_cast<std::uint64_t>(std::min(sizes_[level], most_size)));
     }
 
-    void climb(const Moves auto&, std::size_t level) { sizes_[level] += sizes_[level + 1]; }
+    void climb(const Moves auto& moves, std::size_t level) {
+        sizes_[level] += sizes_[level + 1];
+        if constexpr (requires { moves.n_hidden; }) is_spent_ = moves.n_hidden >= most_hidden_;
+    }
 
     std::vector<Word> totals;        // stack -> its covers, lowest word first
     std::vector<double> tree_nodes;  // stack -> the nodes of the tree that was searched
@@ -128,7 +134,9 @@ private:
 
     Search* search_;
     Table table_;
-    std::size_t n_words_;               // of a count
+    std::size_t n_words_;  // of a count
+    std::int64_t most_hidden_;
+    bool is_spent_ = false;
     std::vector<Word> key_, found_;     // room for a key and a count
     std::vector<Word> total_, before_;  // covers of the stack; level -> these on entering its node
     std::vector<double> sizes_;         // level -> nodes of its node's subtree, as far as searched

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <bit>
+#include <compare>
 
 #include "task.h"
 
@@ -180,8 +181,7 @@ public:
         r.items.assign(items.begin(), items.end());
         number_items(r);
         fill_rows(r);
-        r.conflicts.clear(options.size(), r.words);
-        for (std::size_t o = 0; o < options.size(); ++o) fill_conflicts(r, o, excludes);
+        fill_conflicts(r, excludes);
         for (const Item i : seen_) number_[i] = unnumbered;
     }
 
@@ -220,35 +220,59 @@ private:
         }
     }
 
-    void fill_conflicts(Residual& r, std::size_t o, auto excludes) const {
-        const auto conflicts = r.conflicts[o];
-        const auto items = problem_->items_of(r.options[o]);
-        const auto colors = problem_->colors_of(r.options[o]);
-        set_bit(conflicts, o);
-        for (std::size_t x = 0; x < items.size(); ++x) {
-            if (!excludes(items[x])) continue;
-            const auto row = r.rows[number_[items[x]]];
-            if (colors.empty() || colors[x] == 0) {
-                for (std::size_t w = 0; w < r.words; ++w) conflicts[w] |= row[w];
-            } else {
-                for_each_bit(row, [&](std::size_t other) {
-                    if (color_in(r.options[other], items[x]) != colors[x])
-                        set_bit(conflicts, other);
-                });
+    void fill_conflicts(Residual& r, auto excludes) {
+        r.conflicts.clear(r.options.size(), r.words);
+        painted_.clear();
+        for (std::uint32_t o = 0; o < r.options.size(); ++o) {
+            const auto conflicts = r.conflicts[o];
+            const auto items = problem_->items_of(r.options[o]);
+            const auto colors = problem_->colors_of(r.options[o]);
+            set_bit(conflicts, o);
+            for (std::size_t x = 0; x < items.size(); ++x) {
+                if (!excludes(items[x])) continue;
+                const std::uint32_t i = number_[items[x]];
+                if (colors.empty() || colors[x] == 0) {
+                    add(r.rows[i], conflicts);
+                } else {
+                    painted_.push_back({i, colors[x], o});
+                }
             }
+        }
+        std::ranges::sort(painted_);
+        for (auto begin = painted_.begin(); begin != painted_.end();) {
+            const auto end = std::find_if(begin, painted_.end(), [&](const Painted& other) {
+                return other.item != begin->item || other.color != begin->color;
+            });
+            add_conflicts({begin, end}, r);
+            begin = end;
         }
     }
 
-    /// Return the colour that an option gives to one of its items.
-    Color color_in(Option o, Item item) const {
-        const auto items = problem_->items_of(o);
-        const auto at = std::ranges::find(items, item) - items.begin();
-        return problem_->colors_of(o)[static_cast<std::size_t>(at)];
+    /// An option that gives an item, as the residual numbers both, a colour.
+    struct Painted {
+        std::uint32_t item;
+        Color color;
+        std::uint32_t option;
+        auto operator<=>(const Painted&) const = default;
+    };
+
+    /// Add the conflicts of all options that give an item the same colour: the item's other ones.
+    void add_conflicts(std::span<const Painted> alike, Residual& r) {
+        const auto row = r.rows[alike[0].item];
+        others_.assign(row.begin(), row.end());
+        for (const Painted& each : alike) clear_bit(others_, each.option);
+        for (const Painted& each : alike) add(others_, r.conflicts[each.option]);
+    }
+
+    static void add(std::span<const Word> more, std::span<Word> set) {
+        for (std::size_t w = 0; w < set.size(); ++w) set[w] |= more[w];
     }
 
     const Problem* problem_;
     std::vector<std::uint32_t> number_;  // item -> its number in the residual being built
     std::vector<Item> seen_;             // the items that have one
+    std::vector<Painted> painted_;       // by item and colour
+    std::vector<Word> others_;           // options of an item that give it another colour
 };
 
 }  // namespace batchsolve

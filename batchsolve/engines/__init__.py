@@ -272,7 +272,9 @@ class Engine(Protocol):
 class Sharing(Protocol):
     """An engine with a table, which the tasks of a run share."""
 
-    def for_run(self, run: str, folder: str, problem: ExactCover) -> Engine:
+    def for_run(
+        self, run: str, folder: str, problem: ExactCover, entries: int = UNLIMITED
+    ) -> Engine:
         """Return a copy of the engine with an empty table, for all tasks of a run.
 
         Parameters
@@ -283,6 +285,8 @@ class Sharing(Protocol):
             A folder in which processes of this machine can share the table; empty if there is none.
             If it has no room, each process has its own table.
         problem : ExactCover
+        entries : int
+            Entries of options that each task may take out of lists, about.
         """
         ...
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -86,13 +86,21 @@ def _by_speed(problem: ExactCover) -> tuple[str, ...]:
     each = problem.n_entries / max(1, problem.n_options)
     if each > 2 and mean <= FEW_OPTIONS and problem.n_options <= MOST_IN_CELLS:
         return "cells", "bits", "dlx"
-    # Dancing links take out every entry of the options that conflict with one; a word for each item
-    # and 64 options is read instead, eight at a time. Where items have uneven numbers of options,
-    # the search soon leaves few of them, and those words are few.
-    n_links = each * each * problem.n_entries / max(1, problem.n_items)
-    is_crowded = n_links > problem.n_primary * problem.n_options / (8 * 64)
+    # A word for each item and 64 options is read instead of entries, eight at a time. Where items
+    # have uneven numbers of options, the search soon leaves few of them, and those words are few.
+    n_words = problem.n_primary * problem.n_options / (8 * 64)
+    is_crowded = entries_of_a_node(problem) > n_words
     is_uneven = float(sizes @ sizes) / n - mean * mean > mean / 2
     return ("bits", "dlx") if is_uneven or (each > 2 and is_crowded) else ("dlx",)
+
+
+def entries_of_a_node(problem: ExactCover) -> float:
+    """Return how many entries dancing links take out for an option, on average at the root.
+
+    They are those of all options that conflict with it, if items have equal numbers of options.
+    """
+    each = problem.n_entries / max(1, problem.n_options)
+    return min(each * each * problem.n_entries / max(1, problem.n_items), problem.n_entries)
 
 
 def _takes(name: str, problem: ExactCover) -> bool:
@@ -119,11 +127,11 @@ def visits_the_same_nodes(name: str) -> bool:
 
 
 def with_empty_table(
-    engine: Engine, problem: ExactCover, folder: str = "", run: str = ""
+    engine: Engine, problem: ExactCover, folder: str = "", run: str = "", **others: Any
 ) -> Engine:
     """Return an engine for a new run: with an empty table, if it has one; see `Sharing`."""
     if engine.capabilities.has_table:
-        return cast(Sharing, engine).for_run(run or new_run(), folder, problem)
+        return cast(Sharing, engine).for_run(run or new_run(), folder, problem, **others)
     return engine
 
 

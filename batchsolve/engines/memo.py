@@ -51,11 +51,15 @@ class MemoisedCounting:
         The run whose tasks share the table; empty if all searches of a problem do.
     file : str
         The file that holds the table for several processes; empty if each has its own.
+    entries : int
+        Entries of options that a search may take out of lists, about; it stops then. Problems with
+        bounds do not count them.
     """
 
     megabytes: int = 256
     run: str = field(default="", repr=False)
     file: str = field(default="", repr=False)
+    entries: int = field(default=UNLIMITED, repr=False)
 
     capabilities = registered("memo").capabilities
 
@@ -72,12 +76,14 @@ class MemoisedCounting:
         """The name of the engine for `get_engine`."""
         return f"memo:{self.megabytes}"
 
-    def for_run(self, run: str, folder: str, problem: ExactCover) -> MemoisedCounting:
+    def for_run(
+        self, run: str, folder: str, problem: ExactCover, entries: int = UNLIMITED
+    ) -> MemoisedCounting:
         """Return the engine with an empty table; see `Sharing`.
 
         A file is reserved whole: a process is killed if it writes where the disk has no space.
         """
-        own = replace(self, run=run)
+        own = replace(self, run=run, entries=entries)
         if not folder:
             return own
         n_rows, width = _shape_of_table(problem, self.megabytes)
@@ -104,7 +110,9 @@ class MemoisedCounting:
                 f"limit on their number, leave it out"
             )
         with _shared_table(problem, self) as table:
-            found, words, tree_nodes = _in_core(problem).count(table, core_task(task))
+            in_core, entries = _in_core(problem), problem.n_entries / max(1, problem.n_options)
+            most_hidden = int(min(UNLIMITED, self.entries / max(1, entries)))
+            found, words, tree_nodes = in_core.count(table, core_task(task), most_hidden)
         n = len(task.stacks)
         numbers = words.astype("<u8", copy=False).reshape(n, words.size // max(1, n))
         counts = exact_counts([int.from_bytes(each.tobytes(), "little") for each in numbers])

@@ -20,6 +20,8 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 
 MOST_OPTIONS = 40_000  # that a stack may leave to `bits`; their conflicts take 200 MB
+FREE_OPTIONS = 4_096  # whose conflicts take 3 milliseconds; more have to be worth it:
+OPTIONS_A_NODE = 4  # that a task may visit
 _NO_WORDS = np.empty(0, np.uint32)
 _NO_BOUNDS = np.empty(0, np.int64)
 
@@ -108,11 +110,14 @@ def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:
 def search_bits(problem: ExactCover, task: Task) -> Outcome:
     """Search a task bit-parallel; see `batchsolve.engines`.
 
-    Problems too large for the sets of bits are left to dancing links, which search the same tree.
+    Problems too large for the sets of bits, or for the nodes wanted, are left to dancing links,
+    which search the same tree.
     """
     in_core, task_in_core = core_problem(problem), core_task(task)
     if problem.bounds is None:
-        found = native.search_bits(in_core, task_in_core, MOST_OPTIONS)
+        n_nodes = min(task.budget, int(task.allowances.max(initial=0)))
+        worth = max(FREE_OPTIONS, OPTIONS_A_NODE * min(n_nodes, MOST_OPTIONS))
+        found = native.search_bits(in_core, task_in_core, min(worth, MOST_OPTIONS))
     else:
         found = native.search_bounded_bits(in_core, task_in_core)
     return search_links(problem, task) if found is None else outcome_of(found, task)

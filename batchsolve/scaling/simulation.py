@@ -2,8 +2,8 @@
 
 The real scheduler hands out the tasks and cuts what they leave; the tree, the workers and the time
 are simulated. The tree is a line: a subtree of s nodes is s units of work in tree order. A budget
-that runs out within it leaves the subtrees to the right of the path on which the search stopped.
-Smaller subtrees are drawn from a `Shape`.
+that runs out within it leaves the subtrees to the right of the path on which the search stopped, in
+ranges as an engine leaves them. Smaller subtrees are drawn from a `Shape`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from batchsolve.search.scheduler import (
     Result,
     Scheduler,
     Sizing,
+    fineness_of,
     piece_bounds,
     run_round,
 )
+from batchsolve.search.tree import FIRST_NODES
 from batchsolve.settings import MOST_FORECAST_WORKERS, UNLIMITED, whole_number
 from batchsolve.workers import Done
 from batchsolve.workers.base import RESULT_SECONDS, TASKS_OUT
@@ -148,12 +150,12 @@ def simulate(
         shape = Shape.even()
     subtrees = Subtrees(shape, seed)
     tree = _Tree(subtrees, costs.rate)
-    stacks, visited = _split(begin, workers, split_depth, subtrees)
+    stacks, visited, first = _split(begin, workers, split_depth, budget, subtrees)
     sizing = sizing or Sizing.of(workers, costs.assumed)
     scheduler = Scheduler(tree, workers, budget, sizing=sizing)
     scheduler.add(_Subtrees(stacks))
     most, rounds = max(MOST_TASKS, 10 * workers), 0
-    now, searched = 0.0, 0.0
+    now, searched = first / costs.rate, 0.0
     marks = [(now, searched)]  # after every task
     while not scheduler.is_empty and len(marks) <= most:
         rounds += 1
@@ -235,7 +237,8 @@ class _Tree:
 
     def begin(self, piece: _Subtrees, budget: int, promised: int) -> tuple[_Subtrees, Result]:
         """Search a piece."""
-        visited, left = self._subtrees.search(piece.stacks, float(budget))
+        fineness = fineness_of(piece.stacks[:, 1])
+        visited, left = self._subtrees.search(piece.stacks, float(budget), fineness)
         return piece, Result(None, int(visited), visited / self._rate, left=[_Subtrees(left)])
 
     def accept(self, piece: _Subtrees, result: Result) -> list[Any]:
@@ -248,18 +251,26 @@ class _Tree:
 
 
 def _split(
-    sizes: Floats, workers: int, split_depth: int | None, subtrees: Subtrees
-) -> tuple[Floats, int]:
-    """Expand the tree by levels as `TreeSearch` does; return the stacks and the nodes visited."""
-    wanted, visited, level = STACKS_PER_WORKER * workers, 0, 0
+    sizes: Floats, workers: int, split_depth: int | None, budget: int | None, subtrees: Subtrees
+) -> tuple[Floats, int, float]:
+    """Split the tree as `TreeSearch` does.
+
+    Return the stacks, the nodes that were visited one by one to split, and those before.
+    """
+    wanted, visited = STACKS_PER_WORKER * workers, 0
     stacks = np.column_stack([sizes, np.full(sizes.size, 1 / sizes.size)])
-    while stacks[:, 0].max() > GRAIN:
-        if split_depth is not None:
-            if level >= split_depth:
+    if split_depth is not None:
+        for _ in range(split_depth):
+            if stacks[:, 0].max() <= GRAIN:
                 break
-        elif len(stacks) >= wanted or visited >= SPLIT_NODES:
-            break
+            visited += len(stacks)
+            stacks = subtrees.expand(stacks, float("inf"))
+        return stacks, visited, 0.0
+    first = 0.0
+    if len(stacks) < wanted and stacks[:, 0].max() > GRAIN:
+        few = float(min(FIRST_NODES, budget or FIRST_NODES))
+        first, stacks = subtrees.search(stacks, few, np.full(len(stacks), 2.0 * wanted))
+    while 0 < len(stacks) < wanted and visited < SPLIT_NODES and stacks[:, 0].max() > GRAIN:
         visited += len(stacks)
-        stacks = subtrees.expand(stacks)
-        level += 1
-    return stacks, visited
+        stacks = subtrees.expand(stacks, 1.0 + wanted // len(stacks))
+    return stacks, visited, first

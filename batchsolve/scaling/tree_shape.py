@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 
 import numpy as np
 import numpy.typing as npt
@@ -88,7 +89,8 @@ class Subtrees:
     """Random subtrees of a shape, which are known by their sizes.
 
     Stacks, in tree order, are arrays of shape (n, 2): sizes and weights. Subtrees of `GRAIN` nodes
-    or fewer stay whole.
+    or fewer stay whole. Several children of a node are a range, which is cut like a subtree of
+    their size.
     """
 
     def __init__(self, shape: Shape, seed: int) -> None:
@@ -98,40 +100,49 @@ class Subtrees:
         self._random = np.random.RandomState(seed & 0xFFFFFFFF)
         self._words: list[int] = []  # random ones, the next at the end
 
-    def expand(self, stacks: Floats) -> Floats:
-        """Replace every subtree by the subtrees of its children."""
+    def expand(self, stacks: Floats, most: float) -> Floats:
+        """Replace every subtree by its children, as at most so many ranges."""
         expanded: list[tuple[float, float]] = []
         for size, weight in stacks.tolist():
             shares = self._children_of(size) if size > GRAIN else [1.0]
-            each = weight / len(shares)
-            expanded += [(share * size, each) for share in shares if share > 0]
+            expanded += _ranges(shares, size, weight, most)
         return np.array(expanded)
 
-    def search(self, stacks: Floats, budget: float) -> tuple[float, Floats]:
-        """Search stacks in tree order; return the nodes visited, and the stacks left."""
+    def search(self, stacks: Floats, budget: float, fineness: Floats) -> tuple[float, Floats]:
+        """Search stacks in tree order; return the nodes visited, and the stacks left.
+
+        The fineness of each stack is that of `Task`.
+        """
         ends = np.cumsum(stacks[:, 0])
         n = int(np.searchsorted(ends, budget, "right"))  # those that are searched to their ends
         visited = float(ends[n - 1]) if n else 0.0
         if n == len(stacks) or visited == budget:
             return visited, stacks[n:]
         size, weight = stacks[n].tolist()
-        return budget, np.concatenate([self._cut(size, weight, budget - visited), stacks[n + 1 :]])
+        left = self._cut(size, budget - visited, float(fineness[n]))
+        left = [(nodes, share * weight) for nodes, share in left]
+        return budget, np.concatenate([left, stacks[n + 1 :]])
 
-    def _cut(self, size: float, weight: float, visited: float) -> list[tuple[float, float]]:
-        """Return the stacks left of a subtree after some of its nodes, in tree order."""
-        right: list[tuple[float, float]] = []  # the last in tree order first
+    def _cut(self, size: float, visited: float, fineness: float) -> list[tuple[float, float]]:
+        """Return what is left of a subtree after some of its nodes, in tree order.
+
+        It consists of sizes, and shares of the weight of the subtree.
+        """
+        left: list[tuple[float, float]] = []
+        weight = 1.0
         while size > GRAIN:
             shares = self._children_of(size)
-            weight /= len(shares)
             x, passed = 0, 0.0
             while x + 1 < len(shares) and passed + shares[x] * size <= visited:
                 passed += shares[x] * size
                 x += 1
-            right += [(share * size, weight) for share in shares[:x:-1] if share > 0]
+            after = shares[x + 1 :]
+            of_after = weight * len(after) / len(shares)
+            left = _ranges(after, size, of_after, ceil(of_after * fineness)) + left
             visited -= passed
             size *= shares[x]
-        right.append((max(0.0, size - visited), weight))
-        return right[::-1]
+            weight /= len(shares)
+        return [(max(0.0, size - visited), weight), *left]
 
     def _children_of(self, size: float) -> list[float]:
         """Draw the children of a subtree; return their shares, in tree order."""
@@ -148,6 +159,17 @@ class Subtrees:
                 self._words = self._random.randint(0, 1 << 32, 1024, np.uint32).tolist()[::-1]
             drawn = self._words.pop() & mask if n > 1 else 0
         return drawn
+
+
+def _ranges(
+    shares: list[float], size: float, weight: float, most: float
+) -> list[tuple[float, float]]:
+    """Return children of a subtree as at most so many ranges; `weight` is that of all of them."""
+    n = len(shares)
+    n_ranges = int(min(max(most, 1), n))
+    bounds = [part * n // n_ranges for part in range(n_ranges)] + [n] if n else []
+    each = ((sum(shares[begin:end]), end - begin) for begin, end in pairwise(bounds))
+    return [(share * size, weight * width / n) for share, width in each if share > 0]
 
 
 def sample_shape(

@@ -165,7 +165,7 @@ class OpenRows:
         is_counted = keep == 0 and settings.limit is None and settings.node_limit is None
         # own stacks of all rows, and their problems
         self._starts: list[tuple[Stacks, ExactCover]] | None = [] if is_counted else None
-        self._weigh_at: dict[int, int] = {}  # row -> nodes after which a counter is weighed next
+        self._weighings: dict[int, tree.Weighing] = {}  # row -> when a counter is weighed next
         self._recounted: set[int] = set()  # rows that moved to a counter
         self._most_nodes = np.full(n, self._node_limit)  # of each row, by its current engine
         self._pending = np.zeros(n, np.int32)  # stacks not searched yet
@@ -278,12 +278,12 @@ class OpenRows:
         if self._starts is None or piece.engine is not None or problem is None:
             return None
         for row in np.unique(piece.stacks.roots).tolist():
-            weigh_at = self._weigh_at.get(row, tree.WEIGH_AFTER)
-            if self._answers.nodes[row] > weigh_at and (counter := counter_for(name, problem)):
-                self._weigh_at[row] = weigh_at * tree.WEIGH_AGAIN
-                n_nodes = weigh_at // tree.WEIGH_SHARE
-                engine = tree.small_counter(counter, problem, n_nodes)
-                return engine, Task.of(self._start_of(row), budget=n_nodes)
+            weighing = self._weighing_of(row, problem)
+            is_due = self._answers.nodes[row] > weighing.after
+            if is_due and (counter := counter_for(name, problem)):
+                self._weighings[row] = weighing.next
+                engine = tree.small_counter(counter, problem, weighing.n_nodes)
+                return engine, Task.of(self._start_of(row), budget=weighing.n_nodes)
         return None
 
     def recount(self, row: int, piece: Piece, name: str) -> list[Piece]:
@@ -305,22 +305,28 @@ class OpenRows:
         own = Piece(self._start_of(row), np.ones(1), piece.ids[:1], False, piece.problem, engine)
         return [own, piece]
 
+    def _weighing_of(self, row: int, problem: ExactCover) -> tree.Weighing:
+        return self._weighings.get(row) or tree.Weighing.first_of(problem)
+
     def _start_of(self, row: int) -> Stacks:
         """Return the own stack of a row."""
         assert self._starts is not None
         own = next(stacks for stacks, _ in self._starts if row in stacks.roots)
         return own.take(own.roots == row)
 
-    def outgrown(self) -> list[int]:
-        """Return the rows that have taken so many nodes that a counter is to be weighed."""
+    def outgrown(self) -> list[tuple[int, ExactCover]]:
+        """Return the rows with so many nodes that a counter is weighed, and their problems."""
         if self._starts is None or self._time_limit is not None:
             return []
         nodes, done = self._answers.nodes, self._recounted | self._answers.unfinished.keys()
-        return [
-            row
-            for row in np.flatnonzero(nodes > tree.WEIGH_AFTER).tolist()
-            if row not in done and nodes[row] > self._weigh_at.get(row, tree.WEIGH_AFTER)
-        ]
+        least = min(tree.WEIGH_AFTER, tree.WEIGH_SOONER)
+        large = [row for row in np.flatnonzero(nodes > least).tolist() if row not in done]
+        each = ((row, self._problem_of(row)) for row in large)
+        return [(row, p) for row, p in each if nodes[row] > self._weighing_of(row, p).after]
+
+    def _problem_of(self, row: int) -> ExactCover:
+        assert self._starts is not None
+        return next(problem for stacks, problem in self._starts if row in stacks.roots)
 
     def late_weighing(self, number: int, name: str) -> Piece | None:
         """Return the own stack of a settled row whose counter is still to be weighed, if any is.
@@ -328,9 +334,7 @@ class OpenRows:
         So the nodes of a row alone say which engine counts it, not the size of its tasks, and the
         output is the same however it was made.
         """
-        for row in self.outgrown():
-            assert self._starts is not None
-            problem = next(problem for stacks, problem in self._starts if row in stacks.roots)
+        for row, problem in self.outgrown():
             if counter_for(name, problem):
                 own = self._start_of(row)
                 return Piece(own, np.ones(1), np.array([number]), False, problem)

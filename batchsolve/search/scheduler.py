@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.arrays import Floats
 from batchsolve.engines import FINENESS
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -107,8 +108,7 @@ class Piece:
     @property
     def fineness(self) -> npt.NDArray[np.int64]:
         """How finely to cut what tasks leave of each stack: the less it weighs, the less finely."""
-        whole = max(float(self.weights.sum()), _LEAST_WEIGHT)
-        return np.ceil(FINENESS * self.weights / whole).astype(np.int64)
+        return fineness_of(self.weights).astype(np.int64)
 
     def between(self, begin: int, end: int) -> Self:
         """Return the stacks at the places begin .. end - 1."""
@@ -258,6 +258,11 @@ def first_budget(n_entries: int) -> int:
 def nodes_at_once(n_entries: int) -> int:
     """Return the nodes that may take a second, of a problem with this many items in all options."""
     return max(1, FIRST_ENTRIES // max(1, n_entries))
+
+
+def fineness_of(weights: Floats) -> Floats:
+    """Return how finely to cut what is left of stacks; see `Piece.fineness`."""
+    return np.ceil(FINENESS * weights / max(float(weights.sum()), _LEAST_WEIGHT))
 
 
 def piece_bounds(

@@ -6,9 +6,10 @@ decides what is wanted of a piece and adds up results; `TreeWork` is the work of
 scheduler does the rest.
 
 A count of all covers may go over to another engine, the *counter*, which counts equal subtrees
-once. After some nodes, and again after ten times as many, the counter visits a few at the top of
-the tree, while workers go on. If these stand for many more nodes of the tree, the count begins
-again with the counter. Nodes decide, and no clock, so every run of a problem makes the same choice.
+once. After some nodes, fewer where they are wide, and again after ten times as many, the counter
+visits a few at the top of the tree, while workers go on. If these stand for many more nodes of the
+tree, the count begins again with the counter. Nodes decide, and no clock, so every run of a problem
+makes the same choice.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from batchsolve.engines import Engine, Outcome, Task, get_engine
-from batchsolve.engines.choice import counter_for, with_empty_table
+from batchsolve.engines.choice import counter_for, entries_of_a_node, with_empty_table
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -42,8 +43,10 @@ from batchsolve.workers import Done, Pool, attempt
 
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
+WEIGH_SOONER = 10_000  # nodes at least, where nodes are wide
+WIDE_ENTRIES = 4_000  # of options that conflict with one, where nodes are wide
+WEIGHED_NODES = 2_000  # of the counter, fewer if they are wide; it takes up to 8 times as long
 WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only lower in the tree
-WEIGH_SHARE = 150  # of the nodes are weighed; the counter takes up to 8 times as long for each
 WEIGHED_A_MEGABYTE = 2_500  # of its table
 LEAST_GAIN = 6  # nodes of the tree for each of the counter
 COUNTER_NODES = 20_000  # visited by a counter before its tree is split
@@ -90,9 +93,38 @@ class TreeWork:
         return Result(output, int(outcome.nodes.sum()), seconds, outcome, n_covers)
 
 
+@dataclass(frozen=True)
+class Weighing:
+    """A comparison of the counter with the engine in use.
+
+    Attributes
+    ----------
+    after : int
+        The nodes of the tree after which it is due.
+    n_nodes : int
+        The nodes that the counter visits.
+    """
+
+    after: int
+    n_nodes: int
+
+    @classmethod
+    def first_of(cls, problem: ExactCover) -> Weighing:
+        """Return the first weighing of a problem: the wider its nodes, the sooner."""
+        wide = entries_of_a_node(problem) / WIDE_ENTRIES
+        after = max(WEIGH_AFTER / max(1.0, wide), min(WEIGH_SOONER, WEIGH_AFTER))
+        return cls(int(after), WEIGHED_NODES)
+
+    @property
+    def next(self) -> Weighing:
+        """The weighing that follows if this one leaves the engine as it is."""
+        return Weighing(WEIGH_AGAIN * self.after, WEIGH_AGAIN * self.n_nodes)
+
+
 def small_counter(name: str, problem: ExactCover, n_nodes: int) -> Engine:
-    """Return a counter with an empty table for a few nodes."""
-    return with_empty_table(get_engine(f"{name}:{1 + n_nodes // WEIGHED_A_MEGABYTE}"), problem)
+    """Return a counter with an empty table for a few nodes; of wide ones it visits fewer."""
+    engine = get_engine(f"{name}:{1 + n_nodes // WEIGHED_A_MEGABYTE}")
+    return with_empty_table(engine, problem, entries=n_nodes * WIDE_ENTRIES)
 
 
 def _weighed(name: str, goal: TreeGoal, n_nodes: int) -> Outcome:
@@ -158,7 +190,7 @@ class TreeSearch:
         self._scheduler = Scheduler(goal, pool.jobs, settings.budget, self._first_budget)
         self._scheduler.add(goal.start)
         self._may_go_over, self._successor, self.hint = may_go_over, "", ""
-        self._weigh_at = WEIGH_AFTER
+        self._weighing = Weighing.first_of(problem)
 
     @property
     def engine(self) -> str:
@@ -261,13 +293,13 @@ class TreeSearch:
 
         Give a hint instead if the counter cannot do what is wanted.
         """
-        while self._may_go_over and self._goal.n_nodes > self._weigh_at:
+        while self._may_go_over and self._goal.n_nodes > self._weighing.after:
             counter = counter_for(AUTO, self._goal.problem)
             if not counter:
                 self._may_go_over = False
                 break
-            outcome = _weighed(counter, self._goal, self._weigh_at // WEIGH_SHARE)
-            self._weigh_at *= WEIGH_AGAIN
+            outcome = _weighed(counter, self._goal, self._weighing.n_nodes)
+            self._weighing = self._weighing.next
             if gain_of(outcome) >= LEAST_GAIN:
                 self._take_counter(counter)
         return bool(self._successor) and not self.failures

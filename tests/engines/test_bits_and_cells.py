@@ -179,3 +179,18 @@ def test_stacks_that_exclude_options_may_leave_too_much_as_well():
     in_core = native.core_problem(problem), native.core_task(task)
     assert native.native.search_bounded_bits(*in_core) is None
     compare(problem, task, "bits")
+
+
+def test_large_matrices_are_built_only_for_many_nodes(monkeypatch):
+    most = []
+    search = native.native.search_bits
+
+    def spy(problem, task, most_options):
+        most.append(most_options)
+        return search(problem, task, most_options)
+
+    monkeypatch.setattr(native.native, "search_bits", spy)
+    bits = get_engine("bits")
+    for how in ({}, {"budget": 5_000}, {"budget": 300}, {"allowance": 1}):
+        bits.search(family("queens:5"), Task.of(WHOLE, **how))
+    assert most == [40_000, 20_000, 4_096, 4_096]

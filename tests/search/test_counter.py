@@ -18,20 +18,21 @@ from batchsolve.search.scheduler import Piece
 from batchsolve.settings import SearchSettings
 
 WHOLE = bs.Stacks.from_lists([[]])
+FAMILIES = ["queens:12", "langford:11", "dominoes:12x12", "latin:10", "matchings:12", "steiner:13"]
 
 
 @pytest.fixture
 def soon(monkeypatch):
     """Weigh the engines after a few nodes."""
     monkeypatch.setattr(tree, "WEIGH_AFTER", 200)
-    monkeypatch.setattr(tree, "WEIGH_SHARE", 1)
+    monkeypatch.setattr(tree, "WEIGHED_NODES", 200)
 
 
 @pytest.fixture
 def always(monkeypatch):
     """Go over after a few nodes, whether subtrees repeat or not."""
     monkeypatch.setattr(tree, "WEIGH_AFTER", 5)
-    monkeypatch.setattr(tree, "WEIGH_SHARE", 2)
+    monkeypatch.setattr(tree, "WEIGHED_NODES", 2)
     monkeypatch.setattr(tree, "LEAST_GAIN", 0)
 
 
@@ -41,6 +42,70 @@ def test_tilings_are_counted_by_subtrees(chosen):
     assert (result.count, result.complete, result.engine) == (258_584_046_368, True, "memo:256")
     assert result.nodes < tree.WEIGH_AFTER  # only those of the engine that counted
     assert str(result).endswith(" s by memo:256")
+
+
+def lectures():
+    """Six lectures of 300 to 3,000 options, each a pair of the same 18 hours."""
+    rng = np.random.default_rng(2)
+    sizes = [300, 500, 900, 1500, 2400, 3000]
+    options = [
+        [f"c{k}", *(f"h{hour}" for hour in sorted(rng.choice(18, 2, replace=False)))]
+        for k, size in enumerate(sizes)
+        for _ in range(size)
+    ]
+    return bs.ExactCover.from_options(options, secondary=[f"h{hour}" for hour in range(18)])
+
+
+def wide(n=20_000):
+    return bs.ExactCover.from_options([["a"]] * n + [["b"]] * n)
+
+
+def test_wide_nodes_are_weighed_sooner():
+    """Usual problems are weighed after as many nodes as ever."""
+    after = {name: tree.Weighing.first_of(family(name)).after for name in FAMILIES}
+    assert after == dict.fromkeys(FAMILIES, 300_000)
+    assert tree.Weighing.first_of(wide()).after == 60_000
+    assert 100_000 < tree.Weighing.first_of(lectures()).after < 150_000
+    assert tree.Weighing.first_of(wide(500_000)).after == 10_000
+    first = tree.Weighing(60_000, 2_000)
+    assert first.next.next == tree.Weighing(6_000_000, 200_000)
+
+
+def keyed(n, keys):
+    """Two items of n options with one of some keys, which both have in common."""
+    colors = [{"key": f"k{o % keys}"} for o in range(n)]
+    options = [[item, "key"] for item in "ab" for _ in range(n)]
+    return bs.ExactCover.from_options(options, secondary=["key"], colors=colors * 2)
+
+
+def test_a_weighed_counter_stops_after_as_many_entries_as_wide_nodes_have():
+    """An option takes 1,000 out of the list of the key, with two entries each."""
+    problem, empty = keyed(1_000, 10), get_engine("memo:1").for_run
+    outcome = empty("few", "", problem, entries=40_000).search(problem, Task.of(WHOLE))
+    assert outcome.nodes.tolist() == [1 + 10 * 101 + 10]  # root, ten keys with leaves, ten again
+    rest = empty("rest", "", problem).search(problem, Task.of(outcome.frontier))
+    assert outcome.counts.sum() + rest.counts.sum() == 1_000 * 100
+    small = tree.small_counter("memo", problem, 5).search(problem, Task.of(WHOLE, budget=10_000))
+    assert small.nodes.sum() == 912  # the tenth try is one too many, and ends after its first leaf
+
+
+def test_equal_calls_go_over_at_equal_nodes(monkeypatch):
+    weighed = []
+
+    def spy(name, goal, n_nodes):
+        outcome = take(name, goal, n_nodes)
+        weighed.append((n_nodes, tree.gain_of(outcome)))
+        return outcome
+
+    take = tree._weighed
+    monkeypatch.setattr(tree, "_weighed", spy)
+    found = [count(wide(), jobs=1, budget=2_000_000) for _ in range(2)]
+    assert {(each.count, each.nodes, each.engine) for each in found} == {
+        (400_000_000, 60_001, "memo:256")
+    }
+    assert weighed[:3] == weighed[3:]
+    assert [n for n, _ in weighed[:3]] == [2_000, 20_000, 200_000]
+    assert weighed[2][1] > 1_000
 
 
 @pytest.mark.usefixtures("soon")
