@@ -49,7 +49,7 @@ def searched(kind: str, address: str, seconds: float, knows_flight: bool) -> dic
         flight = pool.flight_seconds()
         sizing = Sizing.of(pool.jobs, result_seconds(kind), flight if knows_flight else 0.0)
         subtrees = Subtrees(shape, 0)
-        stacks, _ = _split(np.array([seconds * pool.jobs * RATE]), pool.jobs, None, subtrees)
+        stacks, *_ = _split(np.array([seconds * pool.jobs * RATE]), pool.jobs, None, None, subtrees)
         scheduler = Scheduler(_Tree(subtrees, RATE), pool.jobs, sizing=sizing)
         scheduler.add(_Subtrees(stacks))
         lengths: list[float] = []
