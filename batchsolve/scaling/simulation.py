@@ -140,6 +140,7 @@ def simulate(
     >>> simulate([1e6] * 6, 4, Costs(rate=1e6)).wall  # six tasks of a second that stay whole
     2.0
     """
+    check_interrupt()
     workers = whole_number("the number of workers", workers, 1, MOST_FORECAST_WORKERS)
     begin = np.atleast_1d(np.asarray(sizes, np.float64))
     if not begin.size or not (begin > 0).all():
