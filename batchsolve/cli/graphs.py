@@ -23,10 +23,10 @@ from batchsolve.cli.options import (
 )
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, counted, disk_errors, listed, quoted
-from batchsolve.interrupts import check_interrupt
+from batchsolve.formats.whole_files import whole_file, whole_target_of
 from batchsolve.settings import GRAPH_MEGABYTES, FileSettings, SearchSettings
-from batchsolve.whole_files import whole_file, whole_target_of
 
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph

@@ -31,8 +31,9 @@ from click import BadParameter
 from click.shell_completion import CompletionItem
 
 from batchsolve.cli.terminal import interrupts
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, printable
-from batchsolve.interrupts import check_interrupt
+from batchsolve.formats.whole_files import text_of
 from batchsolve.settings import (
     SYMMETRIES,
     FileSettings,
@@ -44,7 +45,6 @@ from batchsolve.settings import (
     meanings_of,
     setting,
 )
-from batchsolve.whole_files import text_of
 
 if TYPE_CHECKING:
     from batchsolve.runs.progress import Bar

@@ -23,8 +23,8 @@ from batchsolve.cli.options import (
     worker_option,
 )
 from batchsolve.cli.terminal import interrupts
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, WorkersError, counted, printable
-from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import MOST_FORECAST_WORKERS, MOST_LATENCY, Plan, whole_number
 
 if TYPE_CHECKING:

@@ -369,9 +369,9 @@ def evaluate(
     if that has several solutions, each of them is right. Malformed and missing predictions are
     wrong in every cell.
     """
+    from batchsolve.formats.whole_files import whole_target_of
     from batchsolve.runs.evaluate import evaluate as evaluation_of
     from batchsolve.runs.evaluation import plot_format_of
-    from batchsolve.whole_files import whole_target_of
 
     for path in filter(None, (html, plot)):
         whole_target_of(path)  # before the work is done

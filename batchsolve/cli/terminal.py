@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
 
-from batchsolve.interrupts import asking
+from batchsolve.core.interrupts import asking
 from batchsolve.settings import SearchSettings
 
 AGAIN_SECONDS = 0.5

@@ -28,8 +28,8 @@ from batchsolve.cli.options import (
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.errors import InputError, counted, named_errors, printable
+from batchsolve.formats.whole_files import text_of
 from batchsolve.settings import SearchSettings
-from batchsolve.whole_files import text_of
 
 if TYPE_CHECKING:
     from batchsolve.runs.count import Count

@@ -21,7 +21,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Ints
+from batchsolve.core.arrays import Bools, Ints
 from batchsolve.problems.exact_cover import ExactCover, owners_of
 from batchsolve.settings import FIRST
 

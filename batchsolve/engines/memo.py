@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.arrays import Words
 from batchsolve.core import native
+from batchsolve.core.arrays import Words
 from batchsolve.engines import UNLIMITED, Outcome, Task, exact_counts, prepared, registered
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.engines.native import core_problem, core_task, outcome_of

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.arrays import UInts
 from batchsolve.core import native
+from batchsolve.core.arrays import UInts
 from batchsolve.engines import UNLIMITED, Outcome, Task, prepared
 from batchsolve.engines.item_order import handicaps_of
 from batchsolve.engines.priced import ranked, renumbered, scaled_ceilings

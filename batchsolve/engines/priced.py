@@ -13,8 +13,8 @@ from math import lcm
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import begins_of
 from batchsolve.core import native
+from batchsolve.core.arrays import begins_of
 from batchsolve.engines import Task, prepared
 from batchsolve.problems.exact_cover import ExactCover, owners_of
 from batchsolve.problems.stacks import Stacks

@@ -14,7 +14,7 @@ from math import isqrt
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bytes
+from batchsolve.core.arrays import Bytes
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.formats.grid_texts import (
     LONGEST_NUMBER,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from batchsolve.errors import InputError, quoted, repeated, shortened, warn_once
-from batchsolve.json_records import loads
+from batchsolve.formats.json_records import loads
 from batchsolve.problems.attributes import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from batchsolve.errors import ProblemError, malformed, prefixed, quoted
+from batchsolve.formats.json_records import loads
 from batchsolve.formats.rule_texts import RuleReader, whole_number
-from batchsolve.json_records import loads
 from batchsolve.problems.notation import default_box
 from batchsolve.problems.rules import regions_of
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from batchsolve.errors import InputError, prefixed, quoted
-from batchsolve.json_records import loads
+from batchsolve.formats.json_records import loads
 from batchsolve.problems.overlaps import LAYOUTS
 
 Lines = Sequence[Sequence[str]]

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from batchsolve.errors import InputError, prefixed, quoted
 from batchsolve.formats.exact_cover_files import check_number_of_items
+from batchsolve.formats.whole_files import check_size
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import default_box
-from batchsolve.whole_files import check_size
 
 NUMPY = b"\x93NUMPY"  # begins a file of one array
 ZIP = b"PK\x03\x04"

@@ -21,8 +21,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.arrays import Bytes, Ints, UInts
 from batchsolve.core import native
+from batchsolve.core.arrays import Bytes, Ints, UInts
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.notation import Notation, ascii_bytes, pieces_of, usual_notation

@@ -33,14 +33,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from batchsolve.arrays import Bools, Ints, UInts, begins_of
 from batchsolve.core import native
+from batchsolve.core.arrays import Bools, Ints, UInts, begins_of
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines.item_order import entries_in_order, narrow_order
 from batchsolve.engines.native import core_problem
 from batchsolve.engines.priced import in_order
 from batchsolve.errors import InputError, counted
 from batchsolve.graphs.solution_graph import Nodes, SolutionGraph
-from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of
 
 MEGABYTE = 2**20

@@ -20,11 +20,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from batchsolve.arrays import UInts
+from batchsolve.core.arrays import UInts
 from batchsolve.errors import InputError, first_line, named_errors, prefixed
-from batchsolve.json_records import SEAL, TEXT, Form, is_whole, list_of, parse, sealed, whole
+from batchsolve.formats.json_records import (
+    SEAL,
+    TEXT,
+    Form,
+    is_whole,
+    list_of,
+    parse,
+    sealed,
+    whole,
+)
+from batchsolve.formats.whole_files import opened, whole_file
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, check_kind
-from batchsolve.whole_files import opened, whole_file
 
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph

@@ -15,10 +15,10 @@ from functools import cached_property
 
 import numpy as np
 
-from batchsolve.arrays import UInts, Words
 from batchsolve.core import native
+from batchsolve.core.arrays import UInts, Words
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, ProblemError, counted
-from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.settings import GRAPH_MEGABYTES, MOST_SEED, whole_number

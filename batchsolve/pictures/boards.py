@@ -26,7 +26,7 @@ from math import cos, pi, sin
 
 import numpy as np
 
-from batchsolve.arrays import Ints
+from batchsolve.core.arrays import Ints
 from batchsolve.errors import ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.tilings import EMPTY

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Ints, UInts
+from batchsolve.core.arrays import Ints, UInts
 from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted
 
 if TYPE_CHECKING:

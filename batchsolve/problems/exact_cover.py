@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Ints, UInts, begins_of, lists_at
+from batchsolve.core.arrays import Bools, Ints, UInts, begins_of, lists_at
 from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted, warn_once
 from batchsolve.problems.attributes import (
     MOST_COLORS,

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Ints
 from batchsolve.core import native
+from batchsolve.core.arrays import Ints
 from batchsolve.errors import InputError, ProblemError, argument_errors, quoted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation

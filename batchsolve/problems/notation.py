@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.core import native
+from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError
 
 if TYPE_CHECKING:

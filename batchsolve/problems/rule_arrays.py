@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at
 from batchsolve.core import native
+from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at
 from batchsolve.problems.rules import RELATIONS, Cells, Rules, digit_sets
 
 RELATION_NAMES = tuple(RELATIONS)

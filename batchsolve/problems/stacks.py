@@ -25,7 +25,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import begins_of, lists_at
+from batchsolve.core.arrays import begins_of, lists_at
 from batchsolve.errors import (
     InputError,
     ProblemError,
@@ -35,7 +35,7 @@ from batchsolve.errors import (
     quoted,
     shortened,
 )
-from batchsolve.json_records import (
+from batchsolve.formats.json_records import (
     SEAL,
     TEXT,
     Form,

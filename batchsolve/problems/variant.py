@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bytes, Ints, Words, begins_of
+from batchsolve.core.arrays import Bytes, Ints, Words, begins_of
 from batchsolve.errors import InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem

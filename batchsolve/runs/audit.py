@@ -16,7 +16,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from batchsolve.arrays import Bools, Ints
+from batchsolve.core.arrays import Bools, Ints
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import counted
 from batchsolve.pictures.page import html_table, text_table

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Unpack, overload
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.arrays import Bools
+from batchsolve.core.arrays import Bools
 from batchsolve.errors import counted
 from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import OnProgress, Sums

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack, overload
 
 import numpy as np
 
-from batchsolve.arrays import UInts
+from batchsolve.core.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.errors import InputError, counted, warn_once

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Unpack, overload
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.arrays import Bools, Ints, Words
+from batchsolve.core.arrays import Bools, Ints, Words
 from batchsolve.errors import InputError
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Sums, shown

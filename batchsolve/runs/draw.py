@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from batchsolve.errors import InputError, counted, disk_errors
+from batchsolve.formats.whole_files import whole_file
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.page import page
 from batchsolve.pictures.svg import Drawing, as_svg, drawn, sheet
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.grids import GridProblem
 from batchsolve.runs.reading import Puzzle, Reading, reading_of
-from batchsolve.whole_files import whole_file
 
 FORMATS = ("svg", "html")
 MOST_CELLS = 5_000_000  # in all drawings of a file together; some hundred megabytes

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from batchsolve.arrays import Floats, Ints, UInts
+from batchsolve.core.arrays import Floats, Ints, UInts
+from batchsolve.core.interrupts import asking, check_interrupt
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engine_for
 from batchsolve.errors import InputError, counted
-from batchsolve.interrupts import asking, check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import PROBE_BAR, OnProgress, check_progress, shown, sums_told

@@ -17,10 +17,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.arrays import UInts
+from batchsolve.core.arrays import UInts
 from batchsolve.errors import InputError, JournalError, ProblemError, listed, prefixed, quoted
+from batchsolve.formats.json_records import loads
 from batchsolve.formats.render import GRIDS, LISTS
-from batchsolve.json_records import loads
+from batchsolve.formats.whole_files import check_is_no_link
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
@@ -31,7 +32,6 @@ from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
 from batchsolve.tables.encoders import Encode, checksum_at, encoder_for
 from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import open_source
-from batchsolve.whole_files import check_is_no_link
 from batchsolve.workers import Pool
 
 JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from batchsolve.arrays import UInts
+from batchsolve.core.arrays import UInts
+from batchsolve.core.interrupts import asking
 from batchsolve.engines import check_support, get_engine
 from batchsolve.errors import InputError, counted
 from batchsolve.graphs.drawing import draw
 from batchsolve.graphs.solution_graph import SolutionGraph, checked_draws
-from batchsolve.interrupts import asking
 from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.arrays import Bytes, UInts
+from batchsolve.core.arrays import Bytes, UInts
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import (
     BatchsolveError,

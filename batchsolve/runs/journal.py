@@ -34,7 +34,7 @@ from batchsolve.errors import (
     quoted,
     shortened,
 )
-from batchsolve.whole_files import check_is_no_link
+from batchsolve.formats.whole_files import check_is_no_link
 
 VERSION = 8
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)

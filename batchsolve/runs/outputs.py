@@ -27,6 +27,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
+from batchsolve.formats.whole_files import (
+    check_is_no_link,
+    folder_beside,
+    followed,
+    only_writer,
+    partial_path,
+    target_of,
+)
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
 from batchsolve.tables.answers import RowTable
@@ -51,14 +59,6 @@ from batchsolve.tables.places import (
     local_path,
     split_suffixes,
     suffix_of,
-)
-from batchsolve.whole_files import (
-    check_is_no_link,
-    folder_beside,
-    followed,
-    only_writer,
-    partial_path,
-    target_of,
 )
 from batchsolve.workers import Pool
 

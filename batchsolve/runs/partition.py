@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.arrays import Bools, Floats, Ints
+from batchsolve.core.arrays import Bools, Floats, Ints
 from batchsolve.errors import InputError, counted, quoted
 from batchsolve.runs.audit import Seen, solved_rows
 from batchsolve.runs.dedupe import Decision, kept_table

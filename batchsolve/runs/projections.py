@@ -16,12 +16,12 @@ from functools import partial
 
 import numpy as np
 
-from batchsolve.arrays import Ints, UInts, begins_of
+from batchsolve.core.arrays import Ints, UInts, begins_of
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.engines.sat import residual_of
 from batchsolve.errors import InputError, quoted
-from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.count import FIRST_BUDGET, Count, Stack

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of
+from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of
 from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
+from batchsolve.problems.rating import has_ratings, ratings_of
 from batchsolve.problems.rule_arrays import OwnRules
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, Variants
-from batchsolve.rating import has_ratings, ratings_of
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary

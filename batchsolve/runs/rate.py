@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import ProblemError
-from batchsolve.rating import NAMES, has_ratings, ratings_of, steps_text
+from batchsolve.problems.rating import NAMES, has_ratings, ratings_of, steps_text
 from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import OnProgress, Summary
 from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of
@@ -125,7 +125,7 @@ def rate(table: Any, *, on_progress: OnProgress = None, **settings: Unpack[RateF
     Notes
     -----
     The ladder is that of Sudoku Explainer 1.2.1, up to static chains, and by default without
-    techniques that assume a unique solution: see `batchsolve.rating`. Backtracks are the
+    techniques that assume a unique solution: see `batchsolve.problems.rating`. Backtracks are the
     dead ends of a search that fills singles and uses locked candidates, then tries each candidate
     of the first cell with the fewest, and proves that there is one solution.
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from batchsolve.arrays import UInts
+from batchsolve.core.arrays import UInts
 from batchsolve.errors import (
     BatchsolveError,
     InputError,
@@ -39,6 +39,7 @@ from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, r
 from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
 from batchsolve.formats.packed import NUMPY, ZIP, is_matrix, read_matrix, read_npz, unpacked
+from batchsolve.formats.whole_files import content_of, opened
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
@@ -50,7 +51,6 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.tilings import BEGINNING, SUFFIX, read_tiling
 from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import Box, FileSettings
-from batchsolve.whole_files import content_of, opened
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
 from batchsolve.formats.render import CoverRenderer, joined
+from batchsolve.formats.whole_files import check_is_no_link
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
@@ -43,7 +44,6 @@ from batchsolve.search.tree_goal import Cheapest, Totals
 from batchsolve.settings import AUTO, MRV, SearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.encoders import Written
 from batchsolve.tables.places import sync_directory
-from batchsolve.whole_files import check_is_no_link
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from batchsolve.arrays import Bytes, Ints
+from batchsolve.core.arrays import Bytes, Ints
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, counted, is_table, quoted, wrong_kind
 from batchsolve.formats.drawings import read_grid

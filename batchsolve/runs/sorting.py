@@ -22,8 +22,8 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import disk_errors
-from batchsolve.interrupts import check_interrupt
 from batchsolve.search.in_order import in_one_pass
 from batchsolve.tables.blocks import arrow_stream
 from batchsolve.tables.texts import one_chunk

@@ -18,13 +18,23 @@ import numpy as np
 
 from batchsolve.engines import Task, check_support, get_engine
 from batchsolve.errors import InputError, OutputError, counted, disk_errors, named_errors, prefixed
-from batchsolve.json_records import SEAL, TEXT, TRUTH, Form, check, is_whole, parse, sealed, whole
+from batchsolve.formats.json_records import (
+    SEAL,
+    TEXT,
+    TRUTH,
+    Form,
+    check,
+    is_whole,
+    parse,
+    sealed,
+    whole,
+)
+from batchsolve.formats.whole_files import text_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.settings import UNLIMITED, whole_number
-from batchsolve.whole_files import text_of
 from batchsolve.words import InWords
 
 BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-C

@@ -20,10 +20,10 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, disk_errors, first_line
+from batchsolve.formats.whole_files import whole_file
 from batchsolve.scaling.machine import machine
 from batchsolve.scaling.measure import TASKS, MeasuredRun, TaskLog
 from batchsolve.scaling.speedup import Series
-from batchsolve.whole_files import whole_file
 
 SAME_MACHINE = ("processor", "cores", "packages")  # equal for all runs that are compared
 _KINDS = {name: pa.from_numpy_dtype(TASKS[name]) for name in TASKS.names or ()}

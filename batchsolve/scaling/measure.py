@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Floats
+from batchsolve.core.arrays import Floats
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engine_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError, ProblemError, counted
-from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import TABLE_SUFFIXES, read_problem

@@ -19,9 +19,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Floats
+from batchsolve.core.arrays import Floats
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError
-from batchsolve.interrupts import check_interrupt
 from batchsolve.scaling.tree_shape import GRAIN, Shape, Subtrees
 from batchsolve.search.scheduler import (
     SPLIT_NODES,

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Floats
+from batchsolve.core.arrays import Floats
 from batchsolve.engines.choice import visits_the_same_nodes
 from batchsolve.errors import counted
 from batchsolve.scaling.measure import MeasuredRun

@@ -15,7 +15,7 @@ from math import ceil
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Floats, Ints, begins_of
+from batchsolve.core.arrays import Floats, Ints, begins_of
 from batchsolve.engines import Engine, Task
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover

@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from batchsolve.arrays import Bools, Floats, Ints
+from batchsolve.core.arrays import Bools, Floats, Ints
 from batchsolve.engines import Outcome
 from batchsolve.problems.exact_cover import ExactCover, owners_of
 from batchsolve.problems.stacks import Stacks

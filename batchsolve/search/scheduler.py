@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Floats
+from batchsolve.core.arrays import Floats
 from batchsolve.engines import FINENESS
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks

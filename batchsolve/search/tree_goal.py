@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bools
+from batchsolve.core.arrays import Bools
 from batchsolve.engines import Outcome, Task
 from batchsolve.engines.priced import Pricing, pricing_of
 from batchsolve.errors import InputError

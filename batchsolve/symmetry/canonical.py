@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.core import native
+from batchsolve.core.arrays import Bools, Bytes, Ints
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, ProblemError, counted, is_table, named_errors
 from batchsolve.formats.drawings import read_grid
-from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from batchsolve.arrays import Bytes, Ints, Shorts
 from batchsolve.core import native
+from batchsolve.core.arrays import Bytes, Ints, Shorts
 from batchsolve.errors import ProblemError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.rules import RELATIONS, Cells, Rules

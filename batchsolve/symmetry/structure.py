@@ -20,8 +20,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from batchsolve.arrays import Ints, UInts, Words
-from batchsolve.interrupts import check_interrupt
+from batchsolve.core.arrays import Ints, UInts, Words
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover, check_kind, option_numbers
 from batchsolve.symmetry.symmetries import Symmetries, kind_of, most_symmetries, too_many
 

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.arrays import Bools, UInts
 from batchsolve.core import native
+from batchsolve.core.arrays import Bools, UInts
 from batchsolve.errors import InputError, ProblemError, quoted
-from batchsolve.json_records import loads
+from batchsolve.formats.json_records import loads
 from batchsolve.problems.exact_cover import ExactCover, check_kind
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku

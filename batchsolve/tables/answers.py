@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.arrays import Bools, Bytes, Ints
+from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import FileSettings

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.arrays import Ints
+from batchsolve.core.arrays import Ints
 from batchsolve.errors import InputError, ProblemError, counted, listed, prefixed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (

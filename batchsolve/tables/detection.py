@@ -31,7 +31,7 @@ from batchsolve.formats.grid_texts import (
     in_one_line,
     rows_of_line,
 )
-from batchsolve.json_records import loads
+from batchsolve.formats.json_records import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
 from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
 from batchsolve.problems.survey import NO_FORM, forms

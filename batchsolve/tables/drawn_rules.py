@@ -14,8 +14,8 @@ from string import ascii_letters, digits
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bytes, Ints, Shorts, begins_of
 from batchsolve.core import native
+from batchsolve.core.arrays import Bytes, Ints, Shorts, begins_of
 from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.formats.rule_texts import PAIR_SIGNS, STRICT, RuleReader
 from batchsolve.problems.rule_arrays import RELATION_NAMES, OwnRules, relations_of

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.arrays import Bools, Bytes, Ints
+from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation

@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.arrays import Bools, Bytes, Ints
+from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from batchsolve.arrays import Bools, Bytes, Ints, Words
 from batchsolve.core import native
+from batchsolve.core.arrays import Bools, Bytes, Ints, Words
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.tables.answers import RowSums, SolvedValues

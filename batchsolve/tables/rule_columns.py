@@ -16,8 +16,8 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.arrays import Bools, Bytes, Ints
 from batchsolve.core import native
+from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, ProblemError, malformed
 from batchsolve.formats.constraint_strings import read_constraints, read_sumocue
 from batchsolve.formats.f_puzzles import read_f_puzzle

@@ -36,6 +36,7 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.drawings import is_grid
 from batchsolve.formats.packed import compression_of, unpacked
+from batchsolve.formats.whole_files import content_of, opened
 from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
     BOM,
@@ -60,7 +61,6 @@ from batchsolve.tables.places import (
     open_to_read,
     suffix_of,
 )
-from batchsolve.whole_files import content_of, opened
 
 FILENAME = pa.field("filename", pa.string())
 _FIRST_BYTES = 4096  # that tell the kind of a file

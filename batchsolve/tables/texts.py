@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.arrays import Bools
+from batchsolve.core.arrays import Bools
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.formats import grid_texts
 from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, forms

@@ -25,7 +25,7 @@ from contextlib import closing, suppress
 from functools import partial
 from typing import Any
 
-from batchsolve.whole_files import HeldFolder
+from batchsolve.formats.whole_files import HeldFolder
 from batchsolve.workers.base import Watchdog, Workers, keep_memory, keeping_ctrl_c
 from batchsolve.workers.private import (
     OwnLokyBackend,

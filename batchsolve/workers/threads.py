@@ -15,8 +15,8 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from weakref import WeakSet
 
+from batchsolve.core.interrupts import asking
 from batchsolve.errors import WorkersError, counted
-from batchsolve.interrupts import asking
 from batchsolve.workers.base import Workers
 
 PATIENCE = 5.0  # seconds that leaving a pool, and the end of the process, wait for running calls

@@ -8,8 +8,8 @@ import pytest
 from invoking import invoke
 
 from batchsolve.cli.terminal import Terminated, TimeIsUp, interrupts, time_limited
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.graphs.solution_graph import SolutionGraph
-from batchsolve.interrupts import check_interrupt
 from batchsolve.settings import SearchSettings
 
 

@@ -10,13 +10,13 @@ from invoking import invoke
 from oracles import covers
 
 import batchsolve as bs
+from batchsolve.core.interrupts import asking
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.graphs import (
     drawing as graph_drawing,
     solution_graph as graphs,
 )
 from batchsolve.graphs.drawing import GraphSearch, reordered
-from batchsolve.interrupts import asking
 
 EIGHT = 12_988_816
 
@@ -313,7 +313,7 @@ def test_damage_of_any_byte_is_one_error(saved, tmp_path):
     "nodes", ["2 1 B T\n2 1 B T", "2 1 T B", "2 9 B T", "2 0 B T", "2 1 B 5", "2 1 B", "2 1 B T x"]
 )
 def test_nodes_that_make_no_diagram_are_refused_though_the_seal_is_right(nodes, tmp_path):
-    from batchsolve.json_records import sealed
+    from batchsolve.formats.json_records import sealed
 
     problem = bs.ExactCover.from_options([["a"], ["a"]])
     text = nodes + "\n.\n"

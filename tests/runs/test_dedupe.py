@@ -242,7 +242,7 @@ def test_a_table_of_keys_grows():
 
 KILLED = """
 import os, signal, sys
-from batchsolve.whole_files import folder_beside
+from batchsolve.formats.whole_files import folder_beside
 
 with folder_beside(sys.argv[1]) as folder:
     open(folder + "/half", "w").close()

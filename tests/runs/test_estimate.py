@@ -6,8 +6,8 @@ from conftest import problems
 from hypothesis import given
 
 import batchsolve as bs
+from batchsolve.core.interrupts import asking
 from batchsolve.engines import get_engine
-from batchsolve.interrupts import asking
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.estimate import Estimate, estimate, probe
 

@@ -9,8 +9,8 @@ from cutting import content_of
 from hypothesis import given, strategies as st
 
 import batchsolve as bs
+from batchsolve.core.interrupts import asking
 from batchsolve.errors import InputError, JournalError, OutputError
-from batchsolve.interrupts import asking
 from batchsolve.runs import export, sorting
 from batchsolve.runs.export import export_run
 from batchsolve.runs.journal import Journal, Part

@@ -12,10 +12,10 @@ from cutting import content_of, opened
 
 import batchsolve as bs
 from batchsolve.errors import OutputError
+from batchsolve.formats.whole_files import partial_path
 from batchsolve.runs import outputs
 from batchsolve.runs.outputs import Behind, Encoded
 from batchsolve.tables.encoders import PACKERS, Written, encoder_for
-from batchsolve.whole_files import partial_path
 
 TABLE = pa.table({"a": [f"row {k}" for k in range(1000)]})
 

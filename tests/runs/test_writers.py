@@ -8,7 +8,7 @@ import pytest
 from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.whole_files import only_writer, whole_file
+from batchsolve.formats.whole_files import only_writer, whole_file
 
 ROWS = "1.....2..3.....4\n" * 3
 WRITERS = {

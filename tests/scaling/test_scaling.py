@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.interrupts import asking
+from batchsolve.core.interrupts import asking
 from batchsolve.scaling import measure, plots
 from batchsolve.scaling.experiment import (
     Experiment,

@@ -17,7 +17,8 @@ from invoking import invoke
 from oracles import bounded_covers, covers
 from scipy import sparse
 
-from batchsolve import ExactCover, InputError, Sudoku, count, solve_file, whole_files
+from batchsolve import ExactCover, InputError, Sudoku, count, solve_file
+from batchsolve.formats import whole_files
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import (
     read_dlx,

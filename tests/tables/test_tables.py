@@ -22,6 +22,7 @@ from cutting import content_of, opened, small_blocks
 from hypothesis import given, strategies as st
 
 from batchsolve import InputError
+from batchsolve.formats.whole_files import partial_path
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import sudoku
@@ -46,7 +47,6 @@ from batchsolve.tables.encoders import encoder_for, header_for, joined, sums_of
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape
 from batchsolve.tables.rule_columns import RuleColumns
 from batchsolve.tables.texts import as_text
-from batchsolve.whole_files import partial_path
 
 P, S = "1.....2..3.....4", "1243342143122134"
 NAMED = {"column": "puzzle", "box": (2, 2), "alphabet": "1-4"}

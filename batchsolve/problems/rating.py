@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.arrays import Bytes, Floats, Ints
 from batchsolve.core import native
+from batchsolve.core.arrays import Bytes, Floats, Ints
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError
-from batchsolve.interrupts import check_interrupt
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.sudoku import Sudoku
 
