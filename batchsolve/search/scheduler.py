@@ -203,8 +203,8 @@ class Sizing:
         --------
         >>> Sizing.of(2)
         Sizing(full_seconds=0.2, least_seconds=0.0006, pieces=12)
-        >>> Sizing.of(2, flight_seconds=0.3).full_seconds
-        0.9
+        >>> Sizing.of(2, flight_seconds=0.5).full_seconds
+        1.5
         """
         turn = result_seconds * jobs
         pieces = min(PIECES_PER_WORKER, 2 + 2 * jobs, max(FEW_PIECES, MANY_PIECES // jobs))
