@@ -298,7 +298,11 @@ def partition(
     inputs: Inputs,
     output: Annotated[
         str,
-        output_to("DIR", help="The folder of a file for each part, in the format of the input."),
+        output_to(
+            "DIR",
+            help="The folder of a file for each part, in the format of the input; it holds no "
+            "other tables.",
+        ),
     ],
     *,
     wanted: PartSettings,

@@ -19,10 +19,11 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.core.arrays import Bools, Floats, Ints
-from batchsolve.errors import InputError, counted, quoted
+from batchsolve.errors import InputError, OutputError, counted, quoted
 from batchsolve.runs.audit import Seen, solved_rows
 from batchsolve.runs.dedupe import Decision, kept_table
 from batchsolve.runs.evaluation import in_order, shown_key
+from batchsolve.runs.outputs import FORMATS
 from batchsolve.runs.progress import (
     ROW_BAR,
     OnProgress,
@@ -132,7 +133,8 @@ def partition(
         A table as of `solve_table`, or files as of `solve_file`.
     output : str or path, optional
         The folder of a file for each part, such as ``train.csv``, in the format of the input; that
-        of a table is Parquet. By default the parts are returned as tables.
+        of a table is Parquet. It holds no other tables but the input. By default the parts are
+        returned as tables.
     parts : dict of str to float, or str
         The share of each part; they add up to 1.
     by : str or sequence of str, optional
@@ -157,6 +159,8 @@ def partition(
     ------
     InputError
         If the shares do not add up to 1, or a table cannot be read.
+    OutputError
+        If the folder holds other tables, such as a part of an earlier run.
 
     Notes
     -----
@@ -181,6 +185,8 @@ def partition(
     sources = files_and_tables("the input", inputs)
     if "-" in sources:
         raise InputError("the rows are read twice; name a file in place of standard input")
+    folder = None if output is None else path_of("the output", output)
+    targets = {} if folder is None else _targets(folder, shares, sources)
     corpus, totals = Corpus(sources, files), PartitionSummary(seed=wanted.seed)
     for name in wanted.by:
         corpus.check_column(name)
@@ -192,18 +198,18 @@ def partition(
         is_in = part_of == k
         totals.parts[name] = int(np.count_nonzero(is_in))
         spec = _part_spec(corpus, is_in)
-        if output is None:
+        if folder is None:
             with Pool(**workers) as pool:
                 rows = pa.concat_tables(list(tables_of(spec, pool)))
             made[name] = rows_like(rows, inputs, np.flatnonzero(is_in))
         else:
-            target = _target(path_of("the output", output), name, sources[0])
-            run = FileRun(inputs, target, files, Pool(**workers), is_whole=True)
+            os.makedirs(folder, exist_ok=True)
+            run = FileRun(inputs, targets[name], files, Pool(**workers), is_whole=True)
             run.run(lambda *_, spec=spec: spec)
     totals.seconds = time.perf_counter() - start
     totals.rows_per_second = totals.rows / totals.seconds
     LOG.info("%s", totals)
-    return made if output is None else totals
+    return made if folder is None else totals
 
 
 def shares_of(parts: str | Mapping[str, float]) -> dict[str, float]:
@@ -234,11 +240,30 @@ def shares_of(parts: str | Mapping[str, float]) -> dict[str, float]:
     return shares
 
 
-def _target(folder: str, name: str, source: Any) -> str:
-    """Return the file of a part in a folder, which is made; its format is that of the input."""
-    os.makedirs(folder, exist_ok=True)
-    suffix, compression = split_suffixes(source) if isinstance(source, str) else (".parquet", "")
-    return os.path.join(folder, f"{name}{suffix + compression if suffix in SUFFIXES else '.csv'}")
+def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[str, str]:
+    """Return the file of each part in a folder; its format is that of the input.
+
+    Raises
+    ------
+    OutputError
+        If the folder holds other tables, such as a part of an earlier run, whose rows could be
+        those of the new parts.
+    """
+    suffix, compression = ".parquet", ""
+    if isinstance(sources[0], str):
+        suffix, compression = split_suffixes(sources[0])
+    ending = suffix + compression if suffix in SUFFIXES else ".csv"
+    targets = {name: os.path.join(folder, name + ending) for name in shares}
+    ours = {*targets.values(), *(one for one in sources if isinstance(one, str))}
+    expected = set(map(os.path.realpath, ours))
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        path = os.path.join(folder, name)
+        if split_suffixes(name)[0] in FORMATS and os.path.realpath(path) not in expected:
+            raise OutputError(
+                f"{path}: is another table in the folder of the parts, and may have rows in common "
+                f"with them; move or delete it, or name another folder"
+            )
+    return targets
 
 
 def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:

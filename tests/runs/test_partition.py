@@ -194,3 +194,24 @@ def test_parts_do_not_replace_their_input(tmp_path, monkeypatch):
         bs.partition("train.csv", ".")
     with pytest.raises(bs.InputError, match="the rows are read twice; name a file in place"):
         bs.partition("-", "parts")
+
+
+def test_no_part_of_an_earlier_run_stays_beside_the_new_parts(tmp_path):
+    """Its rows could be those of the new training part."""
+    pacsv.write_csv(with_relatives(9), tmp_path / "in.csv")
+    words = ["partition", tmp_path / "in.csv", "-o", tmp_path / "pp", "--parts"]
+    assert invoke(*words, "train=0.8,test=0.2").exit_code == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "pp").iterdir()}
+    done = invoke(*words, "train=0.5,dev=0.5")
+    assert done.exit_code == 2
+    assert done.stderr == (
+        f"batchsolve: {tmp_path}/pp/test.csv: is another table in the folder of the parts, and may "
+        f"have rows in common with them; move or delete it, or name another folder\n"
+    )
+    assert {path.name: path.read_bytes() for path in (tmp_path / "pp").iterdir()} == before
+    (tmp_path / "pp" / "test.csv").unlink()
+    (tmp_path / "pp" / "README.md").write_text("made by partition")
+    assert invoke(*words, "train=0.5,dev=0.5").exit_code == 0
+    with pytest.raises(bs.OutputError, match=r"pp/dev.csv: is another table"):
+        bs.partition(with_relatives(9), tmp_path / "pp", parts="train=0.5,dev=0.5")  # Parquet
+    bs.partition(tmp_path / "in.csv", tmp_path)  # the input may lie there
