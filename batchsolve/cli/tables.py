@@ -184,7 +184,7 @@ def generate(
     codes={
         0: "every row has images",
         1: "some row is malformed and has none",
-        2: "rules that no symmetry keeps",
+        2: "no symmetry keeps the rules that all rows have",
     },
 )
 def augment(
@@ -204,7 +204,8 @@ def augment(
     Every image of a puzzle is equally likely, and none comes twice; a puzzle with fewer images has
     all of them. Solutions are moved with their puzzles, other columns are copied, and source_row is
     the number of the source row. Grids with other rules are turned, reflected and relabelled as far
-    as that keeps their rules. The same seed gives the same bytes.
+    as that keeps their rules; rows with rules of their own that nothing keeps are written as they
+    are, and counted. The same seed gives the same bytes.
     """
     from batchsolve.runs.augment import augment_file
 

@@ -57,6 +57,8 @@ class AugmentSummary(Sums):
         Rows of the output.
     short : int
         Rows that have fewer different images than were asked for; all of these are written.
+    unmoved : int
+        Rows whose rules no symmetry but the identity keeps: each is its only image.
     first_invalid : str
         The first malformed row, and its fault.
     seed : int
@@ -71,6 +73,7 @@ class AugmentSummary(Sums):
 
     images: int = 0
     short: int = 0
+    unmoved: int = 0
     first_invalid: str = ""
     seed: int = 0
     in_bar: ClassVar[tuple[str, ...]] = ("images", "invalid")
@@ -87,6 +90,8 @@ class AugmentSummary(Sums):
         parts = [counted(self.images, "image")]
         if self.short:
             parts.append(f"{counted(self.short, 'row')} with fewer, all of them written")
+        if self.unmoved:
+            parts.append(f"{counted(self.unmoved, 'row')} whose rules no symmetry keeps")
         if self.invalid:
             parts.append(f"{self.invalid:,} invalid ({self.first_invalid})")
         return self.said([*parts, f"seed {self.seed}"])
@@ -112,7 +117,8 @@ def augment(
     Digits are relabelled; bands, rows within a band, stacks and columns within a stack permuted;
     and the grid is transposed if its boxes are square. Every image of a puzzle is equally likely,
     and none comes twice. A given solution is moved as its puzzle is. Grids with other rules are
-    turned, reflected and relabelled as far as that keeps their rules.
+    turned, reflected and relabelled as far as that keeps their rules; a row with rules of its own
+    that no symmetry keeps is its only image.
 
     Parameters
     ----------
@@ -134,12 +140,12 @@ def augment(
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         A table of the same library, or else of Arrow, with the columns of `table` and then
         ``source_row``, the number of the source row, counted from 1. Malformed rows have no images;
-        a warning is logged.
+        a warning is logged, and another if no symmetry keeps the rules of some rows.
 
     Raises
     ------
     ProblemError
-        If no symmetry but the identity keeps the rules of all rows.
+        If all rows have the same rules, and no symmetry but the identity keeps them.
 
     Examples
     --------
@@ -162,6 +168,9 @@ def augment(
     if spec.totals.invalid:
         without = counted(spec.totals.invalid, "row")
         LOG.warning("%s without images: %s", without, spec.totals.first_invalid)
+    if spec.totals.unmoved:
+        alone = counted(spec.totals.unmoved, "row")
+        LOG.warning("%s whose rules no symmetry keeps: each is its only image", alone)
     sources = made[SOURCE].to_numpy() - 1
     return images_like(made, table, sources, places_of(corpus.reader))
 
@@ -240,7 +249,7 @@ def _image_table(reader: Reader, n: int, seed: int, original: bool) -> RowTable:
     Raises
     ------
     ProblemError
-        If all rows have rules that no symmetry keeps.
+        If all rows have the same rules, which no symmetry keeps.
     """
     if not reader.main.rules.names:
         check_symmetric(reader.main.problem)
@@ -292,6 +301,7 @@ class _Drawn:
         faults = batch.faults | _faults_of_solutions(batch)
         good = np.ones(len(batch), np.bool_)
         good[list(faults)] = False
+        self._n_unmoved = 0
         drawn = [self._images(grids, good) for grids in batch.grids]
         sources = np.concatenate([images.sources for images in drawn])
         columns = [self._columns(*each) for each in zip(batch.grids, drawn, strict=True)]
@@ -309,7 +319,8 @@ class _Drawn:
         short = np.count_nonzero(counts[good] < n + original)
         named = min(faults.items(), default=None)
         sums = {"rows": len(batch), "images": len(sources), "short": int(short)}
-        self.sums = RowSums(sums | {"invalid": len(faults)}, named)
+        more = {"unmoved": self._n_unmoved, "invalid": len(faults)}
+        self.sums = RowSums(sums | more, named)
 
     def numbers(self) -> pa.Array:
         return pa.array(self._first + self._sources)
@@ -319,10 +330,11 @@ class _Drawn:
         found = []
         solved = grids.puzzles[:, :0] if grids.given is None else grids.given
         for problem, rows in grids.one_by_one():
-            some = rows[good[rows]]
+            some, group = rows[good[rows]], group_of(problem)
+            self._n_unmoved += len(some) * group.is_trivial
             places = grids.places(some)
             pairs = grids.puzzles[places], solved[places]
-            images = self._draw(group_of(problem), *pairs, self._first + some)
+            images = self._draw(group, *pairs, self._first + some)
             found.append(images._replace(sources=some[images.sources]))
         if len(found) == 1:
             return found[0]

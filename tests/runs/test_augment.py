@@ -173,6 +173,28 @@ def test_rules_that_nothing_keeps_are_an_error():
         bs.augment(table, 2, regions=lopsided)
 
 
+def test_rows_whose_rules_nothing_keeps_are_their_only_images_and_counted(tmp_path, caplog):
+    cages, sums = ["AA" + "." * 14, "", "AA"], ["A=3", "", "A=3"]
+    table = pa.table({"puzzle": [BLANK, BLANK, SHORT], "cages": cages, "sums": sums})
+    pq.write_table(table, tmp_path / "in.parquet")
+    out = tmp_path / "out.parquet"
+    summary = bs.augment_file(tmp_path / "in.parquet", out, 3)
+    assert (summary.rows, summary.images, summary.short, summary.unmoved) == (3, 2, 2, 1)
+    assert (
+        "2 images, 2 rows with fewer, all of them written, 1 row whose rules no symmetry "
+        in str(summary)
+    )
+    assert pq.read_table(out)["puzzle"].to_pylist() == [BLANK, BLANK]
+    made = bs.generate_table(4, box=(2, 2), cages=(1, 2), seed=0)
+    with caplog.at_level("WARNING"):
+        images = bs.augment(made, 1, seed=0)
+    assert images["puzzle"].to_pylist() == made["puzzle"].to_pylist()
+    assert "4 rows whose rules no symmetry keeps: each is its only image" in caplog.text
+    caplog.clear()
+    bs.augment(pa.table({"puzzle": [BLANK]}), 1)
+    assert "symmetry" not in caplog.text
+
+
 def test_grids_that_are_not_moved_are_named(tmp_path):
     (tmp_path / "in.csv").write_text(f"puzzle,guess\n{PUZZLE},{SOLUTION}\n")
     summary = bs.augment_file(tmp_path / "in.csv", tmp_path / "out.csv", 2)
