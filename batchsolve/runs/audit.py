@@ -202,7 +202,8 @@ def audit(
     Notes
     -----
     The solution of a row is the one that solving finds, if there is one only; otherwise the given
-    one, if it is right. Grids with other rules have no canonical form, and are compared as written.
+    one, if it is right. Malformed rows, and those with clues that clash, are compared with none.
+    Grids with other rules have no canonical form, and are compared as they are written.
 
     Examples
     --------

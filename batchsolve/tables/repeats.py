@@ -143,7 +143,7 @@ def row_keys(
 ) -> RowKeys:
     """Return the keys ``puzzle`` and ``solution`` of the rows of a block, which are not solved.
 
-    The sums are ``invalid`` and ``undecided`` rows.
+    Invalid rows have none. The sums are ``invalid`` and ``undecided`` rows.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def row_keys(
         each: list[tuple[str, Bytes, Bools]] = [("puzzle", grids.puzzles, is_valid[rows])]
         if with_solutions:
             assert given is not None
-            has = np.asarray((given > 0).all(axis=1))
+            has = is_valid[rows] & (given > 0).all(axis=1)
             if up_to_symmetry:
                 has &= grids.shape.problem.first_clashes(given) < 0
             each.append(("solution", given, has))
@@ -212,6 +212,8 @@ _KEYS_OF = {"puzzle": _puzzle_keys, "solution": _solution_keys}
 def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> RowKeys:
     """Return the keys of the puzzles and of the solutions of solved rows: `KEYS`.
 
+    Invalid rows have none, even if they have a given solution.
+
     Parameters
     ----------
     secret : bytes
@@ -224,6 +226,7 @@ def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> 
     """
     solved = SolvedValues(PROVES_UNIQUENESS, None, has_given, False, batch, answers)
     n, is_unique = len(batch), solved.status == Status.UNIQUE
+    is_valid = solved.status != Status.INVALID
     keys = {name: _no_keys(n) for name in KEYS}
     n_undecided = 0
     for grids, (digits, places, _) in zip(batch.grids, solved.solved, strict=True):
@@ -232,11 +235,11 @@ def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> 
         solution[places] = digits
         solution[~is_unique[rows]] = 0
         if grids.given is not None:
-            right = ~is_unique[rows]
+            right = is_valid[rows] & ~is_unique[rows]
             right[right] = batch.check(rows[right])
             solution[right] = grids.given[right]
         for name, cells, has in (
-            ("puzzle", grids.puzzles, solved.status[rows] != Status.INVALID),
+            ("puzzle", grids.puzzles, is_valid[rows]),
             ("solution", solution, solution.any(axis=1)),
         ):
             forms, n_without = _with_forms(grids, cells, np.flatnonzero(has))

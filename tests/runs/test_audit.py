@@ -108,3 +108,15 @@ def test_the_command_prints_every_number(paths):
     assert invoke("audit", paths[0], "gone.csv").exit_code == 2
     page = bs.audit(TRAIN, TEST)._repr_html_()
     assert "<td>given solution wrong</td><td>0</td><td>3</td>" in page
+
+
+def test_malformed_rows_with_a_solution_leak_nothing():
+    """Their puzzles are unknown, so that nothing can be said of their clues."""
+    solution = "1243342143122134"
+    right = pa.table({"puzzle": ["1.....2..3.....4"], "solution": [solution]})
+    wrong = pa.table({"puzzle": ["12", "ab", "11" + "." * 14], "solution": [solution] * 3})
+    for train, test in ((right, wrong), (wrong, right), (wrong, wrong)):
+        found = bs.audit(train, test)
+        assert found.test.leaks == 0
+        assert found.test.solution == found.test.repeated == 0
+        assert found.train.invalid + found.test.invalid in (3, 6)

@@ -50,6 +50,16 @@ def test_rows_that_share_only_the_solution_are_kept_and_counted(symmetry, form, 
     assert (summary.known, summary.kept, summary.same_solution) == (3, 1, 0)
 
 
+def test_malformed_rows_have_no_solution_in_common_with_others(caplog):
+    solution, other = "1243342143122134", "1234341223414123"
+    ours = {"puzzle": ["12", "1.....2..3.....4"], "solution": [solution] * 2}
+    theirs = {"puzzle": ["." * 16, "ab"], "solution": [other, solution]}
+    with caplog.at_level("INFO"):
+        assert len(bs.dedupe(pa.table(ours), against=pa.table(theirs))) == 2
+    assert "1 invalid in the files of --against" in caplog.text
+    assert "same solution" not in caplog.text
+
+
 def ids(path):
     return [int(row["id"]) for row in rows_of_csv(path)]
 

@@ -215,3 +215,10 @@ def test_no_part_of_an_earlier_run_stays_beside_the_new_parts(tmp_path):
     with pytest.raises(bs.OutputError, match=r"pp/dev.csv: is another table"):
         bs.partition(with_relatives(9), tmp_path / "pp", parts="train=0.5,dev=0.5")  # Parquet
     bs.partition(tmp_path / "in.csv", tmp_path)  # the input may lie there
+
+
+def test_malformed_rows_with_a_solution_are_in_no_group():
+    puzzles = ["1.....2..3.....4", "12", "ab"]
+    table = pa.table({"puzzle": puzzles, "solution": ["1243342143122134"] * 3})
+    parts = bs.partition(table, parts="a=0.34,b=0.33,c=0.33")
+    assert [len(part) for part in parts.values()] == [1, 1, 1]
