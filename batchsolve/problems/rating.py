@@ -44,6 +44,9 @@ Chains and patterns come once for each rating.
 RATINGS = np.array([rating for _, rating in _LEVELS])
 """The ratings of levels; for a guess, a lower bound."""
 
+SCALE = RATINGS[: NAMES.index("none")]
+"""The ratings that puzzles with one solution can have, in ascending order."""
+
 N_CELLS = 81
 
 _CELLS = [f"r{cell // 9 + 1}c{cell % 9 + 1}" for cell in range(N_CELLS)]

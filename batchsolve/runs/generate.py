@@ -142,8 +142,8 @@ def generate_file(
     Raises
     ------
     InputError
-        If such puzzles cannot exist, or none is found for a row; ``OUT.partial`` keeps the rows
-        before it.
+        If such puzzles cannot exist, or none is found for a row; the first such row is named, and
+        ``OUT.partial`` keeps the rows of the tasks before its own.
     OutputError, JournalError
         See `batchsolve.errors`.
 

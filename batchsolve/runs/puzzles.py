@@ -6,7 +6,7 @@ Row ``i`` depends on the seed and on ``i`` alone: see `batchsolve.engines.lanes`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, counted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
-from batchsolve.problems.rating import has_ratings, ratings_of
+from batchsolve.problems.rating import SCALE, has_ratings, ratings_of
 from batchsolve.problems.rule_arrays import OwnRules
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
@@ -288,6 +288,13 @@ class Maker:
             check_shape(problem)
         if wanted.rating is not None and not has_ratings(problem):
             raise InputError("`rating`: puzzles of 9×9 without other rules have one")
+        if wanted.rating is not None:
+            low, high = wanted.rating
+            if not np.any((low <= SCALE) & (high >= SCALE)):
+                raise InputError(
+                    f"`rating`: no puzzle is rated {low:g} to {high:g}; ratings are {SCALE[0]:.1f} "
+                    f"to {SCALE[-1]:.1f}"
+                )
         # nodes after which fills do not begin again at a contradiction; weights need all chances
         fill_nodes = DRAWN_NODES if drawn else RESTART_NODES
         wish = Wish(
@@ -314,8 +321,17 @@ class Maker:
         Raises
         ------
         InputError
-            If no attempt at a row makes a puzzle as wanted.
+            If no attempt at a row makes a puzzle as wanted; it names the first such row.
         """
+        try:
+            return self._made(rows)
+        except _RowError as error:
+            # rows take turns, attempt by attempt, so that a row before it may fail in a later turn
+            self.read(replace(rows, last=error.row))
+            raise InputError(str(error)) from None
+
+    def _made(self, rows: RowRange) -> Puzzles:
+        """Make the puzzles of some rows, or raise `_RowError`."""
         numbers = np.arange(rows.first, rows.last)
         made = Made.of_rows(len(numbers), self.problem.n_cells)
         names = self.drawn.names if self.drawn else ()
@@ -378,7 +394,8 @@ class Maker:
             wish = wish._replace(free=wish.free[:0], n_fills=1)
         failed = dig_rows(problem, wish, self._keys(int(is_solved)), numbers[rows], part)
         if failed < len(rows):
-            raise InputError(self._why(int(numbers[rows[failed]]), part, failed))
+            row = int(numbers[rows[failed]])
+            raise _RowError(row, self._why(row, part, failed))
         for whole, some in zip(made, part, strict=True):
             whole[rows] = some
 
@@ -418,6 +435,14 @@ class Maker:
             f"row {row + 1}: no puzzle after {self.wanted.node_limit:,} nodes: {tried}; wish for "
             f"less, or allow more nodes (`node_limit`)"
         )
+
+
+class _RowError(Exception):
+    """No attempt at a row makes a puzzle as wanted."""
+
+    def __init__(self, row: int, why: str) -> None:
+        super().__init__(why)
+        self.row = row
 
 
 def keys_of_forms(forms: Bytes) -> Words:

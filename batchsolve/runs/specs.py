@@ -542,7 +542,8 @@ class FileRun:
         if isinstance(error, InputError) and not isinstance(error, ServerError):
             left = f"{self.output.kept} and {self.output.journal}"
             if not self.paths:
-                return f"delete {left} to begin again with other wishes"
+                held = counted(self.totals.rows, "row")
+                return f"it has {held}; delete {left} to begin again with other wishes"
             return f"mend the input, and delete {left} or name another output, to begin again"
         return "go on with `resume`"
 

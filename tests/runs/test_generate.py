@@ -380,6 +380,16 @@ def test_the_row_without_a_puzzle_is_named_and_those_before_it_are_kept(tmp_path
     row = int(result.stderr.split("row ")[1].split(":")[0])
     kept = (tmp_path / "out.csv.partial").read_text().splitlines()
     assert len(kept) == 1 + (row - 1) // 5 * 5
+    assert f"kept in {out}.partial; it has {(row - 1) // 5 * 5} rows; delete " in result.stderr
+
+
+@pytest.mark.parametrize(("seed", "row"), [(7, 1), (6, 3)])
+@pytest.mark.parametrize("chunk", [1, 6])
+def test_the_first_row_without_a_puzzle_is_named(seed, row, chunk):
+    """Rows of a task take turns, so that a later one may be the first to give up."""
+    how = {"seed": seed, "rating": (7.5, 8.5), "node_limit": 3000, "chunk": chunk}
+    with pytest.raises(bs.InputError, match=f"^row {row}: no puzzle after 3,000 nodes"):
+        bs.generate_table(12, **how)
 
 
 def test_no_puzzle_is_like_those_of_a_file(tmp_path):
@@ -501,5 +511,9 @@ def test_ratings_are_as_wished():
         assert table.slice(0, 9).equals(bs.generate_table(9, seed=5, rating=(low, high)))
     with pytest.raises(bs.InputError, match="had another rating"):
         bs.generate_table(1, rating=(1.0, 1.0), clues=(22, 25), node_limit=3000)
+    for low, high in ((9, 10), (0, 0.5), (8.52, 8.58)):
+        wrong = rf"no puzzle is rated {low} to {high}; ratings are 1\.0 to 8\.6"
+        with pytest.raises(bs.InputError, match=wrong):
+            bs.generate_table(1, rating=(low, high))
     with pytest.raises(bs.InputError, match="a rating is a range such as"):
         bs.generate_table(1, rating=(3, 2))
