@@ -295,6 +295,7 @@ class _Repeats:
     tell: Callable[[Progress], None]
     totals: DedupeSummary = field(default_factory=DedupeSummary)
     corpus: Corpus = field(init=False)
+    others: list[Corpus] = field(default_factory=list)  # of `known`
     kept: list[Bools] = field(default_factory=list)  # True for each new row, block by block
     seen: SeenKeys = field(default_factory=SeenKeys)
     files: list[tuple[int, str]] = field(default_factory=list)  # first row and name of each
@@ -312,9 +313,13 @@ class _Repeats:
         return self.over(corpus_of(open_all(paths), self.settings, output))
 
     def over(self, corpus: Corpus) -> Spec:
-        """Return the specification of *dedupe* over a corpus."""
+        """Return the specification of *dedupe* over a corpus; all files are opened for it."""
+        self.others = [Corpus(theirs, self.settings) for theirs in self.known]
+        for other in self.others:
+            check_same_rules(corpus, other)
         if self.wanted.up_to_symmetry:
-            corpus.reader.main.check_has_forms()
+            for one in (corpus, *self.others):
+                one.reader.main.check_has_forms()
         self.corpus, self.totals.solution_column = corpus, corpus.solution_column
         table = partial(kept_table, self.wanted.mark)
         return Spec("dedupe", corpus, corpus.reader, table, self.work, self.totals)
@@ -326,7 +331,7 @@ class _Repeats:
 
         Its arguments are those of any `Pass`.
         """
-        learned = [found for theirs in self.known for found in self._learn(theirs, pool)]
+        learned = [found for other in self.others for found in self._learn(other, pool)]
         self.solutions = np.unique(np.concatenate([self.solutions, *learned]))
         self.totals.known_rows = n_known = self.n_rows
         totals = self.totals
@@ -351,14 +356,11 @@ class _Repeats:
     def _keys(self, reader: Reader, with_solutions: bool) -> Callable[[Block], RowKeys]:
         return partial(row_keys, reader, self.wanted.up_to_symmetry, with_solutions, self.secret)
 
-    def _learn(self, inputs: list[Any], pool: Pool) -> Iterator[Words]:
+    def _learn(self, other: Corpus, pool: Pool) -> Iterator[Words]:
         """Add the keys of files or a table of ``against``; yield those of their solutions."""
-        corpus, other = self.corpus, Corpus(inputs, self.settings)
-        check_same_rules(corpus, other)
-        if self.wanted.up_to_symmetry:
-            other.reader.main.check_has_forms()
         self.source = -1
-        keys = self._keys(other.reader, None not in (corpus.solution_column, other.solution_column))
+        columns = self.corpus.solution_column, other.solution_column
+        keys = self._keys(other.reader, None not in columns)
         blocks = blocks_for(pool, other, most_rows=self.settings.chunk)
         pairs = each_with_output(blocks, pool, keys)
         for block, found in followed(pairs, other, self.totals, self.tell):

@@ -256,11 +256,12 @@ def _generating(
     rows, (puzzle, solution) = files.chunk or size or maker.rows_of_block, wanted.columns
     source = RowNumbers(n, rows, puzzle, puzzle, solution)
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
+    corpora = [Corpus([one], FileSettings(box=files.box)) for one in known]  # before any output
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
     for name in ("clues", "cages", "line_cells", "columns"):
         same[name] = list(same[name] or [])
     same["rating"] = list(map(str, wanted.rating or []))  # no JSON has infinity
-    work = partial(_making, maker, files)
+    work = partial(_making, maker, corpora)
     table = partial(_puzzle_table, files)
     totals = GenerateSummary(seed=wanted.seed)
     return Spec("generate", source, maker, table, work, totals, same, engine="lanes")
@@ -268,7 +269,7 @@ def _generating(
 
 def _making(
     maker: Maker,
-    files: FileSettings,
+    known: list[Corpus],
     blocks: Iterator[RowRange],
     pool: Pool,
     read: Read,
@@ -276,15 +277,15 @@ def _making(
     first: int,
 ) -> Outputs:
     """Do the pass in which rows are made, once the puzzles that they are to be unlike are known."""
-    maker = with_known(maker, files, pool)
+    maker = with_known(maker, known, pool)
     yield from in_one_look(blocks, pool, maker.read, write)
 
 
-def with_known(maker: Maker, files: FileSettings, pool: Pool) -> Maker:
+def with_known(maker: Maker, corpora: list[Corpus], pool: Pool) -> Maker:
     """Return a maker of puzzles that are unlike those of files."""
     each = [maker.known]
-    for one in files_and_tables("a file to compare with", maker.wanted.unlike, "unlike"):
-        corpus, n_before = Corpus([one], FileSettings(box=files.box)), 0
+    for corpus in corpora:
+        n_before = 0
         read = partial(known_keys, corpus.reader, maker.problem.n_digits)
         with closing(in_one_pass(blocks_for(pool, corpus), pool, read)) as found:
             for keys, n_rows, wrong in found:

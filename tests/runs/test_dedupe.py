@@ -328,3 +328,10 @@ def test_tables_of_the_kind_that_came(library, tmp_path):
     assert (tmp_path / "out.csv").read_text() == f"id,puzzle\n5,{shown}\n"
     bs.dedupe([table, table], tmp_path / "out.parquet")
     assert pq.read_table(tmp_path / "out.parquet")["puzzle"].to_pylist() == [*rows[:3], shown]
+
+
+def test_nothing_is_written_if_the_known_rows_cannot_be_read(tmp_path):
+    (tmp_path / "in.csv").write_text(f"puzzle\n{PUZZLE}\n")
+    done = invoke("dedupe", tmp_path / "in.csv", "--against", tmp_path / "nofile")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"batchsolve: {tmp_path}/nofile: ")

@@ -427,6 +427,16 @@ def test_a_row_that_cannot_be_compared_is_named(tmp_path):
         bs.generate_table(5, **SOME, unlike=[tmp_path / "known.csv"])
 
 
+def test_nothing_is_written_if_the_known_puzzles_cannot_be_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = "generate", "-n", 2, "--unlike", "nofile"
+    for output in ((), ("-o", "h.csv")):
+        done = invoke(*words, *output)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert done.stderr.startswith("batchsolve: nofile: ")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_no_rows_are_a_table_with_columns(tmp_path):
     bs.generate_file(tmp_path / "none.csv", 0)
     assert (tmp_path / "none.csv").read_text() == "puzzle,solution,clues\n"
