@@ -50,6 +50,25 @@ def test_ten_commands_go_from_generate_to_evaluate(tmp_path, monkeypatch, capsys
     assert page["by_technique"].all.rows == 200
 
 
+def test_commands_print_what_the_page_says(tmp_path, monkeypatch):
+    """Those whose input the page makes are run; times differ, of course."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```console\n(.*?)^```$", PAGE, re.M | re.S)
+    [block] = [each for each in blocks if each.startswith("$ batchsolve generate")]
+    lines = block.splitlines()
+    assert len(lines) == 6
+    for command, said in zip(lines[::2], lines[1::2], strict=True):
+        done = invoke(*command.split()[2:])
+        assert without_times(done.stderr.strip()) == without_times(said)
+    said = re.findall(r"^\$ batchsolve (\w+) .*--seed (\d+).*\n(.*)", "".join(blocks), re.M)
+    assert [command for command, *_ in said] == ["partition", "augment", "generate", "generate"]
+    assert all(f", seed {seed}; " in line for _, seed, line in said)
+
+
+def without_times(line):
+    return re.sub(r"; [\d.]+ s, [\d,]+ rows/s", "", line)
+
+
 @pytest.fixture
 def tables(tmp_path, monkeypatch):
     """Go to a folder with the two tables that the page reads."""
