@@ -120,3 +120,13 @@ def test_malformed_rows_with_a_solution_leak_nothing():
         assert found.test.leaks == 0
         assert found.test.solution == found.test.repeated == 0
         assert found.train.invalid + found.test.invalid in (3, 6)
+
+
+def test_which_lines_include_which():
+    puzzle, other = "1.....2..3.....4", "1243..2..3.....4"
+    image = puzzle.translate(str.maketrans("1234", "4321"))
+    test = pa.table({"puzzle": [image, image, puzzle, other, other]})
+    found = bs.audit(pa.table({"puzzle": [puzzle]}), test).test
+    assert (found.puzzle, found.puzzle_up_to_symmetry) == (1, 3)
+    assert (found.repeated, found.repeated_up_to_symmetry) == (2, 1)  # an image, other; and other
+    assert (found.solution, found.solution_up_to_symmetry) == (2, 2)
