@@ -512,8 +512,8 @@ class SearchSettings:
     Attributes
     ----------
     limit : int, optional
-        The upper bound of solutions, of each row or of the problem. For rows it is 2 by default,
-        which proves uniqueness; a problem has none.
+        The upper bound of solutions, of each row or of the problem. For rows of grids it is 2 by
+        default, which proves uniqueness; a problem has none.
     node_limit : int, optional
         Nodes after which the search of a row, or of the problem, stops.
     time_limit : float, optional

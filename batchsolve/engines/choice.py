@@ -35,6 +35,7 @@ from batchsolve.settings import AUTO
 
 FEW_OPTIONS = 9  # of a primary item, on average, up to which counting in cells is quickest
 MOST_IN_CELLS = 1_000  # options, up to which that holds
+WIDE = 500  # options of a primary item, on average; dancing links leave such a list in one step
 COSTING = ("dlx",)  # the engine for the cheapest covers
 FALLBACK, FALLBACK_DIGITS = "sat", 16  # the fallback engine, and the fewest digits of its grids
 # Nodes of a row before the fallback engine takes over, for each option. `lanes` takes 0.04 s for
@@ -86,6 +87,8 @@ def _by_speed(problem: ExactCover) -> tuple[str, ...]:
     each = problem.n_entries / max(1, problem.n_options)
     if each > 2 and mean <= FEW_OPTIONS and problem.n_options <= MOST_IN_CELLS:
         return "cells", "bits", "dlx"
+    if mean > WIDE and sizes.sum() <= 2 * problem.n_options and problem.colors is None:
+        return ("dlx",)
     # A word for each item and 64 options is read instead of entries, eight at a time. Where items
     # have uneven numbers of options, the search soon leaves few of them, and those words are few.
     n_words = problem.n_primary * problem.n_options / (8 * 64)

@@ -52,6 +52,7 @@ from batchsolve.tables.judged import (
     MOST_NAMED,
     JudgedRows,
     Stratum,
+    check_ranges,
     judge,
     ranges,
     verdict_schema,
@@ -146,6 +147,11 @@ def evaluate(
     )
     column = _prediction_column(corpus, prediction)
     _check_columns(corpus, column, strata)
+    if truth == column:
+        raise InputError(
+            f"column {quoted(column)} is taken as that of predictions and of truths; name two with "
+            f"`prediction` and `truth`"
+        )
     known = None if solved or corpus.solution_column == column else corpus.solution_column
     reader = replace(corpus.reader, solution_column=known)
     named: dict[str, list[str]] = {"malformed": [], "unjudged": []}
@@ -171,6 +177,7 @@ def evaluate(
                 _add(evaluation, some)
                 if some.rows is not None:
                     take(some.rows)
+    check_ranges(strata, edges, evaluation.strata)
     ranks = [ranges(edges) if edges else _categories(sources[0], name) for name in strata]
     return replace(
         evaluation,

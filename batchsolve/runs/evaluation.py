@@ -16,6 +16,7 @@ from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.draw import write_whole
 from batchsolve.runs.progress import puzzles_taken
 from batchsolve.settings import columns_of, path_of
+from batchsolve.tables.answers import with_new_columns
 from batchsolve.tables.judged import NO_VALUE, Example, Stratum
 from batchsolve.tables.places import suffix_of
 from batchsolve.words import InWords
@@ -139,18 +140,21 @@ class Evaluation(InWords):
     def to_pandas(self) -> Any:
         """Return the counts of the strata as a data frame of pandas, a row for each.
 
-        It has the columns ``by``, the counts, and the shares of right rows with their Wilson
-        intervals: ``right_share``, ``right_low``, ``right_high``. Without strata, its row is that
-        of all rows.
+        It has the columns ``by``, whose values are texts, the counts, and the shares of right rows
+        with their Wilson intervals: ``right_share``, ``right_low``, ``right_high``. A column ``by``
+        with one of these names becomes ``given_…``. Without strata, its row is that of all rows.
         """
-        columns, rows = columns_of(self.by), []
-        for name, stratum in (self.strata or {(): self.all}).items():
+        rows = []
+        for stratum in self.strata.values() or [self.all]:
             low, high = stratum.interval("right")
             share = stratum.right / stratum.judged if stratum.judged else float("nan")
             shares = {"right_share": share, "right_low": low, "right_high": high}
-            values = dict(zip(columns, columns_of(name), strict=True))
-            rows.append(values | asdict(stratum) | shares)
-        return pa.Table.from_pylist(rows).to_pandas()
+            rows.append(asdict(stratum) | shares)
+        counts = pa.Table.from_pylist(rows)
+        by = columns_of(self.by)
+        values = [[columns_of(name)[k] for name in self.strata] for k in range(len(by))]
+        schema = with_new_columns(pa.schema([(n, pa.string()) for n in by]), [*counts.schema])
+        return pa.table([*values, *counts.columns], schema=schema).to_pandas()
 
     @property
     def table(self) -> str:

@@ -196,9 +196,9 @@ def sample(
     distinct : bool
         Draw no cover twice.
     weighted : bool
-        Draw by sampling probes instead, which need hardly any memory (D. E. Knuth, CS-TR-74-442,
-        1974): covers are not equally likely, and each has a weight, the reciprocal of its
-        probability.
+        Draw by sampling probes instead (D. E. Knuth, CS-TR-74-442, 1974), which need little memory,
+        unless items have tens of thousands of options: covers are not equally likely, and each has
+        a weight, the reciprocal of its probability.
     memory : int, optional
         As for `solution_graph`; weighted samples need none.
     check : callable, optional

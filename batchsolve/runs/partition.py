@@ -49,7 +49,7 @@ from batchsolve.settings import (
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables, rows_like
-from batchsolve.tables.judged import ranges, strata_of
+from batchsolve.tables.judged import check_ranges, ranges, strata_of
 from batchsolve.tables.places import split_suffixes
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.repeats import FORM, UNSEEN, RowKeys, compared
@@ -360,6 +360,7 @@ class _Groups:
             each = [numbers.setdefault(label, len(numbers)) for label in rows.labels]
             strata.append(np.array(each, np.int64)[rows.strata])
             totals.add(rows.compared.sums)
+        check_ranges(self.by, self.edges, numbers)
         names = list(in_order(numbers, [ranges(self.edges) if self.edges else ()] * len(self.by)))
         ranks = np.empty(len(numbers), np.int64)  # in an order that blocks do not change
         ranks[[numbers[columns_of(name)] for name in names]] = np.arange(len(names))

@@ -158,9 +158,13 @@ def with_columns_of(answered: pa.Table, given: Any) -> Any:
     )
     answers = _with_cells_of(given, answers, answered)
     answers.index = given.index
-    names = zip(given.columns, answered.column_names, strict=False)
-    labels = [label if str(label) == name else name for label, name in names]
-    return given.set_axis(labels, axis=1).assign(**dict(answers.items()))
+    return _relabelled(given, answered).assign(**dict(answers.items()))
+
+
+def _relabelled(given: Any, made: pa.Table) -> Any:
+    """Return a data frame of pandas with the labels of the columns that `made` has renamed."""
+    names = zip(given.columns, made.column_names, strict=False)
+    return given.set_axis([c if str(c) == name else name for c, name in names], axis=1)
 
 
 def _with_cells_of(given: Any, frame: Any, made: pa.Table) -> Any:
@@ -271,7 +275,7 @@ def images_like(made: pa.Table, given: Any, sources: Any, drawn: Sequence[int]) 
     places = [*drawn, *range(given.shape[1], made.num_columns)]
     part = made.select(places)
     new = _with_cells_of(given, part.to_pandas(), made)
-    frame = given.take(sources).reset_index(drop=True)
+    frame = _relabelled(given, made).take(sources).reset_index(drop=True)
     for place, name in zip(places, part.column_names, strict=True):
         column = new[name]
         if place >= given.shape[1]:
@@ -282,7 +286,7 @@ def images_like(made: pa.Table, given: Any, sources: Any, drawn: Sequence[int]) 
         if is_text and isinstance(kind, pandas.StringDtype | pandas.ArrowDtype):
             column = column.astype(kind)
         frame.isetitem(place, column)
-    return frame.set_axis(made.column_names, axis=1)
+    return frame
 
 
 def text_column(values: Any) -> pa.ChunkedArray | None:

@@ -6,6 +6,7 @@ cell, clue and house; no row is left out of the counts.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from math import sqrt
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.core.arrays import Bools, Bytes, Ints
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
@@ -317,14 +318,24 @@ def _values(column: pa.ChunkedArray, name: str, bins: tuple[float, ...]) -> tupl
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise InputError(f"column {name!r} has values of {column.type}, not one") from error
     if bins:
-        is_number = pc.match_substring_regex(text, _NUMBER)
-        values = pc.if_else(is_number, text, None).cast(pa.float64())
-        found = np.searchsorted(bins, np.asarray(values.fill_null(np.nan)), side="right")
-        found[np.asarray(pc.is_null(values))] = len(bins) + 1
+        if not pa.types.is_floating(column.type):  # which may be infinite
+            column = pc.if_else(pc.match_substring_regex(text, _NUMBER), text, None)
+        values = np.asarray(column.cast(pa.float64()).fill_null(np.nan))
+        found = np.searchsorted(bins, values, side="right")
+        found[np.isnan(values)] = len(bins) + 1
         return found.astype(np.int64), [*ranges(bins), NO_VALUE]
     text = pc.if_else(pc.equal(text, ""), None, text).fill_null(NO_VALUE)
     coded = text.combine_chunks().dictionary_encode()
     return np.asarray(coded.indices, np.int64), coded.dictionary.to_pylist()
+
+
+def check_ranges(by: Key, bins: tuple[float, ...], strata: Collection[Key]) -> None:
+    """Raise `InputError` if ranges are wanted of a column in whose strata there is no number."""
+    if bins and {*strata} == {(NO_VALUE,)}:
+        raise InputError(
+            f"column {quoted(by[0])} holds no numbers, of which `bins` are ranges; leave it out to "
+            f"have a stratum for each value"
+        )
 
 
 def ranges(bins: tuple[float, ...]) -> list[str]:

@@ -14,6 +14,7 @@ from oracles import covers
 from batchsolve import ExactCover, InputError, Stacks, Sudoku
 from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine, registered
 from batchsolve.engines.choice import engine_for
+from batchsolve.formats.exact_cover_files import read_dlx
 from batchsolve.problems.families import family
 
 WHOLE = Stacks.from_lists([[]])
@@ -476,6 +477,15 @@ def test_grids_are_searched_in_lanes_or_else_in_cells(box, name):
 )
 def test_auto_chooses_the_engine_that_was_the_fastest_on_each_family(name, engine):
     assert engine_for("auto", family(name)).name == engine
+
+
+@pytest.mark.parametrize(("color", "engine"), [("", "dlx"), (":1", "bits")])
+def test_auto_chooses_dancing_links_for_long_lists_without_colours(color, engine):
+    keyed = [f"k{n % 7}{color} k{(n + 1) % 7}{color}" for n in range(600)]
+    lines = [f"{item} {each}" for item in "abc" for each in keyed]
+    keys = " ".join(f"k{n}" for n in range(7))
+    problem = read_dlx("\n".join([f"a b c | {keys}", *lines]))
+    assert engine_for("auto", problem).name == engine
 
 
 def test_auto_chooses_bits_for_options_at_random():

@@ -235,6 +235,16 @@ def test_columns_of_pandas_keep_their_types():
     assert images["source_row"].tolist() == [1, 1, 2, 2, 3, 3]
 
 
+def test_images_of_images_of_pandas_keep_the_labels():
+    given = pd.DataFrame({"puzzle": ["1.....2..3.....4"], 0: [1.5]})
+    images = bs.augment(given, 2, seed=1)
+    assert list(images.columns) == ["puzzle", 0, "source_row"]
+    again = bs.augment(images, 1, seed=2)
+    assert list(again.columns) == ["puzzle", 0, "given_source_row", "source_row"]
+    assert again["given_source_row"].tolist() == [1, 1]
+    assert again["source_row"].tolist() == [1, 2]
+
+
 def test_ordered_categories_of_arrow_stay_ordered():
     levels = pa.DictionaryArray.from_arrays([0, 1], ["b", "a"], ordered=True)
     given = pa.table({"puzzle": ["1.....2..3.....4"] * 2, "level": levels})

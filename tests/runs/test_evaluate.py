@@ -284,6 +284,43 @@ def test_strata_are_a_data_frame_and_notes_are_told(tmp_path):
     assert "<td>9</td><td>1</td>" in result._repr_html_()
 
 
+def test_strata_named_as_counts_keep_their_values_in_a_data_frame():
+    pytest.importorskip("pandas")
+    columns = {"puzzle": [UNIQUE] * 3, "prediction": [SOLUTION] * 3, "clues": [24, 25, 24]}
+    frame = bs.evaluate(pa.table(columns), by="clues").to_pandas()
+    assert frame["given_clues"].tolist() == ["24", "25"]
+    assert frame["clues"].tolist() == [8, 4]  # of the puzzles
+
+
+@pytest.mark.parametrize("level", [["low", "high"], [True, False], [None, None]])
+def test_ranges_are_of_numbers(level):
+    columns = {"puzzle": [UNIQUE] * 2, "solution": [SOLUTION] * 2, "level": level}
+    table = pa.table({**columns, "prediction": [SOLUTION] * 2})
+    message = "column 'level' holds no numbers, of which `bins` are ranges; leave it out"
+    with pytest.raises(bs.InputError, match=message):
+        bs.evaluate(table, by="level", bins=[1, 2])
+    with pytest.raises(bs.InputError, match=message):
+        bs.partition(pa.table(columns), by="level", bins=[1, 2])
+
+
+def test_infinite_numbers_are_in_the_outer_ranges():
+    level = [float("inf"), 1.5, float("-inf"), float("nan"), None]
+    table = pa.table({"puzzle": [UNIQUE] * 5, "prediction": [SOLUTION] * 5, "level": level})
+    strata = bs.evaluate(table, by="level", bins=[1, 2]).strata
+    assert {name: stratum.rows for name, stratum in strata.items()} == {
+        "below 1": 1,
+        "1 to below 2": 1,
+        "2 and above": 1,
+        "(none)": 2,
+    }
+
+
+def test_predictions_are_no_truth():
+    table = table_of([(UNIQUE, SOLUTION, SOLUTION, "9")])
+    with pytest.raises(bs.InputError, match="is taken as that of predictions and of truths"):
+        bs.evaluate(table, truth="prediction")
+
+
 def texts_of(path):
     """Return the texts of a plot, which an SVG of matplotlib has as comments."""
     return [text.strip() for text in re.findall(r"<!--(.*?)-->", path.read_text(), re.S)]
