@@ -121,7 +121,7 @@ def main() -> None:
     """Measure what the command line says."""
     parser = options(__doc__, "hosts")
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--problem", default="queens:15", help="that takes some 20 s")
+    parser.add_argument("--problem", default="queens:16", help="that takes some 20 s of one core")
     parser.add_argument("--kinds", default="dask,ray")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--weather", default=FAIR)
