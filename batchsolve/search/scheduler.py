@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 TASK_SECONDS = 0.2  # of a task while many pieces wait; less when few do
 FULL_TURNS, LEAST_TURNS = 5, 1  # shortest task while many pieces wait, and few
 # The same in flights. A worker has one more task at hand, so that shorter ones leave it idle; with
-# 50 ms of latency, these took two workers of Dask from 61 to 83 % (benchmarks/results/flight.json).
+# 50 ms of latency, these took two workers of Dask from 68 to 85 % (benchmarks/results/flight.json).
 FULL_FLIGHTS, LEAST_FLIGHTS = 3, 1
 PIECES_PER_WORKER = 15  # that should wait, so that all workers run out of work together
 # Few workers need fewer each, as they wait less for one another; so do more than MANY_PIECES.
