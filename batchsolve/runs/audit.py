@@ -138,7 +138,7 @@ class Audit(InWords):
     def facts(self) -> dict[str, Any]:
         """The counts of both tables, in JSON types."""
         pairs = (("train", self.train), ("test", self.test))
-        tables = {name: {key: one.facts[key] for key in LINES} for name, one in pairs}
+        tables = {name: {key: getattr(one, key) for key in LINES} for name, one in pairs}
         return {**tables, "leaks": self.test.leaks, "checksums": self.checksums}
 
     @property

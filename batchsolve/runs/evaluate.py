@@ -146,12 +146,7 @@ def evaluate(
         sources, replace(files, solution_column=None if solved else truth), other_columns=predicted
     )
     column = _prediction_column(corpus, prediction)
-    _check_columns(corpus, column, strata)
-    if truth == column:
-        raise InputError(
-            f"column {quoted(column)} is taken as that of predictions and of truths; name two with "
-            f"`prediction` and `truth`"
-        )
+    _check_columns(corpus, column, truth, strata)
     known = None if solved or corpus.solution_column == column else corpus.solution_column
     reader = replace(corpus.reader, solution_column=known)
     named: dict[str, list[str]] = {"malformed": [], "unjudged": []}
@@ -201,16 +196,19 @@ def _prediction_column(corpus: Corpus, named: str | None) -> str:
     return found[0]
 
 
-def _check_columns(corpus: Corpus, prediction: str, by: tuple[str, ...]) -> None:
+def _check_columns(corpus: Corpus, prediction: str, truth: str | None, by: tuple[str, ...]) -> None:
     for name in (prediction, *by):
         corpus.check_column(name)
     kind = corpus.schema.field(prediction).type
     check_holds_texts(kind, f"column {quoted(prediction)}", prediction)
-    if prediction == corpus.column:
-        raise InputError(
-            f"column {quoted(prediction)} is taken as that of puzzles and of predictions; name two "
-            f"with `column` and `prediction`"
-        )
+    for other, both, settings in (
+        (corpus.column, "puzzles and of predictions", "`column` and `prediction`"),
+        (truth, "predictions and of truths", "`prediction` and `truth`"),
+    ):
+        if prediction == other:
+            raise InputError(
+                f"column {quoted(prediction)} is taken as that of {both}; name two with {settings}"
+            )
 
 
 def _add(evaluation: Evaluation, rows: JudgedRows) -> None:

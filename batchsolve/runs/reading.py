@@ -26,14 +26,13 @@ from batchsolve.errors import (
     BatchsolveError,
     InputError,
     ProblemError,
-    kind_of,
     named_errors,
-    not_text,
     prefixed,
     quoted,
     shortened,
     wrong_kind,
 )
+from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_rows, read_sets
 from batchsolve.formats.grid_documents import is_grid_document
