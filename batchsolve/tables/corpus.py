@@ -36,7 +36,8 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import NO_FORM, AmbiguousNotationError, Form, Signs, Survey, forms
 from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blocks import BlockSize, Boundary, delimited, lines
+from batchsolve.tables.blocks import BlockSize, Boundary
+from batchsolve.tables.parsing import delimited, lines
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of
 from batchsolve.tables.rule_columns import (

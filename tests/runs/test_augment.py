@@ -14,7 +14,8 @@ from hypothesis import given, strategies as st
 from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.tables.blocks import Block, Boundary, delimited, text_layout
+from batchsolve.tables.blocks import Block, Boundary, text_layout
+from batchsolve.tables.parsing import delimited
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
