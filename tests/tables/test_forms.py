@@ -231,7 +231,7 @@ FIRST = {
     "raised": PUZZLE.replace(".", "·"),
     "numbers": " ".join(PUZZLE),
     "floats": " ".join(c or "nan" for row in FLOATS for c in row),
-    "list": json.dumps(sum(CELLS, [])),
+    "list": json.dumps([cell for row in CELLS for cell in row]),
     "rows": json.dumps(CELLS),
     "texts": str(ROWS),
     "slashes": "/".join(ROWS),
