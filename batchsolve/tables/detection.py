@@ -218,7 +218,11 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     mark, cells = cells_of_line(first)
     if (is_table and cells) or "" in cells:  # other lines of N² numbers are grids as they are
         are_numbers = len(cells) > _MOST_SYMBOLS**2 and not any(map(str.isalpha, cells))
-        return text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers)), 0
+        layout = text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers))
+        if cells != list(map(str, range(len(cells)))):
+            return layout, 0
+        before, at_end, _ = head.partition(first.encode())  # columns have numbers, as by pandas
+        return layout, len(before + at_end)
     if looks_like_grid("".join(rows_of_line(first))):
         return text_layout(("puzzle",), lines), 0
     if is_table or _looks_like_header(first) or _has_grid(first):

@@ -254,6 +254,17 @@ def test_names_as_long_as_a_grid_are_a_header(name, tmp_path):
     assert bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv").rows == 1
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("before", ["", "# made by pandas\n\n"])
+def test_numbers_of_the_columns_of_cells_are_a_header(before, end, tmp_path):
+    rows = [range(81), *[[c for row in FLOATS for c in row]] * 3]
+    text = end.join(",".join(map(str, row)) for row in rows)
+    (tmp_path / "a.csv").write_bytes(f"{before}{text}{end}".encode())
+    summary = bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv")
+    assert (summary.rows, summary.unique) == (3, 3)
+    assert bs.read_problem(f"{tmp_path / 'a.csv'}#3").stack.size == 30
+
+
 def test_names_of_columns_are_no_rows_of_a_grid(tmp_path):
     (tmp_path / "a.csv").write_text("grid,name,rate,date\n1.....2..3.....4,a,2,3\n")
     table = bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv")
