@@ -221,8 +221,8 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
         layout = text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers))
         if cells != list(map(str, range(len(cells)))):
             return layout, 0
-        before, at_end, _ = head.partition(first.encode())  # columns have numbers, as by pandas
-        return layout, len(before + at_end)
+        names = first.encode()  # columns have numbers, as by pandas
+        return layout, head.index(names) + len(names)
     if looks_like_grid("".join(rows_of_line(first))):
         return text_layout(("puzzle",), lines), 0
     if is_table or _looks_like_header(first) or _has_grid(first):
