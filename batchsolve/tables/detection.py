@@ -221,8 +221,8 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
         layout = text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers))
         if cells != list(map(str, range(len(cells)))):
             return layout, 0
-        names = first.encode()  # columns have numbers, as by pandas
-        return layout, head.index(names) + len(names)
+        numbers_of_columns = first.encode()  # as pandas writes them
+        return layout, head.index(numbers_of_columns) + len(numbers_of_columns)
     if looks_like_grid("".join(rows_of_line(first))):
         return text_layout(("puzzle",), lines), 0
     if is_table or _looks_like_header(first) or _has_grid(first):
