@@ -143,7 +143,7 @@ def partitioned(folder, output="parts", **how):
 
 
 def of_problem(function, *arguments, problem="queens:6"):
-    return lambda folder, **how: function(problem, *arguments, **how)
+    return lambda folder, problem=problem, **how: function(problem, *arguments, **how)
 
 
 def to_file(folder, **how):
@@ -160,10 +160,6 @@ def of_run(folder, on_progress=None, problem=COSTLY, **how):
 def of_search(folder, **how):
     with bs.Run(folder / "run", QUEENS) as run:
         return run.search(**how)
-
-
-def sample_of(folder, **how):
-    return bs.solution_graph(QUEENS).sample(4, 1, **how)
 
 
 def of_a_row(folder, **how):
@@ -200,7 +196,8 @@ BESIDE["node_limit"] = {"rules": "x"}
 BESIDE["alphabet"] = {"alphabet": "ABCD"}
 MAKING = MADE, {"box": (2, 2), "seed": 7}, BESIDE
 TREE = {"limit": 2, "split_depth": 3, "stack": [1], "up_to_symmetry": True, "wanted": 2}
-BOARD = {"stack": [1], "title": "a board", "memory": "1", "cover": [1]}
+BOARD = {"stack": [1], "title": "a board", "memory": 1, "cover": [1]}
+MANY_NODES = {"memory": {"problem": "latin:5"}}  # of a graph, which 1 MB does not hold
 IMAGES = (
     {"n": 2, "seed": 3, "original": True, "rule_columns": "cages,sums"},
     {"rule_columns": "none", "seed": 1},
@@ -230,7 +227,7 @@ CASES = {
         deduped,
         {"output": None, "up_to_symmetry": True, "against": ["in.csv"], "mark": True},
     ),
-    "distribution": Case(of_problem(bs.distribution), {"by": "cost", **BOARD}),
+    "distribution": Case(of_problem(bs.distribution), {"by": "cost", **BOARD}, {}, MANY_NODES),
     "draw": Case(lambda folder, **how: bs.draw("queens:6", **how).svg, BOARD),
     "estimate": Case(
         of_problem(bs.estimate, problem="queens:12"),
@@ -243,7 +240,7 @@ CASES = {
         {"bins": {"by": "other"}},
     ),
     "family": Case(lambda folder: bs.family("queens:4")),
-    "generate": Case(lambda folder, **how: bs.generate(3, **how), *MAKING),
+    "generate": Case(lambda folder, n=3, **how: bs.generate(n, **how), *MAKING),
     "generate_file": Case(to_file, *MAKING),
     "generate_table": Case(lambda folder, **how: bs.generate_table(3, **how), *MAKING),
     "grid_problem": Case(lambda folder, **how: bs.grid_problem(4, **how), {"drawing": "x"}),
@@ -270,15 +267,26 @@ CASES = {
     ),
     "Run.search": Case(of_search, TREE),
     "SolutionGraph.distribution": Case(
-        lambda folder, **how: bs.solution_graph(QUEENS).distribution(**how),
-        {"weights": range(QUEENS.n_options), "memory": 0},
+        of_problem(lambda problem, **how: bs.solution_graph(problem).distribution(**how)),
+        {"weights": range(QUEENS.n_options), "memory": 1},
+        {},
+        MANY_NODES,
     ),
-    "SolutionGraph.sample": Case(sample_of, {"seed": 2, "distinct": True}),
+    "SolutionGraph.sample": Case(
+        lambda folder, n=4, **how: bs.solution_graph(QUEENS).sample(n, **how),
+        {"n": 3, "seed": 2, "distinct": True},
+    ),
     "sample": Case(
-        of_problem(bs.sample, 20), {"seed": 3, "distinct": True, "weighted": True, **BOARD}
+        of_problem(bs.sample, 20),
+        {"seed": 3, "distinct": True, "weighted": True, **BOARD},
+        {},
+        MANY_NODES,
     ),
     "solution_graph": Case(
-        of_problem(bs.solution_graph, problem="queens:10"), {"ordered": False, **BOARD}
+        of_problem(bs.solution_graph, problem="queens:10"),
+        {"ordered": False, **BOARD},
+        {},
+        MANY_NODES,
     ),
     "solutions": Case(
         of_problem(bs.solutions, problem="queens:8"), {"engine": "dlx:first", "budget": 50, **TREE}
@@ -430,7 +438,7 @@ def outcome(caplog, tmp_path, monkeypatch):
         try:
             with caplog.at_level(logging.WARNING):
                 value = seen(call(tmp_path, **how))
-        except (bs.BatchsolveError, TypeError) as error:
+        except bs.BatchsolveError as error:
             return str(error)
         return value, Counter(map(repr, told)), caplog.messages
 
