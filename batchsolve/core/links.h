@@ -218,18 +218,22 @@ protected:
         for (Index q = p; top_[q] != 0; ++q) --covered_[top_[q]];
     }
 
+    // All is read before anything is written, after which the compiler would read it again.
     void unlink(Index q) {
         if (color(q) == pure) return;
         const Index up = up_[q], down = down_[q];
+        const Item i = top_[q];
         down_[up] = down;
         up_[down] = up;
-        --size_[top_[q]];
+        --size_[i];
     }
 
     void relink(Index q) {
         if (color(q) == pure) return;
-        down_[up_[q]] = up_[down_[q]] = q;
-        ++size_[top_[q]];
+        const Index up = up_[q], down = down_[q];
+        const Item i = top_[q];
+        down_[up] = up_[down] = q;
+        ++size_[i];
     }
 
     /// Visit the other nodes of p's option, from p on and around.
