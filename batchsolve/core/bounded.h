@@ -280,20 +280,21 @@ private:
         std::uint32_t fewest = ~0u;
         Item chosen = 0;
         for (Item i = this->right_[0]; i != 0; i = this->right_[i]) {
-            const std::uint32_t needed = need(i), size = this->size_[i];
-            if (size < needed) {
+            const auto [least, most] = bounds_[i];
+            const std::uint32_t used = used_[i], size = this->size_[i];
+            if (used + size < least) {
                 this->item_ = i;
                 return 0;
             }
             std::int64_t net = 0;
-            if (needed > 0) {
+            if (used < least) {
                 const Option first = this->option_[this->down_[i]];
-                cost += needed * prices_.share(first);
+                cost += (least - used) * prices_.share(first);
                 net = prices_.net(first);
             }
             if (size == 0) continue;
-            const std::uint32_t branches = size - needed + 1;
-            const std::uint32_t slack = bounds_[i].most - used_[i] - needed;
+            const std::uint32_t in_all = std::max(used, least);  // options, once it needs no more
+            const std::uint32_t branches = used + size - in_all + 1, slack = most - in_all;
             const Rank rank{Word{this->with_handicap(branches, i)} << 32 | slack, net, size};
             if (chosen == 0 || is_chosen_before(rank, best, branches)) {
                 best = rank;

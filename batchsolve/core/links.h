@@ -252,15 +252,17 @@ protected:
         while ((p = down_[p]) > n_items_) visit(Choice{option_[p], n_branches});
     }
 
+    // Lists are short, so a call would cost as much as what it does.
+
     /// Take the other nodes of p's option out of their lists.
-    void hide(Index p) {
+    [[gnu::always_inline]] void hide(Index p) {
         for_each_other(p, [this](Index q) { unlink(q); });
     }
-    void unhide(Index p) {
+    [[gnu::always_inline]] void unhide(Index p) {
         for_each_other_backwards(p, [this](Index q) { relink(q); });
     }
 
-    void cover(Item i) {
+    [[gnu::always_inline]] void cover(Item i) {
         for (Index p = down_[i]; p != i; p = down_[p]) hide(p);
         link(left_[i], right_[i]);
     }
@@ -297,7 +299,7 @@ protected:
         cut_.item = 0;
     }
 
-    void uncover(Item i) {
+    [[gnu::always_inline]] void uncover(Item i) {
         right_[left_[i]] = left_[right_[i]] = i;
         for (Index p = up_[i]; p != i; p = up_[p]) unhide(p);
     }
@@ -359,10 +361,10 @@ protected:
     }
 
     /// Commit to the nodes of p's option, p itself excepted.
-    void commit_others(Index p) {
+    [[gnu::always_inline]] void commit_others(Index p) {
         for_each_other(p, [this](Index q) { commit(q); });
     }
-    void uncommit_others(Index p) {
+    [[gnu::always_inline]] void uncommit_others(Index p) {
         for_each_other_backwards(p, [this](Index q) { uncommit(q); });
     }
 
