@@ -139,7 +139,7 @@ def graph(
     sample: Annotated[
         int | None,
         solution_option(
-            metavar="N", help="Print N solutions, each drawn with the same probability."
+            metavar="N", help="Print N solutions, drawn with equal probabilities."
         ),
     ] = None,
     seed: Seed = 0,
@@ -156,8 +156,8 @@ def graph(
 ) -> int:
     """Count, list, sample or restrict a graph of solutions.
 
-    It searches nothing. It prints the number of solutions, or with --list or --sample solutions
-    themselves. Kept solutions agree with the clues of PROBLEM and with every --with and --without.
+    It prints the number of solutions, or with --list or --sample solutions themselves. Kept
+    solutions agree with the clues of PROBLEM and with every --with and --without.
     """
     from batchsolve.graphs.solution_graph import SolutionGraph
 
@@ -212,7 +212,7 @@ def sample(
     weighted: Annotated[
         bool,
         solution_option(
-            help="Draw by random probes, with unequal probabilities; each comes with its weight."
+            help="Draw by random probes, with unequal probabilities, and print the weights."
         ),
     ] = False,
     memory: Annotated[
