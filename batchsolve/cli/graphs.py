@@ -138,9 +138,7 @@ def graph(
     ] = (),
     sample: Annotated[
         int | None,
-        solution_option(
-            metavar="N", help="Print N solutions, drawn with equal probabilities."
-        ),
+        solution_option(metavar="N", help="Print N solutions, drawn with equal probabilities."),
     ] = None,
     seed: Seed = 0,
     distinct: Distinct = False,
