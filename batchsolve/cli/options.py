@@ -370,8 +370,8 @@ def how_written(puzzles: FileSettings) -> dict[str, Any]:
 
 PROBLEM = (
     "A grid, as a file or as text; a row of a corpus (corpus.csv#17, #id=…); a .dlx, .ec, .sets, "
-    ".json, .npz, .tiling, .matrix or .rows file, by any name behind its form (dlx:problem.txt, "
-    "dlx:-); or a family such as queens:12 or sudoku:2x3."
+    ".json, .npz, .tiling, .matrix or .rows file, or one of another name behind its form "
+    "(dlx:problem.txt, dlx:-); or a family such as queens:12 or sudoku:2x3."
 )
 Problem = Annotated[str, argument(metavar="PROBLEM", help=PROBLEM)]
 Inputs = Annotated[
