@@ -359,7 +359,7 @@ def evaluate(
     files: Annotated[FileSettings, EvaluateFields],
     printing: Printing,
 ) -> int:
-    """Count the rows, cells, clues and houses that predictions have right.
+    """Count rows, cells, clues and houses that predictions have right.
 
     A prediction is right if it is equal to the truth, or without a column of truths, if it solves
     its puzzle. Malformed and missing predictions are wrong in every cell.
