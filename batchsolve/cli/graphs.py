@@ -195,7 +195,7 @@ def graph(
 @command(
     examples=(
         "batchsolve sample dominoes:8x8 -n 3 --seed 7",
-        "batchsolve sample puzzles.csv#17 -n 1000 --distinct",
+        "batchsolve sample dominoes:6x6 -n 1000 --distinct",
         "batchsolve sample latin:8 -n 100 --weighted",
     ),
     codes={0: "all were drawn", 2: "too few solutions, a graph that takes too much memory"},
