@@ -47,8 +47,8 @@ Generators = Annotated[
     search_option(
         metavar="FILE|structure",
         help="Count solutions that are equal up to these symmetries as one: a JSON list of "
-        "objects, each of which maps items to items, and colours (:red) to colours; or structure, "
-        "for all symmetries that the items and options have, whatever their names.",
+        "objects that map items to items and colours (:red) to colours; or structure, for all "
+        "symmetries of the items and options.",
     ),
 ]
 Part = Annotated[
@@ -96,7 +96,7 @@ def enumerate_(
         int | None,
         search_option(
             metavar="K",
-            help="Find only the K cheapest, by the costs of options; K is 100,000 at most.",
+            help="Find only the K solutions of least cost; K is 100,000 at most.",
         ),
     ] = None,
     stacks: Part = None,
