@@ -156,23 +156,6 @@ def test_other_engines_say_that_they_take_no_bounds():
                 check_support(engine, problem)
 
 
-@given(data=st.data(), problem=bounded_problems())
-def test_graphs_hold_the_covers_of_the_definition(data, problem):
-    entries = st.integers(0, max(0, problem.n_decisions - 1))
-    stack = data.draw(st.lists(entries, max_size=3)) if problem.n_options else []
-    if problem.clash_position(stack) >= 0:
-        stack = []
-    taken = tuple(o for o in set(stack) if o < problem.n_options)
-    refused = tuple(o - problem.n_options for o in set(stack) if o >= problem.n_options)
-    covers = bounded_covers(problem, taken, refused)
-    graph = bs.solution_graph(problem, stack)
-    assert graph.is_ordered
-    assert graph.count == len(covers)
-    assert {frozenset(cover.tolist()) for cover in graph} == covers
-    if covers:
-        assert {frozenset(c.tolist()) for c in bs.sample(problem, 5, stack=stack).covers} <= covers
-
-
 def test_graphs_of_large_counts_and_of_too_little_memory():
     assert bs.solution_graph("edgecovers:8").count == 252522481  # OEIS A006129
     with pytest.raises(bs.InputError, match="takes more than 1 megabyte"):

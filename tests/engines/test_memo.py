@@ -39,17 +39,6 @@ def fresh_tables():
     memo._TABLES.clear()
 
 
-# counters that trust a hash of their keys get these wrong
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("dominoes:10x10", 258_584_046_368), ("dominoes:12x12", 53_060_477_521_960_000)],
-)
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_known_counts(name, jobs, expected):
-    result = count(family(name), engine="memo:8", jobs=jobs)
-    assert (result.count, result.complete, result.engine) == (expected, True, "memo:8")
-
-
 def tilings_of(*rows):
     """Return the problem of tiling a board with dominoes; ``#`` marks a square outside it."""
     cells = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark == "."}
@@ -68,7 +57,7 @@ def numbered_anew(problem, seed):
 @pytest.mark.parametrize(
     ("board", "expected"),
     [
-        (["." * 12] * 12, 53_060_477_521_960_000),
+        (["." * 12] * 12, 53_060_477_521_960_000),  # counters that trust a hash get this wrong
         (["." * 12 + "#" + "." * 12] * 12, 53_060_477_521_960_000**2),
         (["#".join(["." * 8] * 3)] * 8, 12_988_816**3),
     ],

@@ -230,7 +230,7 @@ def test_nodes_do_not_depend_on_earlier_calls():
     assert len(set(rows)) == 1
 
 
-@given(problem=problems() | coloured_problems(), budget=st.integers(1, 9))
+@given(problem=problems() | coloured_problems() | bounded_problems(), budget=st.integers(1, 9))
 def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
     """Nodes that are visited one at a time, each with an empty table, are never looked up."""
     engine = get_engine("memo:1")

@@ -105,22 +105,13 @@ def grids():
     return np.array([parse(text) for text in texts])
 
 
-@pytest.mark.parametrize("node_limit", [None, 40, 1000])
-@pytest.mark.parametrize("limit", [1, 3])
+@pytest.mark.parametrize(("limit", "node_limit"), [(1, None), (3, None), (1, 40), (3, 1000)])
 def test_answers_do_not_depend_on_how_the_search_is_cut_up(grids, limit, node_limit):
     expected = answers(grids, jobs=1, batch=100, limit=limit, node_limit=node_limit)
     assert len(expected) == len(grids)
     for batch, budget, depth in ((1, 90, 0), (2, 150, 3), (100, 400, 8), (4, 10**6, 81)):
-        cut = answers(
-            grids,
-            jobs=2,
-            batch=batch,
-            budget=budget,
-            split_depth=depth,
-            limit=limit,
-            node_limit=node_limit,
-        )
-        assert cut == expected
+        cut = {"batch": batch, "budget": budget, "split_depth": depth}
+        assert answers(grids, limit=limit, node_limit=node_limit, **cut) == expected
 
 
 def rows_of_clues(most):
@@ -352,29 +343,20 @@ ways_to_cut = pytest.mark.parametrize(
 
 
 @ways_to_cut
-@pytest.mark.parametrize("limit", [1, 3])
-@pytest.mark.parametrize("node_limit", [None, 30, 120])
-def test_rows_handed_over_have_the_same_answers_however_they_are_cut_up(
-    grids, jobs, batch, settings, limit, node_limit
+@pytest.mark.parametrize(
+    ("engine", "after", "limit", "node_limit"),
+    [
+        *(("dlx", 50, 1, None), ("dlx", 50, 3, 30), ("dlx", 50, 3, 120)),  # handed over to `sat`
+        *(("sat", None, 2, None), ("sat", None, 2, 30), ("sat", None, 2, 120)),  # searched whole
+    ],
+)
+def test_rows_have_the_same_answers_however_they_are_cut_up(
+    grids, jobs, batch, settings, engine, after, limit, node_limit
 ):
-    same = {
-        "engine": get_engine("dlx"),
-        "fallback": (get_engine("sat"), 50),
-        "limit": limit,
-        "node_limit": node_limit,
-    }
-    cut = everything(grids, jobs=jobs, batch=batch, **same, **settings)
-    assert cut == everything(grids, jobs=1, batch=100, **same)
-
-
-@ways_to_cut
-@pytest.mark.parametrize("node_limit", [None, 30, 120])
-def test_rows_searched_whole_have_the_same_answers_however_they_are_cut_up(
-    grids, jobs, batch, settings, node_limit
-):
-    same = {"engine": get_engine("sat"), "node_limit": node_limit}
-    cut = everything(grids, jobs=jobs, batch=batch, **same, **settings)
-    assert cut == everything(grids, jobs=1, batch=100, **same)
+    fallback = (get_engine("sat"), after) if after else None
+    same = {"fallback": fallback, "limit": limit, "node_limit": node_limit}
+    cut = everything(grids, jobs=jobs, batch=batch, engine=get_engine(engine), **same, **settings)
+    assert cut == everything(grids, jobs=1, batch=100, engine=get_engine(engine), **same)
 
 
 @settings(max_examples=25)

@@ -154,16 +154,6 @@ class Killer:
             assert not search.complete
 
 
-def test_a_count_survives_the_death_of_a_dask_worker(cluster):
-    problem, stack = clue_row()
-    killer = Killer(cluster)
-    options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
-    result = count(problem, stack, on_progress=killer, **options)
-    assert killer.killed is not None
-    assert (result.count, result.complete, result.failures) == (N_GRIDS, True, [])
-    assert result.nodes == count(problem, stack, jobs=1).nodes
-
-
 def test_an_enumeration_survives_the_death_of_a_dask_worker(cluster, tmp_path):
     killer = Killer(cluster)
     options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
@@ -331,21 +321,18 @@ def ran(command, **how):
     return done.stderr, done.stderr.splitlines()[-1]
 
 
-def test_a_script_without_a_guard_is_one_error_that_names_the_guard(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(f"import batchsolve as bs\n{CALL}\n")
-    errors, last = ran([sys.executable, script])
-    assert last.startswith(f"batchsolve.errors.InputError: {script}: worker processes import the")
-    assert last.endswith('put its calls below `if __name__ == "__main__":`')
-    assert errors.count("Traceback") == 1
+GUARDED = f'import batchsolve as bs\nif __name__ == "__main__":\n    pass\n{CALL}\n'
 
 
-def test_a_script_with_a_call_outside_its_guard_says_nothing_in_its_workers(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(f'import batchsolve as bs\nif __name__ == "__main__":\n    pass\n{CALL}\n')
-    errors, last = ran([sys.executable, script])
+@pytest.mark.parametrize("script", [f"import batchsolve as bs\n{CALL}\n", GUARDED])
+def test_a_script_with_a_call_outside_a_guard_is_one_error_that_names_the_guard(script, tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(script)
+    errors, last = ran([sys.executable, path])
+    assert last.startswith(f"batchsolve.errors.InputError: {path}: worker processes import the")
     assert last.endswith('put its calls below `if __name__ == "__main__":`')
     assert errors.count(CALL) == 1  # in the traceback of this process alone
+    assert errors.count("Traceback") == 1
 
 
 def test_a_script_on_standard_input_is_to_be_saved():
