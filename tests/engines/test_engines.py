@@ -149,7 +149,7 @@ def starts(draw, engine):
 
 def keep_all(engine):
     """Return the number of covers to ask of an engine: all, or 0 if it returns none."""
-    return UNLIMITED if engine in COLLECTING else 0
+    return 0 if get_engine(engine).capabilities.counts_only else UNLIMITED
 
 
 def run_out(engine, problem, stacks, budgets=(UNLIMITED,), depths=(UNLIMITED,), **how):
@@ -164,6 +164,7 @@ def run_out(engine, problem, stacks, budgets=(UNLIMITED,), depths=(UNLIMITED,), 
             nodes[int(root)] = nodes.get(int(root), 0) + int(visited)
         roots = outcome.solutions.roots.tolist()
         found += list(zip(roots, map(tuple, outcome.solutions), strict=True))
+        assert outcome.weights.sum() <= len(stacks) + 1e-9
         stacks, rounds = outcome.frontier, rounds + 1
         assert rounds < 100_000
     return counts, nodes, found

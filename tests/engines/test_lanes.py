@@ -81,8 +81,8 @@ def test_random_grids_agree_with_dancing_links(limit):
 
 
 @pytest.mark.large
-def test_a_hundred_thousand_grids_agree_with_dancing_links():
-    stacks = USUAL.stacks(random_grids(100_000, seed=0))
+def test_many_grids_agree_with_dancing_links():
+    stacks = USUAL.stacks(random_grids(20_000, seed=0))
     task = Task.of(stacks, limit=2, keep=1)
     mine, theirs = LANES.search(USUAL, task), DLX.search(USUAL, task)
     assert np.array_equal(mine.counts, theirs.counts)
@@ -94,7 +94,7 @@ def test_a_hundred_thousand_grids_agree_with_dancing_links():
     assert np.array_equal(solutions[unique], USUAL.grids(theirs.solutions)[unique])
     dead = (mine.counts == 0) & (mine.clash < 0)
     kinds = [mine.clash >= 0, mine.counts == 2, mine.counts == 1, dead]
-    assert all(np.count_nonzero(kind) > 1000 for kind in kinds)
+    assert all(np.count_nonzero(kind) > 200 for kind in kinds)
 
 
 def digest():
@@ -357,9 +357,9 @@ def test_every_shape_agrees_with_dancing_links(shape):
 
 
 @pytest.mark.large
-def test_five_thousand_grids_of_16_agree_with_cells():
+def test_many_grids_of_16_agree_with_cells():
     problem = Sudoku(4, 4)
-    stacks = problem.stacks(shape_grids(problem, 5000, seed=0))
+    stacks = problem.stacks(shape_grids(problem, 1000, seed=0))
     task = Task.of(stacks, limit=3, keep=1)
     mine, theirs = LANES.search(problem, task), get_engine("cells").search(problem, task)
     assert mine.counts.tolist() == theirs.counts.tolist()
@@ -367,7 +367,7 @@ def test_five_thousand_grids_of_16_agree_with_cells():
     unique = mine.counts[mine.solutions.roots] == 1
     grids = [problem.grids(outcome.solutions)[unique] for outcome in (mine, theirs)]
     assert np.array_equal(*grids)
-    assert np.count_nonzero(unique) > 1000
+    assert np.count_nonzero(unique) > 200
 
 
 def sparse_grid(problem, n_blanks, seed):
