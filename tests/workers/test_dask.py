@@ -353,19 +353,17 @@ def test_a_worker_of_another_version_is_one_error(workers, monkeypatch, joined):
         bs.count(QUEENS, budget=100, engine="dlx", **workers)
 
 
-def test_a_worker_without_batchsolve_is_one_line(tmp_path):
-    pytest.importorskip("distributed")
+def test_a_worker_without_batchsolve_is_one_line(cluster, tmp_path):
     (tmp_path / "hide.py").write_text('import sys\nsys.modules["batchsolve"] = None\n')
     how = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-    with dask_cluster() as cluster:
-        address = cluster.scheduler_address
-        worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
-        with subprocess.Popen([*worker, "--preload", tmp_path / "hide.py"], **how) as other:
-            try:
-                cluster.wait_for_workers(3, 60)
-                done = invoke("count", "queens:6", "--backend", "dask", "--scheduler", address)
-            finally:
-                other.kill()
+    address = cluster.scheduler_address
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
+    with subprocess.Popen([*worker, "--preload", tmp_path / "hide.py"], **how) as other:
+        try:
+            cluster.wait_for_workers(3, 60)
+            done = invoke("count", "queens:6", "--backend", "dask", "--scheduler", address)
+        finally:
+            other.kill()
     lines = [line for line in done.stderr.splitlines() if "lacks" in line]
     assert (done.exit_code, len(lines)) == (2, 1)
     assert "lacks batchsolve; install batchsolve 0.1.0 there, or stop it" in lines[0]
