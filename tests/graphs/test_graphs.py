@@ -12,10 +12,7 @@ from oracles import bounded_covers, covers
 import batchsolve as bs
 from batchsolve.core.interrupts import asking
 from batchsolve.engines.item_order import narrow_order
-from batchsolve.graphs import (
-    drawing as graph_drawing,
-    solution_graph as graphs,
-)
+from batchsolve.graphs import drawing as graph_drawing, solution_graph as graphs
 from batchsolve.graphs.drawing import GraphSearch, reordered
 
 any_problem = problems() | coloured_problems() | bounded_problems()

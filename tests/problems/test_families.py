@@ -6,12 +6,7 @@ from oracles import covers
 
 import batchsolve as bs
 from batchsolve import InputError, ProblemError, Sudoku
-from batchsolve.problems.families import (
-    FAMILIES,
-    family,
-    pentominoes,
-    queens,
-)
+from batchsolve.problems.families import FAMILIES, family, pentominoes, queens
 
 COUNTS = {
     "queens": {"1": 1, "2": 0, "6": 4, "8": 92, "12": 14_200},

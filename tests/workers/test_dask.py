@@ -126,10 +126,7 @@ def test_a_task_that_two_dask_workers_do_counts_once(tmp_path):
     """Two workers do a task if one was taken for dead; here the scheduler has every answer."""
     distributed = pytest.importorskip("distributed")
     problem, stack = clue_row()
-    with (
-        dask_cluster() as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    with dask_cluster() as cluster, distributed.Client(cluster, set_as_default=False) as client:
         client.run_on_scheduler(hand_out_twice)
         options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
         result = count(problem, stack, **options)

@@ -145,10 +145,7 @@ NONE_LEFT = r"no worker is left, and none has joined in 0\.5 s"
 
 def ends_and_is_resumed(directory, losses, why=NONE_LEFT, **workers):
     """Lose all machines; check that one clear error is raised, and resume the run elsewhere."""
-    with (
-        bs.Run(directory, QUEENS, engine="dlx") as run,
-        pytest.raises(bs.WorkersError, match=why),
-    ):
+    with bs.Run(directory, QUEENS, engine="dlx") as run, pytest.raises(bs.WorkersError, match=why):
         run.search(on_progress=Loses(*losses, pause=0.3), budget=1000, **workers)
     with bs.Run(directory, QUEENS, engine="dlx", resume=True) as run:
         result = run.search()
