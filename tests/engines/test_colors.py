@@ -97,17 +97,6 @@ def test_word_squares(engine):
     assert bs.count(word_squares(WORDS), engine=engine, jobs=1).count == expected
 
 
-@coloured_engines
-def test_stacks_of_options_that_have_only_colours(engine):
-    indices = [1, 1, 2, 1, 0, 1, 0, 2, 1, 0]  # p is 0; x and y are secondary
-    colors = [1, 1, 1, 1, 0, 2, 0, 1, 1, 0]
-    problem = bs.ExactCover([0, 1, 3, 5, 7, 10], indices, 3, 1, colors=colors)
-    stacks = [[0, 1], [0, 1, 1], [0, 0], [1, 0, 3], [1, 0, 2], [0, 2, 1], [3], [1], []]
-    outcome = get_engine(engine).search(problem, Task.of(bs.Stacks.from_lists(stacks)))
-    assert outcome.clash.tolist() == [-1, 2, 1, 2, -1, -1, -1, -1, -1]
-    assert outcome.counts.tolist() == [2, 0, 0, 0, 1, 1, 1, 2, 3]
-
-
 def test_budgets_and_workers_do_not_change_what_is_found():
     problem = word_squares(WORDS)
     whole = bs.count(problem, jobs=1)

@@ -297,13 +297,6 @@ def test_what_is_not_searched_is_handed_back_as_it_is():
         assert outcome.frontier.roots.tolist() == stacks.roots.tolist()
 
 
-@pytest.mark.parametrize("n", [0, 1, 5, 33])
-def test_batches_of_every_size(n):
-    stacks = USUAL.stacks(random_grids(n, seed=2)) if n else Stacks.empty()
-    outcome = LANES.search(USUAL, Task.of(stacks, limit=2))
-    assert outcome.counts.tolist() == DLX.search(USUAL, Task.of(stacks, limit=2)).counts.tolist()
-
-
 def solved_grids(problem, n, rng):
     """Solved grids of any shape: bands, rows, stacks, columns and digits of a pattern permuted."""
     rows, columns, size = problem.box_rows, problem.box_columns, problem.n_digits

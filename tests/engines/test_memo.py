@@ -238,6 +238,10 @@ def test_counts_beyond_int64_are_python_integers():
 
 def test_it_only_counts():
     problem = bs.Sudoku(2, 2)
+    with pytest.raises(bs.InputError, match="only counts; it solves no puzzles"):
+        bs.solve_batch(np.zeros((1, 16), np.uint8), engine="memo", jobs=1)
+    with pytest.raises(bs.InputError, match="has no tree of its own"):
+        bs.estimate(problem, engine="memo")
     for search in (
         lambda: count(problem, engine="memo", limit=3),
         lambda: next(solutions(problem, engine="memo")),
@@ -286,13 +290,6 @@ def test_the_command():
 )
 def test_wrong_usage(wrong):
     assert cli("queens:6", *wrong).exit_code == 2
-
-
-def test_an_engine_that_only_counts_is_refused_where_solutions_are_wanted():
-    with pytest.raises(bs.InputError, match="only counts; it solves no puzzles"):
-        bs.solve_batch(np.zeros((1, 16), np.uint8), engine="memo", jobs=1)
-    with pytest.raises(bs.InputError, match="has no tree of its own"):
-        bs.estimate(bs.Sudoku(2, 2), engine="memo")
 
 
 def test_a_table_larger_than_the_memory_is_refused_with_the_bound(monkeypatch):

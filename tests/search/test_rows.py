@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from failing import Failing
 from fuzzing.grids import solutions
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import batchsolve as bs
 from batchsolve.engines import Task, get_engine, lanes
@@ -129,23 +129,26 @@ def grids_of(rows):
     return grids
 
 
-@settings(max_examples=25)
 @given(
     rows=rows_of_clues(most=7),
-    limit=st.integers(1, 3),
+    limit=st.integers(1, 4),
     budget=st.integers(1, 30),
     depth=st.integers(0, 4),
+    after=st.none() | st.integers(1, 20),
 )
-def test_answers_are_those_of_the_oracle(rows, limit, budget, depth):
+def test_answers_are_those_of_the_oracle(rows, limit, budget, depth, after):
+    """By one engine, or by two of which the other takes over."""
+    how = {"engine": get_engine("dlx"), "fallback": (get_engine("sat"), after)} if after else {}
     grids = grids_of(rows)
-    found = answers(grids, limit=limit, budget=budget, split_depth=depth)
-    straight = answers(grids, jobs=1, batch=100, limit=limit)
-    assert found == straight
+    found = answers(grids, limit=limit, budget=budget, split_depth=depth, **how)
+    if not how:
+        assert found == answers(grids, jobs=1, batch=100, limit=limit)
     clashing = [sum(g) and not _consistent(g.tolist()) for g in grids]
     for grid, clash, (status, count, solution) in zip(grids, clashing, found, strict=True):
         right = list(solutions(grid.tolist()))
         assert count == min(limit, len(right))
         assert (status == 5) == clash
+        assert status != 4
         assert solution in right if right else solution is None
 
 
@@ -357,24 +360,6 @@ def test_rows_have_the_same_answers_however_they_are_cut_up(
     same = {"fallback": fallback, "limit": limit, "node_limit": node_limit}
     cut = everything(grids, jobs=jobs, batch=batch, engine=get_engine(engine), **same, **settings)
     assert cut == everything(grids, jobs=1, batch=100, engine=get_engine(engine), **same)
-
-
-@settings(max_examples=25)
-@given(
-    rows=rows_of_clues(most=5),
-    limit=st.integers(1, 4),
-    after=st.integers(1, 20),
-    budget=st.integers(1, 30),
-)
-def test_answers_of_rows_handed_over_are_those_of_the_oracle(rows, limit, after, budget):
-    grids = grids_of(rows)
-    fallback = get_engine("sat"), after
-    found = answers(grids, limit=limit, engine=get_engine("dlx"), fallback=fallback, budget=budget)
-    for grid, (status, count, solution) in zip(grids, found, strict=True):
-        right = list(solutions(grid.tolist()))
-        assert count == min(limit, len(right))
-        assert status != 4
-        assert solution in right if right else solution is None
 
 
 def test_a_row_is_handed_over_once_it_has_taken_so_many_nodes(grids):
