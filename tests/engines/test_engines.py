@@ -7,8 +7,10 @@ are checked once for each tree.
 import pickle
 import subprocess
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -152,22 +154,53 @@ def keep_all(engine):
     return 0 if get_engine(engine).capabilities.counts_only else UNLIMITED
 
 
-def run_out(engine, problem, stacks, budgets=(UNLIMITED,), depths=(UNLIMITED,), **how):
-    """Search from frontier to frontier, with budgets and depths in turn, until no stack is left."""
-    counts, nodes, found, rounds = {}, {}, [], 0
+def run_out(
+    engine, problem, stacks, budgets=(UNLIMITED,), depths=(UNLIMITED,), limit=UNLIMITED,
+    allowance=UNLIMITED, n_pieces=1, **how,
+):  # fmt: skip
+    """Search from frontier to frontier until no stack is left; return what each root has.
+
+    Budgets and depths take turns. The stacks of a round are searched in some pieces.
+    """
+    counts, nodes, found, rounds = Counter(), Counter(), [], 0
     while len(stacks):
-        cut = {"budget": budgets[rounds % len(budgets)], "depth": depths[rounds % len(depths)]}
-        task = Task.of(stacks, keep=keep_all(engine), **cut, **how)
-        outcome = get_engine(engine).search(problem, task)
-        for root, count, visited in zip(stacks.roots, outcome.counts, outcome.nodes, strict=True):
-            counts[int(root)] = counts.get(int(root), 0) + int(count)
-            nodes[int(root)] = nodes.get(int(root), 0) + int(visited)
-        roots = outcome.solutions.roots.tolist()
-        found += list(zip(roots, map(tuple, outcome.solutions), strict=True))
-        assert outcome.weights.sum() <= len(stacks) + 1e-9
-        stacks, rounds = outcome.frontier, rounds + 1
+        left = []
+        for begin, end in pairwise(np.linspace(0, len(stacks), n_pieces + 1).astype(int)):
+            part = stacks.between(begin, end)
+            cut = {"budget": budgets[rounds % len(budgets)], "depth": depths[rounds % len(depths)]}
+            task = Task.of(part, limit, allowance, keep=keep_all(engine), **cut, **how)
+            if limit < UNLIMITED:
+                task.limits[:] = [limit - counts[root] for root in part.roots.tolist()]
+            outcome = get_engine(engine).search(problem, task)
+            check_bounds(task, outcome)
+            for k, root in enumerate(part.roots.tolist()):
+                counts[root] += int(outcome.counts[k])
+                nodes[root] += int(outcome.nodes[k])
+            roots = outcome.solutions.roots.tolist()
+            found += zip(roots, map(tuple, outcome.solutions), strict=True)
+            left.append(outcome.frontier)
+            rounds += 1
+        stacks = Stacks.concatenate(left)
+        stacks = stacks.take(np.argsort(stacks.roots, kind="stable"))
         assert rounds < 100_000
     return counts, nodes, found
+
+
+def check_bounds(task, outcome):
+    """Assert that a search kept to the bounds of its task, and left its stacks in tree order."""
+    roots, frontier = task.stacks.roots, outcome.frontier
+    assert outcome.nodes.sum() <= task.budget
+    assert outcome.counts.sum() <= task.room
+    for root in set(roots.tolist()):
+        mine, left = np.flatnonzero(roots == root), np.flatnonzero(frontier.roots == root)
+        assert outcome.nodes[mine].sum() <= task.allowances[mine[0]]
+        assert outcome.counts[mine].sum() <= task.limits[mine[0]]
+        paths = [frontier.first_path(k) for k in left.tolist()]
+        assert paths == sorted(paths)
+        if outcome.counts[mine].sum() == task.limits[mine[0]]:
+            assert not paths
+    assert len(outcome.weights) == len(frontier)
+    assert outcome.weights.sum() < len(roots) + 1e-9
 
 
 @every_tree
@@ -214,15 +247,10 @@ def test_the_frontier_is_in_tree_order_and_weighted(engine, data, budget, depth,
     cut = {"depth": depth, "room": room if engine in COLLECTING else UNLIMITED}
     task = Task.of(start, budget=budget, keep=keep_all(engine), fineness=fineness, **cut)
     outcome = get_engine(engine).search(problem, task)
-    frontier = [stack.tolist() for stack in outcome.frontier]
-    paths = [outcome.frontier.first_path(k) for k in range(len(frontier))]
-    assert paths == sorted(paths)
-    assert outcome.nodes[0] <= budget
-    assert outcome.counts[0] <= room
-    assert len(outcome.weights) == len(frontier)
+    check_bounds(task, outcome)
     assert np.all(outcome.weights > 0)
-    assert outcome.weights.sum() < 1 + 1e-9
     if outcome.nodes[0] == 0:
+        frontier = [stack.tolist() for stack in outcome.frontier]
         assert (frontier, outcome.weights.tolist()) == ([start[0].tolist()], [1.0])
 
 
