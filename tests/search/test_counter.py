@@ -167,21 +167,23 @@ def test_counts_of_many_go_over_one_by_one():
 
 
 @pytest.mark.usefixtures("soon")
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_the_engine_of_a_row_does_not_depend_on_how_it_is_cut(tmp_path, backend):
+@pytest.mark.parametrize(
+    ("backend", "budgets"), [("threading", [200, 10_000, None]), ("loky", [200])]
+)
+def test_the_engine_of_a_row_does_not_depend_on_how_it_is_cut(tmp_path, backend, budgets):
     problems = ["queens:8", "dominoes:6x6", "dominoes:8x8", "edgecovers:6", "queens:4"]
     texts = []
-    for budget in (200, 10_000, None):  # the last lets rows end in their first task
+    for budget in budgets:  # None lets rows end in their first task
         out = tmp_path / f"{budget}.csv"
         summary = bs.count_file(problems, out, jobs=2, budget=budget, backend=backend)
         assert (summary.complete, summary.multiple) == (True, 5)
         texts.append(out.read_text())
-    assert texts == [texts[0]] * 3
+    assert len(set(texts)) == 1
     rows = [line.split(",") for line in texts[0].splitlines()[1:]]
     assert [row[3:5] for row in rows] == [
         [count, "true"] for count in ("92", "6728", "12988816", "27449", "2")
     ]
-    assert [row[5] for row in rows[1:]] == ["memo:256", "memo:256", "memo:256", "cells"]
+    assert [row[5] for row in rows] == ["cells", "memo:256", "memo:256", "memo:256", "cells"]
 
 
 @pytest.mark.usefixtures("soon")
