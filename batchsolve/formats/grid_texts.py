@@ -3,7 +3,7 @@
 All ways in read grids by this module: a string, a cell of a table, a line and a file. A *row* is a
 line with cells: characters, or numbers with blanks, commas or bars between them. N rows of N cells
 make a grid, and so does one row of N². Frames and comments, which begin with ``#``, are left out;
-other lines are titles. Of a text in sections, as SadMan's, ``[Puzzle]`` has the grid.
+other lines are titles. Of a text in sections with a ``[Puzzle]``, as SadMan's, that has the grid.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, groupby
 from math import isqrt
 from typing import NamedTuple
 
 from batchsolve.errors import InputError
-from batchsolve.problems.notation import BLANKS, default_box, usual_notation
+from batchsolve.problems.notation import BLANKS, MINUS_ONE, default_box, usual_notation
 from batchsolve.problems.overlaps import drawing_of
 from batchsolve.problems.survey import MOST_PLAIN
 
@@ -27,19 +27,23 @@ Row = tuple[int, tuple[str, ...]]
 
 _CANDIDATES = "(?=.)1?2?3?4?5?6?7?8?9?"
 _CELL = re.compile(rf"\d{{1,3}}|{_CANDIDATES}|[A-Z]|[.*_?·∙⋅•x-]")
-"""The text of a cell that is not empty."""
+"""The text of a cell that is not empty; in drawings, small letters are cells, too."""
 _COMMENT = re.compile(r"(^|\s+)#.*")
 _SECTION = re.compile(r"\s*\[\w*\]\s*")
 _BARS = re.compile(r"[|!+\u2500-\u257f]")
 # a line of a frame has no cells; if it has a run of dashes, dots and the like can be its corners
 _RULE = re.compile(r"[-=+|!\s\u2500-\u257f]*|(?=.*[-=─━═]{2})[-=+|!:.*'`,\s\u2500-\u257f]*")
-_PUZZLE = "[puzzle]"
+_QUOTED = re.compile(r'"([^",;\s]{0,4})"')  # a cell of a spreadsheet
 _LEAST = 4  # cells of a row of grids of one line, of which N could be a drawing
 _MOST = 36  # cells of a row; longer lines are grids of their own
 _MOST_IN_BOX = 6  # cells of a row of a box
 LONGEST_NUMBER = 3  # digits, because N is at most 255; longer words are rows of characters
 _BLANKS = frozenset(BLANKS)
 _OTHER_BLANKS = "?x"  # which an option has to name
+_SIZES = (16, 36, 64, 81, 100, 144, 225, 256, 400, 625)  # cells of grids, which a field may be
+_DIGITS = frozenset(string.digits + BLANKS + _OTHER_BLANKS)
+_SYMBOLS = frozenset(string.digits + string.ascii_uppercase + BLANKS) - {"-"}  # words have dashes
+_LONG = 129  # characters, more than those of a hash, which has small letters
 _MARKS = frozenset("/|,;: \t")  # between fields, rows or cells
 _DOTS = str.maketrans("·∙⋅•", "....")  # raised ones are blank cells, too
 _SENTENCE = re.compile(r"(?:\b[A-Za-z][a-z]{0,14}[,.]? +){8}")  # of no grid, nor title
@@ -311,17 +315,15 @@ def form_of_drawing(text: str) -> DrawnForm | None:
     4
     >>> form_of_drawing("1.....2..3.....4\n" * 16)  # grids of one line each
     """
-    if len(lines := text.splitlines()) < 2:
+    if len(numbered := _lines(text)) < 2:
         return None
-    has_dashes = any("-" in word for line in lines for word in row_of_cells(line) or ())
+    has_dashes = any("-" in word for _, line in numbered for word in row_of_cells(line) or ())
     n, gaps = 0, set[int]()  # the rows above blank lines
     rows: list[tuple[str, ...]] = []
-    for line in lines:
+    for _, line in numbered:
         if line.count('"') % 2:
             return None  # the grid is a field of a table
-        if _SECTION.fullmatch(line):
-            continue
-        if (words := row_of_cells(line, has_dashes)) is None:
+        if not (words := row_of_cells(line, has_dashes)):
             gaps |= {len(rows)} if not line.strip() else set()
             continue
         before, n = n, len(_cells_below(words, n) if rows else _cells(words))
@@ -342,10 +344,11 @@ def form_of_drawing(text: str) -> DrawnForm | None:
 
 
 def drawn_grids(text: str, form: DrawnForm) -> Iterator[DrawnGrid]:
-    r"""Yield the grids that are drawn in a text, in their order.
+    r"""Yield the grids that are drawn in a text, in their order, and those in one line.
 
     Nothing is left out: a row with other than N cells, or a grid with too few rows, is in a
     malformed grid. A row with a wrong cell stays a row, so that the next grid begins where it does.
+    `form` is that of the first drawing; a later one of another size has its own.
 
     Examples
     --------
@@ -354,30 +357,79 @@ def drawn_grids(text: str, form: DrawnForm) -> Iterator[DrawnGrid]:
     >>> grid.title, grid.text
     ('Grid 01', '12..3.........4')
     """
-    here, is_puzzle = DrawnGrid(), True
-    for number, line in enumerate(text.splitlines(), 1):
-        if _SECTION.fullmatch(line):
-            is_puzzle = line.strip().lower() == _PUZZLE
-            continue
-        words = row_of_cells(line, form.has_dashes) if is_puzzle else None
-        cells: tuple[str, ...] = ()
-        if words:
-            cells = _cells_below(words, form.n) if here.rows else _cells(words)
-        is_row = bool(here.rows and cells) or len(cells) == form.n
-        is_title = words is not None and not is_row
+    lines, here = _lines(text), DrawnGrid()
+    for k, (number, line) in enumerate(lines):
+        words = row_of_cells(line, form.has_dashes)
+        if here.rows:
+            is_row = bool(words and _cells_below(words, form.n))
+        else:
+            begun = _form_from(lines[k : k + 3 * _MOST], words, form) if words else None
+            form, is_row = begun or form, begun is not None
         is_gap = not form.has_gaps and not line.strip()
-        if here.rows and (is_title or is_gap):
+        if here.rows and (is_gap or (words is not None and not is_row)):
             yield here
             here = DrawnGrid()
-        if is_title:
-            here = DrawnGrid(line.strip())
-        elif words and is_row:
+        if words and is_row:
             here.rows.append((number, words))
             if len(here.rows) == form.n:
                 yield here
                 here = DrawnGrid()
+        elif words is not None:
+            here = _titled(number, line, words, here.title)
+            if here.rows:
+                yield here
+                here = DrawnGrid()
     if here.rows:
         yield here
+
+
+def _titled(number: int, line: str, words: tuple[str, ...], title: str) -> DrawnGrid:
+    """Return the title that a line is, or the grid in it, below a title or beside other words."""
+    if grid := next(filter(looks_like_grid, (line, *words)), ""):
+        others = [word for word in words if grid not in (word, line)]
+        return DrawnGrid(
+            " ".join(filter(None, (title, *others))), [(number, tuple(bare(grid).split()))]
+        )
+    if _is_section(line):
+        return DrawnGrid(title if _is_of_puzzle(line) else _COMMENT.sub("", line).strip("[] \t"))
+    return DrawnGrid(line.strip())
+
+
+def _form_from(
+    lines: Sequence[tuple[int, str]], first: tuple[str, ...], form: DrawnForm
+) -> DrawnForm | None:
+    """Return the form of the drawing that begins with the first line; None if none does."""
+    n = len(_cells(first))
+    if n in (0, form.n):
+        return form if n else None
+    drawn = form_of_drawing("\n".join(line for _, line in lines))
+    if drawn and drawn.n == n:
+        return drawn._replace(has_dashes=form.has_dashes)
+    if looks_like_grid(lines[0][1]):
+        return None
+    rows = (row_of_cells(line, form.has_dashes) for _, line in lines[1:])
+    below = next((words for words in rows if words is not None), ())
+    are_words = any("".join(words).isalpha() for words in (first, below))  # titles, perhaps
+    lacks_rows = len(_cells_below(below, n)) == n and not are_words
+    return form._replace(n=n, has_gaps=False) if lacks_rows else None
+
+
+def looks_like_grid(text: str) -> bool:
+    """Return True if a field is a grid, rather than a name.
+
+    Examples
+    --------
+    >>> list(map(looks_like_grid, ["1.....2..3.....4", "[1, null, 0, 2]" * 4, "puzzle_and_rules"]))
+    [True, True, False]
+    """
+    plain = in_one_line(text) if len(text) >= _SIZES[0] else text
+    words = plain.replace(",", " ").split()
+    if len(words) > 1:
+        are_numbers = all(word.isdecimal() or word in (*BLANKS, MINUS_ONE) for word in words)
+        return len(words) in _SIZES and are_numbers
+    symbols = set(plain if len(plain) < _LONG else plain.upper())
+    is_one_kind = symbols <= _DIGITS or symbols <= _SYMBOLS
+    return len(plain) in _SIZES and is_one_kind and (len(symbols) > 2 or any(symbols & set(BLANKS)))
 
 
 def are_grids(rows: Iterable[str]) -> bool:
@@ -401,8 +453,8 @@ def _cells(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the cells of a row of any usual length; none of another line."""
     for cells in _ways_to_read(words):
         n = len(cells)
-        is_header = "".join(cells) == string.ascii_uppercase[:n]  # of a table
-        if n <= _MOST and default_box(n) and all(map(_CELL.fullmatch, cells)) and not is_header:
+        is_header = "".join(cells).upper() == string.ascii_uppercase[:n]  # of a table
+        if n <= _MOST and default_box(n) and _are_cells(cells, n) and not is_header:
             return cells
     return ()
 
@@ -410,9 +462,15 @@ def _cells(words: tuple[str, ...]) -> tuple[str, ...]:
 def _cells_below(words: tuple[str, ...], n: int) -> tuple[str, ...]:
     """Return the cells of a row below others, which may have wrong ones or another length."""
     for cells in _ways_to_read(words):
-        if len(cells) == n or all(map(_CELL.fullmatch, cells)):
+        if len(cells) == n or _are_cells(cells, n):
             return cells
     return ()
+
+
+def _are_cells(cells: Sequence[str], n: int) -> bool:
+    """Return True for texts of cells of N digits: of small letters, the first N, unlike words."""
+    letters = string.ascii_lowercase[:n]
+    return all((len(cell) == 1 and cell in letters) or _CELL.fullmatch(cell) for cell in cells)
 
 
 def _ways_to_read(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -437,25 +495,84 @@ def _are_rows(words: Sequence[str]) -> bool:
     return default_box(n) is not None and are_long
 
 
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Return the lines of a text, numbered from 1; if it has a section [Puzzle], not of others.
+
+    In rows of a spreadsheet, commas stand between cells; empty rows between boxes become blank.
+    """
+    lines = text.splitlines()
+    if '"' in text:
+        lines = [_QUOTED.sub(r"\1", line) for line in lines]
+    if "\t" in text:
+        lines = [line.replace("\t", ",") if _are_in_columns(line) else line for line in lines]
+    if "," in text or ";" in text or "\t" in text:
+        lines = _without_gaps(lines)
+    numbered = list(enumerate(lines, 1))
+    sections = {number: line for number, line in numbered if _is_section(line)}
+    if not any(map(_is_of_puzzle, sections.values())):
+        return numbered
+    kept, is_kept = [], True
+    for number, line in numbered:
+        is_kept = _is_of_puzzle(line) if number in sections else is_kept
+        kept += [(number, line)] * is_kept
+    return kept
+
+
+def _is_section(line: str) -> bool:
+    """Return True for the title of a section, such as [State]."""
+    return "[" in line and _SECTION.fullmatch(_COMMENT.sub("", line)) is not None
+
+
+def _is_of_puzzle(section: str) -> bool:
+    """Return True for the title of a section with a puzzle, such as [Puzzle]."""
+    return section.strip().lower().startswith("[puzzle")
+
+
+def _are_in_columns(line: str) -> bool:
+    """Return True for N cells with tabs between them, of which some may be empty."""
+    cells = [cell.strip() or "." for cell in without_points(line).split("\t")]
+    return default_box(len(cells)) is not None and all(map(_CELL.fullmatch, cells))
+
+
+def _without_gaps(lines: Sequence[str]) -> list[str]:
+    """Return lines with blank ones for empty rows that part boxes or grids of a spreadsheet.
+
+    That are the rows between boxes, or all empty ones, if whole grids are left without them.
+    """
+    kept = list(lines)
+    for n, each in groupby(range(len(lines)), lambda k: len(re.split("[,;]", lines[k]))):
+        rows, height = list(each), (default_box(n) or (n,))[0]
+        between_boxes = rows[height :: height + 1]
+        empty = [k for k in rows if not lines[k].strip(",; \t")]
+        for gaps in (between_boxes, empty if len(rows) % n else []):
+            are_whole = len(rows) - len(gaps) in range(n, len(rows) + 1, n)
+            if are_whole and set(gaps) <= set(empty):
+                for k in gaps:
+                    kept[k] = ""
+                break
+    return kept
+
+
 def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
     """Return the lines with cells, without comments and frames.
 
     If a dash is a blank cell, a line of dashes and bars without corners is a row of blank cells.
     """
     rows: list[Row] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if _SECTION.fullmatch(_COMMENT.sub("", line)):
-            if rows:
-                break  # sections after the puzzle, such as [State], do not belong to it
-            continue
-        if (words := row_of_cells(line, dashes_are_cells)) is not None:
+    for number, line in _lines(text):
+        if words := row_of_cells(line, dashes_are_cells):
             rows.append((number, words))
     return rows
 
 
 def row_of_cells(line: str, dashes_are_cells: bool = False) -> tuple[str, ...] | None:
-    """Return the texts of a line between blanks, commas and bars; None for a frame or a comment."""
+    """Return the texts of a line between blanks, commas and bars.
+
+    The title of a section has none, and for a frame or a comment, None is returned.
+    """
     line = without_points(_COMMENT.sub("", line))
+    if _is_section(line):
+        return ()
     is_blank = dashes_are_cells and "-" in line and not set(line) - set("-|! \t,;")
     if not is_blank and _RULE.fullmatch(line):
         return None

@@ -10,7 +10,6 @@ import csv
 import io
 import json
 import re
-import string
 from collections.abc import Callable
 from functools import partial
 from math import isqrt
@@ -30,18 +29,18 @@ from batchsolve.formats.grid_texts import (
     drawn_grids,
     form_of_drawing,
     in_one_line,
+    looks_like_grid,
     rows_of_line,
 )
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
 from batchsolve.problems.notation import (
-    BLANKS,
-    MINUS_ONE,
     default_box,
     from_zero,
     numbers,
     usual_notation,
 )
+from batchsolve.problems.overlaps import drawing_of
 from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.tables.blocks import (
     BOM,
@@ -60,13 +59,11 @@ DRAWN_BYTES = 16 << 10  # the beginning of a file that tells if grids are drawn 
 HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
 DELIMITERS = ",;\t|"
 MOST_SPACED = 8  # upper bound of the fields of a line with blanks between them
-_ARRAY = re.compile(rb"\s*\[\s*[\[{\"\d\]]")  # not the title of a section
+_ARRAY = re.compile(rb"\s*\[(?!\w+\]\s*\n)\s*[\[{\"\d\]]")  # not the title of a section
+_GAP = re.compile(r"\n\s*\n")
 _ARROW_FILE, _ARROW_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
 _LONGEST = 4  # characters of a cell in JSON, such as 16.0
 _MOST_SYMBOLS = 9  # larger grids are written as numbers
-_SIZES = (16, 36, 64, 81, 100, 144, 225, 256, 400, 625)  # cells of grids, which a field may be
-_DIGITS = frozenset(string.digits + BLANKS)
-_SYMBOLS = frozenset(string.digits + string.ascii_uppercase + BLANKS) - {"-"}  # words have dashes
 
 
 def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.Table | None:
@@ -95,6 +92,10 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     if is_grid_document(head):
         return pa.table(read_grid_document(content()))
     first_lines = head[:DRAWN_BYTES].decode(errors="replace")
+    first = _GAP.split(first_lines.strip(), 1)[0]
+    if drawing_of(first) and not drawing_of(first.split()[0]):  # of grids that overlap
+        drawings = _GAP.split(content().removeprefix(BOM).decode().strip())
+        return pa.table({"puzzle": ["".join(each.split()) for each in drawings]})
     if form := form_of_drawing(first_lines):
         return _drawn_table(content().removeprefix(BOM).decode(), form)
     return None
@@ -309,7 +310,10 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     if grids:
         return _headless_names(len(names), grids), begin
     if (name := repeated(names)) is not None:
-        raise InputError(f"the header names column {quoted(name)} twice; rename one")
+        raise InputError(
+            f"the header names column {quoted(name)} twice; rename one, or, if these are cells of "
+            f"a grid, give each of its N rows N of them, with 0 for those that are empty"
+        )
     return names, end
 
 
@@ -321,24 +325,6 @@ def _fields(header: str, delimiter: str) -> list[str]:
             f"the header cannot be read, because it holds a carriage return that ends no line: "
             f"{header[:80]!r}; end all lines alike"
         ) from error
-
-
-def looks_like_grid(text: str) -> bool:
-    """Return True if a field is a grid, rather than a name.
-
-    Examples
-    --------
-    >>> list(map(looks_like_grid, ["1.....2..3.....4", "[1, null, 0, 2]" * 4, "puzzle_and_rules"]))
-    [True, True, False]
-    """
-    plain = in_one_line(text) if len(text) >= _SIZES[0] else text
-    words = plain.replace(",", " ").split()
-    if len(words) > 1:
-        are_numbers = all(word.isdecimal() or word in (*BLANKS, MINUS_ONE) for word in words)
-        return len(words) in _SIZES and are_numbers
-    symbols = set(plain)
-    is_one_kind = symbols <= _DIGITS or symbols <= _SYMBOLS
-    return len(plain) in _SIZES and is_one_kind and (len(symbols) > 2 or any(symbols & set(BLANKS)))
 
 
 # ---- JSON lines -----------------------------------------------------------------------------

@@ -58,6 +58,9 @@ ONE = {
     "nan.txt": "\n".join(" ".join(c or "nan" for c in row) for row in FLOATS),
     "line of floats.txt": " ".join(c or "nan" for row in FLOATS for c in row),
     "tabs.tsv": "\t".join(c for row in EMPTY for c in row),
+    "rows.tsv": "\n".join("\t".join(row) for row in EMPTY),
+    "floats.tsv": "\n".join("\t".join(row) for row in FLOATS),
+    "quoted.csv": "\n".join(",".join(f'"{c}"' for c in row) for row in EMPTY),
     "slashes.txt": "/".join(ROWS),
     "parted.txt": "|".join(ROWS),
     "library.txt": f":0000:x:{PUZZLE}:::",
@@ -217,6 +220,166 @@ def test_a_gap_ends_a_drawing_that_lacks_rows(tmp_path, place):
     (tmp_path / "a.txt").write_text("\n\n".join(grids))
     rows = invoke("solve", tmp_path / "a.txt", "-o", "-").stdout.splitlines()[1:]
     assert [SOLUTION in row for row in rows] == [k != place for k in range(3)]
+
+
+FOUR = "1.....2..3.....4"
+SIX = "1.......2............3.............4"
+
+
+def rows_of(puzzle, gap=""):
+    n = int(len(puzzle) ** 0.5)
+    return [gap.join(puzzle[k : k + n]) for k in range(0, n * n, n)]
+
+
+def boxed(puzzle):
+    n, rows = int(len(puzzle) ** 0.5), rows_of(puzzle)
+    height = {4: 2, 6: 2, 9: 3}[n]
+    return "\n\n".join("\n".join(rows[k : k + height]) for k in range(0, n, height))
+
+
+def framed(puzzle):
+    return f"+---+\n{chr(10).join(f'|{row}|' for row in rows_of(puzzle))}\n+---+"
+
+
+WRITTEN = {
+    "lines": lambda puzzle: "\n".join(rows_of(puzzle)),
+    "blanks": lambda puzzle: "\n".join(rows_of(puzzle, " ")),
+    "commas": lambda puzzle: "\n".join(rows_of(puzzle, ",")).replace(".", ""),
+    "frames": framed,
+    "boxes": boxed,
+    "one line": str,
+    "slashes": lambda puzzle: "/".join(rows_of(puzzle)),
+    "cells": " ".join,
+    "fields": lambda puzzle: f"{puzzle},easy,1.2",
+}
+
+
+@pytest.mark.parametrize("between", ["\n\n", "\nGrid 2\n", "\n[second]\n"])
+@pytest.mark.parametrize("form", WRITTEN)
+@pytest.mark.parametrize("puzzle", [FOUR, SIX, PUZZLE])
+def test_no_drawing_hides_a_grid_of_another_size_or_form(tmp_path, puzzle, form, between):
+    for other in {FOUR, SIX, PUZZLE} - {puzzle}:
+        two = [WRITTEN[form](puzzle), WRITTEN["lines"](other)]
+        for grids, wanted in ((two, [puzzle, other]), (two[::-1], [other, puzzle])):
+            text = between.join(["Grid 1", *grids])
+            (tmp_path / "a.txt").write_text(text)
+            bs.solve_file(tmp_path / "a.txt", tmp_path / "out.jsonl")
+            lines = (tmp_path / "out.jsonl").read_text().splitlines()
+            assert [json.loads(line)["puzzle"] for line in lines] == wanted
+            with pytest.raises(bs.InputError, match="2 grids"):
+                bs.count(tmp_path / "a.txt")
+            with pytest.raises(bs.InputError, match="2 grids"):
+                bs.solve(text)
+            cell = bs.solve_table(pa.table({"puzzle": [PUZZLE, text]}))
+            assert cell["status"].to_pylist() == ["unique", "invalid"]
+
+
+@pytest.mark.parametrize("title", ["HARD", "0001\nHARD", "HARD\n0001", "sudoku_01", "nightmare"])
+def test_titles_that_look_like_rows_are_no_drawings(tmp_path, title):
+    (tmp_path / "a.txt").write_text(f"One\n{LINES}\n{title}\n{LINES}\n{title}\n{LINES}\n")
+    assert answers(tmp_path / "a.txt") == [True] * 3
+
+
+def test_a_drawing_of_another_size_that_lacks_a_row_is_an_invalid_row(tmp_path):
+    short = "\n".join(rows_of(FOUR)[:3])
+    (tmp_path / "a.txt").write_text(f"{LINES}\n\n{short}\n\n{LINES}\n\n{short}\n")
+    summary = bs.solve_file(tmp_path / "a.txt", tmp_path / "out.csv")
+    assert (summary.rows, summary.unique, summary.invalid) == (4, 2, 2)
+
+
+def test_sections_are_titles_unless_one_is_that_of_the_puzzle(tmp_path):
+    four = "\n".join(rows_of(FOUR))
+    for text, ids in {
+        f"[easy]\n{four}\n": ["easy"],
+        f"[1]\n{four}\n[2]\n{four}\n": ["1", "2"],
+        f"Look at this\n[code]\n{four}\n[/code]\n": ["code"],
+        f"A\n[Puzzle] # by hand\n{four}\n[State]\n{four}\n": ["A"],
+        f"A\n[Puzzle1]\n{four}\n[State]\n{four}\n[Puzzle2]\n{LINES}\n": ["A", None],
+    }.items():
+        (tmp_path / "a.txt").write_text(text)
+        bs.solve_file(tmp_path / "a.txt", tmp_path / "out.jsonl")
+        rows = list(map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines()))
+        assert [(row["id"], row["status"]) for row in rows] == [(each, "unique") for each in ids]
+        if len(ids) == 1:
+            assert bs.count(tmp_path / "a.txt").count == 1
+        else:
+            with pytest.raises(bs.InputError, match="2 grids"):
+                bs.count(tmp_path / "a.txt")
+
+
+EMPTY_ROW = ["" for _ in range(9)]
+PARTED = [*EMPTY[:3], EMPTY_ROW, *EMPTY[3:6], EMPTY_ROW, *EMPTY[6:]]
+SHEETS = {
+    "between boxes": (PARTED, 1),
+    "between boxes and grids": ([*PARTED, EMPTY_ROW, *PARTED], 2),
+    "between boxes alone": ([*PARTED, *PARTED], 2),
+    "between grids": ([*EMPTY, EMPTY_ROW, *EMPTY, EMPTY_ROW], 2),
+    "above": ([EMPTY_ROW, *EMPTY], 1),
+}
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize("sheet", SHEETS)
+def test_empty_rows_of_a_spreadsheet_may_part_boxes_and_grids(tmp_path, sheet, mark):
+    rows, n_grids = SHEETS[sheet]
+    (tmp_path / "a.csv").write_text("\n".join(map(mark.join, rows)) + "\n")
+    assert answers(tmp_path / "a.csv") == [True] * n_grids
+    if n_grids == 1:
+        assert bs.count(tmp_path / "a.csv").count == 1
+
+
+@pytest.mark.parametrize("mark", [",", "\t"])
+def test_empty_rows_of_whole_grids_are_rows(tmp_path, mark):
+    rows = [EMPTY_ROW if k in (3, 7) else row for k, row in enumerate(EMPTY)]
+    puzzle = "".join(cell or "." for row in rows for cell in row)
+    (tmp_path / "a.csv").write_text("\n".join(map(mark.join, rows)) + "\n")
+    (tmp_path / "b.csv").write_text("\n".join([",,,,,,,,"] * 9) + "\n")
+    for name, wanted in (("a.csv", puzzle), ("b.csv", "." * 81)):
+        bs.solve_file(tmp_path / name, tmp_path / "out.jsonl")
+        assert json.loads((tmp_path / "out.jsonl").read_text())["puzzle"] == wanted
+
+
+@pytest.mark.parametrize("cut", ["5,3,,,7,,,,,", "5,3,,,7"])
+def test_rows_of_cells_that_are_too_long_or_short_are_refused(tmp_path, cut):
+    rows = [",".join(row) for row in EMPTY[1:]]
+    rows = [f"{row}," if cut.endswith(",") else row.rstrip(",") for row in rows]
+    (tmp_path / "a.csv").write_text("\n".join([cut, *rows]))
+    with pytest.raises(bs.InputError, match="cells of a grid, give each of its N rows N of them"):
+        bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv")
+
+
+LETTERS = {
+    4: "a.....b..c.....d",
+    9: "".join(c if c == "." else "abcdefghi"[int(c) - 1] for c in PUZZLE),
+    16: ".".join("0123456789abcdef" * 8),
+}
+
+
+@pytest.mark.parametrize("form", ["lines", "blanks", "commas", "one line"])
+@pytest.mark.parametrize("n", LETTERS)
+def test_small_letters_are_cells_as_capital_ones_are(tmp_path, n, form):
+    text = WRITTEN[form](f"{LETTERS[n]}.."[: n * n])
+    (tmp_path / "a.txt").write_text(text)
+    (tmp_path / "b.txt").write_text(text.upper())
+    (tmp_path / "c.txt").write_text(f"{text}\n\n{LINES}\n\n{text}\n")
+    read = []
+    for name in ("a.txt", "b.txt"):
+        bs.solve_file(tmp_path / name, tmp_path / "out.jsonl", node_limit=1)
+        row = json.loads((tmp_path / "out.jsonl").read_text())
+        read.append((row["puzzle"].upper(), row["solution"], row["status"], row["message"]))
+    assert read[0] == read[1]
+    if form != "one line":
+        assert bs.solve_file(tmp_path / "c.txt", tmp_path / "out.csv", node_limit=1).rows == 3
+
+
+def test_a_file_may_have_drawings_of_grids_that_overlap(tmp_path):
+    drawing = "....##\n....##\n......\n......\n##....\n##....\n"
+    for text, n_rows in ((drawing, 1), (f"{drawing}\n{drawing}", 2)):
+        (tmp_path / "a.txt").write_text(text)
+        summary = bs.solve_file(tmp_path / "a.txt", tmp_path / "out.csv", box=(2, 2))
+        assert (summary.rows, summary.multiple) == (n_rows, n_rows)
+    (tmp_path / "b.txt").write_text(f"{drawing.replace(chr(10), '')}\n" * 3)
+    assert bs.solve_file(tmp_path / "b.txt", tmp_path / "out.csv", box=(2, 2)).multiple == 3
 
 
 def test_gaps_may_stand_between_the_boxes_of_a_drawing(tmp_path):
@@ -604,16 +767,16 @@ def test_a_wrong_number_is_no_pencil_mark(cell):
     assert bs.solve_table(table)["status"].to_pylist() == ["invalid", "unique"]
 
 
-SIX = [[0, 0, 1, 0, 1, 1, 0], [1, 0, 0, 1, 0, 0, 1], [0, 1, 1, 0, 0, 1, 0]]
-SIX += [[1, 0, 0, 1, 0, 0, 0], [0, 1, 0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 0, 1]]
+SEVEN = [[0, 0, 1, 0, 1, 1, 0], [1, 0, 0, 1, 0, 0, 1], [0, 1, 1, 0, 0, 1, 0]]
+SEVEN += [[1, 0, 0, 1, 0, 0, 0], [0, 1, 0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 0, 1]]
 
 
 def test_matrices_of_0_and_1_are_problems(tmp_path):
-    lines = ["".join(map(str, row)) for row in SIX]
+    lines = ["".join(map(str, row)) for row in SEVEN]
     (tmp_path / "a.matrix").write_text("\n".join(lines) + "\n\n")
     (tmp_path / "b.txt").write_text("\n".join(map(" ".join, lines)))
     (tmp_path / "c.txt").write_text("\n".join(map(",".join, lines)))
-    np.save(tmp_path / "d.npy", np.array(SIX, bool))
+    np.save(tmp_path / "d.npy", np.array(SEVEN, bool))
     for name in ("a.matrix", "matrix:b.txt", "matrix:c.txt", "d.npy", "matrix:d.npy"):
         form, _, path = name.rpartition(":")
         reading = bs.read_problem(f"{form}{form and ':'}{tmp_path / path}")
