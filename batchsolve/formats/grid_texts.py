@@ -13,7 +13,7 @@ import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from math import isqrt
 from typing import NamedTuple
 
@@ -407,11 +407,10 @@ def _form_from(
         return drawn._replace(has_dashes=form.has_dashes)
     if looks_like_grid(lines[0][1]):
         return None
-    rows = (row_of_cells(line, form.has_dashes) for _, line in lines[1:])
-    below = next((words for words in rows if words is not None), ())
-    are_words = any("".join(words).isalpha() for words in (first, below))  # titles, perhaps
-    lacks_rows = len(_cells_below(below, n)) == n and not are_words
-    return form._replace(n=n, has_gaps=False) if lacks_rows else None
+    rows = (row_of_cells(line, form.has_dashes) for _, line in lines)
+    half = list(islice(filter(None, rows), n // 2))  # fewer lines are titles, perhaps
+    lacks_rows = all(len(_cells(words)) == n and not "".join(words).isalpha() for words in half)
+    return form._replace(n=n, has_gaps=False) if lacks_rows and len(half) == n // 2 else None
 
 
 def looks_like_grid(text: str) -> bool:

@@ -274,7 +274,7 @@ def test_no_drawing_hides_a_grid_of_another_size_or_form(tmp_path, puzzle, form,
             assert cell["status"].to_pylist() == ["unique", "invalid"]
 
 
-@pytest.mark.parametrize("title", ["HARD", "0001\nHARD", "HARD\n0001", "sudoku_01", "nightmare"])
+@pytest.mark.parametrize("title", ["HARD", "0001\nHARD", "HARD\n0001", "sudoku_01", "nightmare", "Nr12\n2024"])
 def test_titles_that_look_like_rows_are_no_drawings(tmp_path, title):
     (tmp_path / "a.txt").write_text(f"One\n{LINES}\n{title}\n{LINES}\n{title}\n{LINES}\n")
     assert answers(tmp_path / "a.txt") == [True] * 3
