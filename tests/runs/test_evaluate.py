@@ -174,6 +174,7 @@ def test_wrong_columns_are_one_error():
         ({"bins": [1]}, "name it with `by`"),
         ({"by": "level", "bins": [2, 1]}, "bins ascend"),
         ({"truth": "x"}, "unknown column 'x'"),
+        ({"truth": "prediction"}, "is taken as that of predictions and of truths"),
     ):
         with pytest.raises(bs.InputError, match=why):
             bs.evaluate(table, **how)
@@ -313,12 +314,6 @@ def test_infinite_numbers_are_in_the_outer_ranges():
         "2 and above": 1,
         "(none)": 2,
     }
-
-
-def test_predictions_are_no_truth():
-    table = table_of([(UNIQUE, SOLUTION, SOLUTION, "9")])
-    with pytest.raises(bs.InputError, match="is taken as that of predictions and of truths"):
-        bs.evaluate(table, truth="prediction")
 
 
 def texts_of(path):
