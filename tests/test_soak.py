@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 import soak
-from soak_jobs import Job
+from soak_jobs import Job, counting
 
 needs_proc = pytest.mark.skipif(
     not os.path.isdir("/proc/self"), reason="finds processes through /proc"
@@ -80,7 +80,8 @@ def test_what_is_wrong_is_noticed(tmp_path, monkeypatch, program, failure, hung)
 
 
 @needs_proc
-def test_a_wrong_result_of_a_run_that_was_killed_is_noticed(tmp_path):
+def test_a_wrong_result_of_a_run_that_was_killed_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(soak, "jobs_in", lambda folder: {"count": counting("queens:12")})
     run = soak.Soak(1, tmp_path, ["threading"])
     run.prepare(["count"], ["threading"])
     run.wanted["count"] = run.wanted["count"].replace("14200", "14199")
