@@ -22,8 +22,8 @@ def choice(jobs, backends):
 def test_a_few_kills(tmp_path):
     chosen = choice(["count"], ["loky"])
     run = soak.Soak(7, tmp_path, chosen.backends)
-    run.prepare(chosen.jobs, chosen.backends, at_once=2)
-    cases = list(run.run_all((chosen.draw(7, number) for number in count()), 2, at_once=2))
+    run.prepare(chosen.jobs, chosen.backends)
+    cases = list(run.run_all((chosen.draw(7, number) for number in count()), 2))
     assert [case.failure for case in cases] == [""] * len(cases)
     assert run.kills >= 2
     results = soak.report(run, 1.0)
