@@ -78,6 +78,20 @@ def test_rows_of_an_interrupted_run_are_not_overwritten(name):
     assert [Path(path).read_text() for path in kept] == kept
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_rows_of_a_run_of_another_kind_are_said_to_be_so(name):
+    other, out = ("augment" if name == "solve" else "solve"), output_of(name)
+    Path("in.txt").write_text(ROWS + "x\n")
+    stopped = invoke(*WRITERS[other], "--stop-on-invalid")
+    assert stopped.exit_code == 2, stopped.output
+    done = invoke(*WRITERS[name])
+    assert done.exit_code == 2
+    assert f"{out}.partial: an interrupted run ({other}) left its rows there; go on" in done.output
+    done = invoke(*WRITERS[name], "--resume")
+    assert done.exit_code == 2
+    assert f"the journal of a run of another kind, {other}, and not " in done.output
+
+
 @pytest.mark.parametrize("end", [".partial", ".partial.journal"])
 def test_the_files_of_a_run_are_no_outputs(end):
     Path(f"out.csv{end}").write_text("rows")
