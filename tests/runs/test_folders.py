@@ -134,7 +134,7 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
             f"the rows done are kept in {target}; go on with `resume`"
         ]
         assert os.path.exists("out.partial.journal")
-        with pytest.raises(bs.OutputError, match="go on with `resume`"):
+        with pytest.raises(bs.OutputError, match="go on with it and `resume`"):
             bs.solve_file(source, target)
         (out / ".unfinished-abc").write_text("a worker was killed here")
         first = []
@@ -235,7 +235,7 @@ def test_a_file_is_not_resumed_as_a_folder(corpora, tmp_path, monkeypatch):
     outputs, forms = ("out.parquet", "out.parquet/"), ("a file", "a folder")
     for (first, second), (then, now) in ((outputs, forms), (outputs[::-1], forms[::-1])):
         with small_blocks(400):
-            interrupted(corpora, first)
+            interrupt(corpora, first)
             if os.path.isdir("out.parquet"):
                 os.rename("out.parquet", "moved")
             kept = sorted(os.listdir())
