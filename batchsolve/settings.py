@@ -462,7 +462,7 @@ def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: 
         if whole is not None and not isinstance(whole, kind):
             raise InputError(f"settings are a {kind.__name__}, not {quoted(whole)}")
         whole = kind(**own) if whole is None else whole
-        for name in declared.keys() - taken:
+        for name in sorted(declared.keys() - taken):  # the branch, which changes the engine, first
             if getattr(whole, name) != declared[name].default:
                 raise _not_taken(caller, name)
         found.append(whole)
@@ -479,6 +479,8 @@ def _keywords_of(caller: Callable[..., object]) -> frozenset[str]:
 _INSTEAD = {
     "time_limit": ("node_limit", "`node_limit` does not depend on the machine"),
     "solution_column": ("truth", "name it with `truth`"),
+    "engine": ("self", "name it where the run begins: Run(…, engine=…)"),
+    "branch": ("self", "name it with the engine where the run begins: Run(…, engine='dlx:first')"),
 }
 """For settings that some functions do not take, another argument, and advice to take that."""
 
@@ -991,6 +993,17 @@ class SearchFields(RowFields, total=False):
     """Workers, and all `SearchSettings`."""
 
     time_limit: float | None
+
+
+class RunSearchFields(WorkerFields, total=False):
+    """Workers, and the `SearchSettings` of a run, whose engine and branching rule stay the same."""
+
+    search: SearchSettings | None
+    limit: int | None
+    node_limit: int | None
+    time_limit: float | None
+    split_depth: int | Literal["auto"] | None
+    budget: int | None
 
 
 class RunFields(TypedDict, total=False):

@@ -33,6 +33,7 @@ from batchsolve.cli.trees import (
     nothing_as_json,
     part_of,
     report,
+    without_engine,
 )
 from batchsolve.errors import InputError, counted, listed
 from batchsolve.settings import (
@@ -227,7 +228,7 @@ def _count_one(
             said: dict[str, Any] = {"name": reading.name, "up_to_symmetry": group}
             said |= {"engine": search.engine, "resume": asked.puzzles.resume}
             with Run(run, reading.problem, begin, **said) as kept:
-                result = kept.search(**keywords)
+                result = kept.search(**keywords | {"search": without_engine(search)})
     if not printing.as_json:
         print(result.count)
     return report(result, printing, header=header)

@@ -1,8 +1,8 @@
 """All code that uses undocumented parts of joblib, Dask and Ray.
 
-A new version may change them without notice. tests/workers/test_private.py lists them with their
-reasons, and looks for them in the installed versions. Names with a leading underscore in this file
-are those of the libraries.
+A new version may change them without notice. tests/workers/test_private.py lists them and looks
+for them in the installed versions; the reason for each stands where it is used. Names with a
+leading underscore in this file are those of the libraries.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from typing import Any
 import joblib
 import joblib.executor
 from joblib.externals.loky import reusable_executor
+
+# it removes folders after this process is killed; Python's tracker cannot
 from joblib.externals.loky.backend import resource_tracker as resource_tracker
 from joblib.parallel import LokyBackend, ThreadingBackend
 
@@ -30,7 +32,11 @@ BEFORE_QUEUES = 20  # a priority at exit; queues are closed later, with priority
 
 
 class Parallel(joblib.Parallel):
-    """joblib's `Parallel`, but it notes at once that a call has ended, and warns of nothing."""
+    """joblib's `Parallel`, but it notes at once that a call has ended, and warns of nothing.
+
+    joblib itself looks for results only every 10 ms, and no option turns off its warning of
+    abandoned calls, as after Ctrl-C.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -73,6 +79,8 @@ class Parallel(joblib.Parallel):
 class PoolBackend(ThreadingBackend):
     """joblib's backend of threads, but with another pool, which starts at the first call.
 
+    joblib's own passes on calls and results in two more threads.
+
     Parameters
     ----------
     start_pool : callable
@@ -114,7 +122,11 @@ ours: dict[str, Any] = {}  # the same values of our executor, by name
 
 
 class OwnLokyBackend(LokyBackend):
-    """joblib's backend of loky, but with an executor of its own; the user's stays as it is."""
+    """joblib's backend of loky, but with an executor of its own; the user's stays as it is.
+
+    If ours replaced it, a `Parallel` that the user still has in use would hand its calls to our
+    workers, or wait for ever.
+    """
 
     _workers: Any = None
 
@@ -156,7 +168,10 @@ def exchange() -> None:
 
 
 def waits_for_the_dead(executor: Any) -> bool:
-    """Return True if a worker of loky died or the executor broke, but its thread goes on."""
+    """Return True if a worker of loky died or the executor broke, but its thread goes on.
+
+    loky misses the death of a worker that held a lock or had sent half of a result.
+    """
     manager = executor._executor_manager_thread
     if manager is None or not manager.is_alive():
         return False
@@ -178,19 +193,22 @@ def end_wait(executor: Any) -> None:
 
 
 def dask_backend() -> Any:
-    """Return the class of joblib's backend of Dask, which imports Dask."""
+    """Return the class of joblib's backend of Dask, which joblib exports only by its name."""
     from joblib._dask import DaskDistributedBackend
 
     return DaskDistributedBackend
 
 
 def dask_calls(backend: Any) -> list[Any]:
-    """Return the calls of joblib's backend of Dask that are out."""
+    """Return the calls of joblib's backend of Dask that are out, also those Dask has given up."""
     return list(backend.waiting_futures.futures)
 
 
 def dask_connection(client: Any) -> Any:
-    """Return the connection of a client to its scheduler; None if it is lost."""
+    """Return the connection of a client to its scheduler; None if it is lost.
+
+    Dask silently connects again to a scheduler that was restarted and has no work.
+    """
     return client.scheduler_comm if client.status == "running" else None
 
 
@@ -200,12 +218,12 @@ def dask_cores(client: Any, seconds: float | None = None) -> dict[str, int]:
 
 
 def leave_at_exit(cluster: Any) -> None:
-    """Keep Dask from closing a cluster when this process ends."""
+    """Keep Dask from closing a cluster at exit: it prints a traceback if that has not started."""
     cluster.shutdown_on_close = False
 
 
 class EagerPool:
-    """A base to put before Ray's pool, which then does not wait for its actors to start."""
+    """A base to put before Ray's pool, which then waits for no actor; some may never start."""
 
     _new_actor_entry: Callable[[], tuple[Any, int]]
 
@@ -220,7 +238,7 @@ class EagerPool:
 
 
 def ray_threads() -> list[threading.Thread]:
-    """Return the threads of Ray's pools that wait for results."""
+    """Return the threads of Ray's pools that wait for results, also after its shutdown."""
     from ray.util.multiprocessing.pool import ResultThread
 
     return [thread for thread in threading.enumerate() if isinstance(thread, ResultThread)]

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import coloured_problems, problems
 from hypothesis import given, strategies as st
 from oracles import covers
 from test_engines import assert_same
 
 import batchsolve as bs
-from batchsolve import ExactCover, Stacks, Sudoku
+from batchsolve import ExactCover, Stacks
 from batchsolve.core import LEVEL
 from batchsolve.engines import UNLIMITED, Task, get_engine, native
 from batchsolve.problems.families import family
@@ -21,7 +20,6 @@ DATASETS = Path(__file__).parents[2] / "datasets"
 
 WHOLE = Stacks.from_lists([[]])
 
-some = st.integers(1, 12) | st.just(UNLIMITED)
 both_engines = pytest.mark.parametrize("engine", ["bits", "cells"])
 
 
@@ -29,32 +27,6 @@ def compare(problem, task, engine="cells"):
     outcome = get_engine(engine).search(problem, task)
     assert_same(outcome, get_engine("dlx").search(problem, task))
     return outcome
-
-
-@both_engines
-@given(
-    data=st.data(), problem=problems() | coloured_problems(),
-    limit=some, allowance=some, budget=some, room=some,
-    depth=st.integers(0, 4) | st.just(UNLIMITED), keep=st.integers(0, 5),
-)  # fmt: skip
-def test_they_search_as_dancing_links_do(
-    engine, data, problem, limit, allowance, budget, room, depth, keep
-):
-    options = st.integers(0, problem.n_options + 1)
-    stacks = data.draw(st.lists(st.lists(options, max_size=4), min_size=1, max_size=4))
-    if data.draw(st.booleans()):
-        stacks = [[*stacks[0], *stack] for stack in stacks]
-    roots = sorted(data.draw(st.integers(0, 1)) for _ in stacks)
-    stacks = Stacks.from_lists(stacks, roots)
-    how = {"budget": budget, "depth": depth, "room": room, "keep": keep}
-    compare(problem, Task.of(stacks, limit, allowance, **how), engine)
-
-
-@pytest.mark.parametrize("n_options", [63, 64, 127, 128, 300])
-def test_cells_hold_as_many_options_as_an_item_has(n_options):
-    options = [[o % 2, *([2] if o % 3 else [])] for o in range(2 * n_options)]
-    problem = ExactCover.from_options(options, primary=[0, 1], secondary=[2])
-    compare(problem, Task.of(WHOLE, budget=n_options))
 
 
 @given(data=st.data())
@@ -69,15 +41,17 @@ def test_options_of_any_length(data):
 
 
 @both_engines
-@pytest.mark.parametrize("problem", [family("pentominoes:3x20"), family("queens:8"), Sudoku(2, 3)])
-def test_a_search_goes_on_from_what_is_left(engine, problem):
+@pytest.mark.parametrize("name", ["pentominoes:3x20", "queens:8", "langford:7", "sudoku:2x3"])
+def test_a_search_goes_on_from_what_is_left(engine, name):
+    problem = family(name)
     right = get_engine("dlx").search(problem, Task.of(WHOLE, budget=50_000))
     stacks, n_covers, n_nodes = WHOLE, 0, 0
     for depth in (2, 3, *[UNLIMITED] * 99):
         if n_nodes == right.nodes.sum():
             break
         budget = min(5_000, right.nodes.sum() - n_nodes)
-        outcome = compare(problem, Task.of(stacks, budget=budget, depth=depth), engine)
+        how = {"depth": depth, "keep": 5, "room": 7 if depth == 3 else UNLIMITED}
+        outcome = compare(problem, Task.of(stacks, budget=budget, **how), engine)
         n_covers, n_nodes = n_covers + outcome.counts.sum(), n_nodes + outcome.nodes.sum()
         stacks = outcome.frontier
     assert n_nodes == right.nodes.sum()
@@ -91,23 +65,31 @@ def test_a_large_tree():
     compare(many.problem, Task.of(Stacks.from_lists([many.stack]), budget=300_000))
 
 
-def test_a_path_with_many_branches():
-    options = [[i] for i in range(40) for _ in range(2)]
-    problem = ExactCover.from_options(options, primary=range(40))
-    compare(problem, Task.of(WHOLE, budget=3000, keep=3))
+LONG = ExactCover.from_options([[i] for i in range(40) for _ in range(2)], primary=range(40))
+QUEENS = family("queens:8")
+STACKS = Stacks.from_lists([[], [3], [3, 14]], [0, 0, 1])
 
 
-def test_covers_are_kept_in_tree_order():
-    stacks = Stacks.from_lists([[], [3], [3, 14]], [0, 0, 1])
-    for keep, limit in ((200, UNLIMITED), (60, UNLIMITED), (60, 30)):
-        compare(family("queens:8"), Task.of(stacks, limit, keep=keep))
+def of_many_options(n):
+    """A problem with two items of n options each, and a third that some of them have."""
+    options = [[o % 2, *([2] if o % 3 else [])] for o in range(2 * n)]
+    return ExactCover.from_options(options, primary=[0, 1], secondary=[2])
 
 
-def test_common_options_that_clash_are_those_of_each_stack():
-    problem = family("queens:6")
-    for common in ([0, 8, 13, 9], [0, 0], [0, 36], [4, 2**32 - 1, 0]):
-        stacks = Stacks.from_lists([common, [*common, 20]])
-        compare(problem, Task.of(stacks))
+@pytest.mark.parametrize(
+    ("problem", "task"),
+    [
+        (LONG, Task.of(WHOLE, budget=3000, keep=3)),  # a path with many branches
+        *((of_many_options(n), Task.of(WHOLE, budget=n)) for n in (63, 64, 127, 128, 300)),
+        *((QUEENS, Task.of(STACKS, limit, keep=60)) for limit in (UNLIMITED, 30)),
+        *(
+            (QUEENS, Task.of(Stacks.from_lists([common, [*common, 20]])))
+            for common in ([0, 10, 17, 11], [0, 0], [0, 64], [4, 2**32 - 1, 0])
+        ),
+    ],
+)
+def test_covers_and_stacks_of_one_search(problem, task):
+    compare(problem, task)
 
 
 def test_stacks_that_leave_many_options_have_residuals_of_their_own():
@@ -132,33 +114,6 @@ sys.exit(answer.messages[0])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "digit 1 twice in a row: row 1, column 1 and row 1, column 2" in done.stderr
-
-
-# ---- residual problems ----------------------------------------------------------------------
-
-
-@both_engines
-@pytest.mark.parametrize(
-    ("name", "count"),
-    [
-        ("queens:8", 92),
-        ("langford:7", 52),
-        ("dominoes:6x6", 6728),
-        ("pentominoes:3x20", 8),
-        ("latin:4", 576),
-        ("sudoku:2x2", 288),
-    ],
-)
-def test_known_counts_and_the_nodes_of_dancing_links(engine, name, count):
-    assert compare(family(name), Task.of(WHOLE), engine).counts.tolist() == [count]
-
-
-@both_engines
-@pytest.mark.parametrize("name", ["queens:7", "langford:7", "pentominoes:4x15", "sudoku:2x3"])
-@pytest.mark.parametrize("budget", [1000, 4001])
-def test_a_search_that_is_interrupted_inside_a_residual_goes_on(engine, name, budget):
-    for how in ({"budget": budget}, {"room": 7, "budget": budget}, {"depth": 5}):
-        compare(family(name), Task.of(WHOLE, allowance=20_000, keep=5, **how), engine)
 
 
 def test_stacks_that_leave_too_much_are_left_to_dancing_links(monkeypatch):

@@ -1,6 +1,7 @@
 """Items with bounds: covers by definition, and problems whose answers are known."""
 
-from itertools import cycle, product
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,55 +9,15 @@ from conftest import bounded_problems
 from hypothesis import given, strategies as st
 from kinds import dominating_queens, graphs
 from oracles import bounded_covers
-from test_engines import run_out
+from test_engines import assert_same
 
 import batchsolve as bs
-from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine, new_run
+from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
 
 WHOLE = bs.Stacks.from_lists([[]])
 DLX, BITS = get_engine("dlx"), get_engine("bits")
 
 both_engines = pytest.mark.parametrize("engine", [DLX, BITS], ids=["dlx", "bits"])
-
-
-@both_engines
-@given(
-    problem=bounded_problems(),
-    budgets=st.lists(st.integers(1, 20), min_size=1, max_size=4),
-    depths=st.lists(st.sampled_from([0, 1, 2, UNLIMITED]), min_size=1, max_size=3),
-    room=st.integers(1, 4),
-)
-def test_finds_the_covers_of_the_definition_however_cut(engine, problem, budgets, depths, room):
-    counts, nodes, straight = run_out(engine.name, problem, WHOLE)
-    found = [cover for _, cover in straight]
-    assert set(map(frozenset, found)) == bounded_covers(problem)
-    assert len(set(map(frozenset, found))) == len(found) == counts[0]
-    for cover in found:
-        problem.verify(cover)
-    pieces = run_out(engine.name, problem, WHOLE, budgets, [*depths, UNLIMITED], room)
-    assert pieces[:2] == (counts, nodes)
-    assert sorted(sorted(cover) for _, cover in pieces[2]) == sorted(map(sorted, found))
-
-
-def everything(outcome):
-    arrays = outcome.counts, outcome.nodes, outcome.clash, outcome.weights, outcome.parents
-    stacks = [[stack.tolist() for stack in some] for some in (outcome.solutions, outcome.frontier)]
-    return *(array.tolist() for array in arrays), stacks
-
-
-@given(
-    data=st.data(),
-    problem=bounded_problems(),
-    few=st.tuples(*[st.integers(1, 20) | st.just(UNLIMITED)] * 4),
-    depth=st.sampled_from([0, 1, 2, UNLIMITED]),
-)
-def test_bits_has_everything_as_dancing_links_have_it(data, problem, few, depth):
-    stack = st.lists(st.integers(0, problem.n_decisions), max_size=3)
-    stacks = bs.Stacks.from_lists([[], *data.draw(st.lists(stack, max_size=3))])
-    budget, room, limit, allowance = few
-    how = {"budget": budget, "room": room, "limit": limit, "allowance": allowance}
-    task = Task.of(stacks, depth=depth, keep=3, **how)
-    assert everything(BITS.search(problem, task)) == everything(DLX.search(problem, task))
 
 
 @pytest.mark.parametrize("most", [2, 2**16])  # a key of `bits` has room for 2**16 - 1
@@ -68,28 +29,7 @@ def test_bits_has_sets_of_several_words(most):
     bounds = {0: (1, 40), **dict.fromkeys(items[1:30], (1, most))}
     problem = bs.ExactCover.from_options(options, items[:70], items[70:], bounds=bounds)
     for task in (Task.of(WHOLE, budget=20_000, keep=50), Task.of(WHOLE, depth=3)):
-        assert everything(BITS.search(problem, task)) == everything(DLX.search(problem, task))
-
-
-@given(
-    problem=bounded_problems(),
-    budgets=st.lists(st.integers(1, 20), min_size=1, max_size=4),
-    depths=st.lists(st.sampled_from([0, 1, 2, UNLIMITED]), min_size=1, max_size=3),
-)
-def test_memo_counts_the_covers_of_the_definition_however_cut(problem, budgets, depths):
-    engine, stacks = get_engine("memo:1").for_run(new_run(), "", problem), WHOLE
-    count, rounds, nodes, tree = 0, 0, 0, 0
-    for budget, depth in zip(cycle(budgets), cycle([*depths, UNLIMITED])):
-        outcome = engine.search(problem, Task.of(stacks, budget=budget, depth=depth))
-        count += int(outcome.counts.sum())
-        nodes += int(outcome.nodes.sum())
-        tree += int(outcome.tree_nodes.sum())
-        stacks, rounds = outcome.frontier, rounds + 1
-        if not len(stacks):
-            break
-        assert rounds < 100_000
-    assert count == len(bounded_covers(problem))
-    assert nodes <= tree
+        assert_same(BITS.search(problem, task), DLX.search(problem, task))
 
 
 @both_engines
@@ -117,10 +57,7 @@ def test_a_stack_may_take_and_refuse_options(engine, data, problem):
     for root, covers in enumerate([everything, expected, expected, everything]):
         assert {c for r, c in zip(roots, found, strict=True) if r == root} == covers
     assert outcome.counts.tolist() == [
-        len(everything),
-        len(expected),
-        len(expected),
-        len(everything),
+        len(covers) for covers in (everything, *[expected] * 2, everything)
     ]
 
 
@@ -141,42 +78,39 @@ def test_limits_and_workers_change_nothing(problem, limit):
     assert {frozenset(cover.tolist()) for cover in found} == covers
 
 
-# W. Ahrens, Mathematische Unterhaltungen und Spiele, 1910; OEIS A002564. For 8x8, Knuth shows
-# in The Art of Computer Programming 7.2.2.1 how Algorithm M finds the 4860.
-@pytest.mark.parametrize(
-    ("n", "queens", "count"), [(4, 2, 12), (5, 3, 186), (6, 3, 4), (7, 4, 86), (8, 5, 4860)]
-)
-def test_queens_that_attack_every_square(n, queens, count):
-    for engine in ("dlx", "bits"):
-        assert bs.count(dominating_queens(n, queens), engine=engine).count == count
-
-
-# OEIS A002829
-@pytest.mark.parametrize(("n", "count"), [(4, 1), (6, 70), (8, 19355), (10, 11180820)])
-def test_labelled_cubic_graphs(n, count):
-    if n < 10:
-        assert bs.count(graphs(n, 3, 3)).count == count
-    assert bs.count(graphs(n, 3, 3), engine="memo", jobs=1).count == count
-
-
-@pytest.mark.parametrize(("n", "count"), [(2, 1), (3, 4), (4, 41), (5, 768), (6, 27449)])
-def test_labelled_graphs_without_isolated_points(n, count):  # OEIS A006129
-    assert bs.count(graphs(n, 1, n)).count == count
-    assert bs.count(f"edgecovers:{n}").count == count
-
-
-@pytest.mark.parametrize("n", [3, 4, 5])
-def test_matchings_of_any_size(n):
-    numbers = [1, 1, 2, 4, 10, 26]  # involutions, OEIS A000085
-    assert bs.count(graphs(n, 0, 1)).count == numbers[n]
-
-
-@pytest.mark.parametrize(("n", "count"), [(2, 1), (3, 6), (4, 90), (5, 2040)])  # OEIS A001499
-def test_matrices_with_two_ones_in_every_line(n, count):
+def matrices(n):
+    """Matrices with two ones in every row and column."""
     lines = [("row", k) for k in range(n)] + [("column", k) for k in range(n)]
     options = [[("row", r), ("column", c)] for r, c in product(range(n), repeat=2)]
-    problem = bs.ExactCover.from_options(options, lines, bounds=dict.fromkeys(lines, (2, 2)))
-    assert bs.count(problem).count == count
+    return bs.ExactCover.from_options(options, lines, bounds=dict.fromkeys(lines, (2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("of", "counts"),
+    [
+        # queens that attack every square: W. Ahrens, Mathematische Unterhaltungen und Spiele, 1910;
+        # OEIS A002564
+        (dominating_queens, {(4, 2): 12, (5, 3): 186, (6, 3): 4, (7, 4): 86}),
+        # labelled graphs: cubic ones, OEIS A002829; without isolated points, A006129; matchings of
+        # any size, which are involutions, A000085
+        (graphs, {(4, 3, 3): 1, (6, 3, 3): 70, (8, 3, 3): 19355}),
+        (lambda n: graphs(n, 1, n), {(2,): 1, (3,): 4, (4,): 41, (5,): 768, (6,): 27449}),
+        (lambda n: bs.family(f"edgecovers:{n}"), {(2,): 1, (5,): 768, (6,): 27449}),
+        (lambda n: graphs(n, 0, 1), {(3,): 4, (4,): 10, (5,): 26}),
+        (matrices, {(2,): 1, (3,): 6, (4,): 90, (5,): 2040}),  # OEIS A001499
+    ],
+)
+def test_known_counts(of, counts):
+    for size, count in counts.items():
+        for engine in ("dlx", "bits", "memo:8"):
+            assert bs.count(of(*size), engine=engine, jobs=1).count == count, size
+
+
+def test_known_counts_of_larger_trees():
+    """Knuth shows in The Art of Computer Programming 7.2.2.1 how Algorithm M finds the 4860."""
+    for engine in ("dlx", "bits"):
+        assert bs.count(dominating_queens(8, 5), engine=engine).count == 4860
+    assert bs.count(graphs(10, 3, 3), engine="memo", jobs=1).count == 11180820
 
 
 def test_bounds_of_one_and_one_are_none():
@@ -193,34 +127,24 @@ def test_bounds_of_one_and_one_are_none():
 @pytest.mark.parametrize(
     ("bounds", "message"),
     [
-        (
-            [[2, 1]],
-            "item 0 has the bounds 2 and 1; the lower bound is 0 or more and not",
-        ),
+        ([[2, 1]], "item 0 has the bounds 2 and 1; the lower bound is 0 or more and not"),
         ([[-1, 1]], "the lower bound is 0 or more"),
         ([[0, 0]], "the upper bound is 1 to 2,147,483,647"),
         ([[1, 1], [1, 1]], r"bounds of shape \(2, 2\)"),
         ([1, 1], "bounds must have 2 dimensions, not 1"),
         ([[1.0, 2.0]], "whole numbers"),
-    ],
-)
-def test_bounds_that_cannot_be(bounds, message):
-    with pytest.raises(bs.ProblemError, match=message):
-        bs.ExactCover([0, 1], [0], 1, bounds=bounds)
-
-
-@pytest.mark.parametrize(
-    ("bounds", "message"),
-    [
         ({"x": (1, 2)}, "'x', which is not a primary item"),
         ({"a": (1,)}, "a least and a most"),
         ({"a": 3}, "a least and a most"),
         ({"a": (3, 2)}, "'a' has the bounds 3 and 2"),
     ],
 )
-def test_bounds_by_name_that_cannot_be(bounds, message):
+def test_bounds_that_cannot_be(bounds, message):
+    by_number = partial(bs.ExactCover, [0, 1], [0], 1)
+    by_name = partial(bs.ExactCover.from_options, [["a", "x"]], secondary=["x"])
+    make = by_name if isinstance(bounds, dict) else by_number
     with pytest.raises(bs.ProblemError, match=message):
-        bs.ExactCover.from_options([["a", "x"]], secondary=["x"], bounds=bounds)
+        make(bounds=bounds)
 
 
 def test_other_engines_say_that_they_take_no_bounds():
@@ -230,23 +154,6 @@ def test_other_engines_say_that_they_take_no_bounds():
         if not engine.capabilities.bounds and not engine.capabilities.sudoku_only:
             with pytest.raises(bs.InputError, match=r"takes no bounds of items.*these .* do: dlx"):
                 check_support(engine, problem)
-
-
-@given(data=st.data(), problem=bounded_problems())
-def test_graphs_hold_the_covers_of_the_definition(data, problem):
-    entries = st.integers(0, max(0, problem.n_decisions - 1))
-    stack = data.draw(st.lists(entries, max_size=3)) if problem.n_options else []
-    if problem.clash_position(stack) >= 0:
-        stack = []
-    taken = tuple(o for o in set(stack) if o < problem.n_options)
-    refused = tuple(o - problem.n_options for o in set(stack) if o >= problem.n_options)
-    covers = bounded_covers(problem, taken, refused)
-    graph = bs.solution_graph(problem, stack)
-    assert graph.is_ordered
-    assert graph.count == len(covers)
-    assert {frozenset(cover.tolist()) for cover in graph} == covers
-    if covers:
-        assert {frozenset(c.tolist()) for c in bs.sample(problem, 5, stack=stack).covers} <= covers
 
 
 def test_graphs_of_large_counts_and_of_too_little_memory():

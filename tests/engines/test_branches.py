@@ -4,22 +4,18 @@ import numpy as np
 import pytest
 from conftest import bounded_problems, coloured_problems, problems
 from hypothesis import given, strategies as st
-from oracles import bounded_covers, covers
-from test_engines import COLLECTING, COLOURED, run_out, starts
+from oracles import bounded_covers
+from test_engines import BOUNDED, COLLECTING, COLOURED, TREES, run_out
 
 from batchsolve import ExactCover, ProblemError, Stacks
-from batchsolve.engines import UNLIMITED, Task, engine_names, get_engine
+from batchsolve.engines import UNLIMITED, Task, get_engine
 from batchsolve.problems.stacks import can_branch
 from batchsolve.search.scheduler import Piece, Result
 from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import SearchSettings
 
 WHOLE = Stacks.from_lists([[]])
-BOUNDED = [name for name in engine_names() if get_engine(name).capabilities.bounds]
 NATIVE = ["dlx", "bits", "cells", "memo"]
-
-few = st.integers(1, 12)
-finenesses = st.integers(1, 6) | st.just(UNLIMITED)
 
 
 def wide(*sizes):
@@ -36,10 +32,6 @@ def below(problem, everything, stack, branch):
     some = {o for o in range(first, last) if item - 1 in problem.option(o)} - set(stack)
     inside = [cover for cover in everything if cover.issuperset(stack)]
     return {cover for cover in inside if not item or cover & some}
-
-
-def paths(stacks):
-    return [stacks.first_path(k) for k in range(len(stacks))]
 
 
 def assert_every_engine_finds(problem, everything, left, engines):
@@ -59,53 +51,21 @@ def assert_every_engine_finds(problem, everything, left, engines):
                 assert {frozenset(map(int, cover)) for _, cover in found} == expected
 
 
-@pytest.mark.parametrize("engine", COLOURED)
-@given(problem=problems() | coloured_problems(), budget=few, fineness=finenesses)
-def test_what_one_engine_leaves_every_other_can_search(engine, problem, budget, fineness):
-    task = Task.of(WHOLE, budget=budget, fineness=fineness)
-    left = get_engine(engine).search(problem, task).frontier
-    assert_every_engine_finds(problem, covers(problem, ()), left, COLOURED)
-
-
-@pytest.mark.parametrize("engine", BOUNDED)
-@given(problem=bounded_problems(), budget=few, fineness=finenesses)
-def test_and_so_it_is_with_bounds(engine, problem, budget, fineness):
-    task = Task.of(WHOLE, budget=budget, fineness=fineness)
-    left = get_engine(engine).search(problem, task).frontier
-    assert_every_engine_finds(problem, bounded_covers(problem), left, BOUNDED)
-
-
-@pytest.mark.parametrize("engine", engine_names())
+@pytest.mark.parametrize("engine", [name for name in TREES if name in COLOURED])
 @given(
-    data=st.data(),
-    budgets=st.lists(few, min_size=1, max_size=4),
-    depths=st.lists(st.sampled_from([0, 1, 2, UNLIMITED]), min_size=1, max_size=3),
-    fineness=finenesses,
+    problem=problems() | coloured_problems() | bounded_problems(),
+    budget=st.integers(1, 12),
+    fineness=st.integers(1, 6) | st.just(UNLIMITED),
 )
-def test_cuts_of_cuts_give_the_same_covers_in_order(engine, data, budgets, depths, fineness):
-    problem, start = data.draw(starts(engine))
-    kernel = get_engine(engine)
-    keep = UNLIMITED if engine in COLLECTING else 0
-    straight = kernel.search(problem, Task.of(start, keep=keep))
-    left, found, count, nodes, rounds = [start], [], 0, 0, 0
-    while left:  # stack by stack, each with what it leaves before the next
-        stacks = left.pop()
-        how = {
-            "budget": budgets[rounds % len(budgets)],
-            "depth": [*depths, UNLIMITED][rounds % (len(depths) + 1)],
-        }
-        some = kernel.search(problem, Task.of(stacks, keep=keep, fineness=fineness, **how))
-        rounds += 1
-        count, nodes = count + int(some.counts.sum()), nodes + int(some.nodes.sum())
-        found += map(tuple, some.solutions)
-        assert paths(some.frontier) == sorted(paths(some.frontier))
-        assert some.weights.sum() <= len(stacks) + 1e-9
-        left += [some.frontier[k : k + 1] for k in reversed(range(len(some.frontier)))]
-    assert count == straight.counts.sum()
-    if kernel.capabilities.reproducible_nodes:
-        assert nodes == straight.nodes.sum()
-    if how["depth"] == UNLIMITED and depths == [UNLIMITED]:
-        assert found == [*map(tuple, straight.solutions)]
+def test_what_one_engine_leaves_every_other_can_search(engine, problem, budget, fineness):
+    """Engines that walk one tree are compared with each other in test_engines.py."""
+    engines = [name for name in TREES if name in COLOURED]
+    if problem.bounds is not None:
+        engines = [name for name in engines if name in BOUNDED]
+        engine = engine if engine in BOUNDED else engines[0]
+    task = Task.of(WHOLE, budget=budget, fineness=fineness)
+    left = get_engine(engine).search(problem, task).frontier
+    assert_every_engine_finds(problem, bounded_covers(problem), left, engines)
 
 
 @pytest.mark.parametrize("engine", ["dlx", "bits", "algorithm-x", "dancing-links", "memo"])

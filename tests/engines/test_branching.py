@@ -1,13 +1,13 @@
 """Branching rules: the tree of each is that of a plain search, and its covers are the same."""
 
 from fnmatch import fnmatchcase
-from itertools import cycle
 
 import pytest
 from conftest import bounded_problems, problems
 from hypothesis import given, strategies as st
 from invoking import invoke
 from oracles import bounded_covers, covers
+from test_engines import assert_same, run_out
 
 import batchsolve as bs
 from batchsolve.engines import UNLIMITED, Task, get_engine
@@ -16,10 +16,6 @@ WHOLE = bs.Stacks.from_lists([[]])
 PATTERNS = {"sharp": "[#]*", "sharp:2*": "2*", "sharp:[13]": "[13]"}
 rules = st.sampled_from(["first", "sharp", "sharp:2*", "sharp:[13]"])
 some = st.integers(1, 12) | st.just(UNLIMITED)
-
-
-def lists(stacks):
-    return [each.tolist() for each in stacks]
 
 
 def named(problem, sharp):
@@ -71,42 +67,22 @@ def nodes_by_definition(problem, rule, chosen=()):
 def test_every_rule_finds_the_covers_and_visits_its_own_nodes(
     problem, sharp, rule, budgets, depths
 ):
-    problem, engine = named(problem, sharp), get_engine(f"dlx:{rule}")
-    straight = engine.search(problem, Task.of(WHOLE, keep=UNLIMITED))
-    assert set(map(frozenset, lists(straight.solutions))) == covers(problem)
-    assert straight.nodes.sum() == nodes_by_definition(problem, rule)
-    stacks, found, nodes = WHOLE, [], 0
-    for budget, depth in zip(cycle(budgets), cycle([*depths, UNLIMITED])):
-        outcome = engine.search(
-            problem, Task.of(stacks, budget=budget, depth=depth, keep=UNLIMITED)
-        )
-        found += lists(outcome.solutions)
-        nodes += int(outcome.nodes.sum())
-        stacks = outcome.frontier
-        if not len(stacks):
-            break
-    assert sorted(found) == sorted(lists(straight.solutions))
-    assert nodes == straight.nodes.sum()
+    problem, engine = named(problem, sharp), f"dlx:{rule}"
+    _, nodes, straight = run_out(engine, problem, WHOLE)
+    assert {frozenset(cover) for _, cover in straight} == covers(problem)
+    assert nodes == {0: nodes_by_definition(problem, rule)}
+    _, in_pieces, found = run_out(engine, problem, WHOLE, budgets, [*depths, UNLIMITED])
+    assert (in_pieces, sorted(found)) == (nodes, sorted(straight))
 
 
 @given(
-    problem=problems(),
-    sharp=st.sets(st.integers(0, 6)),
-    rule=rules,
-    limit=some,
-    budget=some,
+    problem=problems(), sharp=st.sets(st.integers(0, 6)), rule=rules, limit=some, budget=some,
     depth=some,
-)
-def test_the_stand_in_knows_the_rule(problem, sharp, rule, limit, budget, depth):
+)  # fmt: skip
+def test_algorithm_x_knows_the_rule(problem, sharp, rule, limit, budget, depth):
     task = Task.of(WHOLE, limit, budget=budget, depth=depth, keep=UNLIMITED)
-    mine, right = (
-        get_engine(f"{name}:{rule}").search(named(problem, sharp), task)
-        for name in ("algorithm-x", "dlx")
-    )
-    assert mine.nodes.tolist() == right.nodes.tolist()
-    assert lists(mine.solutions) == lists(right.solutions)
-    assert lists(mine.frontier) == lists(right.frontier)
-    assert mine.weights.tolist() == right.weights.tolist()
+    engines = (get_engine(f"{name}:{rule}") for name in ("algorithm-x", "dlx"))
+    assert_same(*(engine.search(named(problem, sharp), task) for engine in engines))
 
 
 plain = bounded_problems().filter(lambda problem: problem.colors is None)  # one kernel is enough
@@ -114,15 +90,9 @@ plain = bounded_problems().filter(lambda problem: problem.colors is None)  # one
 
 @given(problem=plain, sharp=st.sets(st.integers(0, 6)), rule=rules, budget=some)
 def test_rules_and_bounds(problem, sharp, rule, budget):
-    problem, engine = named(problem, sharp), get_engine(f"dlx:{rule}")
-    stacks, found = WHOLE, []
-    while len(stacks):
-        outcome = engine.search(problem, Task.of(stacks, budget=budget, keep=UNLIMITED))
-        found += map(frozenset, lists(outcome.solutions))
-        stacks = outcome.frontier
-        assert outcome.weights.sum() <= len(stacks) + 1e-9
-    assert len(found) == len(set(found))
-    assert set(found) == bounded_covers(problem)
+    counts, _, found = run_out(f"dlx:{rule}", named(problem, sharp), WHOLE, [budget])
+    assert {frozenset(cover) for _, cover in found} == bounded_covers(problem)
+    assert counts == {0: len(bounded_covers(problem))}
 
 
 def test_settings_name_the_engine():

@@ -2,53 +2,37 @@
 
 import re
 from dataclasses import replace
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from test_pictures import cells, shapes as shapes_of, steps
 
 import batchsolve as bs
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.pictures.outlines import outline
-from batchsolve.pictures.svg import as_svg, drawn
+from batchsolve.pictures.svg import drawn
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.overlaps import overlapping
 from batchsolve.problems.rules import NAMED, Cage, Rules, boxes, named, plain
 from batchsolve.problems.variant import Variant, grid_problem
 
 JIGSAW = "AAAB CABB CCDB CDDD"
-cells = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1)
 
 
 def shapes(rules, how, cover=()):
-    root = ElementTree.fromstring(as_svg(drawn(Variant(rules), cover), "it"))
-    return [each for each in root.iter() if how in each.get("class", "").split()]
-
-
-def crossings(path, x, y):
-    """Count the upright lines of a path to the right of a point."""
-    n = 0
-    for at_x, at_y, rest in re.findall(r"M(\d+) (\d+)([^M]*)z", path):
-        at_x, at_y = start = int(at_x), int(at_y)
-        moves = [(kind, int(by)) for kind, by in re.findall(r"([hv])(-?\d+)", rest)]
-        for kind, by in moves:
-            if kind == "h":
-                at_x += by
-            else:
-                n += at_x > x and min(at_y, at_y + by) <= y < max(at_y, at_y + by)
-                at_y += by
-        n += at_x == start[0] > x and min(at_y, start[1]) <= y < max(at_y, start[1])
-    return n
+    return shapes_of(Variant(rules), cover, how=how)
 
 
 @given(cells)
 def test_an_inset_outline_is_as_far_from_all_other_cells(some):
-    path = outline(some, 10, inset=3)
-    for x in range(0, 60):
-        for y in range(0, 60):
+    lines = steps(outline(some, 10, inset=3), unit=1)
+    upright = [(x, min(y, y_after)) for (x, y), (x_after, y_after) in lines if x == x_after]
+    for y in range(60):
+        walls = [x for x, top in upright if top == y]
+        for x in range(60):
             near = {((y + b) // 10, (x + a) // 10) for a in (-3, 0, 3) for b in (-3, 0, 3)}
-            assert crossings(path, x, y) % 2 == (near <= some)
+            assert sum(wall > x for wall in walls) % 2 == (near <= some)
 
 
 @pytest.mark.parametrize("name", NAMED)

@@ -36,12 +36,12 @@ def shapes(problem, cover=(), clues=(), how=""):
     return elements(as_svg(drawn(problem, cover, clues), "it"), how)
 
 
-def steps(path):
-    """Return the lines of a path between whole cells, as pairs of points."""
+def steps(path, unit=10):
+    """Return the lines of a path, cut into pieces of one unit, as pairs of points."""
     found = []
     for x, y, rest in re.findall(r"M(\d+) (\d+)([^M]*)", path):
-        start = x, y = int(x) // 10, int(y) // 10
-        moves = [(kind, int(by) // 10) for kind, by in re.findall(r"([hv])(-?\d+)", rest)]
+        start = x, y = int(x) // unit, int(y) // unit
+        moves = [(kind, int(by) // unit) for kind, by in re.findall(r"([hv])(-?\d+)", rest)]
         for kind, by in moves:
             for _ in range(abs(by)):
                 to = (x + by // abs(by), y) if kind == "h" else (x, y + by // abs(by))

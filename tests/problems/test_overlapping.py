@@ -17,6 +17,7 @@ from batchsolve.runs.export import export_run, found_covers
 from batchsolve.runs.reading import picture
 
 TWO = "....##\n....##\n......\n......\n##....\n##...."
+LINE = TWO.replace("\n", "")
 
 
 def drawn(corners, n=9):
@@ -115,8 +116,7 @@ def test_wrong_drawings(drawing, how, message):
 
 def test_a_table_of_drawings(tmp_path):
     """Rows are drawings in one line or in lines; solutions have the form of the puzzles."""
-    line = TWO.replace("\n", "")
-    rows = ["1234" + line[4:], "12" + TWO[2:], line[1:], "." * 36, "11" + line[2:]]
+    rows = ["1234" + LINE[4:], "12" + TWO[2:], LINE[1:], "." * 36, "11" + LINE[2:]]
     table = pa.table({"puzzle": rows})
     solved = bs.solve_table(table, box=(2, 2), limit=1000, jobs=1)
     assert solved["status"].to_pylist() == ["multiple", "multiple", "invalid", "invalid", "invalid"]
@@ -137,7 +137,6 @@ def test_a_table_of_drawings(tmp_path):
     assert len(texts.text()[0]) == 441
 
 
-LINE = TWO.replace("\n", "")
 CELLS = {place: cell for cell, place in enumerate(drawn_places(TWO))}
 FIRST, SECOND = ([CELLS[r + k, c + k] for r in range(4) for c in range(4)] for k in (0, 2))
 
@@ -291,12 +290,11 @@ def test_a_puzzle_in_a_file_is_solved_shown_listed_and_drawn(tmp_path):
 
 
 def test_a_row_and_duplicates_of_drawings(tmp_path):
-    line = TWO.replace("\n", "")
-    (tmp_path / "in.csv").write_text(f"puzzle\n{line}\n12{line[2:]}\n{line}\n")
+    (tmp_path / "in.csv").write_text(f"puzzle\n{LINE}\n12{LINE[2:]}\n{LINE}\n")
     reading = bs.read_problem(f"{tmp_path}/in.csv#2", box=(2, 2))
     assert (reading.stack.tolist(), bs.count(reading).count) == ([0, 5], 288)
     bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv", box=(2, 2))
-    assert (tmp_path / "out.csv").read_text().split() == ["puzzle", line, f"12{line[2:]}"]
+    assert (tmp_path / "out.csv").read_text().split() == ["puzzle", LINE, f"12{LINE[2:]}"]
     bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy", box=(2, 2))
     assert np.load(tmp_path / "out.npy").shape == (3, 28)
 

@@ -574,8 +574,8 @@ def test_a_wide_search_leaves_few_stacks_and_goes_on_from_its_journal(tmp_path):
     problem = bs.ExactCover.from_options([["a"]] * n + [["b"]] * n, ["a", "b"])
     nodes = left = 0
     while True:
-        with runs.Run(tmp_path / "run", problem, resume=True) as run:
-            found = run.search(jobs=1, engine="dlx", budget=700_000, node_limit=nodes + 2_000_000)
+        with runs.Run(tmp_path / "run", problem, engine="dlx", resume=True) as run:
+            found = run.search(jobs=1, budget=700_000, node_limit=nodes + 2_000_000)
         nodes = found.nodes
         if found.complete:
             break

@@ -1,10 +1,11 @@
 """Doubtful measurements are reported as such."""
 
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
-from batchsolve.scaling import speedup as module
+from batchsolve.scaling import plots, speedup as module
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import Plan, read_workloads, run_plan
 from batchsolve.scaling.plots import speedup_figure
@@ -12,42 +13,39 @@ from batchsolve.scaling.report import write_report
 from batchsolve.scaling.speedup import Series, doubts, fits, is_too_short, outliers
 
 
+@pytest.fixture(autouse=True)
+def _no_pictures(monkeypatch):
+    monkeypatch.setattr(plots, "available", lambda: False)
+
+
 @pytest.fixture(scope="module")
 def made():
+    """A run, and its log."""
     return next(run_plan([read_workloads("queens:6")[0]], Plan(jobs=(1,), repeat=1)))
 
 
-def series_of(made, walls, cpu_share=1.0):
+def series_of(run, walls, cpu_share=1.0, **more):
     """Return a series of runs with these times, by number of workers."""
-    run, _ = made
-    number = iter(range(100))
-    return Series(
-        [
-            replace(
-                run,
-                run=next(number),
-                jobs=jobs,
-                wall=wall,
-                busy=jobs * wall,
-                cpu=jobs * wall * cpu_share,
-            )
-            for jobs, times in walls.items()
-            for wall in times
-        ]
-    )
+    number = count()
+    runs = [
+        replace(run, jobs=p, run=next(number), wall=w, busy=p * w, cpu=p * w * cpu_share, **more)
+        for p, times in walls.items()
+        for w in times
+    ]
+    return Series(runs)
 
 
 GOOD = {1: [4.0, 4.1, 4.0], 2: [2.0, 2.05, 2.0], 4: [1.1, 1.1, 1.1], 8: [0.7, 0.69, 0.71]}
 
 
 def test_good_measurements_are_not_doubted(made):
-    series = series_of(made, GOOD)
+    series = series_of(made[0], GOOD)
     assert list(doubts(series)) == []
     assert [fit.law for fit in fits(series)] == ["Amdahl", "Universal Scalability"]
 
 
 def test_short_runs_are_no_speed_up(made, tmp_path):
-    series = series_of(made, {1: [0.03], 2: [0.05], 4: [0.04], 8: [0.05]})
+    series = series_of(made[0], {1: [0.03], 2: [0.05], 4: [0.04], 8: [0.05]})
     assert is_too_short(series)
     [(_, doubt)] = doubts(series)
     assert "its runs end within 0.03 s, so a speed-up would mean nothing" in doubt
@@ -64,7 +62,7 @@ def test_short_runs_are_no_speed_up(made, tmp_path):
 def test_runs_of_an_engine_without_nodes_of_its_own_show_no_speed_up_once_one_is_stopped(
     made, tmp_path
 ):
-    whole = [replace(run, engine="memo") for run in series_of(made, GOOD).runs]
+    whole = [replace(run, engine="memo") for run in series_of(made[0], GOOD).runs]
     assert list(doubts(Series(whole))) == []
     assert Series(whole).speedups()[2] == pytest.approx(2)
     series = Series([*whole[:-1], replace(whole[-1], complete=False)])
@@ -81,7 +79,7 @@ def test_runs_of_an_engine_without_nodes_of_its_own_show_no_speed_up_once_one_is
 
 
 def test_outliers_are_named(made):
-    series = series_of(made, GOOD | {2: [2.0, 2.01, 2.02, 2.0, 5.0]})
+    series = series_of(made[0], GOOD | {2: [2.0, 2.01, 2.02, 2.0, 5.0]})
     [(_, doubt)] = doubts(series)
     assert doubt.startswith("with 2 workers, 1 of 5 runs took much longer or shorter")
     assert "2.01 s: 5 s; measure again" in doubt
@@ -102,15 +100,15 @@ def test_times_that_are_near_or_few_are_no_outliers(walls, places):
 
 
 def test_processors_that_are_shared_are_noticed(made):
-    found = list(doubts(series_of(made, GOOD, cpu_share=0.6)))
+    found = list(doubts(series_of(made[0], GOOD, cpu_share=0.6)))
     assert len(found) == len(GOOD)
     assert found[0][1].startswith("with 1 worker, tasks had processors for 60% of the time")
-    elsewhere = series_of(made, GOOD, cpu_share=module.KNOWN_CPU / 2)
+    elsewhere = series_of(made[0], GOOD, cpu_share=module.KNOWN_CPU / 2)
     assert list(doubts(elsewhere)) == []
 
 
 def test_too_few_workers_make_no_curve_and_the_report_says_how_many_do(made, tmp_path):
-    series = series_of(made, {jobs: GOOD[jobs] for jobs in (1, 2)})
+    series = series_of(made[0], {jobs: GOOD[jobs] for jobs in (1, 2)})
     assert fits(series) == []
     experiment = Experiment(series.runs, [made[1]] * len(series.runs), {})
     page = write_report(tmp_path, experiment, []).read_text()

@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow.csv as pacsv
 import pytest
 from invoking import invoke
+from test_doubts import series_of
 
+from batchsolve.formats.whole_files import whole_file
 from batchsolve.pictures import charts
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, read_experiment
@@ -91,18 +93,9 @@ def test_the_report_is_one_balanced_page_that_needs_nothing_else(home):
 def test_the_report_says_what_was_measured(home):
     page = Page((home / "report.html").read_text())
     for words in (
-        "Scaling of queens:8",
-        "Speed-up",
-        "Fitted curves",
-        "Amdahl",
-        "Assumptions",
-        "1,178",
-        "92",
-        "16 workers",
-        "1,000 workers",
+        *("Scaling of queens:8", "Speed-up", "Fitted curves", "Amdahl", "Assumptions"),
+        *("1,178", "92", "16 workers", "1,000 workers", "automatic settings", "Best depth"),
         "The simulated time differs from the measured one by",
-        "automatic settings",
-        "Best depth",
     ):
         assert words in page.text, words
     experiment = read_experiment(str(home))
@@ -127,17 +120,6 @@ def texts_of(axes):
     return [text.get_text() for text in axes.texts]
 
 
-def drawn_series(made, walls, **more):
-    """Return a series of runs with these times, by number of workers."""
-    return Series(
-        [
-            replace(made, run=k, repeat=k, jobs=jobs, wall=wall, busy=wall, cpu=wall, **more)
-            for jobs, times in walls.items()
-            for k, wall in enumerate(times)
-        ]
-    )
-
-
 @pytest.fixture(scope="module")
 def several(home):
     """Return four series: two good ones that nearly agree, one doubtful, one too short."""
@@ -146,7 +128,7 @@ def several(home):
     odd = good | {4: [1.1, 1.1, 1.11, 5.0]}
     short = {jobs: [0.01 * wall for wall in times] for jobs, times in good.items()}
     named = {"one": good, "two": good, "odd": odd, "a-name-that-has-no-end-" * 2: short}
-    return [drawn_series(made, walls, problem=name) for name, walls in named.items()]
+    return [series_of(made, walls, problem=name) for name, walls in named.items()]
 
 
 def least_seconds(monkeypatch):
@@ -169,7 +151,7 @@ def test_speedup_shows_points_ideal_and_fits(home):
 
 @with_matplotlib
 @pytest.mark.parametrize("draw", [plots.speedup_figure, plots.efficiency_figure])
-def test_points_have_ranges_and_all_lie_within_the_axes(several, draw, monkeypatch):
+def test_points_have_ranges_within_the_axes_and_the_legend_lies_below(several, draw, monkeypatch):
     least_seconds(monkeypatch)
     figure = draw(several)
     figure.draw_without_rendering()
@@ -189,6 +171,12 @@ def test_points_have_ranges_and_all_lie_within_the_axes(several, draw, monkeypat
         highest = [segment[:, 1].max() for segment in ranges.get_segments()]
         expected = np.array([intervals[jobs][1] for jobs in one.workers])
         assert highest == pytest.approx(list(expected / shares))
+    [legend] = figure.legends
+    below, whole = legend.get_window_extent(), figure.bbox
+    assert below.y1 <= inside.y0
+    for box in [inside, below, figure.get_tightbbox().transformed(figure.dpi_scale_trans)]:
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1 + 1
+        assert whole.y0 <= box.y0 < box.y1 <= whole.y1 + 1
 
 
 def test_intervals_are_of_both_medians_and_one_run_has_none(home, several):
@@ -206,12 +194,10 @@ def test_settings_that_cannot_be_told_apart_are_named(several, monkeypatch):
     slow = Series([replace(run, engine="cells", wall=run.wall * 1.5) for run in first.runs])
     names = first.name, rival.name
     assert list(not_told_apart([rival, first, slow])) == [
-        "1 worker: {}, and {}".format(*names),
-        "2 workers: {}, and {}".format(*names),
-        "4 workers: {}, and {}".format(*names),
-        "8 workers: {}, and {}".format(*names),
+        f"{workers}: {names[0]}, and {names[1]}"
+        for workers in ("1 worker", "2 workers", "4 workers", "8 workers")
     ]
-    even = drawn_series(first.runs[0], {1: [2.0, 2.2, 2.1], 2: [2.0, 2.1, 2.2], 4: [1.0, 1.1, 1.0]})
+    even = series_of(first.runs[0], {1: [2.0, 2.2, 2.1], 2: [2.0, 2.1, 2.2], 4: [1.0, 1.1, 1.0]})
     assert list(not_told_apart([even])) == [f"{even.name}: 1 worker and 2 workers"]
     page = render(Path(), Experiment(even.runs, [], {}), [], [])
     assert f"Cannot be told apart: {even.name}: 1 worker and 2 workers." in page
@@ -246,23 +232,6 @@ def test_tables_of_speed_up_and_of_forecasts(home, several, monkeypatch):
 
 
 @with_matplotlib
-@pytest.mark.parametrize("draw", [plots.speedup_figure, plots.efficiency_figure])
-def test_the_legend_lies_below_the_axes_and_within_the_picture(several, draw, monkeypatch):
-    least_seconds(monkeypatch)
-    figure = draw(several)
-    figure.draw_without_rendering()
-    (axes,) = figure.axes
-    [legend] = figure.legends
-    inside, below = axes.get_window_extent(), legend.get_window_extent()
-    assert below.y1 <= inside.y0
-    for box in [inside, below, figure.get_tightbbox().transformed(figure.dpi_scale_trans)]:
-        assert figure.bbox.x0 <= box.x0
-        assert box.x1 <= figure.bbox.x1 + 1
-        assert figure.bbox.y0 <= box.y0
-        assert box.y1 <= figure.bbox.y1 + 1
-
-
-@with_matplotlib
 def test_what_is_doubtful_is_pale_or_not_drawn_and_the_picture_says_why(several, monkeypatch):
     least_seconds(monkeypatch)
     figure = plots.speedup_figure(several)
@@ -288,6 +257,18 @@ def test_the_same_data_make_the_same_file(home, tmp_path):
     for name in PICTURES[:-1]:
         for file in (f"{name}.svg", f"{name}.pdf"):
             assert (tmp_path / file).read_bytes() == (home / file).read_bytes()
+
+
+@with_matplotlib
+@pytest.mark.parametrize("name", ["report.html", "speedup.png", "speedup.csv"])
+def test_files_of_a_report_have_one_writer_and_appear_whole(home, tmp_path, name):
+    copy = shutil.copytree(home, tmp_path / "copy")
+    before = (copy / name).read_bytes()
+    with whole_file(copy / name) as file:
+        result = invoke("report", copy)
+        assert (result.exit_code, (copy / name).read_bytes()) == (2, before)
+        assert f"{name}: is being written by another run" in result.stderr
+        file.write(before)
 
 
 @with_matplotlib
@@ -337,16 +318,12 @@ def test_without_matplotlib_the_report_says_how_to_get_it(tmp_path, monkeypatch)
     page = Page((out / "report.html").read_text())
     assert "pip install 'batchsolve[plot]'" in page.text
     assert "img" not in [tag for tag, _ in page.tags]
-    assert sorted(path.name for path in out.iterdir()) == [
-        "machine.json",
-        "report.html",
-        "runs.csv",
-        "speedup.csv",
-        "subproblems.parquet",
-    ]
+    files = "machine.json report.html runs.csv speedup.csv subproblems.parquet"
+    assert {path.name for path in out.iterdir()} == set(files.split())
 
 
-def test_names_of_problems_are_escaped(tmp_path):
+def test_names_of_problems_are_escaped(tmp_path, monkeypatch):
+    monkeypatch.setattr(plots, "available", lambda: False)
     path = tmp_path / "a<b&c.txt"
     path.write_text("1.....2..3.....4\n")
     out = tmp_path / "out"

@@ -48,10 +48,12 @@ def experiment():
     return Experiment([run for run, _ in made], [log for _, log in made], about(["scale"], {}))
 
 
-@pytest.fixture
-def _no_pictures(monkeypatch):
-    """Draw no pictures, which take seconds."""
-    monkeypatch.setattr(plots, "available", lambda: False)
+@pytest.fixture(scope="module", autouse=True)
+def _no_pictures():
+    """Draw no pictures, which take seconds; those of test_report.py are enough."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plots, "available", lambda: False)
+        yield
 
 
 def test_every_combination_runs_in_turn(experiment):
@@ -100,16 +102,8 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
     ]
     assert again.about == experiment.about
     tasks = pq.read_table(tmp_path / "subproblems.parquet")
-    assert tasks.column_names == [
-        "run",
-        "task",
-        "begin",
-        "seconds",
-        "worker",
-        "nodes",
-        "stacks",
-        "split",
-    ]
+    names = "run task begin seconds worker nodes stacks split"
+    assert tasks.column_names == names.split()
     facts = json.loads((tmp_path / "machine.json").read_text())
     assert facts["command"] == "batchsolve scale"
     assert facts["packages"]["batchsolve"] == bs.__version__
@@ -237,13 +231,6 @@ def test_the_rows_of_each_value_of_a_column_are_a_workload(tmp_path):
         read_workloads(str(path), 2, "level")
     with pytest.raises(bs.InputError, match="only the rows of a corpus"):
         read_workloads("queens:6", 2, "level")
-
-
-def test_processes_count_as_threads_do():
-    grid = Plan(jobs=(2,), backends=("threading", "loky"), repeat=1)
-    runs = [run for run, _ in run_plan([read_workloads("queens:8")[0]], grid)]
-    assert [run.backend for run in runs] == ["threading", "loky"]
-    assert {(run.count, run.nodes) for run in runs} == {(92, 1178)}
 
 
 def test_runs_that_are_stopped_are_compared_by_nodes():
@@ -404,7 +391,6 @@ def test_scale_and_report_hear_an_interrupt_that_was_noted_in_their_report(tmp_p
     assert invoke("report", home).exit_code == 130
 
 
-@pytest.mark.usefixtures("_no_pictures")
 def test_a_forecast_that_cannot_be_made_is_named_and_costs_nothing_else(tmp_path):
     home = tmp_path / "out"
     command = ["scale", "queens:9", "queens:3", "--engine", "dlx,memo", "--jobs", "1", "-q"]
@@ -428,23 +414,21 @@ def test_a_report_says_that_weak_scaling_has_no_forecast(tmp_path):
     assert "no forecast: it needs runs of one problem" in result.stderr
 
 
-@pytest.mark.parametrize("moment", ["KeyboardInterrupt", "WorkersError"])
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (bs.WorkersError, 2)])
 def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
-    tmp_path, monkeypatch, moment
+    tmp_path, monkeypatch, error, code
 ):
     def measure_some(*arguments, **settings):
         for k, made in enumerate(run_plan(*arguments, **settings)):
             if k == 3:
-                raise {"KeyboardInterrupt": KeyboardInterrupt, "WorkersError": bs.WorkersError}[
-                    moment
-                ]
+                raise error
             yield made
 
     monkeypatch.setattr("batchsolve.scaling.measure.run_plan", measure_some)
     home = tmp_path / "out"
     command = ["scale", "queens:6", "--jobs", "1,2", "--repeat", "5", "-o", str(home)]
     result = invoke(*command)
-    assert result.exit_code == (130 if moment == "KeyboardInterrupt" else 2)
+    assert result.exit_code == code
     assert "3 runs made so far; go on with --resume" in result.stderr
     before = read_experiment(str(home))
     assert len(before.runs) == 3
@@ -464,7 +448,6 @@ def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
     assert [log["nodes"].sum() for log in after.logs] == [run.nodes for run in after.runs]
 
 
-@pytest.mark.usefixtures("_no_pictures")
 def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
     home = tmp_path / "out"
     command = ["scale", "queens:9", "--jobs", "1", "--repeat", "1", "-o", str(home)]
@@ -480,10 +463,9 @@ def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
     assert "holds no experiment" in result.stderr
 
 
-def remade(home, name, change):
+def remade(path, change):
     """Change the lines of a table of an experiment."""
-    lines = (home / name).read_text().splitlines(keepends=True)
-    (home / name).write_text("".join(change(lines)))
+    path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
 
 
 @pytest.fixture(scope="module")
@@ -497,24 +479,15 @@ def measured(tmp_path_factory):
 
 DAMAGE = {
     "no tasks": ("subproblems.parquet", lambda path: path.unlink()),
-    "half of the tasks": (
-        "subproblems.parquet",
-        lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
-    ),
+    "half of the tasks": ("subproblems.parquet", lambda path: os.truncate(path, 1000)),
     "no table": ("subproblems.parquet", lambda path: path.write_bytes(b"garbage")),
     "other columns": ("subproblems.parquet", lambda path: pq.write_table(pa.table({}), path)),
     "empty": ("runs.csv", lambda path: path.write_text("")),
     "another header": ("runs.csv", lambda path: path.write_text("x")),
     "no text": ("runs.csv", lambda path: path.write_bytes(b"\xff\xfe\x00")),
-    "no runs": ("runs.csv", lambda path: remade(path.parent, path.name, lambda lines: lines[:1])),
-    "half a line": (
-        "runs.csv",
-        lambda path: remade(path.parent, path.name, lambda lines: [*lines[:2], lines[2][:40]]),
-    ),
-    "is not a number": (
-        "runs.csv",
-        lambda path: path.write_text(path.read_text().replace("\n1,", "\none,")),
-    ),
+    "no runs": ("runs.csv", lambda path: remade(path, lambda lines: lines[:1])),
+    "half a line": ("runs.csv", lambda path: remade(path, lambda all: [*all[:2], all[2][:40]])),
+    "no number": ("runs.csv", lambda path: remade(path, lambda all: [*all[:2], "x" + all[2][1:]])),
     "no JSON": ("machine.json", lambda path: path.write_text("{")),
     "a list": ("machine.json", lambda path: path.write_text("[]")),
     "no plan": ("machine.json", lambda path: path.write_text('{"plan": 1}')),
@@ -541,7 +514,7 @@ def test_runs_that_are_not_the_first_are_not_gone_on_with(measured, tmp_path):
     command, intact = measured
     home = tmp_path / "out"
     shutil.copytree(intact, home)
-    remade(home, "runs.csv", lambda lines: [*lines[:2], *lines[3:]])
+    remade(home / "runs.csv", lambda lines: [*lines[:2], *lines[3:]])
     result = invoke(*command[:-1], home, "--resume")
     assert result.exit_code == 2
     assert f"{home / 'runs.csv'}: run 1 is missing" in result.stderr

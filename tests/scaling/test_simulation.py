@@ -1,4 +1,3 @@
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -27,16 +26,11 @@ def makespan(tasks, workers):
     return max(free)
 
 
-@given(n=st.integers(1, 200), workers=st.integers(1, 40))
-def test_equal_tasks_take_as_many_turns_as_there_must_be(n, workers):
-    found = simulate([3.0] * n, workers, UNIT)
-    assert found.wall == pytest.approx(3.0 * math.ceil(n / workers))
-    assert (found.tasks, found.work) == (n, 3.0 * n)
-
-
 @given(tasks=st.lists(st.floats(0.1, 100), min_size=1, max_size=60), workers=st.integers(1, 12))
 def test_tasks_that_cannot_be_cut_are_scheduled_in_order(tasks, workers):
-    assert simulate(tasks, workers, UNIT).wall == pytest.approx(makespan(tasks, workers))
+    found = simulate(tasks, workers, UNIT)
+    assert found.wall == pytest.approx(makespan(tasks, workers))
+    assert (found.tasks, found.work) == (len(tasks), pytest.approx(sum(tasks)))
 
 
 def test_one_worker_takes_the_sum_and_one_long_task_bounds_all():
@@ -60,7 +54,7 @@ def test_a_rate_turns_nodes_into_seconds():
 
 
 @given(
-    nodes=st.floats(100, 1e7),
+    nodes=st.floats(100, 1e6),
     workers=st.integers(1, 300),
     depth=st.none() | st.integers(0, 5),
     budget=st.none() | st.integers(1_000, 10**6),

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from failing import Failing
 from fuzzing.grids import solutions
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import batchsolve as bs
 from batchsolve.engines import Task, get_engine, lanes
@@ -105,22 +105,13 @@ def grids():
     return np.array([parse(text) for text in texts])
 
 
-@pytest.mark.parametrize("node_limit", [None, 40, 1000])
-@pytest.mark.parametrize("limit", [1, 3])
+@pytest.mark.parametrize(("limit", "node_limit"), [(1, None), (3, None), (1, 40), (3, 1000)])
 def test_answers_do_not_depend_on_how_the_search_is_cut_up(grids, limit, node_limit):
     expected = answers(grids, jobs=1, batch=100, limit=limit, node_limit=node_limit)
     assert len(expected) == len(grids)
     for batch, budget, depth in ((1, 90, 0), (2, 150, 3), (100, 400, 8), (4, 10**6, 81)):
-        cut = answers(
-            grids,
-            jobs=2,
-            batch=batch,
-            budget=budget,
-            split_depth=depth,
-            limit=limit,
-            node_limit=node_limit,
-        )
-        assert cut == expected
+        cut = {"batch": batch, "budget": budget, "split_depth": depth}
+        assert answers(grids, limit=limit, node_limit=node_limit, **cut) == expected
 
 
 def rows_of_clues(most):
@@ -138,23 +129,26 @@ def grids_of(rows):
     return grids
 
 
-@settings(max_examples=25)
 @given(
     rows=rows_of_clues(most=7),
-    limit=st.integers(1, 3),
+    limit=st.integers(1, 4),
     budget=st.integers(1, 30),
     depth=st.integers(0, 4),
+    after=st.none() | st.integers(1, 20),
 )
-def test_answers_are_those_of_the_oracle(rows, limit, budget, depth):
+def test_answers_are_those_of_the_oracle(rows, limit, budget, depth, after):
+    """By one engine, or by two of which the other takes over."""
+    how = {"engine": get_engine("dlx"), "fallback": (get_engine("sat"), after)} if after else {}
     grids = grids_of(rows)
-    found = answers(grids, limit=limit, budget=budget, split_depth=depth)
-    straight = answers(grids, jobs=1, batch=100, limit=limit)
-    assert found == straight
+    found = answers(grids, limit=limit, budget=budget, split_depth=depth, **how)
+    if not how:
+        assert found == answers(grids, jobs=1, batch=100, limit=limit)
     clashing = [sum(g) and not _consistent(g.tolist()) for g in grids]
     for grid, clash, (status, count, solution) in zip(grids, clashing, found, strict=True):
         right = list(solutions(grid.tolist()))
         assert count == min(limit, len(right))
         assert (status == 5) == clash
+        assert status != 4
         assert solution in right if right else solution is None
 
 
@@ -352,47 +346,20 @@ ways_to_cut = pytest.mark.parametrize(
 
 
 @ways_to_cut
-@pytest.mark.parametrize("limit", [1, 3])
-@pytest.mark.parametrize("node_limit", [None, 30, 120])
-def test_rows_handed_over_have_the_same_answers_however_they_are_cut_up(
-    grids, jobs, batch, settings, limit, node_limit
-):
-    same = {
-        "engine": get_engine("dlx"),
-        "fallback": (get_engine("sat"), 50),
-        "limit": limit,
-        "node_limit": node_limit,
-    }
-    cut = everything(grids, jobs=jobs, batch=batch, **same, **settings)
-    assert cut == everything(grids, jobs=1, batch=100, **same)
-
-
-@ways_to_cut
-@pytest.mark.parametrize("node_limit", [None, 30, 120])
-def test_rows_searched_whole_have_the_same_answers_however_they_are_cut_up(
-    grids, jobs, batch, settings, node_limit
-):
-    same = {"engine": get_engine("sat"), "node_limit": node_limit}
-    cut = everything(grids, jobs=jobs, batch=batch, **same, **settings)
-    assert cut == everything(grids, jobs=1, batch=100, **same)
-
-
-@settings(max_examples=25)
-@given(
-    rows=rows_of_clues(most=5),
-    limit=st.integers(1, 4),
-    after=st.integers(1, 20),
-    budget=st.integers(1, 30),
+@pytest.mark.parametrize(
+    ("engine", "after", "limit", "node_limit"),
+    [
+        *(("dlx", 50, 1, None), ("dlx", 50, 3, 30), ("dlx", 50, 3, 120)),  # handed over to `sat`
+        *(("sat", None, 2, None), ("sat", None, 2, 30), ("sat", None, 2, 120)),  # searched whole
+    ],
 )
-def test_answers_of_rows_handed_over_are_those_of_the_oracle(rows, limit, after, budget):
-    grids = grids_of(rows)
-    fallback = get_engine("sat"), after
-    found = answers(grids, limit=limit, engine=get_engine("dlx"), fallback=fallback, budget=budget)
-    for grid, (status, count, solution) in zip(grids, found, strict=True):
-        right = list(solutions(grid.tolist()))
-        assert count == min(limit, len(right))
-        assert status != 4
-        assert solution in right if right else solution is None
+def test_rows_have_the_same_answers_however_they_are_cut_up(
+    grids, jobs, batch, settings, engine, after, limit, node_limit
+):
+    fallback = (get_engine("sat"), after) if after else None
+    same = {"fallback": fallback, "limit": limit, "node_limit": node_limit}
+    cut = everything(grids, jobs=jobs, batch=batch, engine=get_engine(engine), **same, **settings)
+    assert cut == everything(grids, jobs=1, batch=100, engine=get_engine(engine), **same)
 
 
 def test_a_row_is_handed_over_once_it_has_taken_so_many_nodes(grids):

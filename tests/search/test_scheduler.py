@@ -1,7 +1,7 @@
 """The scheduler with a goal that only counts: no stack is lost, and none comes twice."""
 
 from collections import Counter
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
 import numpy as np
 import pytest
@@ -49,6 +49,16 @@ def numbered(n):
     return Piece.whole(Stacks.from_lists([[k] for k in range(n)]))
 
 
+def waiting(n, *ends, jobs=2, **how):
+    """Return a scheduler, its goal, and the pieces of n stacks that wait, cut at these ends."""
+    goal, ends = Counting(n), [0, *(ends or range(1, n)), n]
+    scheduler = Scheduler(goal, jobs, **how)
+    pieces = [numbered(n).between(begin, end) for begin, end in pairwise(ends)]
+    for piece in pieces:
+        scheduler.add_behind(piece)
+    return scheduler, goal, pieces
+
+
 def done(number, piece, n_left):
     left = piece.between(len(piece) - n_left, len(piece))
     return Done(number, None, Result(left), 0.0, 0.0, "w")
@@ -83,20 +93,14 @@ def test_every_stack_is_done_or_lost_once_in_whatever_order_results_come(data, n
 
 
 def test_frontiers_go_on_top_and_fresh_pieces_behind():
-    scheduler = Scheduler(Counting(9), jobs=2)
-    first, second, third = (numbered(9).between(k, k + 3) for k in (0, 3, 6))
-    scheduler.add_behind(first)
-    scheduler.add_behind(second)
-    scheduler.add(third)
+    scheduler, _, _ = waiting(6, 3)
+    scheduler.add(numbered(9).between(6, 9))
     order = [next(scheduler)[1][0].ids.tolist() for _ in range(5)]
     assert order == [[6], [7], [8], [0, 1, 2], [3, 4, 5]]
 
 
 def test_what_is_out_can_be_taken_back_but_for_what_came():
-    scheduler = Scheduler(Counting(4), jobs=1)
-    first, second = numbered(4).between(0, 2), numbered(4).between(2, 4)
-    scheduler.add_behind(first)
-    scheduler.add_behind(second)
+    scheduler, _, (first, _) = waiting(4, 2)
     (number, _), _ = next(scheduler), next(scheduler)
     scheduler.take(done(number, first, 0))
     scheduler.take_back()
@@ -105,10 +109,7 @@ def test_what_is_out_can_be_taken_back_but_for_what_came():
 
 
 def test_what_raises_is_searched_stack_by_stack():
-    goal = Counting(5)
-    scheduler = Scheduler(goal, jobs=2)
-    scheduler.add_behind(numbered(5).between(0, 3))
-    scheduler.add_behind(numbered(5).between(3, 5))
+    scheduler, goal, _ = waiting(5, 3)
     assert scheduler.take(Lost(next(scheduler)[0], None, "raises"))
     drawn = [(number, piece) for number, (piece, _) in scheduler]
     assert [piece.ids.tolist() for _, piece in drawn] == [[0], [1], [2], [3, 4]]
@@ -119,11 +120,7 @@ def test_what_raises_is_searched_stack_by_stack():
 
 
 def test_what_died_is_searched_alone_and_then_stack_by_stack():
-    goal = Counting(6)
-    scheduler = Scheduler(goal, jobs=2)
-    guilty, innocent, other = (numbered(6).between(k, k + 2) for k in (0, 2, 4))
-    for piece in (guilty, innocent, other):
-        scheduler.add_behind(piece)
+    scheduler, goal, (_, _, other) = waiting(6, 2, 4)
     numbers = [next(scheduler)[0] for _ in range(3)]
     for number in numbers[:2]:
         assert scheduler.take(Lost(number, None, "killed", died=True))
@@ -156,9 +153,7 @@ def test_nothing_is_handed_out_beside_what_is_searched_alone():
 
 
 def test_no_more_is_handed_out_than_workers_may_be_ahead():
-    scheduler = Scheduler(Counting(100), jobs=2)
-    for k in range(100):
-        scheduler.add_behind(numbered(100).between(k, k + 1))
+    scheduler, _, _ = waiting(100)
     assert len(list(scheduler)) == 2 * MOST_OUT
     assert list(scheduler) == []
     scheduler.take_back()
@@ -166,13 +161,9 @@ def test_no_more_is_handed_out_than_workers_may_be_ahead():
 
 
 def test_budgets_follow_what_was_learned_and_how_much_waits():
-    scheduler = Scheduler(Counting(9), jobs=1)
-    pieces = [numbered(9).between(k, k + 1) for k in range(8)]
-    scheduler.add_behind(pieces[0])
+    scheduler, _, pieces = waiting(8, jobs=1)
     assert next(scheduler)[1][1] == FIRST_BUDGET
     scheduler.set_rate(10**9)
-    for piece in pieces[1:]:
-        scheduler.add_behind(piece)
     budgets = [next(scheduler)[1][1] for _ in range(7)]
     assert budgets == sorted(budgets, reverse=True)
     assert budgets[-1] == Sizing.of(1).budget(1e9, 1)
@@ -216,9 +207,7 @@ def test_the_rate_can_be_forgotten(jobs):
 
 
 def test_the_first_task_of_each_worker_says_nothing_of_its_speed():
-    scheduler = Scheduler(Counting(9), jobs=2)
-    for k in range(9):
-        scheduler.add_behind(numbered(9).between(k, k + 1))
+    scheduler, _, _ = waiting(9)
     drawn = [(number, piece) for number, (piece, _) in islice(scheduler, 3)]
     for number, piece in drawn[:2]:
         scheduler.take(done(number, piece, 0))

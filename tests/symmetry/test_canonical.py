@@ -17,13 +17,6 @@ from batchsolve.symmetry import canonical
 MOST_CANONICAL = "123456789456789123789123456231564897564897231897231564312645978645978312978312645"
 LEAST = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 GREATEST = "123456789457893612986217354274538196531964827698721435342685971715349268869172543"
-CLUES = {
-    (2, 2): "1.....2..3.....4",
-    (2, 3): "1....2.3....4.....5......6.....1....",
-    (3, 2): "1....2.3....4.....5......6.....1....",
-    (2, 4): "1......2" + "." * 20 + "3..4" + "." * 24 + "5.......",
-    (3, 3): "..3.2.6..9..3.5..1..18.64....81.29..7.......8..67.82....26.95..8..2.3..9..5.1.3..",
-}
 
 
 def shuffled(square, box_rows, box_columns, rng):
@@ -38,6 +31,12 @@ def shuffled(square, box_rows, box_columns, rng):
 
     labels = np.append(0, 1 + rng.permutation(n))
     return labels[square[order(box_rows)][:, order(box_columns)]]
+
+
+def solved(box_rows, box_columns):
+    """Return a solved grid with many symmetries, shape (n, n)."""
+    rows = np.arange(box_rows * box_columns)
+    return (rows[:, None] * box_columns + rows[:, None] // box_rows + rows) % len(rows) + 1
 
 
 def applied(forms, k, square):
@@ -58,9 +57,7 @@ def puzzles(draw, box_rows, box_columns):
     """Draw puzzles with every number of clues, many of them symmetric."""
     n = box_rows * box_columns
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    rows = np.arange(n)
-    pattern = (rows[:, None] * box_columns + rows[:, None] // box_rows + rows) % n + 1
-    square = shuffled(pattern, box_rows, box_columns, rng)
+    square = shuffled(solved(box_rows, box_columns), box_rows, box_columns, rng)
     kept = draw(st.sampled_from(["cells", "digits", "rows", "boxes"]))
     share = draw(st.floats(0, 1))
     if kept == "digits":
@@ -201,9 +198,7 @@ def test_what_has_no_form_is_one_message():
 
 def test_a_search_without_room_finds_no_form(monkeypatch):
     monkeypatch.setattr(canonical, "MOST_STATES", 20)
-    problem = bs.Sudoku(2, 4)
-    rows = np.arange(8)
-    pattern = (rows[:, None] * 4 + rows[:, None] // 2 + rows) % 8 + 1
+    problem, pattern = bs.Sudoku(2, 4), solved(2, 4)
     forms = bs.canonical_forms(np.array([pattern, pattern * 0]), problem)
     assert forms.found.tolist() == [False, True]
     assert not forms.grids[0].any()

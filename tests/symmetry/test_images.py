@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from oracles import canonical_form, lines_in_all_orders
-from test_canonical import puzzles
+from test_canonical import puzzles, solved
 
 import batchsolve as bs
 from batchsolve.problems.rules import Cage, named, plain
@@ -65,12 +65,9 @@ def test_images_of_6x6_puzzles_have_the_same_form(square, seed):
 
 @pytest.mark.parametrize("box", [(3, 3), (3, 4), (4, 2), (1, 7), (4, 4)])
 def test_images_have_the_same_form_and_their_solutions_solve_them(box):
-    problem, n = bs.Sudoku(*box), box[0] * box[1]
-    rows = np.arange(n)
-    pattern = (rows[:, None] * box[1] + rows[:, None] // box[0] + rows) % n + 1
-    rng = np.random.default_rng(3)
-    solutions = np.array([pattern.reshape(-1)] * 3, np.uint8)
-    grids = solutions * (rng.random((3, n * n)) < 0.5)
+    problem, rng = bs.Sudoku(*box), np.random.default_rng(3)
+    solutions = np.array([solved(*box).reshape(-1)] * 3, np.uint8)
+    grids = solutions * (rng.random(solutions.shape) < 0.5)
     images = drawn(problem, grids, 20, 5, solutions)
     assert images.sources.tolist() == np.repeat(range(3), 20).tolist()
     assert problem.check(images.puzzles, images.solutions).all()

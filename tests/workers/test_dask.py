@@ -126,10 +126,7 @@ def test_a_task_that_two_dask_workers_do_counts_once(tmp_path):
     """Two workers do a task if one was taken for dead; here the scheduler has every answer."""
     distributed = pytest.importorskip("distributed")
     problem, stack = clue_row()
-    with (
-        dask_cluster() as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    with dask_cluster() as cluster, distributed.Client(cluster, set_as_default=False) as client:
         client.run_on_scheduler(hand_out_twice)
         options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
         result = count(problem, stack, **options)
@@ -152,16 +149,6 @@ class Killer:
             self.killed = next(each.pid for each in self.cluster.workers.values() if each.pid)
             os.kill(self.killed, signal.SIGKILL)
             assert not search.complete
-
-
-def test_a_count_survives_the_death_of_a_dask_worker(cluster):
-    problem, stack = clue_row()
-    killer = Killer(cluster)
-    options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
-    result = count(problem, stack, on_progress=killer, **options)
-    assert killer.killed is not None
-    assert (result.count, result.complete, result.failures) == (N_GRIDS, True, [])
-    assert result.nodes == count(problem, stack, jobs=1).nodes
 
 
 def test_an_enumeration_survives_the_death_of_a_dask_worker(cluster, tmp_path):
@@ -331,21 +318,18 @@ def ran(command, **how):
     return done.stderr, done.stderr.splitlines()[-1]
 
 
-def test_a_script_without_a_guard_is_one_error_that_names_the_guard(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(f"import batchsolve as bs\n{CALL}\n")
-    errors, last = ran([sys.executable, script])
-    assert last.startswith(f"batchsolve.errors.InputError: {script}: worker processes import the")
-    assert last.endswith('put its calls below `if __name__ == "__main__":`')
-    assert errors.count("Traceback") == 1
+GUARDED = f'import batchsolve as bs\nif __name__ == "__main__":\n    pass\n{CALL}\n'
 
 
-def test_a_script_with_a_call_outside_its_guard_says_nothing_in_its_workers(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(f'import batchsolve as bs\nif __name__ == "__main__":\n    pass\n{CALL}\n')
-    errors, last = ran([sys.executable, script])
+@pytest.mark.parametrize("script", [f"import batchsolve as bs\n{CALL}\n", GUARDED])
+def test_a_script_with_a_call_outside_a_guard_is_one_error_that_names_the_guard(script, tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(script)
+    errors, last = ran([sys.executable, path])
+    assert last.startswith(f"batchsolve.errors.InputError: {path}: worker processes import the")
     assert last.endswith('put its calls below `if __name__ == "__main__":`')
     assert errors.count(CALL) == 1  # in the traceback of this process alone
+    assert errors.count("Traceback") == 1
 
 
 def test_a_script_on_standard_input_is_to_be_saved():
@@ -366,19 +350,17 @@ def test_a_worker_of_another_version_is_one_error(workers, monkeypatch, joined):
         bs.count(QUEENS, budget=100, engine="dlx", **workers)
 
 
-def test_a_worker_without_batchsolve_is_one_line(tmp_path):
-    pytest.importorskip("distributed")
+def test_a_worker_without_batchsolve_is_one_line(cluster, tmp_path):
     (tmp_path / "hide.py").write_text('import sys\nsys.modules["batchsolve"] = None\n')
     how = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-    with dask_cluster() as cluster:
-        address = cluster.scheduler_address
-        worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
-        with subprocess.Popen([*worker, "--preload", tmp_path / "hide.py"], **how) as other:
-            try:
-                cluster.wait_for_workers(3, 60)
-                done = invoke("count", "queens:6", "--backend", "dask", "--scheduler", address)
-            finally:
-                other.kill()
+    address = cluster.scheduler_address
+    worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny"]
+    with subprocess.Popen([*worker, "--preload", tmp_path / "hide.py"], **how) as other:
+        try:
+            cluster.wait_for_workers(3, 60)
+            done = invoke("count", "queens:6", "--backend", "dask", "--scheduler", address)
+        finally:
+            other.kill()
     lines = [line for line in done.stderr.splitlines() if "lacks" in line]
     assert (done.exit_code, len(lines)) == (2, 1)
     assert "lacks batchsolve; install batchsolve 0.1.0 there, or stop it" in lines[0]

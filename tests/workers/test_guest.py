@@ -62,11 +62,13 @@ def end_well(backend="threading"):
 @FORK
 @pytest.mark.parametrize("start", STARTS)
 def test_calls_in_processes_of_the_user(start):
+    """As in the workers of a loader of a data set, whose first row its user has looked at."""
     context = multiprocessing.get_context(start)
+    assert call() == RIGHT
     with ProcessPoolExecutor(1, context) as executor:
         assert executor.submit(call).result() == RIGHT
         assert executor.submit(call).result() == RIGHT  # the process is still the same
-    process = context.Process(target=end_well)
+    process = context.Process(target=end_well, daemon=True)
     process.start()
     process.join()
     assert process.exitcode == 0
@@ -106,37 +108,6 @@ def test_calls_in_threads_of_the_user():
         return await asyncio.gather(*(asyncio.to_thread(call) for _ in range(2)))
 
     assert asyncio.run(main()) == [RIGHT] * 2
-
-
-class Puzzles:
-    """A data set for a loader: its rows are computed when they are asked for."""
-
-    def __getitem__(self, row):
-        return call(), row
-
-
-def load(puzzles, asked, answers):
-    while (row := asked.get()) is not None:
-        answers.put(puzzles[row])
-
-
-@FORK
-@pytest.mark.parametrize("start", ["fork", "spawn"])
-def test_a_data_set_solves_in_the_workers_of_a_loader(start):
-    context = multiprocessing.get_context(start)
-    puzzles, asked, answers = Puzzles(), context.Queue(), context.Queue()
-    assert puzzles[0] == (RIGHT, 0)  # as users often look at the first row beforehand
-    to_load = {"target": load, "args": (puzzles, asked, answers), "daemon": True}
-    workers = [context.Process(**to_load) for _ in range(2)]
-    for row in [*range(4), None, None]:
-        asked.put(row)
-    for worker in workers:
-        worker.start()
-    rows = [answers.get(timeout=240) for _ in range(4)]
-    assert sorted(rows) == [(RIGHT, row) for row in range(4)]
-    for worker in workers:
-        worker.join()
-        assert worker.exitcode == 0
 
 
 def process():

@@ -42,14 +42,6 @@ def test_hosts_share_nothing_but_the_network(hosts):
     assert hosts.traffic()["node1"]["sent_bytes"] < 10_000
 
 
-def counts(hosts, cluster):
-    """Count on a cluster, and check the sum; return the options that name the cluster."""
-    how = "--engine", "dlx", "--json", "--quiet", *cluster.options
-    counted = facts(batchsolve(hosts, "count", QUEENS, *how))
-    assert (counted["count"], counted["complete"], counted["failures"]) == (N_QUEENS, True, [])
-    return how
-
-
 def askers(hosts, method, folder):
     """Return the hosts that have sent such requests for files of a folder to the S3 server."""
     asked = map(str.split, hosts.run("head", "cat", REQUESTS).stdout.splitlines())
@@ -58,10 +50,13 @@ def askers(hosts, method, folder):
 
 
 def test_dask_on_hosts_gives_the_same_bytes_and_counts(hosts, tmp_path, monkeypatch):
+    """For Ray, see test_recipes.py."""
     pytest.importorskip("distributed")
     cluster = Cluster(hosts, "dask")
     cluster.start()
-    how = counts(hosts, cluster)
+    how = "--engine", "dlx", "--json", "--quiet", *cluster.options
+    counted = facts(batchsolve(hosts, "count", QUEENS, *how))
+    assert (counted["count"], counted["complete"], counted["failures"]) == (N_QUEENS, True, [])
     listed = facts(batchsolve(hosts, "enumerate", QUEENS, "-o", "run", *how))
     assert (listed["count"], listed["complete"]) == (N_QUEENS, True)
     put(hosts, CORPUS, "in", files=2)
@@ -82,10 +77,3 @@ def test_dask_on_hosts_gives_the_same_bytes_and_counts(hosts, tmp_path, monkeypa
         for path in (tmp_path / "out").iterdir()
     }
     assert stored(hosts, "out") == here
-
-
-def test_ray_on_hosts_gives_the_same_counts(hosts):
-    pytest.importorskip("ray")
-    cluster = Cluster(hosts, "ray")
-    cluster.start()
-    counts(hosts, cluster)

@@ -140,12 +140,12 @@ def started_dask(address=None):
             process.wait()
 
 
-def ends_and_is_resumed(directory, losses, **workers):
+NONE_LEFT = r"no worker is left, and none has joined in 0\.5 s"
+
+
+def ends_and_is_resumed(directory, losses, why=NONE_LEFT, **workers):
     """Lose all machines; check that one clear error is raised, and resume the run elsewhere."""
-    with (
-        bs.Run(directory, QUEENS, engine="dlx") as run,
-        pytest.raises(bs.WorkersError, match=r"no worker is left, and none has joined in 0\.5 s"),
-    ):
+    with bs.Run(directory, QUEENS, engine="dlx") as run, pytest.raises(bs.WorkersError, match=why):
         run.search(on_progress=Loses(*losses, pause=0.3), budget=1000, **workers)
     with bs.Run(directory, QUEENS, engine="dlx", resume=True) as run:
         result = run.search()
@@ -188,17 +188,10 @@ def test_dask_without_workers_is_one_clear_error(monkeypatch, tmp_path):
 
 def test_dask_without_its_scheduler_is_one_clear_error(tmp_path, capfd):
     with started_dask() as (address, scheduler):
-        kill = Loses((0.1, scheduler.kill), pause=0.1)
-        how = {"backend": "dask", "address": address, "budget": 1000}
-        with (
-            bs.Run(tmp_path / "run", QUEENS, engine="dlx") as run,
-            pytest.raises(bs.WorkersError, match=f"^{address}: the scheduler is lost; start it"),
-        ):
-            run.search(on_progress=kill, **how)
+        why = f"^{address}: the scheduler is lost; start it"
+        losses = [(0.1, scheduler.kill)]
+        ends_and_is_resumed(tmp_path / "run", losses, why, backend="dask", address=address)
     assert "Failed to reconnect" not in capfd.readouterr().err
-    with bs.Run(tmp_path / "run", QUEENS, engine="dlx", resume=True) as run:
-        result = run.search()
-    assert (result.count, result.nodes, result.complete) == (N_QUEENS, N_NODES, True)
 
 
 @pytest.mark.parametrize("asked", ["scheduler_info", "wait_for_workers"])

@@ -2,59 +2,52 @@ import threading
 from copy import copy
 
 import pytest
+from backends import right
 from failing import Failing, HalfAnswered
-from rooted import N_ROOTS, PROBLEM, by_root, scheduled, tasks, work
+from rooted import by_root, scheduled, tasks, work
 
 import batchsolve as bs
-from batchsolve import InputError, Stacks, WorkersError
-from batchsolve.engines import Task, get_engine
+from batchsolve import InputError, WorkersError
 from batchsolve.workers import Lost, Pool, base, processes, threads
 
 BACKENDS = ("threading", "loky")  # the others are slow to start; see test_dask.py and test_ray.py
 
 
-@pytest.fixture(scope="module")
-def counts():
-    stacks = Stacks.from_lists([[r] for r in range(N_ROOTS)])
-    outcome = get_engine("dlx").search(PROBLEM, Task.of(stacks))
-    return dict(enumerate(outcome.counts.tolist()))
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_every_task_comes_back_once(backend, jobs, counts):
+def test_every_task_comes_back_once(backend, jobs):
     with Pool(jobs, backend) as pool:
-        assert by_root(pool.start(work(), tasks())) == counts
+        assert by_root(pool.start(work(), tasks())) == right()
         assert by_root(pool.start(work(), [])) == {}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_task_that_raises_is_cut_down_to_the_guilty_row(backend, counts):
+def test_a_task_that_raises_is_cut_down_to_the_guilty_row(backend):
     with Pool(2, backend) as pool:
         answers = scheduled(pool, Failing([6, 7], "raise"))
     for root in (6, 7):
         assert answers[root] == "the search failed: RuntimeError: a bug in the search"
     assert {r: a for r, a in answers.items() if r not in (6, 7)} == {
-        r: c for r, c in counts.items() if r not in (6, 7)
+        r: c for r, c in right().items() if r not in (6, 7)
     }
 
 
-def test_a_row_that_kills_its_worker_is_singled_out(counts):
+def test_a_row_that_kills_its_worker_is_singled_out():
     with Pool(2, "loky") as pool:
         answers = scheduled(pool, Failing([13], "kill"))
         assert answers.pop(13) == "the search killed its worker process twice"
-        assert answers == {r: c for r, c in counts.items() if r != 13}
-        assert by_root(pool.start(work(), tasks())) == counts
+        assert answers == {r: c for r, c in right().items() if r != 13}
+        assert by_root(pool.start(work(), tasks())) == right()
 
 
-def test_a_worker_killed_once_costs_nothing(tmp_path, counts):
+def test_a_worker_killed_once_costs_nothing(tmp_path):
     engine = Failing([13], "kill", once=str(tmp_path / "killed"))
     with Pool(2, "loky") as pool:
-        assert by_root(pool.start(work(engine), tasks())) == counts
+        assert by_root(pool.start(work(engine), tasks())) == right()
     assert (tmp_path / "killed").exists()
 
 
-def test_a_second_answer_to_a_task_is_dropped(monkeypatch, counts):
+def test_a_second_answer_to_a_task_is_dropped(monkeypatch):
     """As if two workers had done each task, because one of them was taken for dead."""
     with Pool(2) as pool:
         real = pool._workers.run
@@ -64,8 +57,8 @@ def test_a_second_answer_to_a_task_is_dropped(monkeypatch, counts):
                 yield from (result, copy(result))
 
         monkeypatch.setattr(pool._workers, "run", twice)
-        assert by_root(pool.start(work(), tasks())) == counts
-        assert by_root(pool.start(work(), tasks())) == counts
+        assert by_root(pool.start(work(), tasks())) == right()
+        assert by_root(pool.start(work(), tasks())) == right()
 
 
 def test_workers_of_this_machine_are_not_far_away():
@@ -73,7 +66,7 @@ def test_workers_of_this_machine_are_not_far_away():
         assert pool.flight_seconds() == 0
 
 
-def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch, counts):
+def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch):
     found = []
     with Pool(2) as pool:
         real = pool._workers.run
@@ -87,7 +80,7 @@ def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch, counts):
         monkeypatch.setattr(pool._workers, "run", leaking)
         next(pool.start(work(), tasks()))
         assert found
-        assert by_root(pool.start(work(), tasks())) == counts
+        assert by_root(pool.start(work(), tasks())) == right()
 
 
 def test_a_task_that_raises_is_lost_and_no_other():

@@ -6,7 +6,6 @@ import pkgutil
 import re
 import threading
 from importlib.metadata import version
-from typing import NamedTuple
 
 import joblib
 import pytest
@@ -15,128 +14,33 @@ from batchsolve.workers import private
 from batchsolve.workers.private import EagerPool, Parallel, PoolBackend
 from batchsolve.workers.threads import _ThreadPool
 
-
-class PrivateUse(NamedTuple):
-    """Undocumented names of a library that we use.
-
-    Attributes
-    ----------
-    owner : str
-        The module or the class that has the names: ``module`` or ``module:class``.
-    names : str
-        The names, with spaces between them.
-    why : str
-        The reason.
-    """
-
-    owner: str
-    names: str
-    why: str
-
-
 SEEN_IN = {"joblib": "1.6.0", "distributed": "2026.8.0", "ray": "2.60.0"}
 
-USES = (
-    PrivateUse(
-        "joblib.parallel:Parallel",
-        "_lock _jobs _call_id",
-        "joblib fails on results of a round that was abandoned, unless we make it forget them",
-    ),
-    PrivateUse(
-        "joblib.parallel:Parallel",
-        "_aborting n_dispatched_tasks n_completed_tasks print_progress",
-        "joblib itself looks for results only every 10 ms",
-    ),
-    PrivateUse(
-        "joblib.parallel:Parallel",
-        "_warn_exit_early",
-        "joblib warns of abandoned calls, as after Ctrl-C, and no option prevents it",
-    ),
-    PrivateUse(
-        "joblib.parallel:ThreadingBackend",
-        "_pool _get_pool apply_async close terminate abort_everything",
-        "joblib takes no other pool; its own passes on calls and results in two more threads",
-    ),
-    PrivateUse(
-        "joblib.parallel:LokyBackend",
-        "_workers configure",
-        "joblib takes no executor of our own",
-    ),
-    PrivateUse(
-        "joblib.externals.loky.reusable_executor",
-        "_executor_lock _executor _executor_kwargs",
-        "loky keeps one executor, the user's; if ours replaced it, a `Parallel` that the user "
-        "still has in use would hand its calls to our workers, or wait for ever",
-    ),
-    PrivateUse(
-        "joblib.executor", "_executor_args", "joblib reuses the executor for equal arguments"
-    ),
-    PrivateUse(
-        "joblib.executor:MemmappingExecutor",
-        "terminate kill_workers _flags _executor_manager_thread _processes _call_queue "
-        "_result_queue",
-        "loky misses the death of a worker that held a lock or had sent half of a result",
-    ),
-    PrivateUse(
-        "joblib.externals.loky.process_executor:_ExecutorFlags",
-        "broken",
-        "the executor has broken, but its thread may still wait",
-    ),
-    PrivateUse(
-        "joblib.externals.loky.backend.queues:SimpleQueue",
-        "_writer",
-        "closing this end wakes a thread that waits for the other half of a result",
-    ),
-    PrivateUse(
-        "joblib.externals.loky.backend.queues:Queue",
-        "_reader",
-        "closing this end wakes a thread that writes to dead workers",
-    ),
-    PrivateUse(
-        "joblib.externals.loky.backend.resource_tracker",
-        "register unregister",
-        "after this process is killed, loky's tracker removes folders; Python's cannot",
-    ),
-    PrivateUse(
-        "joblib._dask:DaskDistributedBackend",
-        "client waiting_futures abort_everything effective_n_jobs submit",
-        "joblib exports this backend only by its name; it waits for ever for tasks that Dask has "
-        "given up",
-    ),
-    PrivateUse(
-        "distributed.client:as_completed", "futures", "these calls are out, and we cancel them"
-    ),
-    PrivateUse(
-        "distributed.client:Client",
-        "scheduler_comm status",
-        "Dask silently connects again to a scheduler that was restarted and has no work",
-    ),
-    PrivateUse(
-        "distributed.utils:SyncMethodMixin",
-        "callback_timeout",
-        "a question to a lost scheduler would wait for ever",
-    ),
-    PrivateUse(
-        "distributed.deploy.spec:SpecCluster",
-        "shutdown_on_close",
-        "at exit, Dask would print a traceback for a cluster whose start was interrupted",
-    ),
-    PrivateUse(
-        "ray.util.multiprocessing:Pool",
-        "_start_actor_pool _pool_actor _actor_pool _new_actor_entry",
-        "Ray's pool waits until all actors have started, but some may never start",
-    ),
-    PrivateUse(
-        "ray.util.multiprocessing.pool",
-        "ResultThread",
-        "Ray's pools leave threads behind, which would ask for results after its shutdown",
-    ),
-    PrivateUse(
-        "ray._private.authentication.authentication_utils",
-        "is_token_auth_enabled",
-        "without tokens, everyone who reaches Ray's ports can run code, and we warn of that",
-    ),
-)
+# the names that we use of each owner: a module, or a class as ``module:class``
+USES = {
+    "joblib.parallel:Parallel": "_lock _jobs _call_id _aborting n_dispatched_tasks "
+    "n_completed_tasks print_progress _warn_exit_early",
+    "joblib.parallel:ThreadingBackend": "_pool _get_pool apply_async close terminate "
+    "abort_everything",
+    "joblib.parallel:LokyBackend": "_workers configure",
+    "joblib.externals.loky.reusable_executor": "_executor_lock _executor _executor_kwargs",
+    "joblib.executor": "_executor_args",
+    "joblib.executor:MemmappingExecutor": "terminate kill_workers _flags "
+    "_executor_manager_thread _processes _call_queue _result_queue",
+    "joblib.externals.loky.process_executor:_ExecutorFlags": "broken",
+    "joblib.externals.loky.backend.queues:SimpleQueue": "_writer",
+    "joblib.externals.loky.backend.queues:Queue": "_reader",
+    "joblib.externals.loky.backend.resource_tracker": "register unregister",
+    "joblib._dask:DaskDistributedBackend": "client waiting_futures abort_everything "
+    "effective_n_jobs submit",
+    "distributed.client:as_completed": "futures",
+    "distributed.client:Client": "scheduler_comm status",
+    "distributed.utils:SyncMethodMixin": "callback_timeout",
+    "distributed.deploy.spec:SpecCluster": "shutdown_on_close",
+    "ray.util.multiprocessing:Pool": "_start_actor_pool _pool_actor _actor_pool _new_actor_entry",
+    "ray.util.multiprocessing.pool": "ResultThread",
+    "ray._private.authentication.authentication_utils": "is_token_auth_enabled",
+}
 
 
 def names_in(code):
@@ -157,37 +61,36 @@ def names_of(owner):
     return set(dir(owner)).union(*map(names_in, codes))
 
 
-def library_of(use):
-    return re.split("[.:]", use.owner)[0]
+def library_of(owner):
+    return re.split("[.:]", owner)[0]
 
 
-def complaint(use):
-    """Return a message if the installed version lacks names of a use; empty if it has them."""
-    library = library_of(use)
+def complaint(owner, names):
+    """Return a message if the installed version lacks names of an owner; empty if it has them."""
+    library = library_of(owner)
     try:
-        known = names_of(pkgutil.resolve_name(use.owner))
+        known = names_of(pkgutil.resolve_name(owner))
     except (ImportError, AttributeError):
         known = set()
-    missing = [name for name in use.names.split() if name not in known]
+    missing = [name for name in names.split() if name not in known]
     if not missing:
         return ""
     return (
-        f"{library} {version(library)}: {use.owner} has no {', '.join(missing)}, unlike {library} "
-        f"{SEEN_IN[library]}; find another way in batchsolve/workers/private.py ({use.why})"
+        f"{library} {version(library)}: {owner} has no {', '.join(missing)}, unlike {library} "
+        f"{SEEN_IN[library]}; find another way in batchsolve/workers/private.py"
     )
 
 
-@pytest.mark.parametrize("use", USES, ids=lambda use: f"{use.owner} {use.names}")
-def test_the_library_has_what_we_use(use):
-    pytest.importorskip(library_of(use))
-    assert not complaint(use), complaint(use)
+@pytest.mark.parametrize("owner", USES)
+def test_the_library_has_what_we_use(owner):
+    pytest.importorskip(library_of(owner))
+    assert not (said := complaint(owner, USES[owner])), said
 
 
 @pytest.mark.parametrize("owner", ["joblib.parallel:Parallel", "joblib.gone", "joblib:Gone"])
 def test_a_complaint_names_the_library_its_version_and_the_use(owner):
-    assert complaint(PrivateUse(owner, "_gone n_jobs", "of a reason")).startswith(
-        f"joblib {joblib.__version__}: {owner} has no _gone"
-    )
+    said = f"joblib {joblib.__version__}: {owner} has no _gone"
+    assert complaint(owner, "_gone n_jobs").startswith(said)
 
 
 def test_the_list_has_every_private_name():
@@ -199,7 +102,7 @@ def test_the_list_has_every_private_name():
         for field in ("attr", "id", "name", "module")
     }
     private_names = {name for name in names if re.search(r"(^|\.)_[a-z]", name)}
-    listed = {part for use in USES for part in (*use.names.split(), re.sub(":.*", "", use.owner))}
+    listed = {part for o, names in USES.items() for part in (*names.split(), re.sub(":.*", "", o))}
     assert "_call_id" in private_names
     assert private_names <= listed
 

@@ -215,13 +215,7 @@ def test_ray_unpickles_where_the_page_says(with_token):
     check_sent(with_token, "ray")
 
 
-@pytest.mark.parametrize(
-    ("who", "why"),
-    [
-        ("none", NO_TOKEN),
-        ("other", WRONG_TOKEN),
-    ],
-)
+@pytest.mark.parametrize(("who", "why"), [("none", NO_TOKEN), ("other", WRONG_TOKEN)])
 def test_who_has_not_our_token_is_refused(with_token, who, why):
     said = (with_token / who).read_text()
     assert why in said
