@@ -78,7 +78,6 @@ QUICK = {*(k for k, value in enumerate(VALUES) if value < 7.3), NISHIO, CELL}
 
 @settings(max_examples=6)
 @given(st.sampled_from(range(len(GRIDS))), st.integers(0, 2**32))
-@example(CELL, 0)
 def test_ratings_are_those_of_the_oracle_and_of_all_images(k, seed):
     [image] = _images(GRIDS[k], seed, 1)
     [value] = ratings_of(image[None]).values
@@ -108,7 +107,7 @@ def test_ratings_with_uniqueness_are_those_of_the_oracle_and_of_all_images(k, se
 
 @settings(max_examples=2)
 @given(st.sampled_from(sorted(QUICK)), st.integers(0, 2**32), st.integers(0, 3))
-@example(NISHIO, 0, 0)
+@example(CELL, 0, 0)
 @example(len(GRIDS), 0, 0)
 def test_all_techniques_together_leave_what_the_oracle_leaves(k, seed, n_removed):
     grid = [*GRIDS, HIDDEN_QUAD][k].copy()
