@@ -7,7 +7,7 @@ _KINDS: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {
     b"PK\x03\x04": ("a zip archive, as spreadsheets (.xlsx) are", "unpack it, or export it as CSV"),
     b"\x93NUMPY": ("an array of NumPy", "name a row of it, such as FILE.npy#1"),
     b"PAR1": ("a table in Parquet", "name a row of it, such as FILE.parquet#1"),
-    b"ARROW1": ("a table in Arrow IPC (Feather)", _PARQUET),
+    (b"ARROW1", b"FEA1"): ("a table in Arrow IPC (Feather)", _PARQUET),
     b"\xff\xff\xff\xff": ("a stream of Arrow IPC", _PARQUET),
     b"ORC": ("a table in ORC", _PARQUET),
     b"\x89HDF": ("an HDF5 file", _PARQUET),
@@ -33,7 +33,9 @@ def not_text(data: bytes, otherwise: str = "") -> str:
 
 
 def kind_of(data: bytes) -> str | None:
-    r"""Return the kind of a file that is not UTF-8 text, and what to do; None for an unknown one.
+    r"""Return the kind of a file that is not UTF-8 text, and what to do; None if it may be text.
+
+    A few zero bytes are faults of the rows that hold them.
 
     Examples
     --------
@@ -41,6 +43,8 @@ def kind_of(data: bytes) -> str | None:
     'a zip archive, as spreadsheets (.xlsx) are; unpack it, or export it as CSV'
     >>> kind_of("id,puzzle".encode("utf-16-le"))
     'UTF-16 text; convert it: iconv -f utf-16 -t utf-8'
+    >>> kind_of(bytes(8)), kind_of(b"id,puzzle\n1,1\0.")
+    ('a binary file', None)
     """
     if data.startswith(b"PK\x03\x04") and b".npy" in data[:256]:
         return "arrays of NumPy (.npz); save the array of grids with numpy.save, as .npy"
@@ -55,4 +59,4 @@ def kind_of(data: bytes) -> str | None:
         return _UTF_16
     if any(a.count(0) > len(a) // 2 and not b.count(0) for a, b in (halves, halves[::-1])):
         return _UTF_16
-    return None
+    return "a binary file" if begin.count(0) > len(begin) // 8 else None

@@ -462,7 +462,7 @@ def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: 
         if whole is not None and not isinstance(whole, kind):
             raise InputError(f"settings are a {kind.__name__}, not {quoted(whole)}")
         whole = kind(**own) if whole is None else whole
-        for name in declared.keys() - taken:
+        for name in sorted(declared.keys() - taken):  # the branch, which changes the engine, first
             if getattr(whole, name) != declared[name].default:
                 raise _not_taken(caller, name)
         found.append(whole)
@@ -479,6 +479,8 @@ def _keywords_of(caller: Callable[..., object]) -> frozenset[str]:
 _INSTEAD = {
     "time_limit": ("node_limit", "`node_limit` does not depend on the machine"),
     "solution_column": ("truth", "name it with `truth`"),
+    "engine": ("self", "name it where the run begins: Run(…, engine=…)"),
+    "branch": ("self", "name it with the engine where the run begins: Run(…, engine='dlx:first')"),
 }
 """For settings that some functions do not take, another argument, and advice to take that."""
 
@@ -512,8 +514,8 @@ class SearchSettings:
     Attributes
     ----------
     limit : int, optional
-        The upper bound of solutions, of each row or of the problem. For rows of grids it is 2 by
-        default, which proves uniqueness; a problem has none.
+        The upper bound of solutions of a row, or of the problem; by default 2 for rows of grids,
+        which proves uniqueness.
     node_limit : int, optional
         Nodes after which the search of a row, or of the problem, stops.
     time_limit : float, optional
@@ -527,8 +529,8 @@ class SearchSettings:
     engine : str
         The search engine; batchsolve engines lists them.
     branch : str
-        Branch on the item with the fewest options (mrv), the first, or rather on one whose name
-        begins with # (sharp) or is like ITEMS, a pattern such as r1c*.
+        The item to branch on: the one with the fewest options (mrv), the first, or preferably one
+        whose name begins with # (sharp) or matches ITEMS, such as r1c*.
 
     Examples
     --------
@@ -592,19 +594,19 @@ class FileSettings:
         The column of given solutions; by default found by its name.
     alphabet : str, optional
         Symbols of the digits: 0-8, 1-9A-G, A-P, 0-15, … or numbers; one more in front is the blank.
-        By default they are found from the column, for each size of grids.
+        By default the column shows them.
     blank : str, optional
         Characters of blank cells, such as ?x; by default those of .0*_- that are not digits.
     box : (int, int) or str, optional
-        Rows and columns of a box, such as 2x3, of all grids; by default from the size of each grid,
-        or from a column box.
+        Rows and columns of a box, such as 2x3; by default from the size of each grid, or from a
+        column box.
     rules : str, optional
         Rules beyond rows, columns and boxes, such as x+antiknight; a column rules gives rows more.
     regions : str, optional
-        The region of each cell, in place of boxes, a letter or number a cell; a column regions
-        gives rows others.
+        A letter or number for each cell: its region, in place of boxes; a column regions gives rows
+        others.
     rule_columns : str, optional
-        Columns that give rows rules, such as cages,sums, or none; by default all of rules, regions,
+        Columns of rules to read, such as cages,sums, or none; by default all of rules, regions,
         cages, sums, marks, pairs and constraints that hold text.
     chunk : int, optional
         The upper bound of rows that a task reads; by default up to 1.75 MB of text.
@@ -613,7 +615,7 @@ class FileSettings:
     stats : bool
         Add the columns nodes and seconds.
     canonical : bool
-        Add a column with the least puzzle that is the same up to symmetry (row-minlex).
+        Add the canonical form: the least puzzle that is equal up to symmetry (row-minlex).
     stop_on_invalid : bool
         Stop at the first invalid row, instead of reporting it in its place.
     resume : bool
@@ -652,44 +654,42 @@ class PuzzleSettings:
     Attributes
     ----------
     seed : int
-        The seed of the random numbers.
+        Seed of the random numbers.
     clues : (int, int), optional
-        The bounds of the number of clues, each number equally often unless puzzles are minimal; by
-        default, clues are removed as long as one solution is left.
+        The bounds of the number of clues; by default, clues are removed as long as one solution is
+        left.
     rating : (float, float), optional
         The bounds of the rating, as of rate; it is 8.6 where guesses are needed.
     minimal : bool
         Make puzzles of which no clue can be left out.
     cages : (int, int), optional
-        The bounds of the number of cells of cages, which are drawn for each row, with their sums.
+        Draw cages for each row, with their sums; the bounds of their number of cells.
     cage_layout : str, optional
         The cage of each cell in all rows, or a dot; the sums are those of each row's solution.
     marks : str, optional
-        Kinds of marks, all of which are given: consecutive, dots, xv, greater or parity; several
-        with + between them.
+        Give all marks of these kinds: consecutive, dots, xv, greater or parity, joined by +.
     lines : str, optional
-        Kinds of lines, of which as many are drawn for each row as fit: thermo, whisper, renban or
-        palindrome; several with + between them.
+        Draw lines of these kinds for each row, as many as fit: thermo, whisper, renban or
+        palindrome, joined by +.
     line_cells : (int, int), optional
         The bounds of the number of cells of a line; 3 to 5 by default.
     jigsaw : bool
         Draw connected regions for each row, in place of boxes.
     constraints : str, optional
-        Rules of all rows beside those of boxes, as in a column constraints: a string of Interactive
-        Sudoku Solver, the JSON of f-puzzles, or a killer of SumoCue.
+        Rules of all rows: a string of Interactive Sudoku Solver, the JSON of f-puzzles, or a killer
+        of SumoCue.
     pattern : str, optional
-        A character for each cell; no clue stands where it is one of .0_-.
+        A character for each cell: no clue stands at one of .0_-.
     symmetry : str
         The symmetry of the places of clues.
     weights : bool
-        Add the column weight, by which means over minimal puzzles are those over all that there
-        are.
+        Add the column weight, for means over all minimal puzzles that exist.
     unlike : sequence of str
         Files; no puzzle is equal up to symmetry to one in them.
     columns : (str, str)
         The names of the columns of puzzles and solutions, such as quizzes,solutions.
     node_limit : int
-        Nodes after which a row has failed, and with it the run.
+        Nodes after which a row fails, and with it the run.
 
     Examples
     --------
@@ -778,7 +778,7 @@ class ImageSettings:
         Write each row itself before its images.
     """
 
-    seed: int = setting(0, metavar="S", heading="Solutions")
+    seed: int = setting(0, heading="Solutions")
     original: bool = setting(False, heading="Solutions")
 
     def __post_init__(self) -> None:
@@ -793,11 +793,11 @@ class RateSettings:
     Attributes
     ----------
     backdoor : bool
-        Add a column with the least number of cells to fill so that singles solve the rest, up to 3.
+        Add the least number of cells to fill so that singles solve the rest, up to 3.
     steps : bool
-        Add a column with the steps that solve each puzzle, as JSON.
+        Add the steps that solve the puzzle, as JSON.
     uniqueness : bool
-        Use patterns that assume a unique solution, too: unique rectangles and loops, and BUG.
+        Use patterns that assume a unique solution, too: unique rectangles, loops and BUG.
     """
 
     backdoor: bool = setting(False)
@@ -820,8 +820,8 @@ class DedupeSettings:
     against : sequence of str, path or table
         Leave out the puzzles of FILE, too; can be given several times.
     mark : bool
-        Leave out nothing, but add a first column: the place of the first equal puzzle, such as
-        test.csv#17.
+        Keep all rows, and put a column before the others: the place of the first equal puzzle, such
+        as test.csv#17.
     """
 
     up_to_symmetry: bool = setting(False, heading="Search")
@@ -844,10 +844,9 @@ class EvaluateSettings:
         Name of the column of true solutions, or none to solve the puzzles; by default the column of
         solutions, if there is one.
     by : str or sequence of str
-        Count each value of this column, such as rating, apart, or each combination of the values of
-        several.
+        Count each value of this column apart, or each combination of the values of several.
     bins : sequence of float
-        Count ranges of numbers instead of values: 1,10,100 are four of them.
+        Count ranges of numbers instead of values: 1,10,100 make four.
     """
 
     prediction: str | None = setting(metavar="NAME", heading="Input")
@@ -871,7 +870,7 @@ class PartSettings:
     by : str or sequence of str
         Keep the shares for each value of this column, or combination of the values of several.
     bins : sequence of float
-        Keep them for ranges of numbers instead of values: 1,10,100 are four of them.
+        Keep them for ranges of numbers instead of values: 1,10,100 make four.
     seed : int
         Seed of the random numbers.
     """
@@ -879,7 +878,7 @@ class PartSettings:
     parts: str = setting(PARTS, metavar="SHARES")
     by: Sequence[str] = setting((), metavar="NAME")
     bins: tuple[float, ...] = setting((), metavar="BOUNDS")
-    seed: int = setting(0, metavar="S")
+    seed: int = setting(0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seed", seed_of(self.seed))
@@ -994,6 +993,17 @@ class SearchFields(RowFields, total=False):
     """Workers, and all `SearchSettings`."""
 
     time_limit: float | None
+
+
+class RunSearchFields(WorkerFields, total=False):
+    """Workers, and the `SearchSettings` of a run, whose engine and branching rule stay the same."""
+
+    search: SearchSettings | None
+    limit: int | None
+    node_limit: int | None
+    time_limit: float | None
+    split_depth: int | Literal["auto"] | None
+    budget: int | None
 
 
 class RunFields(TypedDict, total=False):

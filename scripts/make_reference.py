@@ -15,9 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from batchsolve.cli import all_commands
-from batchsolve.cli.options import by_heading
+from batchsolve.cli.options import HEADINGS, by_heading
+from batchsolve.settings import NotationFields
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "commands.md"
+GROUPS = {  # headings of shared options, which a command may name in place of the options
+    "Workers": ("--jobs", "--backend", "--scheduler"),
+    HEADINGS[-1]: tuple(f"--{name.replace('_', '-')}" for name in NotationFields.__annotations__),
+}
 MANY = 2  # commands with the same option, from which on it is said once
 HEAD = """# Commands
 
@@ -34,7 +39,8 @@ with a message; or the reader of the output went away, as `head` does |
 
 ## Shared options
 
-They have the same meaning in each command that names them."""
+They have the same meaning in each command that names them. A command that names the heading of a
+table in italics has all of its options."""
 OF_ALL = ("a file that cannot be read or written", "no worker left")  # ends that HEAD has
 
 
@@ -60,7 +66,12 @@ def _shared(parameters: Collection[Any]) -> dict[str, Any]:
 
 
 def _tables(parameters: Collection[Any]) -> Iterator[str]:
+    of_groups = {name: heading for heading, names in GROUPS.items() for name in names}
+    tables: dict[str, list[Any]] = {}
     for heading, those in by_heading(parameters).items():
+        for each in those:
+            tables.setdefault(of_groups.get(_name(each), heading), []).append(each)
+    for heading, those in tables.items():
         yield from _table(heading, those)
 
 
@@ -76,12 +87,23 @@ def _command(name: str, command: Any, shared: dict[str, Any]) -> Iterator[str]:
     by_group = [each for those in by_heading(command.params).values() for each in those]
     if own := [each for each in by_group if not _in_words_of(shared, each)]:
         yield from _table("option", own)
-    if names := [_shortly(shared, each) for each in command.params if _in_words_of(shared, each)]:
+    if names := list(_others(command.params, shared)):
         yield from ("", f"[Shared options](#shared-options): {', '.join(names)}.")
     examples, _, rest = command.epilog.partition("\n\n")
     yield from ("", "Examples:", "", "```sh")
     yield from (line.strip().removeprefix("$ ") for line in examples.splitlines()[2:])
     yield from ("```", "", _exit_codes(rest), "") if rest else ("```", "")
+
+
+def _others(parameters: Collection[Any], shared: dict[str, Any]) -> Iterator[str]:
+    """Yield the shared options of a command, and the headings of groups that it has whole."""
+    has = {_name(each) for each in parameters}
+    whole = {heading: names for heading, names in GROUPS.items() if has.issuperset(names)}
+    named = set().union(*whole.values())
+    for each in parameters:
+        if _name(each) not in named and _in_words_of(shared, each):
+            yield _shortly(shared, each)
+    yield from (f"*{heading}*" for heading in whole)
 
 
 def _exit_codes(text: str) -> str:

@@ -33,6 +33,7 @@ from batchsolve.cli.trees import (
     nothing_as_json,
     part_of,
     report,
+    without_engine,
 )
 from batchsolve.errors import InputError, counted, listed
 from batchsolve.settings import (
@@ -79,15 +80,15 @@ def count(
         argument(
             metavar="PROBLEM...",
             help=f"{PROBLEM} Several of these, a folder, a pattern, or with -o a table with a "
-            "column problem: a row of output for each.",
+            "column problem, give a row each.",
         ),
     ],
     output: Annotated[
         str | None,
         output_to(
             "OUT",
-            help="Write a table with a row for each problem: a file as of solve, or a folder; - is "
-            "CSV on stdout, and the default for several problems.",
+            help="Write a row for each problem: a file or a folder, as of solve; - is CSV on "
+            "stdout, the default for several problems.",
         ),
     ] = None,
     run: Annotated[
@@ -117,16 +118,16 @@ def count(
         option(
             metavar="cost|options",
             type=Choice(["cost", "options"]),
-            help="Print the number of solutions of each cost, or with each number of options; the "
-            "graph of all solutions has to fit into memory.",
+            help="Print how many solutions have each cost, or each number of options; the graph of "
+            "all solutions has to fit into memory.",
         ),
     ] = None,
     project: Annotated[
         tuple[str, ...],
         option(
             metavar="ITEM",
-            help="Count the different sets of options that solutions have at these items, each "
-            "once: a name or a pattern such as 'r1c*'; may be repeated.",
+            help="Count the different sets of options that solutions have at this item; a pattern "
+            "such as 'r1c*' names several, and so does repeating the option.",
         ),
     ] = (),
     workers: WorkerOptions,
@@ -135,7 +136,7 @@ def count(
 ) -> int:
     """Count every solution of one problem, or of each of many.
 
-    Limits are those of a row if there are many.
+    Limits hold for each problem.
     """
     in_parts = {"--run": run, "--stacks": stacks}
     of_group = {"--symmetries": symmetries, "--up-to-symmetry": up_to_symmetry or None}
@@ -227,7 +228,7 @@ def _count_one(
             said: dict[str, Any] = {"name": reading.name, "up_to_symmetry": group}
             said |= {"engine": search.engine, "resume": asked.puzzles.resume}
             with Run(run, reading.problem, begin, **said) as kept:
-                result = kept.search(**keywords)
+                result = kept.search(**keywords | {"search": without_engine(search)})
     if not printing.as_json:
         print(result.count)
     return report(result, printing, header=header)

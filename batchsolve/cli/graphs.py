@@ -138,9 +138,7 @@ def graph(
     ] = (),
     sample: Annotated[
         int | None,
-        solution_option(
-            metavar="N", help="Print N solutions, each drawn with the same probability."
-        ),
+        solution_option(metavar="N", help="Print N solutions, drawn with equal probabilities."),
     ] = None,
     seed: Seed = 0,
     distinct: Distinct = False,
@@ -156,8 +154,8 @@ def graph(
 ) -> int:
     """Count, list, sample or restrict a graph of solutions.
 
-    It searches nothing. It prints the number of solutions, or with --list or --sample solutions
-    themselves. Kept solutions agree with the clues of PROBLEM and with every --with and --without.
+    It prints the number of solutions, or with --list or --sample solutions themselves. Kept
+    solutions agree with the clues of PROBLEM and with every --with and --without.
     """
     from batchsolve.graphs.solution_graph import SolutionGraph
 
@@ -197,7 +195,7 @@ def graph(
 @command(
     examples=(
         "batchsolve sample dominoes:8x8 -n 3 --seed 7",
-        "batchsolve sample puzzles.csv#17 -n 1000 --distinct",
+        "batchsolve sample dominoes:6x6 -n 1000 --distinct",
         "batchsolve sample latin:8 -n 100 --weighted",
     ),
     codes={0: "all were drawn", 2: "too few solutions, a graph that takes too much memory"},
@@ -212,7 +210,7 @@ def sample(
     weighted: Annotated[
         bool,
         solution_option(
-            help="Draw by random probes, with unequal probabilities; each comes with its weight."
+            help="Draw by random probes, with unequal probabilities, and print the weights."
         ),
     ] = False,
     memory: Annotated[

@@ -113,8 +113,8 @@ def _files(context: click.Context, parameter: click.Parameter, word: str) -> lis
     return [CompletionItem(word, type="file")]
 
 
-input_option, search_option, solution_option, worker_option = (
-    partial(option, heading=heading) for heading in HEADINGS[:4]
+input_option, search_option, solution_option = (
+    partial(option, heading=heading) for heading in HEADINGS[:3]
 )
 
 
@@ -179,7 +179,7 @@ class Printing:
     Attributes
     ----------
     as_json : bool
-        Print a line of JSON.
+        Print the answer or the summary as JSON, on stderr if the output is -.
     quiet : bool
         Print no progress and no summary, only errors.
     """
@@ -369,9 +369,9 @@ def how_written(puzzles: FileSettings) -> dict[str, Any]:
 # Options and arguments that several commands share
 
 PROBLEM = (
-    "A file of one grid, or its text, a row of a corpus (corpus.csv#17, #id=…), a .dlx, .ec, "
-    ".sets, .json, .npz, .tiling, .matrix or .rows file, such a form in a file of any name "
-    "(dlx:problem.txt, dlx:-), or a family such as queens:12 or sudoku:2x3."
+    "A grid, as a file or as text; a row of a corpus (corpus.csv#17, #id=…); a .dlx, .ec, .sets, "
+    ".json, .npz, .tiling, .matrix or .rows file, or one of another name behind its form "
+    "(dlx:problem.txt, dlx:-); or a family such as queens:12 or sudoku:2x3."
 )
 Problem = Annotated[str, argument(metavar="PROBLEM", help=PROBLEM)]
 Inputs = Annotated[
@@ -393,6 +393,3 @@ Puzzles = Annotated[FileSettings, NotationFields, NOTATION_LAST]
 Engine = Annotated[SearchSettings, only("engine", "branch"), meaning("engine", default="dlx")]
 Json = Annotated[Printing, only("as_json")]
 Quiet = Annotated[Printing, only("quiet")]
-JsonSummary = Annotated[
-    Printing, meaning("as_json", help="Print a summary line of JSON (on stderr if OUT is -).")
-]

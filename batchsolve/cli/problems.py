@@ -20,7 +20,6 @@ from batchsolve.cli.options import (
     Puzzles,
     how_written,
     input_option,
-    meaning,
     only,
     option,
     output_to,
@@ -88,8 +87,8 @@ def draw(
         str | None,
         input_option(
             metavar="FROM",
-            help="Draw solutions of enumerate instead of searching: its directory, a file of "
-            "export, or JSON lines (- is stdin).",
+            help="Draw the solutions in a directory of enumerate, a file of export, or JSON lines "
+            "(- is stdin), without a search.",
         ),
     ] = None,
     form: Annotated[
@@ -104,16 +103,13 @@ def draw(
     *,
     search: FirstSearch,
     puzzles: Puzzles,
-    printing: Annotated[
-        Printing, meaning("as_json", help="Print a summary line of JSON (on stderr if FILE is -).")
-    ],
+    printing: Printing,
 ) -> int:
     """Draw the first solutions of a problem.
 
     They are the first in tree order, so every run draws the same. The problem is a grid, or the
-    names of its items are places: r2c5 is the cell in row 2 and column 5, and l3r2c5 that of layer
-    3; s4 is the fourth place of a line; an option with a row r2 and a column c5 marks the square
-    where they cross.
+    names of its items are places: r2c5 is a cell, l3r2c5 one of layer 3, s4 a place of a line; an
+    option with a row r2 and a column c5 marks the square where they cross.
     """
     from batchsolve.runs.count import first_covers
     from batchsolve.runs.draw import board_of, draw_all, format_of

@@ -20,7 +20,6 @@ from batchsolve.cli.options import (
     option,
     output_to,
     search_option,
-    worker_option,
 )
 from batchsolve.cli.terminal import interrupts
 from batchsolve.core.interrupts import check_interrupt
@@ -79,15 +78,15 @@ def names(text: str) -> tuple[str, ...]:
 
 ForecastWorkers = Annotated[
     tuple[int, ...] | None,
-    worker_option(
+    search_option(
         metavar="LIST",
         type=numbers,
-        help="Simulate the search on these numbers of workers, such as 1024,100000; at most "
+        help="Simulate the search on these numbers of workers, such as 1024,100000; up to "
         f"{MOST_FORECAST_WORKERS:,}.",
     ),
 ]
 Latency = Annotated[
-    float, worker_option(metavar="S", help="Forecast: seconds a network adds to a task.")
+    float, search_option(metavar="S", help="Forecast: seconds a network adds to a task.")
 ]
 
 
@@ -119,7 +118,7 @@ def scale(
         int | None,
         search_option(
             metavar="N",
-            help="Weak scaling: N rows of the corpus, or N times the problem, for each worker.",
+            help="Weak scaling: for each worker N rows of the corpus, or N times the problem.",
         ),
     ] = None,
     by: Annotated[

@@ -7,7 +7,6 @@ from typing import Annotated
 from batchsolve.cli import EXIT_INCOMPLETE, answered, command
 from batchsolve.cli.options import (
     Inputs,
-    JsonSummary,
     Printing,
     TableOutput,
     WorkerOptions,
@@ -40,7 +39,9 @@ RowSearch = Annotated[
     SearchSettings,
     SolveFileFields,
     meaning("limit", default=2),
-    meaning("split_depth", default=0, metavar="D", type=int),
+    meaning(
+        "split_depth", default=0, metavar="D", type=int, help="Expand trees to this depth first."
+    ),
 ]
 MadeFiles = Annotated[
     FileSettings,
@@ -73,7 +74,7 @@ def solve(
             metavar="INPUT...",
             help="CSV, TSV, Parquet, JSON lines or text, perhaps .gz, .bz2 or .zst; - is stdin. A "
             "folder, a pattern ('corpora/*.csv') or an address (s3://bucket/corpora) stands for "
-            "all its files. Or the text of a grid; or exact cover problems, as of count.",
+            "its files. Or the text of a grid, or exact cover problems.",
         ),
     ],
     output: Annotated[
@@ -89,13 +90,13 @@ def solve(
     search: RowSearch,
     workers: WorkerOptions,
     files: Annotated[FileSettings, SolveFileFields],
-    printing: JsonSummary,
+    printing: Printing,
 ) -> int:
     """Solve a table of puzzles, and write it with their answers.
 
-    The output has the columns of the input, then solution, status, n_solutions, agrees (if the
-    input has solutions) and message; it has a row for every row of the input, in the same order.
-    Of exact cover problems, it has the items, the options and the first cover.
+    The output has a row for every row of the input, in the same order, with its columns and then
+    solution, status, n_solutions, agrees (if the input has solutions) and message. Of exact cover
+    problems, it has the items, the options and the first cover.
     """
     from batchsolve.runs.solve_tables import solve_file
 
@@ -130,13 +131,12 @@ def dedupe(
     wanted: DedupeSettings,
     workers: WorkerOptions,
     files: Annotated[FileSettings, DedupeFields],
-    printing: JsonSummary,
+    printing: Printing,
 ) -> int:
     """Leave out the repeated puzzles of a table.
 
-    The first row of every puzzle is kept with all its columns, in the order of the input, unless
-    the puzzle is in a file of --against. Invalid rows are kept. The number of rows left out is
-    printed on stderr.
+    The first row of every puzzle is kept, unless a file of --against has the puzzle. Invalid rows
+    are kept.
     """
     from batchsolve.runs.dedupe import dedupe as leave_out
 
@@ -162,13 +162,12 @@ def generate(
     wanted: PuzzleSettings,
     workers: WorkerOptions,
     files: MadeFiles,
-    printing: JsonSummary,
+    printing: Printing,
 ) -> int:
     """Make puzzles, each with one solution, which is proved.
 
-    The output has the columns puzzle, solution and clues; then those of the rules, if others than
-    the usual ones were asked for: box, rules, regions, cages, sums, marks, pairs and
-    constraints. Row I depends on the seed and on I alone, not on the number of workers.
+    The output has the columns puzzle, solution and clues, then those of other rules, such as cages
+    and sums. Row I depends on the seed and on I alone, not on the number of workers.
     """
     from batchsolve.runs.generate import generate_file
 
@@ -197,15 +196,13 @@ def augment(
     wanted: ImageSettings,
     workers: WorkerOptions,
     files: Annotated[FileSettings, AugmentFileFields],
-    printing: JsonSummary,
+    printing: Printing,
 ) -> int:
     """Write random images of puzzles, relabelled and permuted.
 
-    Every image of a puzzle is equally likely, and none comes twice; a puzzle with fewer images has
-    all of them. Solutions are moved with their puzzles, other columns are copied, and source_row is
-    the number of the source row. Grids with other rules are turned, reflected and relabelled as far
-    as that keeps their rules; rows with rules of their own that nothing keeps are written as they
-    are, and counted. The same seed gives the same bytes.
+    Every image of a puzzle is equally likely, and none comes twice. Solutions are moved with their
+    puzzles, and source_row is the number of the source row. Grids with other rules are moved as far
+    as that keeps the rules. The same seed gives the same bytes.
     """
     from batchsolve.runs.augment import augment_file
 
@@ -233,15 +230,14 @@ def rate(
     wanted: RateSettings,
     workers: WorkerOptions,
     files: Annotated[FileSettings, RateFileFields],
-    printing: JsonSummary,
+    printing: Printing,
 ) -> int:
     """Rate 9×9 puzzles by the hardest technique that they need.
 
-    The output has the columns of the input, then technique (the hardest that is needed; guess if
-    the techniques do not solve it), rating (that of Sudoku Explainer 1.2.1; for guess a lower
-    bound), backtracks (the dead ends of a search), status and message. Only puzzles with one
-    solution are rated. From 4.0 on, other programs rate otherwise, such as Sukaku Explainer, whose
-    ratings sudoku-exchange-puzzle-bank has.
+    The output has the columns of the input, then technique (guess if the techniques do not solve
+    the puzzle), rating (that of Sudoku Explainer 1.2.1; for guess a lower bound), backtracks (the
+    dead ends of a search), status and message. Only puzzles with one solution are rated. From 4.0
+    on, the ratings of other programs differ.
     """
     from batchsolve.runs.rate import rate_file
 
@@ -268,10 +264,9 @@ def audit(
 ) -> int:
     """Count the leaks between a training and a test table.
 
-    A test row leaks if a training row has its puzzle, or its solution with other clues; both are
-    counted as they are written, and up to symmetry. Every puzzle is solved, and in each table those
-    are counted that are malformed, have no or several solutions, have a wrong given solution, or
-    are repeated. The checksums name the files.
+    A test row leaks if a training row has its puzzle, or its solution with other clues, as written
+    or up to symmetry. Faults are counted, too: malformed and repeated rows, puzzles with no or
+    several solutions, and wrong given solutions.
     """
     from batchsolve.runs.audit import audit as audit_of
 
@@ -301,7 +296,7 @@ def partition(
         str,
         output_to(
             "DIR",
-            help="The folder of a file for each part, in the format of the input; it holds no "
+            help="The folder for a file of each part, in the format of the input; it holds no "
             "other tables.",
         ),
     ],
@@ -309,13 +304,12 @@ def partition(
     wanted: PartSettings,
     workers: WorkerOptions,
     files: Annotated[FileSettings, AuditFields],
-    printing: JsonSummary,
+    printing: Printing,
 ) -> int:
     """Divide a table into parts without a leak between them.
 
-    Puzzles that are equal up to symmetry, or have the same solution up to symmetry, come into the
-    same part; every puzzle is solved. Malformed rows are compared with none. The parts depend on
-    the seed and the rows alone, and keep the order of the input.
+    Puzzles that are equal, or have the same solution, up to symmetry, come into the same part. The
+    parts depend on the seed and the rows alone, and keep the order of the input.
     """
     from batchsolve.runs.partition import partition as partition_of
 
@@ -337,8 +331,7 @@ def evaluate(
         tuple[str, ...],
         argument(
             metavar="PREDICTIONS...",
-            help="Tables with puzzles and predictions: files, folders, patterns or addresses, as "
-            "of solve.",
+            help="Tables with puzzles and predictions, as of solve.",
         ),
     ],
     *,
@@ -351,8 +344,7 @@ def evaluate(
         str | None,
         option(
             metavar="FILE",
-            help="Write the rows as a table with two columns more: right, and wrong_cells, the "
-            "number of wrong cells.",
+            help="Write the rows with two columns more: right, and the number of wrong_cells.",
         ),
     ] = None,
     plot: Annotated[
@@ -367,12 +359,10 @@ def evaluate(
     files: Annotated[FileSettings, EvaluateFields],
     printing: Printing,
 ) -> int:
-    """Count what predicted solutions have right.
+    """Count rows, cells, clues and houses that predictions have right.
 
-    Rows, cells, clues and houses are counted. With a column of truths, a prediction is right if it
-    is equal to it. Otherwise puzzles are solved, and a prediction is right if it solves its puzzle;
-    if that has several solutions, each of them is right. Malformed and missing predictions are
-    wrong in every cell.
+    A prediction is right if it is equal to the truth, or without a column of truths, if it solves
+    its puzzle. Malformed and missing predictions are wrong in every cell.
     """
     from batchsolve.formats.whole_files import whole_target_of
     from batchsolve.runs.evaluate import evaluate as evaluation_of

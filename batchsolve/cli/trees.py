@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from click import BadParameter
@@ -29,7 +29,7 @@ from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.errors import InputError, counted, named_errors, printable
 from batchsolve.formats.whole_files import text_of
-from batchsolve.settings import SearchSettings
+from batchsolve.settings import AUTO, MRV, SearchSettings
 
 if TYPE_CHECKING:
     from batchsolve.runs.count import Count
@@ -47,8 +47,8 @@ Generators = Annotated[
     search_option(
         metavar="FILE|structure",
         help="Count solutions that are equal up to these symmetries as one: a JSON list of "
-        "objects, each of which maps items to items, and colours (:red) to colours; or structure, "
-        "for all symmetries that the items and options have, whatever their names.",
+        "objects that map items to items and colours (:red) to colours; or structure, for all "
+        "symmetries of the items and options.",
     ),
 ]
 Part = Annotated[
@@ -96,7 +96,7 @@ def enumerate_(
         int | None,
         search_option(
             metavar="K",
-            help="Find only the K cheapest, by the costs of options; K is 100,000 at most.",
+            help="Find only the K solutions of least cost; K is 100,000 at most.",
         ),
     ] = None,
     stacks: Part = None,
@@ -141,10 +141,16 @@ def enumerate_(
             )
         else:
             said: dict[str, Any] = {"resume": resume, "name": reading.name, "engine": search.engine}
-            said |= {"collect": best is None, "cheapest": best, "notation": reading.notation}
+            said |= {"collect": best is None, "cheapest": best}
+            said |= {"notation": reading.notation if best is None else None}
             with Run(output, *task, up_to_symmetry=group, **said) as kept:
-                result = kept.search(**keywords)
+                result = kept.search(**keywords | {"search": without_engine(search)})
     return report(result, printing, output, header=header)
+
+
+def without_engine(search: SearchSettings) -> SearchSettings:
+    """Return the settings of a search of a `Run`, which has the engine."""
+    return replace(search, engine=AUTO, branch=MRV)
 
 
 def part_of(reading: Reading, path: str | None) -> tuple[Any, dict[str, Any]]:

@@ -278,43 +278,44 @@ private:
     std::uint32_t choose_item(std::int64_t& cost) {
         Rank best{};
         std::uint32_t fewest = ~0u;
-        this->item_ = 0;
+        Item chosen = 0;
         for (Item i = this->right_[0]; i != 0; i = this->right_[i]) {
-            const std::uint32_t needed = need(i), size = this->size_[i];
-            if (size < needed) {
+            const auto [least, most] = bounds_[i];
+            const std::uint32_t used = used_[i], size = this->size_[i];
+            if (used + size < least) {
                 this->item_ = i;
                 return 0;
             }
             std::int64_t net = 0;
-            if (needed > 0) {
+            if (used < least) {
                 const Option first = this->option_[this->down_[i]];
-                cost += needed * prices_.share(first);
+                cost += (least - used) * prices_.share(first);
                 net = prices_.net(first);
             }
             if (size == 0) continue;
-            const std::uint32_t branches = size - needed + 1;
-            const Rank rank{this->with_handicap(branches, i), bounds_[i].most - used_[i] - needed,
-                            net, size};
-            if (this->item_ == 0 || is_chosen_before(rank, best, branches)) {
+            const std::uint32_t in_all = std::max(used, least);  // options, once it needs no more
+            const std::uint32_t branches = used + size - in_all + 1, slack = most - in_all;
+            const Rank rank{Word{this->with_handicap(branches, i)} << 32 | slack, net, size};
+            if (chosen == 0 || is_chosen_before(rank, best, branches)) {
                 best = rank;
                 fewest = branches;
-                this->item_ = i;
+                chosen = i;
             }
         }
+        this->item_ = chosen;
         return fewest;
     }
 
     struct Rank {
-        std::uint32_t branches, slack;  // the fewest
-        std::int64_t net;               // the highest
-        std::uint32_t size;             // the largest
+        Word few;            // the fewest branches, and then the least slack
+        std::int64_t net;    // the highest
+        std::uint32_t size;  // the largest
     };
 
     bool is_chosen_before(const Rank& a, const Rank& b, std::uint32_t branches) const {
         if (this->enough() > 1) return false;  // the first that has options
-        if (by_place && !(branches == 1 && b.branches > 1)) return false;
-        if (a.branches != b.branches) return a.branches < b.branches;
-        if (a.slack != b.slack) return a.slack < b.slack;
+        if (by_place && !(branches == 1 && b.few >> 32 > 1)) return false;
+        if (a.few != b.few) return a.few < b.few;
         return a.net != b.net ? a.net > b.net : a.size > b.size;
     }
 
@@ -345,14 +346,15 @@ private:
         return true;
     }
 
-    /// Return how many items an option has that need more options.
+    /// Return how many items an option has, `total_` aside, that need more options.
     std::int64_t gain_of(Option o) const {
-        std::int64_t gain = 0;
+        std::int64_t gain = -std::int64_t{is_needed(total_)};
         for (Index q = this->first_[o]; this->top_[q] != 0; ++q) {
-            gain += this->top_[q] != total_ && need(this->top_[q]) > 0;
+            gain += is_needed(this->top_[q]);  // no branch, which could not be predicted
         }
         return gain;
     }
+    bool is_needed(Item i) const { return used_[i] < bounds_[i].least; }
 
     void restore_dropped(std::size_t level) {
         while (dropped_.size() > levels_[level].n_dropped) {

@@ -218,18 +218,22 @@ protected:
         for (Index q = p; top_[q] != 0; ++q) --covered_[top_[q]];
     }
 
+    // All is read before anything is written, after which the compiler would read it again.
     void unlink(Index q) {
         if (color(q) == pure) return;
         const Index up = up_[q], down = down_[q];
+        const Item i = top_[q];
         down_[up] = down;
         up_[down] = up;
-        --size_[top_[q]];
+        --size_[i];
     }
 
     void relink(Index q) {
         if (color(q) == pure) return;
-        down_[up_[q]] = up_[down_[q]] = q;
-        ++size_[top_[q]];
+        const Index up = up_[q], down = down_[q];
+        const Item i = top_[q];
+        down_[up] = up_[down] = q;
+        ++size_[i];
     }
 
     /// Visit the other nodes of p's option, from p on and around.
@@ -248,15 +252,17 @@ protected:
         while ((p = down_[p]) > n_items_) visit(Choice{option_[p], n_branches});
     }
 
+    // Lists are short, so a call would cost as much as what it does.
+
     /// Take the other nodes of p's option out of their lists.
-    void hide(Index p) {
+    [[gnu::always_inline]] void hide(Index p) {
         for_each_other(p, [this](Index q) { unlink(q); });
     }
-    void unhide(Index p) {
+    [[gnu::always_inline]] void unhide(Index p) {
         for_each_other_backwards(p, [this](Index q) { relink(q); });
     }
 
-    void cover(Item i) {
+    [[gnu::always_inline]] void cover(Item i) {
         for (Index p = down_[i]; p != i; p = down_[p]) hide(p);
         link(left_[i], right_[i]);
     }
@@ -293,7 +299,7 @@ protected:
         cut_.item = 0;
     }
 
-    void uncover(Item i) {
+    [[gnu::always_inline]] void uncover(Item i) {
         right_[left_[i]] = left_[right_[i]] = i;
         for (Index p = up_[i]; p != i; p = up_[p]) unhide(p);
     }
@@ -355,10 +361,10 @@ protected:
     }
 
     /// Commit to the nodes of p's option, p itself excepted.
-    void commit_others(Index p) {
+    [[gnu::always_inline]] void commit_others(Index p) {
         for_each_other(p, [this](Index q) { commit(q); });
     }
-    void uncommit_others(Index p) {
+    [[gnu::always_inline]] void uncommit_others(Index p) {
         for_each_other_backwards(p, [this](Index q) { uncommit(q); });
     }
 

@@ -49,8 +49,11 @@ def read_f_puzzle(text: str, rules: RuleReader) -> None:
             continue
         if name not in _RULES:
             raise ProblemError(f"constraint {quoted(name)} is not supported")
+        parts = [value] if name == "grid" or value is True else value
         with malformed(f"constraint {quoted(name)}"):
-            for part in [value] if name == "grid" or value is True else value:
+            if not isinstance(parts, list):  # a text has parts, too
+                raise TypeError
+            for part in parts:
                 _RULES[name](rules, part)
 
 

@@ -52,6 +52,10 @@ _NULL = re.compile(r"null|None|nan|NaN")
 _EMPTY = re.compile(r"([\[,:]\s*)(?:\"\s*\"|'\s*')|\"\"|''")
 _KEY = re.compile(r"\"\w*\"\s*:|'\w*'\s*:")
 _WHOLE = re.compile(r"(?<=\d)\.0?(?=[\s,\]}])")
+# several cells, each empty, a blank or a whole number, perhaps with a point
+_NUMBER, _GAP = r"(?:(?:\d{1,3}|-1)(?:\.0)?|nan|NaN|[.*_-])", r"[\s,;|]"
+_NUMBERS = re.compile(rf"(?=\s*\S+{_GAP}){_GAP}*{_NUMBER}(?:{_GAP}+{_NUMBER})*{_GAP}*")
+_POINT = re.compile(r"(?<=\d)\.0(?![^\s,;|])")
 _AROUND = str.maketrans("[]{}\"',", "       ")
 
 
@@ -144,6 +148,8 @@ def bare(text: str) -> str:
     plain = text.strip()
     if plain[:1] == "[" and plain[-1:] == "]" and not _SECTION.match(plain):
         return _of_list(plain)
+    text = without_points(text)
+    plain = text.strip()
     if "#" in plain:
         bare_lines = (_COMMENT.sub("", line).strip() for line in plain.splitlines())
         plain = "\n".join(filter(None, bare_lines))
@@ -171,6 +177,19 @@ def _of_list(text: str) -> str:
     return " ".join(text.translate(_AROUND).split())
 
 
+def without_points(text: str) -> str:
+    """Return whole numbers that are written as floating-point ones, and NaN, as cells are.
+
+    Examples
+    --------
+    >>> without_points("1.0 nan 2 . -1.0"), without_points("1.0 2..")
+    ('1 . 2 . -1', '1.0 2..')
+    """
+    if (".0" in text or "nan" in text or "NaN" in text) and _NUMBERS.fullmatch(text):
+        return _NULL.sub(".", _POINT.sub("", text))
+    return text
+
+
 def rows_of_line(line: str) -> list[str]:
     """Return the rows of a grid in a line, between any of the usual marks; none of another line."""
     for mark in ("/", ".", "|", None):
@@ -185,6 +204,7 @@ def cells_of_line(line: str) -> tuple[str, list[str]]:
 
     Another line has none.
     """
+    line = without_points(line)
     for mark in "|,;\t":
         cells = [cell.strip(' "') for cell in line.split(mark)]
         if _root(len(cells)) and all(map(_CELL.fullmatch, filter(None, cells))):
@@ -413,7 +433,8 @@ def _root(n_cells: int) -> int:
 def _are_rows(words: Sequence[str]) -> bool:
     """Return True for N words of N characters."""
     n = len(words)
-    return default_box(n) is not None and all(len(word) == n for word in words)
+    are_long = all(len(word) == n and _MARKS.isdisjoint(word) for word in words)
+    return default_box(n) is not None and are_long
 
 
 def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
@@ -434,7 +455,7 @@ def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
 
 def row_of_cells(line: str, dashes_are_cells: bool = False) -> tuple[str, ...] | None:
     """Return the texts of a line between blanks, commas and bars; None for a frame or a comment."""
-    line = _COMMENT.sub("", line)
+    line = without_points(_COMMENT.sub("", line))
     is_blank = dashes_are_cells and "-" in line and not set(line) - set("-|! \t,;")
     if not is_blank and _RULE.fullmatch(line):
         return None

@@ -252,8 +252,9 @@ def _grid_lines(
     grids = problem.grids(covers)
     order = np.arange(n, dtype=np.uint32)
     if in_order and grids.size:
-        ranked = _ranks(digits, notation.separator)[grids].view(f"S{grids.shape[1]}")
-        order = np.argsort(ranked.reshape(-1), kind="stable").astype(np.uint32)
+        ranks = _ranks(digits, notation.separator)
+        ranked = grids if (np.diff(ranks.astype(int)) > 0).all() else ranks.take(grids)
+        order = _order_of(ranked)
     grids = notation.placed(grids)
     before, behind = ascii_bytes(head), ascii_bytes(tail)
     if notation.symbols and all(len(text) == 1 for text in texts):
@@ -264,6 +265,12 @@ def _grid_lines(
     in_turn = np.arange(n + 1) * grids.shape[1], grids[order].reshape(-1)
     lines, data = native.join(in_turn, pieces_of(["", *texts, "#"]), frame)
     return lines, data
+
+
+def _order_of(rows: Bytes) -> npt.NDArray[np.uint32]:
+    """Return the ascending order of rows of bytes without zeros."""
+    texts = np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").reshape(-1)
+    return np.argsort(texts, kind="stable").astype(np.uint32)
 
 
 def _ranks(digits: Sequence[str], separator: str) -> Bytes:

@@ -12,6 +12,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from batchsolve.formats.whole_files import whole_file
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -151,7 +153,8 @@ def write_legend(figure: Figure, axes: Axes) -> None:
 
 def save(figure: Figure, path: Path) -> None:
     """Write a figure; the same data make the same file."""
-    path.write_bytes(content(figure, path.suffix[1:]))
+    with whole_file(path) as file:
+        file.write(content(figure, path.suffix[1:]))
 
 
 def content(figure: Figure, form: str) -> bytes:

@@ -171,6 +171,8 @@ class Output:
         The path of the rows of an unfinished run; empty if none are kept.
     journal : str
         The path of its journal.
+    form : str
+        The form that it keeps when a run is resumed: a file, a folder, or an address.
     block_size : BlockSize
         The size of blocks of the input.
     n_tasks : int
@@ -178,6 +180,7 @@ class Output:
     """
 
     path = kept = journal = ""
+    form = "a file"
     block_size = TASKS
     n_tasks = 1
 
@@ -544,6 +547,7 @@ class Parts(Output):
 
     def __init__(self, path: str) -> None:
         self.path = self.kept = path
+        self.form = path if is_address(path) else "a folder"
         head = path.partition("?")[0].rstrip("/")
         beside = os.path.basename(head) if is_address(path) else head
         self.journal = partial_path(beside or ".") + ".journal"

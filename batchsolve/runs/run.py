@@ -41,7 +41,7 @@ from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.search.tree_goal import Cheapest, Totals
-from batchsolve.settings import AUTO, MRV, SearchFields, SearchSettings, path_of, settings_of
+from batchsolve.settings import AUTO, RunSearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.encoders import Written
 from batchsolve.tables.places import sync_directory
 from batchsolve.workers import Pool
@@ -74,7 +74,7 @@ class Run:
         As for `solutions`.
     engine : str
     notation : Notation, optional
-        The notation of grids; by default that of the grid that was read.
+        The notation of grids that are kept; by default that of the grid that was read.
     name : str, optional
         The name of the problem for `describe_run`; by default the name that was read.
 
@@ -118,8 +118,10 @@ class Run:
         name: str | None = None,
     ) -> None:
         reading = reading_of(problem)
-        notation, name = notation or reading.notation, name or reading.name
         problem, begin = problem_and_stacks(reading, stack)
+        if notation is not None and not (collect and isinstance(problem, GridProblem)):
+            raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
+        notation, name = notation or reading.notation, name or reading.name
         if isinstance(problem, GridProblem):
             notation = notation or usual_notation(problem.n_digits)
         else:  # a recorded alphabet would mean that solutions are grids
@@ -169,7 +171,7 @@ class Run:
         self,
         *,
         on_progress: Callable[[TreeSearch], None] | bool | None = None,
-        **settings: Unpack[SearchFields],
+        **settings: Unpack[RunSearchFields],
     ) -> Count:
         """Search until the tree is finished or a limit is reached.
 
@@ -178,8 +180,8 @@ class Run:
         on_progress : callable or True, optional
             Called with the running `TreeSearch` as results arrive; True draws a progress bar.
         **settings
-            As for `count` (``jobs``, ``time_limit``, …), but the engine and its branching rule are
-            those of the run, and ``limit`` includes the covers of earlier searches.
+            As for `count` (``jobs``, ``time_limit``, …), without the engine and the branching rule,
+            which are those of the run; ``limit`` includes the covers of earlier searches.
 
         Returns
         -------
@@ -187,7 +189,7 @@ class Run:
             The sums of this and all earlier searches of the run.
         """
         workers, search = settings_of(Run.search, settings, SearchSettings)
-        chosen = replace(search, engine=self._engine, branch=MRV)
+        chosen = replace(search, engine=self._engine)
         self._journal.parts()  # raises an error if the run is closed
         if not self._one_at_a_time.acquire(blocking=False):
             raise InputError(f"{self._directory}: another thread searches this run just now")

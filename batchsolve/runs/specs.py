@@ -583,10 +583,11 @@ class FileRun:
         kept, path = self.output.kept, self.output.journal
         begun = Journal.is_begun(path)
         if begun and not self.settings.resume:
-            Journal.read(path).close()  # raises if the run is going on in another process
+            with Journal.read(path) as journal:  # raises if the run is going on elsewhere
+                kind = journal.about["kind"]
             raise OutputError(
-                f"{kept}: an interrupted run left its rows there; go on with `resume`, or delete "
-                f"{kept} and {path} to begin again"
+                f"{kept}: an interrupted run ({kind}) left its rows there; go on with "
+                f"`resume`, or delete {kept} and {path} to begin again"
             )
         if not begun:
             self.output.check_unused(self.settings.resume)
@@ -600,8 +601,7 @@ class FileRun:
         for name in settings_that("same"):
             value = getattr(self.settings, name)
             settings[name] = list(value) if isinstance(value, tuple) else value  # as in JSON
-        if is_address(self.output.path):  # the name of the journal holds only its last part
-            settings["output"] = self.output.path
+        settings["output"] = self.output.form  # the name of the journal does not tell
         return Journal(self.output.journal, self.spec.kind, settings)
 
     def _restore(self, journal: Journal) -> tuple[Written | None, bool]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from batchsolve.errors import disk_errors
+from batchsolve.formats.whole_files import whole_file
 from batchsolve.pictures.page import html_page, html_table
 from batchsolve.pictures.svg import text_beside
 from batchsolve.scaling import plots
@@ -69,7 +70,8 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
         if forecasts:
             write_csv(home / "forecast.csv", forecast_rows(forecasts))
         pictures = plots.draw_all(experiment, forecasts, home) if plots.available() else []
-        path.write_text(render(home, experiment, forecasts, pictures), encoding="utf-8")
+        with whole_file(path) as file:
+            file.write(render(home, experiment, forecasts, pictures).encode())
     return path
 
 

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import re
+import string
 from collections.abc import Callable
 from functools import partial
 from math import isqrt
@@ -33,7 +34,14 @@ from batchsolve.formats.grid_texts import (
 )
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
-from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
+from batchsolve.problems.notation import (
+    BLANKS,
+    MINUS_ONE,
+    default_box,
+    from_zero,
+    numbers,
+    usual_notation,
+)
 from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.tables.blocks import (
     BOM,
@@ -56,6 +64,9 @@ _ARRAY = re.compile(rb"\s*\[\s*[\[{\"\d\]]")  # not the title of a section
 _ARROW_FILE, _ARROW_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
 _LONGEST = 4  # characters of a cell in JSON, such as 16.0
 _MOST_SYMBOLS = 9  # larger grids are written as numbers
+_SIZES = (16, 36, 64, 81, 100, 144, 225, 256, 400, 625)  # cells of grids, which a field may be
+_DIGITS = frozenset(string.digits + BLANKS)
+_SYMBOLS = frozenset(string.digits + string.ascii_uppercase + BLANKS) - {"-"}  # words have dashes
 
 
 def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.Table | None:
@@ -207,7 +218,11 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     mark, cells = cells_of_line(first)
     if (is_table and cells) or "" in cells:  # other lines of N² numbers are grids as they are
         are_numbers = len(cells) > _MOST_SYMBOLS**2 and not any(map(str.isalpha, cells))
-        return text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers)), 0
+        layout = text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers))
+        if cells != list(map(str, range(len(cells)))):
+            return layout, 0
+        numbers_of_columns = first.encode()  # as pandas writes them
+        return layout, head.index(numbers_of_columns) + len(numbers_of_columns)
     if looks_like_grid("".join(rows_of_line(first))):
         return text_layout(("puzzle",), lines), 0
     if is_table or _looks_like_header(first) or _has_grid(first):
@@ -309,15 +324,21 @@ def _fields(header: str, delimiter: str) -> list[str]:
 
 
 def looks_like_grid(text: str) -> bool:
-    """Return True if a field is a grid written as characters, rather than a name."""
-    size = len(text)
-    square = size in (16, 36, 64, 81, 100, 144, 225, 256, 400, 625)
-    symbols = set(text)
-    return (
-        square
-        and symbols <= set("0123456789.*_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-        and (len(symbols) > 2 or bool(symbols & set("0.*_")))
-    )
+    """Return True if a field is a grid, rather than a name.
+
+    Examples
+    --------
+    >>> list(map(looks_like_grid, ["1.....2..3.....4", "[1, null, 0, 2]" * 4, "puzzle_and_rules"]))
+    [True, True, False]
+    """
+    plain = in_one_line(text) if len(text) >= _SIZES[0] else text
+    words = plain.replace(",", " ").split()
+    if len(words) > 1:
+        are_numbers = all(word.isdecimal() or word in (*BLANKS, MINUS_ONE) for word in words)
+        return len(words) in _SIZES and are_numbers
+    symbols = set(plain)
+    is_one_kind = symbols <= _DIGITS or symbols <= _SYMBOLS
+    return len(plain) in _SIZES and is_one_kind and (len(symbols) > 2 or any(symbols & set(BLANKS)))
 
 
 # ---- JSON lines -----------------------------------------------------------------------------

@@ -53,7 +53,8 @@ def lines_of_cells(separator: str, gap: str, layout: Layout, data: bytes) -> Row
     """
     parts = pc.split_pattern(_lines(data, around=" \r"), separator)
     cells = pc.ascii_trim(parts.flatten(), ' "\t')
-    cells = pc.if_else(pc.equal(cells, ""), ".", cells)
+    cells = pc.replace_substring_regex(cells, r"^([0-9]{1,3}|-1)\.0$", r"\1")
+    cells = pc.if_else(pc.is_in(cells, pa.array(["", "nan", "NaN"])), ".", cells)
     joined = pc.binary_join(pa.ListArray.from_arrays(parts.offsets, cells), gap)
     return pa.Table.from_arrays([joined], schema=layout.schema), {}
 

@@ -103,9 +103,8 @@ def open_source(path: str) -> Source:
         table = detection.read_document(suffix_of(path), text, lambda: head + file.read())
         if table is not None:
             return TableSource(table, path)
-        if _is_wide(head) or (kind_of(head) and not _is_text(head)):
-            what = not_text(head, ", but a binary file")
-            raise InputError(f"{what}; expected CSV, TSV, Parquet, JSON lines or text")
+        if kind_of(head) and not _is_text(head):
+            raise InputError(f"{not_text(head)}; expected CSV, TSV, Parquet, JSON lines or text")
         is_packed = isinstance(file, pa.CompressedInputStream | zipfile.ZipExtFile)
         length = None if path == "-" or is_packed else facts_of(path).size
         if length is not None:
@@ -444,20 +443,6 @@ def _is_text(head: bytes) -> bool:
         return b"\0" not in head and bool(head[:_FIRST_BYTES].decode())
     except UnicodeDecodeError as error:
         return error.start >= _FIRST_BYTES - 3  # a character is cut
-
-
-def _is_wide(head: bytes) -> bool:
-    r"""Return True if a file is UTF-16 (by its mark) or another binary file (by many zero bytes).
-
-    A few zero bytes are faults of the rows that hold them.
-
-    Examples
-    --------
-    >>> _is_wide("id,puzzle".encode("utf-16-le")), _is_wide(b"id,puzzle\n1,1\0.")
-    (True, False)
-    """
-    begin = head[:4096]
-    return begin[:2] in (b"\xff\xfe", b"\xfe\xff") or begin.count(0) > len(begin) // 8
 
 
 def _opened(path: str, content: bytes) -> Any:

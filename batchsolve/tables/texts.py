@@ -126,8 +126,8 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     return one_chunk(column)
 
 
-# what characters and numbers in one line do not have: lines, brackets, fields, empty cells
-_OTHER_FORMS = r"[\n\[:]|[,;\t][ \t]*[,;\t]|^[,;]|[,;]$"
+# what characters and numbers in one line do not have: lines, brackets, fields, empty cells, points
+_OTHER_FORMS = r"[\n\[:]|[,;\t][ \t]*[,;\t]|^[,;]|[,;]$|[0-9]\.0[ ,;\t]|[Nn]a[Nn]\b"
 _SEVERAL = "[1-9]{2}[^0-9]"  # candidates of a cell
 _LIST = r"^\s*\[[\[\]\s,]*(([0-9]+|-1|null|None)[\[\]\s,]+)*$"  # of whole numbers
 

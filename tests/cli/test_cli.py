@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from dataclasses import fields
 
@@ -247,6 +248,7 @@ MAIN = "from batchsolve.__main__ import main; main()"
 def test_help_imports_nothing_heavy():
     script = f"""
 import sys
+import time
 try:
     {MAIN}
 finally:
@@ -260,6 +262,7 @@ finally:
 def test_a_count_of_one_small_problem_imports_neither_tables_nor_workers():
     script = f"""
 import sys
+import time
 try:
     {MAIN}
 finally:
@@ -285,6 +288,7 @@ def test_arrow_takes_its_memory_from_the_c_library_unless_told_otherwise(named, 
     monkeypatch.delenv("ARROW_DEFAULT_MEMORY_POOL", raising=False)
     script = f"""
 import sys
+import time
 try:
     {MAIN}
 finally:
@@ -570,3 +574,34 @@ def test_commands_work_without_docstrings():
         text=True,
     )
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "2\n", "")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes by their environment")
+@pytest.mark.parametrize("more", [[], ["--backend", "loky", "--jobs", "2"]])
+@pytest.mark.parametrize("command", ["count queens:8 --json", "solve {grids} -o {out}"])
+def test_a_command_leaves_no_process_behind(command, more, tmp_path):
+    """Also none in a session of its own; the environment tells whose it is."""
+    (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
+    words = command.format(grids=tmp_path / "in.txt", out=tmp_path / "out.csv").split()
+    mark = f"OF_TEST={tmp_path}"
+    name, _, value = mark.partition("=")
+    subprocess.run(
+        [sys.executable, "-m", "batchsolve", *words, *more],
+        env={**os.environ, name: value},
+        check=True,
+        capture_output=True,
+    )
+    until = time.monotonic() + 10  # helpers of Python end once their pipe is closed
+    while (left := processes_with(mark)) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert left == []
+
+
+def processes_with(mark):
+    """Return the processes that have a variable in their environment."""
+    found = []
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
+            if mark.encode() in file.read().split(b"\0"):
+                found.append(int(name))
+    return found

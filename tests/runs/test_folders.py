@@ -236,6 +236,28 @@ def test_another_file_in_the_folder_is_another_run(corpora, tmp_path):
             bs.solve_file(corpora, f"{tmp_path}/out/", resume=True)
 
 
+@pytest.mark.usefixtures("_all_recorded")
+def test_a_file_is_not_resumed_as_a_folder(corpora, tmp_path, monkeypatch):
+    """Their journals have one name, and what the one has written the other would leave out."""
+    monkeypatch.chdir(tmp_path)
+    outputs, forms = ("out.parquet", "out.parquet/"), ("a file", "a folder")
+    for (first, second), (then, now) in ((outputs, forms), (outputs[::-1], forms[::-1])):
+        with small_blocks(400):
+            interrupted(corpora, first)
+            if os.path.isdir("out.parquet"):
+                os.rename("out.parquet", "moved")
+            kept = sorted(os.listdir())
+            why = f"the interrupted run had output = '{then}', this one has '{now}'"
+            with pytest.raises(bs.JournalError, match=why):
+                bs.solve_file(corpora, second, resume=True)
+            assert sorted(os.listdir()) == kept
+            if os.path.isdir("moved"):
+                os.rename("moved", "out.parquet")
+            bs.solve_file(corpora, first, resume=True)
+        assert ids(Path(first)) == list(range(90))
+        shutil.rmtree(first) if first.endswith("/") else os.remove(first)
+
+
 def test_folders_that_cannot_be_written_are_refused(corpora, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")

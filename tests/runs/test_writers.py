@@ -76,6 +76,21 @@ def test_rows_of_an_interrupted_run_are_not_overwritten(name):
             assert file.read() == path
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_rows_of_a_run_of_another_kind_are_said_to_be_so(name):
+    other, out = ("augment" if name == "solve" else "solve"), output_of(name)
+    with open("in.txt", "a") as file:
+        file.write("x\n")
+    stopped = invoke(*WRITERS[other], "--stop-on-invalid")
+    assert stopped.exit_code == 2, stopped.output
+    done = invoke(*WRITERS[name])
+    assert done.exit_code == 2
+    assert f"{out}.partial: an interrupted run ({other}) left its rows there; go on" in done.output
+    done = invoke(*WRITERS[name], "--resume")
+    assert done.exit_code == 2
+    assert f"the journal of a run of another kind, {other}, and not " in done.output
+
+
 @pytest.mark.parametrize("name", sorted(set(WRITERS) - set(RUNS)))
 def test_a_run_that_goes_on_is_not_taken_for_an_interrupted_one(name):
     out = output_of(name)

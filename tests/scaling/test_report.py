@@ -15,6 +15,7 @@ import pytest
 from invoking import invoke
 from test_doubts import series_of
 
+from batchsolve.formats.whole_files import whole_file
 from batchsolve.pictures import charts
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, read_experiment
@@ -256,6 +257,18 @@ def test_the_same_data_make_the_same_file(home, tmp_path):
     for name in PICTURES[:-1]:
         for file in (f"{name}.svg", f"{name}.pdf"):
             assert (tmp_path / file).read_bytes() == (home / file).read_bytes()
+
+
+@with_matplotlib
+@pytest.mark.parametrize("name", ["report.html", "speedup.png", "speedup.csv"])
+def test_files_of_a_report_have_one_writer_and_appear_whole(home, tmp_path, name):
+    copy = shutil.copytree(home, tmp_path / "copy")
+    before = (copy / name).read_bytes()
+    with whole_file(copy / name) as file:
+        result = invoke("report", copy)
+        assert (result.exit_code, (copy / name).read_bytes()) == (2, before)
+        assert f"{name}: is being written by another run" in result.stderr
+        file.write(before)
 
 
 @with_matplotlib

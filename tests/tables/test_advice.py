@@ -84,6 +84,8 @@ KINDS = {
     "a pickle of Python, which is never loaded": plain(b"\x80\x04\x95" + bytes(300)),
     "compressed by xz": plain(b"\xfd7zXZ\0" + bytes(100)),
     "a PDF": plain(b"%PDF-1.5\n\xe2\xe3\xcf\xd3" + bytes(300)),
+    "a table in Arrow IPC (Feather)": plain(b"FEA1" + bytes(100)),  # of the first version
+    "a binary file": plain(b"\x7fELF\x02\x01\xff" + bytes(300)),
     "a tar archive; unpack it": plain(b"in.csv".ljust(257, b"\0") + b"ustar" + bytes(100)),
 }
 

@@ -42,6 +42,7 @@ FORMS = {
     "texts": lambda grid: ["." if digit is None else str(digit) for digit in grid],
     "characters": lambda grid: "".join("." if digit is None else str(digit) for digit in grid),
     "numbers": lambda grid: " ".join("-1" if digit is None else str(digit) for digit in grid),
+    "floats": lambda grid: " ".join(map(str, floats(grid))),
     "json": json.dumps,
     "python": str,
     "numpy": lambda grid: str(np.array(floats(grid))),

@@ -35,6 +35,7 @@ BARS = "\n".join(
 LINES = "\n".join(ROWS)
 CELLS = [[0 if c == "." else int(c) for c in row] for row in ROWS]
 EMPTY = [[c.strip(".") for c in row] for row in ROWS]
+FLOATS = [[c and f"{c}.0" for c in row] for row in EMPTY]
 
 ONE = {
     "lines.sdk": LINES,
@@ -51,6 +52,11 @@ ONE = {
     "zeros.csv": "\n".join(",".join(map(str, row)) for row in CELLS),
     "semicolons.csv": "\n".join(";".join(row) for row in EMPTY),
     "columns.csv": ",".join(c for row in EMPTY for c in row),
+    "floats.csv": "\n".join(",".join(row) for row in FLOATS),
+    "columns of floats.csv": ",".join(c for row in FLOATS for c in row),
+    "nan.csv": ",".join(c or "NaN" for row in FLOATS for c in row),
+    "nan.txt": "\n".join(" ".join(c or "nan" for c in row) for row in FLOATS),
+    "line of floats.txt": " ".join(c or "nan" for row in FLOATS for c in row),
     "tabs.tsv": "\t".join(c for row in EMPTY for c in row),
     "slashes.txt": "/".join(ROWS),
     "parted.txt": "|".join(ROWS),
@@ -217,6 +223,46 @@ def test_gaps_may_stand_between_the_boxes_of_a_drawing(tmp_path):
     bands = ["\n".join(ROWS[k : k + 3]) for k in (0, 3, 6)]
     (tmp_path / "a.txt").write_text("\n\n".join(bands + bands))
     assert answers(tmp_path / "a.txt") == [True, True]
+
+
+FIRST = {
+    "characters": PUZZLE,
+    "dashes": PUZZLE.replace(".", "-"),
+    "raised": PUZZLE.replace(".", "·"),
+    "numbers": " ".join(PUZZLE),
+    "floats": " ".join(c or "nan" for row in FLOATS for c in row),
+    "list": json.dumps([cell for row in CELLS for cell in row]),
+    "rows": json.dumps(CELLS),
+    "texts": str(ROWS),
+    "slashes": "/".join(ROWS),
+    "lines": LINES,
+}
+
+
+@pytest.mark.parametrize("more", [[], ["hard"]])
+@pytest.mark.parametrize("form", FIRST)
+def test_a_first_row_in_any_form_is_no_header(form, more, tmp_path):
+    with open(tmp_path / "a.csv", "w", newline="") as file:
+        csv.writer(file).writerows([[FIRST[form], *more]] * 3)
+    summary = bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv")
+    assert (summary.rows, summary.unique) == (3, 3)
+
+
+@pytest.mark.parametrize("name", ["puzzle_and_rules", "SUDOKU-PUZZLE-ID", "a b c d e f g h"])
+def test_names_as_long_as_a_grid_are_a_header(name, tmp_path):
+    (tmp_path / "a.csv").write_text(f"{name},grid\nx,{PUZZLE}\n")
+    assert bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv").rows == 1
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("before", ["", "# made by pandas\n\n"])
+def test_numbers_of_the_columns_of_cells_are_a_header(before, end, tmp_path):
+    rows = [range(81), *[[c for row in FLOATS for c in row]] * 3]
+    text = end.join(",".join(map(str, row)) for row in rows)
+    (tmp_path / "a.csv").write_bytes(f"{before}{text}{end}".encode())
+    summary = bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv")
+    assert (summary.rows, summary.unique) == (3, 3)
+    assert bs.read_problem(f"{tmp_path / 'a.csv'}#3").stack.size == 30
 
 
 def test_names_of_columns_are_no_rows_of_a_grid(tmp_path):

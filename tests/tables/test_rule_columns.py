@@ -239,6 +239,7 @@ WRONG = [
     ({"constraints": '{"size": 9}'}, "a puzzle of size 9; the grids of the table have 4"),
     ({"constraints": '{"size": 4, "arrow": [1]}'}, "constraint 'arrow' is not supported"),
     ({"constraints": '{"size": 4, "killercage": [1]}'}, "constraint 'killercage' is malformed"),
+    ({"constraints": '{"size": 4, "antiknight": "no"}'}, "constraint 'antiknight' is malformed"),
     *(
         (f_puzzle(killercage=[{"cells": ["R1C1"], "value": value}]), "not a whole number of 1 to")
         for value in ([], False, 1.0, -1, "٤", 10**9)

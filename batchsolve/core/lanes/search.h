@@ -185,26 +185,30 @@ private:
         const Lane& here = lanes_[lane];
         auto& all = out_.covers.values;
         const auto n = static_cast<std::size_t>(n_cells_);
+        const auto n_digits = static_cast<Option>(n_digits_);
         std::size_t end = all.size();
         all.resize(end + n + 1);  // an option of a filled cell is overwritten
         const std::span<Option> options(all);
         is_filled_.assign(n, 0);
         const auto write = [&](Option o) {
-            const auto cell = o / static_cast<Option>(n_digits_);
+            const auto cell = o / n_digits;
             if (cell >= n) return;  // the marks, or the digits of a cage
             is_filled_[cell] = 1;
             options[end++] = o;
         };
         for (const Option o : task_.stacks[here.next - 1]) write(o);
         for (const Guess& guess : here.guesses) write(option(guess));
-        for (int cell = 0; cell < n_cells_; ++cell) {
-            options[end] = option(cell, digit(cell, lane));
-            end += is_filled_[cell] == 0;
+        const auto cells = grids_.cells.vectors();
+        const std::span<const std::uint8_t> is_filled(is_filled_);
+        Option first = 0;  // of the cell
+        for (std::size_t cell = 0; cell < n; ++cell, first += n_digits) {
+            const Digits here = cells[cell][lane];
+            options[end] = first + static_cast<Option>(std::countr_zero(here));
+            end += is_filled[cell] == 0;
         }
         all.pop_back();
     }
 
-    int digit(int cell, int lane) const { return std::countr_zero(grids_.cells.at(cell, lane)); }
     Option option(int cell, int digit) const {
         return static_cast<Option>(cell * n_digits_ + digit);
     }
@@ -408,6 +412,7 @@ private:
     static GrowingStacks taken(const GrowingStacks& all, std::span<const std::size_t> which,
                                const Segments::Order& order) {
         GrowingStacks some;
+        some.values.reserve(all.values.size());
         for (const auto k : which) {
             some.values.insert(some.values.end(), all[k].begin(), all[k].end());
             some.end_stack(order.top(all.parents[k]));
