@@ -367,9 +367,12 @@ def evaluate(
     from batchsolve.formats.whole_files import whole_target_of
     from batchsolve.runs.evaluate import evaluate as evaluation_of
     from batchsolve.runs.evaluation import plot_format_of
+    from batchsolve.runs.specs import refuse_own_output
+    from batchsolve.tables.frames import files_and_tables
 
-    for path in filter(None, (html, plot)):
-        whole_target_of(path)  # before the work is done
+    for path in filter(None, (html, plot)):  # before the work is done
+        whole_target_of(path)
+        refuse_own_output([], files_and_tables("the predictions", inputs), path)
     if plot is not None:
         plot_format_of(plot)
     kept = {"rows": rows or False, "files": files}

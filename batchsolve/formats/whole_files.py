@@ -93,6 +93,8 @@ def target_of(path: str | os.PathLike[str]) -> str:
             f"{name}: names that end with {' or '.join(_OF_RUNS)} are those of unfinished runs; "
             f"name another"
         )
+    if name == "-":
+        raise OutputError("-: is not printed here; name a file")
     directory = os.path.dirname(target) or "."
     if not os.path.isdir(directory):
         raise OutputError(f"{name}: the directory {directory} does not exist")

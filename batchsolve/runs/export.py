@@ -29,6 +29,7 @@ from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Encoded, OneFile, output_at
 from batchsolve.runs.reading import Reading
 from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
+from batchsolve.runs.specs import refuse_own_output
 from batchsolve.tables.encoders import Encode, checksum_at, encoder_for
 from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import open_source
@@ -81,6 +82,8 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
         )
     whole.check()
     solutions = Solutions.of(directory)
+    parts = [os.path.join(directory, SOLUTIONS, part.name) for part in solutions.parts]
+    refuse_own_output([], parts, output)
     rows = 0
     encode = partial(_encoded, encoder_for(output))
     with whole.written_whole(solutions.first.schema) as folder, Pool(jobs) as pool:
