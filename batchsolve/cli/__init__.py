@@ -24,6 +24,7 @@ import batchsolve
 from batchsolve.cli.options import Printing, by_heading, is_output, parameters_of
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, InputError, disk_errors, printable
+from batchsolve.formats.whole_files import check_is_no_input
 
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 COLUMN = 24  # characters, of the flags in a help text
@@ -215,12 +216,9 @@ def _refuse_lost_files(parameters: Sequence[click.Parameter], words: Mapping[str
         else:
             several = said if isinstance(said, list | tuple) else [said]
             read += [one for one in several if isinstance(one, str)]
-    if written:
-        from batchsolve.runs.specs import refuse_own_output
-
-        read += [part for one in read for part in (one.partition("#")[0], one.partition(":")[2])]
-        for output in written:
-            refuse_own_output([], [*filter(os.path.isfile, read)], output)
+    read += [part for one in read for part in (one.partition("#")[0], one.partition(":")[2])]
+    for output in written:
+        check_is_no_input(output, filter(os.path.isfile, read))
 
 
 def answered(summary: Any, printing: Printing, *lines: object, output: str) -> int:

@@ -14,7 +14,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
@@ -71,6 +71,14 @@ def check_is_no_link(path: str) -> None:
             f"{path}: is a link to {os.readlink(path)}; a run writes and removes only what is its "
             f"own: put the file or folder there itself"
         )
+
+
+def check_is_no_input(output: str, inputs: Iterable[str]) -> None:
+    """Raise `InputError` if an output is one of some input files."""
+    for path in inputs:
+        are_there = path != "-" and os.path.exists(path) and os.path.exists(output)
+        if are_there and os.path.samefile(path, output):
+            raise InputError(f"{path}: is both input and output; write to another file")
 
 
 def followed(path: str) -> str:
