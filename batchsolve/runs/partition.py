@@ -245,9 +245,11 @@ def shares_of(parts: str | Mapping[str, float]) -> dict[str, float]:
         shares = {str(name): float(share) for name, share in pairs}
     except (TypeError, ValueError):
         raise InputError(f"{wrong} {quoted(parts)}") from None
-    total = round(sum(shares.values()), 9)
-    if total != 1 or min(shares.values()) <= 0 or len(shares) < len(pairs):
-        raise InputError(f"{wrong} {total:g}" if total != 1 else f"{wrong} {quoted(parts)}")
+    if len(shares) < len(pairs):
+        raise InputError(f"`parts` name a part twice: {quoted(parts)}")
+    total = round(sum(shares.values()), 6)  # single precision has 7 digits
+    if total != 1 or min(shares.values()) <= 0:
+        raise InputError(f"{wrong} {total}" if total != 1 else f"{wrong} {quoted(parts)}")
     if unusable := [name for name in shares if not re.fullmatch(r"\w[\w.-]*", name)]:
         raise InputError(f"a part is named by a word, such as train, not {quoted(unusable[0])}")
     return shares
