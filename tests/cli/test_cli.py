@@ -471,6 +471,7 @@ def test_a_file_of_symmetries_that_is_not_there_is_named(tmp_path):
     assert (result.exit_code, result.stderr) == (2, wanted)
 
 
+GRID = "1.....2..3.....4"
 OUTPUTS = {
     "solve": "solve {grids} -o {out}.csv",
     "dedupe": "dedupe {grids} -o {out}.csv",
@@ -502,6 +503,75 @@ def test_outputs_follow_links_and_spare_what_is_no_file(command, tmp_path):
     assert os.path.islink(link)
     assert target.read_text() != "before"
     assert not list(tmp_path.glob("*.partial*"))
+
+
+REPLACED = [
+    "evaluate rows.csv --html rows.csv",
+    "evaluate rows.csv --plot rows.svg --regions rows.svg",
+    "evaluate rows.csv --html regions.txt --regions regions.txt",
+    "evaluate folder --html folder/rows.csv",
+    "solve rows.csv --regions other.csv -o other.csv",
+    "dedupe rows.csv --against other.csv -o other.csv",
+    "generate --unlike rows.csv -o rows.csv",
+    "generate --unlike folder -o folder/rows.csv",
+    "generate --constraints rules.csv -o rules.csv",
+    "partition test.csv -o .",
+    "sample grid.txt -o grid.txt",
+    "sample rows.csv#1 -o rows.csv",
+    "convert dlx:cover.json -o cover.json",
+    "draw grid.svg -o grid.svg",
+    "draw grid.txt --found found.svg -o found.svg",
+    "count grid.txt --memo --graph grid.txt",
+    "graph grid.txt all.zdd -o all.zdd",
+    "split grid.txt --depth 1 -o grid.txt",
+    "enumerate grid.txt -o grid.txt",
+]
+
+
+@pytest.mark.parametrize("words", REPLACED)
+def test_no_output_replaces_an_input(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = f"puzzle,prediction\n{GRID},1243342143122134\n"
+    for name in re.findall(r"[a-z]+\.[a-z]+", words):
+        content = f"{GRID}\n" if name.startswith("grid") else rows
+        (tmp_path / name).write_text("AABB" * 4 if "regions" in words else content)
+    if "folder" in words:
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "folder" / "rows.csv").write_text(rows)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+    done = invoke(*words.split())
+    assert done.exit_code == 2
+    assert re.search("is both input and output; write|all of which is input; write", done.stderr)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
+
+
+@pytest.mark.parametrize("names", ["--html x.csv --rows x.csv", "--html x.svg --plot ./x.svg"])
+def test_two_outputs_have_two_names(names, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text(f"puzzle,prediction\n{GRID},1243342143122134\n")
+    done = invoke("evaluate", "rows.csv", *names.split())
+    first, _, second, place = names.split()
+    assert done.exit_code == 2
+    assert done.stderr == f"batchsolve: {place}: is both {first} and {second}; name two\n"
+    assert os.listdir(tmp_path) == ["rows.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("evaluate rows.csv --html -", "-: is not printed here; name a file"),
+        ("count queens:4 --memo --graph -", "-: is not printed here; name a file"),
+        ("partition rows.csv -o -", "-: the parts are files on disk; name a folder for them"),
+        ("partition rows.csv -o s3://a/b", "s3://a/b: the parts are files on disk; name a folder"),
+    ],
+)
+def test_nothing_is_named_as_standard_output(words, why, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text(f"puzzle,prediction\n{GRID},1243342143122134\n")
+    done = invoke(*words.split())
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"batchsolve: {why}")
+    assert os.listdir(tmp_path) == ["rows.csv"]
 
 
 def test_no_column_is_named_where_each_row_is_a_file():
