@@ -24,6 +24,7 @@ from batchsolve.errors import InputError, ProblemError, counted, listed, prefixe
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     BLANKS,
+    WRONG_LENGTH,
     Notation,
     default_box,
     from_zero,
@@ -405,9 +406,10 @@ class Corpus(Tables):
             size = size or 9
             signs = replace(signs, alphabet=alphabet or usual_notation(size).name)
         if size is None:
+            first, why = texts[0].as_py() or "", "a 9×9 grid has 81 characters, a 16×16 grid 256"
+            why = usual_notation(9).explain(first, WRONG_LENGTH) if "\n" in first else why
             raise InputError(
-                f"column {quoted(self.column)} holds no grids: {self._example()}; a 9×9 grid has "
-                f"81 characters, a 16×16 grid 256"
+                f"column {quoted(self.column)} holds no grids: {self._example()}; {why}"
             )
         usual = given.box
         if boxes is not None:
