@@ -699,6 +699,15 @@ def test_rows_have_the_items_of_options(tmp_path):
     assert bs.count(f"rows:{tmp_path}/b.txt").count == 1
 
 
+@pytest.mark.parametrize(
+    "line", ["{2,3}", "# sets", "A: 1 4", "2 3 -1", "[2, 3]", '"2" "3"', "2 |3"]
+)
+def test_rows_of_items_have_nothing_else(tmp_path, line):
+    (tmp_path / "a.rows").write_text(f"1 2\n{line}\n")
+    with pytest.raises(bs.InputError, match=r"line 2: '(-1|[^0-9])' is in no name of an item"):
+        bs.count(tmp_path / "a.rows")
+
+
 def lines_of(rows):
     return "\n".join(" ".join(map(str, row)) for row in rows)
 
