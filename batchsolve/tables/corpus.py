@@ -224,7 +224,7 @@ class Corpus(Tables):
 
         Only input that arrives slowly has several samples. `blocks` yields all blocks again.
         """
-        tables = [self.schema.empty_table()]
+        tables = [pa.Table.from_batches([], self.schema)]
         n_rows = 0
         for block in self._rest:
             self._kept.append(block)

@@ -66,6 +66,12 @@ def no_grids(what: str, values: str, name: str | None = None) -> InputError:
 
 def check_holds_texts(kind: pa.DataType, what: str, name: str | None = None) -> None:
     """Raise `InputError` for a type that holds neither texts nor lists of texts or numbers."""
+    axes = list(getattr(kind, "permutation", None) or ())
+    if axes != sorted(axes):
+        raise InputError(
+            f"{what} holds tensors with their axes in the order {axes}; store a copy "
+            f"(numpy.ascontiguousarray)"
+        )
     leaf, types = storage_of(kind), pa.types
     is_in_list = is_list(leaf)
     while is_list(leaf):
@@ -115,7 +121,7 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     kind = storage_of(column.type)
     if column.null_count == len(column):
         return pa.nulls(len(column), pa.string())
-    check_holds_texts(kind, f"column {quoted(name)}", name)
+    check_holds_texts(column.type, f"column {quoted(name)}", name)
     if is_list(kind):
         # a cast damages lists of nulls
         return _joined(column if kind == column.type else column.cast(kind), name)
