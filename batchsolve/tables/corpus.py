@@ -299,7 +299,8 @@ class Corpus(Tables):
     def _sizing(self) -> tuple[str, ...]:
         """The columns that tell the sizes of blank grids; see `blank_grids`."""
         rules = (name for name in (REGIONS, CAGES, CONSTRAINTS) if name in self._rule_columns)
-        return tuple(dict.fromkeys(filter(None, (self.solution_column, *rules))))
+        boxes = [BOX] if BOX in self.columns and self._has_texts(BOX) else []
+        return tuple(dict.fromkeys(filter(None, (self.solution_column, *rules, *boxes))))
 
     def _blank_column(self, known_digits: int | None) -> str:
         """Add a column of blank grids to the first rows of a table without puzzles; return it."""
@@ -391,13 +392,15 @@ class Corpus(Tables):
                 )
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             return reader(main=Shape(replace(drawn, names=names), notation, notation))
-        texts, signs = self._written(self._sample), Signs(alphabet, self._blank)
+        texts = self._written(self._sample)
         if self._have_pencil_marks(texts):
             names = tuple(name for name in COLUMNS if name in (*names, MARKS))
         if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():
             # no row has a grid, and the rules tell their size
             texts = blank_grids(self._sample, self._sizing)
         codes = forms(texts)
+        has_blank = len(symbols_of(alphabet or "")) not in codes // 2
+        signs = Signs(alphabet, self._blank, has_blank=has_blank)
         survey = Survey(self._blank)
         survey.add(texts)
         needs_boxes = not {REGIONS, CONSTRAINTS}.intersection(names)
