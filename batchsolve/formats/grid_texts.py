@@ -8,10 +8,12 @@ other lines are titles. Of a text in sections, as SadMan's, ``[Puzzle]`` has the
 
 from __future__ import annotations
 
+import json
 import re
 import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from math import isqrt
@@ -149,6 +151,9 @@ def bare(text: str) -> str:
     """Return a grid without what can be around its rows: brackets, fields, marks between rows."""
     text = text.translate(_DOTS)
     plain = text.strip()
+    if plain[:1] == plain[-1:] == '"':  # a text in JSON, among lists
+        with suppress(ValueError):
+            text = plain = str(json.loads(plain))
     if plain[:1] == "[" and plain[-1:] == "]" and not _SECTION.match(plain):
         return _of_list(plain)
     text = without_points(text)

@@ -580,6 +580,24 @@ def test_pencil_marks_in_rows_of_other_lengths_are_no_grid():
         bs.solve("1 23 23\n4 1 23 23 4\n1 23 23 4\n1 23 23 4")
 
 
+@pytest.mark.parametrize("name", ["in.jsonl", "in.json"])
+def test_texts_and_lists_may_be_mixed_in_json(tmp_path, name):
+    values = [PUZZLE, CELLS, PUZZLE.replace(".", "0"), LINES, PUZZLE[1:]]
+    records = [json.dumps({"puzzle": value}) for value in values]
+    text = "\n".join(records) if name == "in.jsonl" else f"[{','.join(records)}]"
+    (tmp_path / name).write_text(text)
+    for out in ("out.csv", "out.jsonl"):
+        assert bs.solve_file(tmp_path / name, tmp_path / out).unique == 4
+    with open(tmp_path / "out.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["puzzle"] for row in rows] == [
+        value if isinstance(value, str) else json.dumps(value) for value in values
+    ]
+    assert rows[4]["message"] == "80 characters; a 9×9 grid has 81"
+    lines = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert [json.loads(line)["puzzle"] for line in lines] == values
+
+
 def test_lists_in_cells_may_have_rows_of_nulls():
     rows = [[None] * 9, *([int(c) if c != "." else None for c in row] for row in ROWS[1:])]
     texts = [json.dumps(rows), repr(rows), json.dumps([c for row in rows for c in row])]
