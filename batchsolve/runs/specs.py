@@ -176,7 +176,7 @@ def tables_of(
 ) -> Iterator[pa.Table]:
     """Yield an empty output table, then those of each block, and add their sums."""
     table, totals, source = spec.table(spec.reader), spec.totals, spec.source
-    yield table.schema.empty_table()
+    yield pa.Table.from_batches([], table.schema)
     tell(Progress(0, totals))
     blocks = source.blocks(None, most_rows)
     with closing(spec.work(blocks, pool, spec.reader.read, table.rows, 1)) as outputs:

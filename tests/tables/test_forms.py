@@ -579,6 +579,65 @@ def test_a_text_of_a_wrong_grid_is_an_invalid_row_and_another_name_no_file(tmp_p
             bs.solve_file(name, tmp_path / "out.csv")
 
 
+def shaped(*lengths):
+    cells = iter(c for row in CELLS for c in row)
+    return [[next(cells) for _ in range(n)] for n in lengths]
+
+
+RAGGED = {
+    "10 and 8 cells": (shaped(10, 8, *[9] * 7), "line 1: 10 cells where most lines have 9"),
+    "a cell made up for at last": (shaped(8, *[9] * 7, 10), "line 1: 8 cells where most lines"),
+    "3 rows": (shaped(27, 27, 27), "no grid: 3 lines of 27 cells"),
+    "sets of 81 members": (shaped(*[2, 4] * 13, 3), "no grid: 27 lines of 2 cells"),
+}
+
+
+@pytest.mark.parametrize("form", RAGGED)
+def test_rows_of_other_lengths_are_not_joined_to_a_grid(form):
+    rows, why = RAGGED[form]
+    lines = "\n".join(" ".join(map(str, row)) for row in rows)
+    for text in (json.dumps(rows), lines, "[" + lines.replace("\n", "]\n[") + "]"):
+        with pytest.raises(bs.InputError, match=why):
+            bs.solve(text)
+        found = bs.solve_table(pa.table({"puzzle": [PUZZLE, text]}))
+        assert found["status"].to_pylist() == ["unique", "invalid"]
+        with pytest.raises(
+            bs.InputError, match=rf"; {len(rows)} rows of .* cells; a 9×9 grid has 9"
+        ):
+            bs.solve_table(pa.table({"puzzle": [text]}))
+    found = bs.solve_table(pa.table({"puzzle": [CELLS, rows, CELLS]}))
+    assert found["status"].to_pylist() == ["unique", "invalid", "unique"]
+    assert found["message"][1].as_py().startswith(f"{len(rows)} rows of ")
+
+
+def test_cells_in_lists_of_one_are_rows():
+    found = bs.solve_table(pa.table({"puzzle": [[[[c] for c in row] for row in CELLS]] * 2}))
+    assert found["status"].to_pylist() == ["unique"] * 2
+
+
+def test_pencil_marks_in_rows_of_other_lengths_are_no_grid():
+    with pytest.raises(bs.InputError, match="line 1: 3 cells where most lines have 4"):
+        bs.solve("1 23 23\n4 1 23 23 4\n1 23 23 4\n1 23 23 4")
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.json"])
+def test_texts_and_lists_may_be_mixed_in_json(tmp_path, name):
+    values = [PUZZLE, CELLS, PUZZLE.replace(".", "0"), LINES, PUZZLE[1:]]
+    records = [json.dumps({"puzzle": value}) for value in values]
+    text = "\n".join(records) if name == "in.jsonl" else f"[{','.join(records)}]"
+    (tmp_path / name).write_text(text)
+    for out in ("out.csv", "out.jsonl"):
+        assert bs.solve_file(tmp_path / name, tmp_path / out).unique == 4
+    with open(tmp_path / "out.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["puzzle"] for row in rows] == [
+        value if isinstance(value, str) else json.dumps(value) for value in values
+    ]
+    assert rows[4]["message"] == "80 characters; a 9×9 grid has 81"
+    lines = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert [json.loads(line)["puzzle"] for line in lines] == values
+
+
 def test_lists_in_cells_may_have_rows_of_nulls():
     rows = [[None] * 9, *([int(c) if c != "." else None for c in row] for row in ROWS[1:])]
     texts = [json.dumps(rows), repr(rows), json.dumps([c for row in rows for c in row])]
@@ -696,6 +755,15 @@ def test_rows_have_the_items_of_options(tmp_path):
     assert bs.count(tmp_path / "a.rows").count == 2
     (tmp_path / "b.txt").write_text("1 3\n2 4\n")
     assert bs.count(f"rows:{tmp_path}/b.txt").count == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["{2,3}", "# sets", "A: 1 4", "2 3 -1", "[2, 3]", '"2" "3"', "2 |3"]
+)
+def test_rows_of_items_have_nothing_else(tmp_path, line):
+    (tmp_path / "a.rows").write_text(f"1 2\n{line}\n")
+    with pytest.raises(bs.InputError, match=r"line 2: '(-1|[^0-9])' is in no name of an item"):
+        bs.count(tmp_path / "a.rows")
 
 
 def lines_of(rows):
