@@ -199,6 +199,9 @@ def _is_cell(value: Any) -> bool:
 
 def _drawn_table(text: str, form: DrawnForm) -> pa.Table:
     """Read grids that are drawn over several lines; titles are in the column ``id``."""
+    if len(text) > DRAWN_BYTES and any(mark in text for mark in ",;\t"):
+        # only all rows of a spreadsheet tell which of the empty ones are gaps
+        form = form._replace(has_gaps=(form_of_drawing(text) or form).has_gaps)
     grids = list(drawn_grids(text, form))
     table = pa.table({"puzzle": pa.array([grid.text for grid in grids], pa.string())})
     titles = pa.array([grid.title or None for grid in grids], pa.string())

@@ -314,7 +314,9 @@ def test_no_drawing_hides_a_grid_of_another_size_or_form(tmp_path, puzzle, form,
             assert cell["status"].to_pylist() == ["unique", "invalid"]
 
 
-@pytest.mark.parametrize("title", ["HARD", "0001\nHARD", "HARD\n0001", "sudoku_01", "nightmare", "Nr12\n2024"])
+@pytest.mark.parametrize(
+    "title", ["HARD", "0001\nHARD", "HARD\n0001", "sudoku_01", "nightmare", "Nr12\n2024"]
+)
 def test_titles_that_look_like_rows_are_no_drawings(tmp_path, title):
     (tmp_path / "a.txt").write_text(f"One\n{LINES}\n{title}\n{LINES}\n{title}\n{LINES}\n")
     assert answers(tmp_path / "a.txt") == [True] * 3
@@ -366,6 +368,15 @@ def test_empty_rows_of_a_spreadsheet_may_part_boxes_and_grids(tmp_path, sheet, m
     assert answers(tmp_path / "a.csv") == [True] * n_grids
     if n_grids == 1:
         assert bs.count(tmp_path / "a.csv").count == 1
+
+
+@pytest.mark.parametrize("sheet", SHEETS)
+def test_a_long_spreadsheet_is_read_as_a_short_one(tmp_path, sheet):
+    rows, n_grids = SHEETS[sheet]
+    between = [EMPTY_ROW] if sheet == "between boxes and grids" else []
+    (tmp_path / "a.csv").write_text("\n".join(map(",".join, [*rows, *between] * 150)) + "\n")
+    summary = bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv")
+    assert (summary.rows, summary.unique) == (150 * n_grids,) * 2
 
 
 @pytest.mark.parametrize("mark", [",", "\t"])
