@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, groupby, islice
+from itertools import chain, groupby, islice, takewhile
 from math import isqrt
 from typing import NamedTuple
 
@@ -36,6 +36,7 @@ _BARS = re.compile(r"[|!+\u2500-\u257f]")
 # a line of a frame has no cells; if it has a run of dashes, dots and the like can be its corners
 _RULE = re.compile(r"[-=+|!\s\u2500-\u257f]*|(?=.*[-=─━═]{2})[-=+|!:.*'`,\s\u2500-\u257f]*")
 _QUOTED = re.compile(r'"([^",;\s]{0,4})"')  # a cell of a spreadsheet
+_COUNTED = re.compile(r"^(0[,;\s]+)?1[,;\s]+2[,;\s]+3[,;\s]")  # the numbers of columns, or a row
 _LEAST = 4  # cells of a row of grids of one line, of which N could be a drawing
 _MOST = 36  # cells of a row; longer lines are grids of their own
 _MOST_IN_BOX = 6  # cells of a row of a box
@@ -417,15 +418,16 @@ def _form_from(
     n = len(_cells(first))
     if n in (0, form.n):
         return form if n else None
+    rows = filter(None, (row_of_cells(line, form.has_dashes) for _, line in lines))
+    half = list(islice(rows, n // 2))  # fewer lines are titles, perhaps
+    if len(half) < n // 2 or any(len(_cells_below(words, n)) != n for words in half):
+        return None
     drawn = form_of_drawing("\n".join(line for _, line in lines))
     if drawn and drawn.n == n:
         return drawn._replace(has_dashes=form.has_dashes)
-    if looks_like_grid(lines[0][1]):
-        return None
-    rows = (row_of_cells(line, form.has_dashes) for _, line in lines)
-    half = list(islice(filter(None, rows), n // 2))  # fewer lines are titles, perhaps
-    lacks_rows = all(len(_cells(words)) == n and not "".join(words).isalpha() for words in half)
-    return form._replace(n=n, has_gaps=False) if lacks_rows and len(half) == n // 2 else None
+    are_cells = all(len(_cells(words)) == n and not "".join(words).isalpha() for words in half)
+    lacks_rows = are_cells and not looks_like_grid(lines[0][1])
+    return form._replace(n=n, has_gaps=False) if lacks_rows else None
 
 
 def looks_like_grid(text: str) -> bool:
@@ -512,7 +514,8 @@ def _are_rows(words: Sequence[str]) -> bool:
 def _lines(text: str) -> list[tuple[int, str]]:
     """Return the lines of a text, numbered from 1; if it has a section [Puzzle], not of others.
 
-    In rows of a spreadsheet, commas stand between cells; empty rows between boxes become blank.
+    In rows of a spreadsheet, commas stand between cells; empty rows between boxes become blank, and
+    so do the numbers of columns above whole grids, as pandas writes them.
     """
     lines = text.splitlines()
     if '"' in text:
@@ -521,6 +524,7 @@ def _lines(text: str) -> list[tuple[int, str]]:
         lines = [line.replace("\t", ",") if _are_in_columns(line) else line for line in lines]
     if "," in text or ";" in text or "\t" in text:
         lines = _without_gaps(lines)
+    lines = ["" if _are_columns(lines, k) else line for k, line in enumerate(lines)]
     numbered = list(enumerate(lines, 1))
     sections = {number: line for number, line in numbered if _is_section(line)}
     if not any(map(_is_of_puzzle, sections.values())):
@@ -548,10 +552,24 @@ def _are_in_columns(line: str) -> bool:
     return default_box(len(cells)) is not None and all(map(_CELL.fullmatch, cells))
 
 
+def _are_columns(lines: Sequence[str], k: int) -> bool:
+    """Return True if a line has the numbers of columns, from 0 or 1, above whole grids."""
+    if not _COUNTED.match(lines[k]):
+        return False
+    words = row_of_cells(lines[k]) or ()
+    n, first = len(words), int(words[0])
+    widths = (len(row_of_cells(line) or ()) for line in lines[k + 1 :])
+    is_below_row = k > 0 and len(row_of_cells(lines[k - 1]) or ()) == n
+    if is_below_row or words != tuple(map(str, range(first, first + n))):
+        return False
+    n_rows = sum(1 for _ in takewhile(lambda width: width == n, widths))
+    return n_rows > 0 and n_rows % n == 0
+
+
 def _without_gaps(lines: Sequence[str]) -> list[str]:
     """Return lines with blank ones for empty rows that part boxes or grids of a spreadsheet.
 
-    That are the rows between boxes, or all empty ones, if whole grids are left without them.
+    These are the rows between boxes, or all empty ones, if whole grids are left without them.
     """
     kept = list(lines)
     for n, each in groupby(range(len(lines)), lambda k: len(re.split("[,;]", lines[k]))):

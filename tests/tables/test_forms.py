@@ -479,6 +479,30 @@ def test_numbers_of_the_columns_of_cells_are_a_header(before, end, tmp_path):
     assert bs.read_problem(f"{tmp_path / 'a.csv'}#3").stack.size == 30
 
 
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("mark", [",", "\t", " "])
+@pytest.mark.parametrize("cells", [CELLS, EMPTY, FLOATS], ids=["zeros", "empty", "floats"])
+def test_numbers_of_the_columns_above_a_grid_are_a_header(tmp_path, cells, mark, first):
+    if mark == " ":
+        cells = [[cell or "." for cell in row] for row in cells]
+    lines = [mark.join(map(str, row)) for row in [range(first, first + 9), *cells]]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "b.csv").write_text("\n".join([*lines, *lines[1:], "", *lines]) + "\n")
+    assert answers(tmp_path / "a.csv") == [True]
+    assert answers(tmp_path / "b.csv") == [True] * 3
+    assert bs.count(tmp_path / "a.csv").count == 1
+
+
+@pytest.mark.parametrize("between", ["", "\n", "\nGrid 2\n"])
+@pytest.mark.parametrize("mark", [",", " "])
+@pytest.mark.parametrize("first", [0, 1])
+def test_rows_of_digits_in_their_order_are_no_header(tmp_path, first, mark, between):
+    square = [[(3 * r + r // 3 + c) % 9 + first for c in range(9)] for r in range(9)]
+    grid = "\n".join(mark.join(map(str, row)) for row in square)
+    (tmp_path / "a.csv").write_text(f"\n{between}".join([grid] * 3))
+    assert bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv").unique == 3
+
+
 def test_names_of_columns_are_no_rows_of_a_grid(tmp_path):
     (tmp_path / "a.csv").write_text("grid,name,rate,date\n1.....2..3.....4,a,2,3\n")
     table = bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv")
