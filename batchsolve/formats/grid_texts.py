@@ -36,6 +36,7 @@ _BARS = re.compile(r"[|!+\u2500-\u257f]")
 # a line of a frame has no cells; if it has a run of dashes, dots and the like can be its corners
 _RULE = re.compile(r"[-=+|!\s\u2500-\u257f]*|(?=.*[-=─━═]{2})[-=+|!:.*'`,\s\u2500-\u257f]*")
 _QUOTED = re.compile(r'"([^",;\s]{0,4})"')  # a cell of a spreadsheet
+_INDEXED = re.compile(r"([,;\t])0\1[1]\1[2]\1[\d,;\t]+")  # the numbers of columns, behind an index
 _COUNTED = re.compile(r"^(0[,;\s]+)?1[,;\s]+2[,;\s]+3[,;\s]")  # the numbers of columns, or a row
 _LEAST = 4  # cells of a row of grids of one line, of which N could be a drawing
 _MOST = 36  # cells of a row; longer lines are grids of their own
@@ -459,10 +460,14 @@ def are_grids(rows: Iterable[str]) -> bool:
     (True, False)
     """
     lines = list(rows)
-    n = isqrt(len(lines))
-    if n * n != len(lines) or n < _LEAST:
-        return False
-    return set("".join(lines)) <= {*_BLANKS, *_OTHER_BLANKS, *usual_notation(n).symbols}
+    return _are_small(lines, len(lines))
+
+
+def _are_small(rows: Iterable[str], width: int) -> bool:
+    """Return True if rows of this width can be grids of N² cells in one line."""
+    n = isqrt(width)
+    symbols = {*_BLANKS, *_OTHER_BLANKS, *usual_notation(n).symbols}
+    return n * n == width and n >= _LEAST and set("".join(rows)) <= symbols
 
 
 def _cells(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -515,9 +520,10 @@ def _lines(text: str) -> list[tuple[int, str]]:
     """Return the lines of a text, numbered from 1; if it has a section [Puzzle], not of others.
 
     In rows of a spreadsheet, commas stand between cells; empty rows between boxes become blank, and
-    so do the numbers of columns above whole grids, as pandas writes them.
+    so do the numbers of columns above grids, as pandas writes them. Those of rows are dropped.
     """
     lines = text.splitlines()
+    _drop_index(lines)
     if '"' in text:
         lines = [_QUOTED.sub(r"\1", line) for line in lines]
     if "\t" in text:
@@ -546,6 +552,18 @@ def _is_of_puzzle(section: str) -> bool:
     return section.strip().lower().startswith("[puzzle")
 
 
+def _drop_index(lines: list[str]) -> None:
+    """Remove the numbers of rows below those of columns, as pandas writes both, from lines."""
+    for k, line in enumerate(lines):
+        if mark := _INDEXED.fullmatch(line):
+            lines[k] = line[1:]
+            for row, place in enumerate(range(k + 1, len(lines))):
+                number, _, cells = lines[place].partition(mark[1])
+                if number != str(row):
+                    break
+                lines[place] = cells
+
+
 def _are_in_columns(line: str) -> bool:
     """Return True for N cells with tabs between them, of which some may be empty."""
     cells = [cell.strip() or "." for cell in without_points(line).split("\t")]
@@ -553,17 +571,17 @@ def _are_in_columns(line: str) -> bool:
 
 
 def _are_columns(lines: Sequence[str], k: int) -> bool:
-    """Return True if a line has the numbers of columns, from 0 or 1, above whole grids."""
+    """Return True if a line has the numbers of columns, from 0 or 1, above grids."""
     if not _COUNTED.match(lines[k]):
         return False
     words = row_of_cells(lines[k]) or ()
     n, first = len(words), int(words[0])
-    widths = (len(row_of_cells(line) or ()) for line in lines[k + 1 :])
     is_below_row = k > 0 and len(row_of_cells(lines[k - 1]) or ()) == n
     if is_below_row or words != tuple(map(str, range(first, first + n))):
         return False
-    n_rows = sum(1 for _ in takewhile(lambda width: width == n, widths))
-    return n_rows > 0 and n_rows % n == 0
+    below = (row_of_cells(line) or () for line in lines[k + 1 :])
+    rows = ["".join(each) for each in takewhile(lambda each: len(each) == n, below)]
+    return len(rows) > 0 and (len(rows) % n == 0 or _are_small(rows, n))
 
 
 def _without_gaps(lines: Sequence[str]) -> list[str]:

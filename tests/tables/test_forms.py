@@ -477,6 +477,9 @@ def test_numbers_of_the_columns_of_cells_are_a_header(before, end, tmp_path):
     summary = bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv")
     assert (summary.rows, summary.unique) == (3, 3)
     assert bs.read_problem(f"{tmp_path / 'a.csv'}#3").stack.size == 30
+    rows = [range(16), *["1.....2..3.....4"] * 20]
+    (tmp_path / "b.csv").write_text(before + end.join(",".join(map(str, row)) for row in rows))
+    assert bs.solve_file(tmp_path / "b.csv", tmp_path / "out.csv").unique == 20
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -490,6 +493,15 @@ def test_numbers_of_the_columns_above_a_grid_are_a_header(tmp_path, cells, mark,
     (tmp_path / "b.csv").write_text("\n".join([*lines, *lines[1:], "", *lines]) + "\n")
     assert answers(tmp_path / "a.csv") == [True]
     assert answers(tmp_path / "b.csv") == [True] * 3
+    assert bs.count(tmp_path / "a.csv").count == 1
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize("cells", [CELLS, EMPTY, FLOATS], ids=["zeros", "empty", "floats"])
+def test_an_index_before_the_rows_of_a_grid_is_left_out(tmp_path, cells, mark):
+    rows = [["", *range(9)], *([k, *row] for k, row in enumerate(cells))]
+    (tmp_path / "a.csv").write_text("\n".join(mark.join(map(str, row)) for row in rows) + "\n")
+    assert answers(tmp_path / "a.csv") == [True]
     assert bs.count(tmp_path / "a.csv").count == 1
 
 
