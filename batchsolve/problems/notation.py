@@ -383,12 +383,12 @@ def is_range(name: str, n_digits: int) -> bool:
 
 def check_blanks(blanks: str) -> None:
     """Raise `InputError` for blanks that cannot stand for a cell."""
-    taken = set(string.whitespace + ",;|")
+    taken = set(string.whitespace + ",;|#")
     wrong = [c for c in blanks if not (c.isascii() and c.isprintable()) or c in taken]
     if wrong or not blanks:
         raise InputError(
             f"blank {(wrong or [blanks])[0]!r} cannot stand for a cell; name visible ASCII "
-            f"characters that part no fields, such as ? or x"
+            f"characters that part no fields and begin no comments, such as ? or x"
         )
 
 
