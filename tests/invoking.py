@@ -11,3 +11,17 @@ def invoke(*arguments, **how):
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done
+
+
+def refused(*arguments, **how):
+    """Call a command that must be refused; return what it says, as one line."""
+    done = invoke(*arguments, **how)
+    assert done.exit_code == 2, done.output
+    return " ".join(done.stderr.replace("│", " ").split())
+
+
+def invoke_on(path, data, *arguments):
+    """Call a command with a file of this content as its standard input."""
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    with open(path, "rb") as file:
+        return invoke(*arguments, input=file)

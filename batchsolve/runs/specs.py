@@ -32,6 +32,7 @@ from batchsolve.errors import (
     first_line,
     listed,
 )
+from batchsolve.formats.whole_files import check_is_no_input
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
@@ -272,10 +273,7 @@ def refuse_own_output(inputs: Sequence[Any], paths: Sequence[Any], output: str) 
     ------
     InputError
     """
-    for path in _files_among(paths):
-        are_there = path != "-" and os.path.exists(path) and os.path.exists(output)
-        if are_there and os.path.samefile(path, output):
-            raise InputError(f"{path}: is both input and output; write to another file")
+    check_is_no_input(output, _files_among(paths))
     for folder in filter(os.path.isdir, _files_among(inputs)):
         if _lies_in(output, folder):
             raise InputError(
@@ -586,7 +584,7 @@ class FileRun:
             with Journal.read(path) as journal:  # raises if the run is going on elsewhere
                 kind = journal.about["kind"]
             raise OutputError(
-                f"{kept}: an interrupted run ({kind}) left its rows there; go on with it and "
+                f"{kept}: an interrupted run ({kind}) left its rows there; go on with "
                 f"`resume`, or delete {kept} and {path} to begin again"
             )
         if not begun:

@@ -22,8 +22,10 @@ def solved(row, **how):
     return found
 
 
-@pytest.mark.parametrize("name", ["solution", "answer", "solved", "Solutions", "target"])
-@pytest.mark.parametrize("kind", RULES)
+NAMES = ["solution", "answer", "solved", "Solutions", "target"]
+
+
+@pytest.mark.parametrize(("kind", "name"), [*zip(RULES, NAMES, strict=True)])
 def test_a_solution_is_not_solved_as_the_puzzle(kind, name):
     rules, count = RULES[kind]
     found = solved({**rules, name: SOLUTION})
