@@ -256,7 +256,7 @@ class Notation:
             rows, columns = len(self.drawing.splitlines()), self.drawing.index("\n")
         text = text.strip()
         if "\n" in text and not self.drawing:
-            lines = [line.split() if " " in line else line for line in text.split("\n")]
+            lines = [line.split() if " " in line else line for line in text.split("\n") if line]
             least, most = min(map(len, lines)), max(map(len, lines))
             each = f"{least} to {most}" if least < most else f"{most}"
             return f"{len(lines)} rows of {each} cells; a {n}×{n} grid has {n} rows of {n}"
