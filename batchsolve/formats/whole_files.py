@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 
 from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
 
+JOURNAL = "journal.sqlite"  # of a run that has a folder
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
 _AT_ONCE = 1 << 20
 _OF_RUNS = (".partial", ".partial.journal")  # ends of the names of the files of unfinished runs
@@ -94,6 +95,9 @@ def target_of(path: str | os.PathLike[str]) -> str:
             f"name another"
         )
     directory = os.path.dirname(target) or "."
+    for folder in (directory, os.path.join(directory, os.pardir)):
+        if os.path.exists(os.path.join(folder, JOURNAL)):
+            raise OutputError(f"{name}: lies in the folder of a run; write elsewhere")
     if not os.path.isdir(directory):
         raise OutputError(f"{name}: the directory {directory} does not exist")
     if os.path.isdir(target):

@@ -21,7 +21,7 @@ from batchsolve.core.arrays import UInts
 from batchsolve.errors import InputError, JournalError, ProblemError, listed, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.formats.render import GRIDS, LISTS
-from batchsolve.formats.whole_files import check_is_no_link
+from batchsolve.formats.whole_files import JOURNAL, check_is_no_link
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
@@ -34,7 +34,7 @@ from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import open_source
 from batchsolve.workers import Pool
 
-JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
+SOLUTIONS = "solutions"  # folder of a run
 CHEAPEST, COVERS = "cheapest", "covers"  # the kind of a run, and its key in the journal
 
 EXPORTED = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson")  # suffixes of outputs
