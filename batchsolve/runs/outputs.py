@@ -194,6 +194,15 @@ class Output:
         unfinished files of killed workers.
         """
 
+    def lacks_journal(self) -> str:
+        """Return the words for rows that have no journal, or one without records."""
+        if not os.path.exists(self.journal):
+            return f"has no journal ({self.journal}) to be resumed with"
+        return (
+            f"its journal {self.journal} has no records; {self.journal}-wal holds those of a run "
+            f"that was killed, and must be put beside it"
+        )
+
     def held(self) -> AbstractContextManager[Any]:
         """Be the only run that writes there; raises `OutputError` if another does."""
         return nullcontext()
@@ -326,8 +335,7 @@ class OneFile(Output):
         """See `Output`."""
         if os.path.exists(self.kept):
             raise OutputError(
-                f"{self.kept}: is in the way, and has no journal ({self.journal}) to be resumed "
-                f"with; move it or delete it"
+                f"{self.kept}: is in the way, and {self.lacks_journal()}; move it or delete it"
             )
 
     @contextmanager
@@ -582,9 +590,9 @@ class Parts(Output):
                 raise OutputError(f"{self.path}: is not empty; name another folder")
             if not name.startswith(UNFINISHED):
                 raise OutputError(
-                    f"{self.path}: is not empty, and has no journal ({self.journal}) to be resumed "
-                    f"with: its run has ended, or was begun elsewhere; delete {self.path} to begin "
-                    f"again, or name another folder"
+                    f"{self.path}: is not empty, and {self.lacks_journal()}: its run has ended, "
+                    f"or was begun elsewhere; delete {self.path} to begin again, or name another "
+                    f"folder"
                 )
 
     def parts_of(self, number: int, block: Encoded) -> list[Part]:

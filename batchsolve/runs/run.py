@@ -376,7 +376,7 @@ def describe_run(directory: str) -> dict[str, Any]:
 
     Of a run that is going on, these are the facts of its last checkpoint.
     """
-    with Journal.look_at(os.path.join(directory, JOURNAL)) as journal:
+    with Journal.read(os.path.join(directory, JOURNAL), in_progress=True) as journal:
         state: dict[str, Any] = journal.state() or asdict(Totals())
         state.pop(COVERS, None)
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()
