@@ -586,7 +586,7 @@ class FileRun:
             with Journal.read(path) as journal:  # raises if the run is going on elsewhere
                 kind = journal.about["kind"]
             raise OutputError(
-                f"{kept}: an interrupted run ({kind}) left its rows there; go on with it and "
+                f"{kept}: an interrupted run ({kind}) left its rows there; go on with "
                 f"`resume`, or delete {kept} and {path} to begin again"
             )
         if not begun:

@@ -263,25 +263,26 @@ class TreeSearch:
             few = COUNTER_NODES if self._work.engine.capabilities.counts_only else FIRST_NODES
             few = min(few, self._first_budget, goal.settings.budget or UNLIMITED)
             yield from self._expand(few, fineness=2 * wanted)  # some weight is searched already
-        while 0 < len(self.outstanding) < wanted and budget > 0 and not goal.enough:
+        each = 1  # nodes of each stack
+        while 0 < (n := len(self.outstanding)) < wanted and budget > 0 and not goal.enough:
             before = self.totals.nodes
-            more = 1 + wanted // len(self.outstanding)
-            yield from self._expand(budget, one_each=True, fineness=more)
+            yield from self._expand(budget, each, fineness=1 + wanted // n)
             visited = self.totals.nodes - before
             budget -= visited or budget  # an engine that fails visits nothing
+            each = 1 if len(self.outstanding) > n else 2 * each  # chains have no other branches
 
-    def _expand(self, budget: int, one_each: bool = False, **how: Any) -> Iterator[Done]:
+    def _expand(self, budget: int, each: int = UNLIMITED, **how: Any) -> Iterator[Done]:
         """Expand all waiting pieces as one task, without workers; small problems end here.
 
-        With `one_each`, one node of each stack is visited; `how` are more attributes of the task.
+        At most `each` nodes of each stack are visited; `how` are more attributes of the task.
         """
         piece = Piece.join(self._scheduler.take_all())
         begun = self._goal.begin(piece, budget, 0)
         assert begun is not None, "a limit is reached, so there is nothing to expand"
         task = replace(begun[1], **how)
-        if one_each:  # roots share allowances, and mean nothing else here
+        if each < UNLIMITED:  # roots share allowances, and mean nothing else here
             stacks = task.stacks.with_roots(np.arange(len(piece)))
-            task = replace(task, stacks=stacks, allowances=np.ones(len(piece), np.int64))
+            task = replace(task, stacks=stacks, allowances=np.full(len(piece), each))
         self.totals.rounds += 1
         done = attempt(self._work.do, self._scheduler.hand_out(piece, budget), task)
         if self._scheduler.take(done) and isinstance(done, Done):

@@ -175,6 +175,13 @@ def test_an_automatic_depth_has_a_name():
         count("queens:8", split_depth="deep", **how)
 
 
+def test_a_long_chain_of_forced_options_is_few_subproblems():
+    chain = bs.ExactCover(range(8001), range(8000), 8000)  # an option for each item
+    found = count(chain, jobs=2)
+    assert (found.count, found.nodes, found.complete) == (1, 8001, True)
+    assert found.subproblems < 50
+
+
 def test_rates_are_per_second():
     made = replace(count("queens:6"), nodes=3000, count=50, seconds=2.0)
     assert made.rates == {"nodes": 1500, "solutions": 25}
