@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -254,6 +255,15 @@ def test_a_run_begins_where_one_was_interrupted_before_its_first_checkpoint(inte
     assert not Journal.is_begun(str(interrupted))
     assert bs.solve_file(folder / "in.csv", folder / "out.csv", resume=resume).unique == 1
     assert not interrupted.exists()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_journal_whose_records_were_left_elsewhere_is_said_to_be_empty(interrupted, resume):
+    folder = interrupted.parent
+    (folder / "out.csv.partial").write_text("rows")
+    why = f"its journal {interrupted} has no records; {interrupted}-wal holds those of a run"
+    with pytest.raises(bs.OutputError, match=re.escape(why)):
+        bs.solve_file(folder / "in.csv", folder / "out.csv", resume=resume)
 
 
 def test_a_journal_in_use_is_begun(tmp_path):
