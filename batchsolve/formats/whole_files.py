@@ -74,6 +74,17 @@ def check_is_no_link(path: str) -> None:
         )
 
 
+def why_unseen(path: str) -> str:
+    """Return why this user cannot see a file that may be there; nothing if it is not."""
+    try:
+        os.scandir(path).close()
+    except PermissionError as error:
+        return str(error.strerror)
+    except (OSError, ValueError):  # it is a file, or missing, or no name of a file
+        pass
+    return ""
+
+
 def followed(path: str) -> str:
     """Return the path that a link leads to; any other path as it is."""
     return os.path.realpath(path) if os.path.islink(path) else path
@@ -99,7 +110,8 @@ def target_of(path: str | os.PathLike[str]) -> str:
         if os.path.exists(os.path.join(folder, JOURNAL)):
             raise OutputError(f"{name}: lies in the folder of a run; write elsewhere")
     if not os.path.isdir(directory):
-        raise OutputError(f"{name}: the directory {directory} does not exist")
+        why = why_unseen(directory) or f"the directory {directory} does not exist"
+        raise OutputError(f"{name}: {why}")
     if os.path.isdir(target):
         raise OutputError(f"{name}: is a directory; name a file in it")
     if os.path.exists(target) and not os.path.isfile(target):

@@ -21,7 +21,7 @@ from batchsolve.core.arrays import UInts
 from batchsolve.errors import InputError, JournalError, ProblemError, listed, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.formats.render import GRIDS, LISTS
-from batchsolve.formats.whole_files import JOURNAL, check_is_no_link
+from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, why_unseen
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
@@ -278,7 +278,8 @@ def is_whole(path: str) -> bool:
 def _found_tables(problem: ExactCover, path: str, folder: str) -> Iterator[pa.Table]:
     if os.path.isdir(path):
         if not os.path.exists(os.path.join(path, JOURNAL)):
-            raise InputError(f"{path}: is a directory, but no run; name one of enumerate -o DIR")
+            why = why_unseen(path) or "is a directory, but no run; name one of enumerate -o DIR"
+            raise InputError(f"{path}: {why}")
         check_problem(path, problem)
         with Pool() as pool:
             yield from Solutions.of(path).in_order(_as_it_is, pool, folder)

@@ -34,6 +34,7 @@ from batchsolve.formats.whole_files import (
     only_writer,
     partial_path,
     target_of,
+    why_unseen,
 )
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
@@ -578,7 +579,8 @@ class Parts(Output):
         if local is not None:
             parent = os.path.dirname(local.rstrip("/")) or "."
             if not os.path.isdir(parent):
-                raise OutputError(f"{self.path}: the directory {parent} does not exist")
+                why = why_unseen(parent) or f"the directory {parent} does not exist"
+                raise OutputError(f"{self.path}: {why}")
             if os.path.exists(local.rstrip("/")) and not os.path.isdir(local):
                 raise OutputError(f"{self.path}: is a file; name a folder")
         self.folder.names()
