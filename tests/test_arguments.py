@@ -201,6 +201,17 @@ WRONG = {
     "the output needs a name, not None": lambda: bs.solve_file("in.csv", None),
     "the output needs a name, not ''": lambda: bs.dedupe("in.csv", ""),
     "the directory of a run needs a name, not ''": lambda: bs.Run("", "queens:6"),
+    "the output needs a name, not 'a.x00b.csv'": lambda: bs.solve_file("in.csv", "a\0b.csv"),
+    "the input needs a name, not 'a.x00b.csv'": lambda: bs.partition("a\0b.csv", "parts"),
+    "the directory of a run needs a name, not 'a.x00b'": lambda: bs.Run("a\0b", "queens:6"),
+    "the picture needs a name, not 'a.x00b.svg'": lambda: bs.draw("queens:6").save("a\0b.svg"),
+    "the output needs a name, not 'a.x00b.zdd'": lambda: bs.solution_graph("queens:6").save(
+        "a\0b.zdd"
+    ),
+    "the graph needs a name, not 'a.x00b'": lambda: bs.SolutionGraph.load("a\0b", SUDOKU),
+    "n_digits is a whole number, not '1.....2..3.....4'": lambda: bs.grid_problem(GRID),
+    "n_digits is 1 or more, not -4": lambda: bs.grid_problem(-4),
+    "rules is text, not 3": lambda: bs.grid_problem(9, rules=3),
     "secondary must hold whole numbers": lambda: bs.ExactCover.from_matrix([[1, 1]], [0.5]),
 }
 

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
+from batchsolve.settings import path_of
 
 JOURNAL = "journal.sqlite"  # of a run that has a folder
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
@@ -95,10 +96,12 @@ def target_of(path: str | os.PathLike[str]) -> str:
 
     Raises
     ------
+    InputError
+        If it is no name.
     OutputError
         If no file can take its place there.
     """
-    name = os.fspath(path)
+    name = path_of("the output", path)
     target = followed(name)
     if target.endswith(_OF_RUNS):
         raise OutputError(
