@@ -384,7 +384,9 @@ class Journal:
             raise
         except OSError as error:
             is_missing = isinstance(error, FileNotFoundError) and error.filename == self.path
-            why = f"cannot be read: {error.strerror or first_line(error)}"
+            # a copy names two files
+            done = "read" if error.filename2 is None else f"copied to {tempfile.gettempdir()}"
+            why = f"cannot be {done}: {error.strerror or first_line(error)}"
             raise JournalError(
                 f"{self.path}: {'there is no journal' if is_missing else why}"
             ) from error

@@ -314,6 +314,7 @@ class OneFile(Output):
         self.path, self._is_whole = path, is_whole
         self.kept = partial_path(path)
         self.journal = self.kept + ".journal"
+        self._named = path if is_whole else self.kept  # the name of it in messages
 
     def check(self) -> None:
         """See `Output`."""
@@ -370,7 +371,7 @@ class OneFile(Output):
         self._schema, self._whole = schema, self.kept + ".whole"
         self._row_groups: _RowGroups | None = None
         header = header_for(self.path, schema)
-        with disk_errors(self.kept):
+        with disk_errors(self._named):
             mode = "wb" if written is None else "r+b"
             self._file: IO[bytes] = open(self.kept, mode)  # noqa: SIM115
         self._written = Written()
@@ -380,14 +381,14 @@ class OneFile(Output):
             else:
                 self._go_on_from(written)
             if suffix_of(self.path) == ".parquet":
-                with disk_errors(self._whole):
+                with disk_errors(self._named):
                     self._row_groups = _RowGroups(self.kept, self._whole, schema)
         except BaseException:
             self._file.close()
             raise
 
     def _go_on_from(self, written: Written) -> None:
-        with disk_errors(self.kept):
+        with disk_errors(self._named):
             self._written = written_to(self._file, written.n_bytes)
             if self._written.n_bytes < written.n_bytes:
                 raise OSError(f"it is shorter than its journal says ({written.n_bytes} bytes)")
@@ -404,23 +405,23 @@ class OneFile(Output):
         self._append(block.data, block.written)
         if self._row_groups is not None:
             end = self.written().n_bytes
-            with disk_errors(self._whole):
+            with disk_errors(self._named):
                 self._row_groups.grow_to(end)
 
     def _append(self, data: pa.Buffer | bytes, written: Written) -> None:
-        with disk_errors(self.kept):
+        with disk_errors(self._named):
             self._file.write(data)
         self._written = self._written.plus(written)
 
     def written(self) -> Written:
         """See `Output`."""
-        with disk_errors(self.kept):
+        with disk_errors(self._named):
             self._file.flush()
         return self._written
 
     def sync(self) -> None:
         """See `Output`."""
-        with disk_errors(self.kept):
+        with disk_errors(self._named):
             _sync(self._file)
 
     def finish(self) -> None:
@@ -429,11 +430,11 @@ class OneFile(Output):
         whole = self.kept
         if self._row_groups is not None:
             whole = self._whole
-            with disk_errors(whole):
+            with disk_errors(self._named):
                 self._row_groups.finish(self._written.n_bytes)
         elif suffix_of(self.path) == ".npy":
             whole = self._whole
-            with disk_errors(whole):
+            with disk_errors(self._named):
                 _count_rows(self.kept, whole, self._schema.field("solution").type.list_size)
         with disk_errors(self.path):
             self._file.close()
@@ -447,7 +448,7 @@ class OneFile(Output):
             self._row_groups.leave()
         with suppress(OSError):  # it is finished; otherwise the next run replaces it
             os.remove(self._whole)
-        with disk_errors(self.kept):
+        with disk_errors(self._named):
             self._file.close()
 
 

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -112,6 +113,29 @@ def test_a_read_only_disk_is_one_message_for_every_command(corpus, tmp_path):
         f"batchsolve: disk/{name}: cannot be written: Read-only file system"
         for name in ("out.csv", "run", "run")
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["dedupe", "in.csv", "-o", "out.csv"], "out.csv"),
+        (["dedupe", "in.csv", "-o", "out.parquet"], "out.parquet"),
+        (["partition", "in.csv", "-o", "out"], "out/train.csv"),
+        (["split", "queens:9", "--depth", "4", "--files", "2", "-o", "out"], "out"),
+    ],
+)
+def test_what_does_not_fit_is_called_by_the_name_of_the_output(tmp_path, words, name):
+    puzzles = [made.puzzle for made in bs.generate(400, seed=1, box=(2, 2))]
+    (tmp_path / "in.csv").write_text("\n".join(["puzzle", *puzzles]))
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    command = [sys.executable, "-m", "batchsolve", *words]
+    done = subprocess.run(command, preexec_fn=limit, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == f"batchsolve: {name}: cannot be written: File too large\n"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "in.csv"]
 
 
 def test_a_quota_that_is_met_when_data_reach_the_disk_loses_nothing(
