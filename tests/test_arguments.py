@@ -153,6 +153,13 @@ WRONG = {
     "whole numbers; those of an array of float64 are not all .*astype": lambda: bs.solve_batch(
         np.full((1, 16), 0.5)
     ),
+    "whole numbers; those of an array of float16 are not all .*astype": lambda: bs.solve_batch(
+        np.full((1, 16), 0.5, np.float16)
+    ),
+    "join those of each grid to a text: \\[''.join\\(grid.flat\\) for": lambda: bs.solve_batch(
+        np.array([list(GRID)])
+    ),
+    "whole numbers, not characters; join": lambda: bs.solve_batch(np.array([list(GRID)], "S1")),
     "box is a pair, such as \\(2, 3\\) or 2x3, not 2": lambda: bs.solve(GRID, box=2),
     "box is a pair, such as \\(2, 3\\) or 2x3, not '2y'": lambda: bs.solve_file("a", "b", box="2y"),
     "a box has 1 row and column or more, not \\(0, 2\\)": lambda: bs.solve(GRID, box=(0, 2)),
@@ -222,6 +229,23 @@ def test_integers_of_any_length_are_to_be_read_as_text():
         bs.solve_table(numbers)
     with pytest.raises(bs.InputError, match=r"the series holds integers .* dtype=str"):
         bs.solve_batch(numbers.other)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.int8, np.float16, np.float32, np.longdouble])
+def test_whole_numbers_of_every_type_are_digits(kind):
+    grid = np.zeros((1, 16), kind)
+    grid[0, [0, 6, 9, 15]] = [1, 2, 3, 4]
+    assert bs.solve_batch(grid).text() == ["1243342143122134"]
+    if kind is not np.int8:
+        assert bs.solve_batch(np.where(grid == 0, np.nan, grid)).text() == ["1243342143122134"]
+
+
+def test_joined_characters_are_grids():
+    """As the message says that refuses an array of them."""
+    grids = np.array([list(GRID)], "S1").reshape(1, 4, 4)
+    texts = ["".join(grid.flat) for grid in grids.astype(str)]
+    assert bs.solve_batch(texts).text() == bs.solve_batch([GRID]).text()
 
 
 def test_minus_one_is_a_blank_of_arrays():
