@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from itertools import pairwise
-from math import isfinite
+from math import inf
 from numbers import Real
 from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints, overload
 
@@ -154,8 +154,7 @@ def check_fields(settings: Any) -> None:
         elif declared.type == "bool":
             object.__setattr__(settings, name, bool(value))
         elif rule and "float" in str(declared.type):
-            every = float("-inf"), float("inf")
-            object.__setattr__(settings, name, bounds_of(rule, value, float, *every))
+            object.__setattr__(settings, name, bounds_of(rule, value, float, -inf, inf))
         elif rule:
             object.__setattr__(settings, name, bounds_of(rule, value, _whole, 0, UNLIMITED))
         elif least is not None:
@@ -947,15 +946,29 @@ def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
     return () if by is None else (by,) if isinstance(by, str) else tuple(by)
 
 
+def number_of(value: Any) -> float:
+    """Return a number, perhaps of a text; whole numbers as an int, with all their digits.
+
+    Examples
+    --------
+    >>> number_of("1152921504606846977"), number_of("1e3")
+    (1152921504606846977, 1000.0)
+    """
+    try:
+        return int(str(value))
+    except ValueError:
+        return float(value)
+
+
 def check_strata(settings: EvaluateSettings | PartSettings) -> None:
     """Convert the columns of strata, and the bounds of ranges, which ascend."""
     by: Any = columns_of(settings.by)
     bins: Any = () if settings.bins is None else settings.bins
     with argument_errors("bins are numbers, such as 1,10,100", bins):
-        edges = tuple(map(float, bins.split(",") if isinstance(bins, str) else bins))
+        edges = tuple(map(number_of, bins.split(",") if isinstance(bins, str) else bins))
     if edges and len(by) != 1:
         raise InputError("`bins` are of the values of one column; name it with `by`")
-    if not all(map(isfinite, edges)) or any(a >= b for a, b in pairwise(edges)):
+    if not all(-inf < edge < inf for edge in edges) or any(a >= b for a, b in pairwise(edges)):
         raise InputError(f"bins ascend, such as 1, 10, 100; not {listed(edges)}")
     object.__setattr__(settings, "by", by)
     object.__setattr__(settings, "bins", edges)

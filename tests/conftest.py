@@ -2,6 +2,7 @@ import csv
 import gc
 import json
 import os
+import shutil
 import signal
 import threading
 from contextlib import suppress
@@ -33,6 +34,11 @@ pytest.register_assert_rewrite("backends", "rooted")
 
 # without this, workers of Ray have a low priority and wait for all other tests
 os.environ.update(RAY_worker_niceness="0")
+
+# tests make some thousand journals, and a disk takes longer to sync them than all else takes
+IN_MEMORY = "/dev/shm"
+if os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > 4 << 30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", IN_MEMORY)
 
 # otherwise processes with hypothesis and Ray spend a tenth of the time on garbage
 gc.set_threshold(100_000, 50, 100)

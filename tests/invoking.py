@@ -28,3 +28,17 @@ def invoke_as_user(*arguments):
         lost = "-dac_override,-dac_read_search"
         words[:0] = ["setpriv", f"--bounding-set={lost}", f"--inh-caps={lost}"]
     return subprocess.run(words, capture_output=True, text=True)
+
+
+def refused(*arguments, **how):
+    """Call a command that must be refused; return what it says, as one line."""
+    done = invoke(*arguments, **how)
+    assert done.exit_code == 2, done.output
+    return " ".join(done.stderr.replace("│", " ").split())
+
+
+def invoke_on(path, data, *arguments):
+    """Call a command with a file of this content as its standard input."""
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    with open(path, "rb") as file:
+        return invoke(*arguments, input=file)

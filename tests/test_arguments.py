@@ -20,7 +20,6 @@ SEVERAL = "1.....2..3......"
 PRICED = bs.ExactCover.from_options([["a"], ["a"]], costs=[1, 2])
 SUDOKU, QUEENS = bs.Sudoku(2, 2), bs.solution_graph("queens:6")
 SOME = bs.Stacks.from_lists([[1], [2]])
-NUMBERS = {"puzzle": [GRID], "other": [10**80]}
 
 
 class Dataset:
@@ -71,12 +70,6 @@ def test_a_stack_may_be_any_iterable():
     drawn = bs.sample("queens:6", 50, stack=(option for option in [1]), weighted=True)
     assert all(1 in cover for cover in drawn)
     assert bs.count("queens:6", iter([1])).count == bs.count("queens:6", [1]).count == 1
-
-
-def test_no_grids_have_no_answers():
-    nothing = bs.solve_batch([], bs.Sudoku(2, 2))
-    assert (len(nothing), nothing.solutions.shape) == (0, (0, 16))
-    assert len(bs.canonical_forms([], bs.Sudoku(2, 2)).grids) == 0
 
 
 WRONG = {
@@ -196,6 +189,7 @@ WRONG = {
     "numbers of covers are .* whole numbers, not 0": lambda: QUEENS.covers(0),
     "numbers of covers are .* whole numbers, not 'a'": lambda: QUEENS.covers("a"),
     "numbers of covers are .* whole numbers, not \\[0.5\\]": lambda: QUEENS.covers([0.5]),
+    "0 or -1 is a blank": lambda: bs.solve_batch(np.full((1, 16), -2)),
     "on_progress is a function or True, not 5": lambda: bs.count("queens:6", on_progress=5),
     "on_progress is a function or True, not 6": lambda: bs.solve_file("a", "b", on_progress=6),
     "number of jobs is 1 to 10,000, not 10,000,000": lambda: bs.count("queens:6", jobs=10**7),
@@ -223,14 +217,6 @@ WRONG = {
 }
 
 
-def test_integers_of_any_length_are_to_be_read_as_text():
-    numbers = pd.DataFrame(NUMBERS)
-    with pytest.raises(bs.InputError, match=r"column 'other' holds integers .* dtype=str"):
-        bs.solve_table(numbers)
-    with pytest.raises(bs.InputError, match=r"the series holds integers .* dtype=str"):
-        bs.solve_batch(numbers.other)
-
-
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("kind", [np.int8, np.float16, np.float32, np.longdouble])
 def test_whole_numbers_of_every_type_are_digits(kind):
@@ -246,16 +232,6 @@ def test_joined_characters_are_grids():
     grids = np.array([list(GRID)], "S1").reshape(1, 4, 4)
     texts = ["".join(grid.flat) for grid in grids.astype(str)]
     assert bs.solve_batch(texts).text() == bs.solve_batch([GRID]).text()
-
-
-def test_minus_one_is_a_blank_of_arrays():
-    grid = np.full((1, 16), -1)
-    grid[0, [0, 6, 9, 15]] = [1, 2, 3, 4]
-    assert bs.solve_batch(grid).text() == ["1243342143122134"]
-    with pytest.raises(bs.InputError, match=r"0 or -1 is a blank"):
-        bs.solve_batch(np.full((1, 16), -2))
-    with pytest.raises(bs.InputError, match="0 and blanks, but no 4"):  # digits that begin at 0
-        bs.solve_batch(np.where(grid < 0, -1, grid - 1))
 
 
 @pytest.mark.parametrize("message", WRONG)
@@ -325,14 +301,6 @@ def test_a_run_may_go_on_in_another_thread_but_not_in_two(tmp_path):
     assert all("another thread searches this run" in error for error in errors)
     with pytest.raises(bs.JournalError, match="the run is closed; open it again"):
         run.search()
-
-
-def test_an_invalid_puzzle_says_why():
-    answer = bs.solve("11" + "." * 14)
-    assert (answer.status, answer.solution) == ("invalid", None)
-    assert answer.message == "digit 1 twice in a row: row 1, column 1 and row 1, column 2"
-    assert bs.solve(GRID).message is None
-    assert "twice in a row" in answer._repr_html_()
 
 
 def test_messages_name_arguments_here_and_options_on_the_command_line(tmp_path):

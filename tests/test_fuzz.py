@@ -158,24 +158,19 @@ def misbehave():
     run.describe_run = lambda directory: bytearray(1 << 40)
 
 
-@pytest.mark.parametrize(
-    ("command", "why"),
-    [
-        (["show", "queens:4"], "hangs: 2 s were not enough"),
-        (["engines"], "crashes (-11)"),
-        (["runs", "x"], "out of memory"),
-    ],
-)
-def test_the_end_of_the_process_is_a_failure_of_the_case(command, why):
+def test_the_end_of_the_process_is_a_failure_of_the_case():
     quick = Draft({}, [])
     with Process(2.0, 1000, misbehave, quick) as process:
-        drafts = [Draft({}, [command]), Draft({}, [["merge"]])]
-        outcomes = [process(draft) for draft in drafts]
-    wrong = outcomes[0].ended or misbehaved(command, outcomes[0].done[0])
-    assert wrong.startswith(why)
-    if outcomes[0].ended:
-        assert "batchsolve" in outcomes[0].ended  # the traceback
-    assert outcomes[1].done[0].code == 2  # the next case is unaffected
+        for command, why in (
+            (["show", "queens:4"], "hangs: 2 s were not enough"),
+            (["engines"], "crashes (-11)"),
+            (["runs", "x"], "out of memory"),
+        ):
+            outcome = process(Draft({}, [command]))
+            wrong = outcome.ended or misbehaved(command, outcome.done[0])
+            assert wrong.startswith(why)
+            assert not outcome.ended or "batchsolve" in outcome.ended  # the traceback
+            assert process(Draft({}, [["merge"]])).done[0].code == 2  # the next is unaffected
 
 
 @pytest.mark.usefixtures("counted_twice")

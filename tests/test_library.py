@@ -17,7 +17,9 @@ GRID = "1.....2..3.....4"
 def test_every_public_name_is_found_and_shown():
     assert set(bs.__all__) <= set(dir(bs))
     for name in bs.__all__:
-        assert getattr(bs, name).__doc__, name
+        public = getattr(bs, name)
+        assert public.__doc__, name
+        assert isinstance(public, str) or ">>> " in inspect.getdoc(public), name
     with pytest.raises(AttributeError, match="no attribute 'slove'"):
         _ = bs.slove
 
@@ -134,15 +136,11 @@ def test_answers_are_shown_as_grids_in_notebooks():
     digits = re.findall(r'class="bs-digit"[^>]*>([^<>]*)</text>', shown)
     assert digits == list(answer.solution)
     assert "bs-frame" in bs.solve("1" + "." * 8, regions="AAB ACB CCB")._repr_html_()
-    clash = "digit 1 twice in a row: row 1, column 1 and row 1, column 2"
-    assert bs.solve("11..............")._repr_html_() == f"<p>invalid, {clash}</p>"
-
-
-@pytest.mark.parametrize("name", bs.__all__)
-def test_every_public_name_has_an_example(name):
-    public = getattr(bs, name)
-    if not isinstance(public, str):
-        assert ">>> " in inspect.getdoc(public)
+    assert answer.message is None
+    wrong = bs.solve("11..............")
+    assert (wrong.status, wrong.solution) == ("invalid", None)
+    assert wrong.message == "digit 1 twice in a row: row 1, column 1 and row 1, column 2"
+    assert wrong._repr_html_() == f"<p>invalid, {wrong.message}</p>"
 
 
 def test_a_run_of_the_library_is_resumed_by_the_command(tmp_path):
@@ -167,12 +165,11 @@ def test_ctrl_c_in_a_kernel_is_raised(call, small, large):
     program = f"""
 import os, signal, threading, batchsolve as bs
 {call.format(small)}
-for wait in (0.3, 0.4, 0.5):
-    threading.Timer(wait, os.kill, (os.getpid(), signal.SIGINT)).start()
-    try:
-        {call.format(large)}
-    except KeyboardInterrupt:
-        print("raised")
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    {call.format(large)}
+except KeyboardInterrupt:
+    print("raised")
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (ran.returncode, ran.stdout.split()) == (0, ["raised"] * 3), ran.stderr
+    assert (ran.returncode, ran.stdout.split()) == (0, ["raised"]), ran.stderr

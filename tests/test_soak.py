@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 import soak
-from soak_jobs import Job
+from soak_jobs import Job, counting
 
 needs_proc = pytest.mark.skipif(
     not os.path.isdir("/proc/self"), reason="finds processes through /proc"
@@ -22,8 +22,8 @@ def choice(jobs, backends):
 def test_a_few_kills(tmp_path):
     chosen = choice(["count"], ["loky"])
     run = soak.Soak(7, tmp_path, chosen.backends)
-    run.prepare(chosen.jobs, chosen.backends, at_once=2)
-    cases = list(run.run_all((chosen.draw(7, number) for number in count()), 2, at_once=2))
+    run.prepare(chosen.jobs, chosen.backends)
+    cases = list(run.run_all((chosen.draw(7, number) for number in count()), 2))
     assert [case.failure for case in cases] == [""] * len(cases)
     assert run.kills >= 2
     results = soak.report(run, 1.0)
@@ -80,7 +80,8 @@ def test_what_is_wrong_is_noticed(tmp_path, monkeypatch, program, failure, hung)
 
 
 @needs_proc
-def test_a_wrong_result_of_a_run_that_was_killed_is_noticed(tmp_path):
+def test_a_wrong_result_of_a_run_that_was_killed_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(soak, "jobs_in", lambda folder: {"count": counting("queens:12")})
     run = soak.Soak(1, tmp_path, ["threading"])
     run.prepare(["count"], ["threading"])
     run.wanted["count"] = run.wanted["count"].replace("14200", "14199")

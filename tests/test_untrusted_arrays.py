@@ -120,7 +120,7 @@ def test_what_is_no_grid_is_read_as_a_blank_one(n_digits):
 
 
 def test_dedupe_keeps_its_memory_whole_where_rows_are_invalid(tmp_path):
-    rows = [f"{'1' * 80}{c}\n" for c in ("x", "é", "\x7f", "1", ".")] * 2_000
+    rows = [f"{'1' * 80}{c}\n" for c in ("x", "é", "\x7f", "1", ".")] * 500
     (tmp_path / "in.csv").write_text("puzzle\n" + "".join(rows), "utf-8")
     command = [sys.executable, "-m", "batchsolve", "dedupe", "in.csv", "-o", "out.csv"]
     done = subprocess.run([*command, "--box", "3x3"], cwd=tmp_path, capture_output=True, text=True)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import errno
 import inspect
 import logging
+import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
@@ -20,9 +21,10 @@ import click
 from click.exceptions import Exit
 
 import batchsolve
-from batchsolve.cli.options import Printing, by_heading, parameters_of
+from batchsolve.cli.options import Printing, by_heading, is_output, parameters_of
 from batchsolve.cli.terminal import Terminated, TimeIsUp
-from batchsolve.errors import BatchsolveError, disk_errors, printable
+from batchsolve.errors import BatchsolveError, InputError, disk_errors, printable
+from batchsolve.formats.whole_files import check_is_no_input
 
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 COLUMN = 24  # characters, of the flags in a help text
@@ -126,7 +128,8 @@ class _Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse a second value of an option that takes one; click would ignore the first."""
         if not ctx.resilient_parsing:  # parsing is resilient while a word is completed
-            _, _, given = self.make_parser(ctx).parse_args(list(args))
+            words, _, given = self.make_parser(ctx).parse_args(list(args))
+            ctx.obj = words  # as typed, for `_refuse_lost_files`
             single = [o for o in given if isinstance(o, click.Option)]
             single = [o for o in single if not (o.is_flag or o.multiple or o.count)]
             if again := next((o for k, o in enumerate(single) if o in single[:k]), None):
@@ -173,6 +176,7 @@ def command(
 
         def run(**given: Any) -> None:
             def answer() -> int:
+                _refuse_lost_files(parameters, click.get_current_context().obj)
                 rest = dict(given)
                 for name, (settings, offered) in groups.items():
                     rest[name] = settings(**{field: rest.pop(field) for field in offered})
@@ -193,6 +197,29 @@ def command(
         return function
 
     return add
+
+
+def _refuse_lost_files(parameters: Sequence[click.Parameter], words: Mapping[str, Any]) -> None:
+    """Raise `InputError` if an output would replace an input, or another output.
+
+    Inputs are all words that name a file, such as the rules of an option or the problem of a name
+    like ``puzzles.csv#17`` or ``dlx:problem.txt``; commands see to folders and patterns.
+    """
+    written: dict[str, str] = {}
+    read: list[str] = []
+    for each in parameters:
+        said = words.get(each.name or "")
+        if is_output(each) and isinstance(said, str) and said != "-":
+            place = os.path.realpath(said)
+            if place in written:
+                raise InputError(f"{said}: is both {written[place]} and {each.opts[0]}; name two")
+            written[place] = each.opts[0]
+        else:
+            several = said if isinstance(said, list | tuple) else [said]
+            read += [one for one in several if isinstance(one, str)]
+    read += [part for one in read for part in (one.partition("#")[0], one.partition(":")[2])]
+    for output in written:
+        check_is_no_input(output, filter(os.path.isfile, read))
 
 
 def answered(summary: Any, printing: Printing, *lines: object, output: str) -> int:

@@ -55,6 +55,8 @@ Note = Callable[[str, Any, Any], click.Parameter]
 HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output", "Notation of grids")
 """The headings of a help text, in order."""
 
+_PLACES = ("FILE", "OUT", "DIR")  # metavars of options that name a file or a directory
+
 
 def argument(metavar: str, help: str) -> Note:
     """Declare an argument of a command; of the type ``tuple[str, ...]`` it takes several words."""
@@ -94,7 +96,7 @@ def option(*flags: str, help: str, heading: str = "Output", **declared: Any) -> 
     def parameter(name: str, kind: Any, default: Any) -> click.Parameter:
         many = "type" not in declared and get_origin(kind) is tuple
         usual = {"type": get_args(kind)[0] if many else kind, "multiple": many}
-        if declared.get("metavar") in ("FILE", "OUT", "DIR"):
+        if declared.get("metavar") in _PLACES:
             usual["shell_complete"] = _files
         made = click.Option(
             [*(flags or (f"--{name.replace('_', '-')}",)), name],
@@ -121,6 +123,11 @@ input_option, search_option, solution_option = (
 def output_to(metavar: str, help: str) -> Note:
     """Declare the option of the file or directory that a command writes."""
     return option("--output", "-o", metavar=metavar, help=help)
+
+
+def is_output(parameter: click.Parameter) -> bool:
+    """Return True for an option that names a file or a directory to write."""
+    return getattr(parameter, "heading", "") == "Output" and parameter.metavar in _PLACES
 
 
 def by_heading(parameters: Iterable[click.Parameter]) -> dict[str, list[click.Parameter]]:
@@ -179,7 +186,7 @@ class Printing:
     Attributes
     ----------
     as_json : bool
-        Print the answer or the summary as JSON, on stderr if the output is -.
+        Print the answer or the summary as JSON, on stderr if stdout has the output.
     quiet : bool
         Print no progress and no summary, only errors.
     """

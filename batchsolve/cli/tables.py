@@ -364,12 +364,14 @@ def evaluate(
     A prediction is right if it is equal to the truth, or without a column of truths, if it solves
     its puzzle. Malformed and missing predictions are wrong in every cell.
     """
-    from batchsolve.formats.whole_files import whole_target_of
+    from batchsolve.formats.whole_files import check_is_no_input, whole_target_of
     from batchsolve.runs.evaluate import evaluate as evaluation_of
     from batchsolve.runs.evaluation import plot_format_of
+    from batchsolve.tables.places import files_of
 
-    for path in filter(None, (html, plot)):
-        whole_target_of(path)  # before the work is done
+    for path in filter(None, (html, plot)):  # before the work is done
+        whole_target_of(path)
+        check_is_no_input(path, files_of(inputs))
     if plot is not None:
         plot_format_of(plot)
     kept = {"rows": rows or False, "files": files}

@@ -26,6 +26,7 @@ JSON_FIELDS = ("options", "items", "secondary", "option_names", "colors", "bound
 
 _MOST_DIGITS = 18  # of a number that fits into 64 bits
 _BOUNDED = re.compile(r"([0-9]+)(?::([0-9]+))?\|([^|:]+)")
+_NO_NAME = re.compile(r'[][{}():;#|"]|(?<!\S)-\d+')  # in lines of sets, labels or comments
 
 Line = tuple[int, list[str]]  # its number, from 1, and its words
 
@@ -149,7 +150,14 @@ def read_rows(text: str) -> ExactCover:
     >>> read_rows("1 3\n2 4\n1 2\n")
     ExactCover(n_items=4, n_primary=4, n_options=3)
     """
-    return ExactCover.from_options([words for _, words in _lines(text.replace(",", " "))])
+    text = text.replace(",", " ")
+    if odd := _NO_NAME.search(text):
+        number = text.count("\n", 0, odd.start()) + 1
+        raise InputError(
+            f"line {number}: {odd[0]!r} is in no name of an item; a line has names, or numbers "
+            f"from 0 on, with blanks or commas between them, alone"
+        )
+    return ExactCover.from_options([words for _, words in _lines(text)])
 
 
 def read_json(text: str) -> ExactCover:

@@ -8,10 +8,12 @@ other lines are titles. Of a text in sections, as SadMan's, ``[Puzzle]`` has the
 
 from __future__ import annotations
 
+import json
 import re
 import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from math import isqrt
@@ -92,7 +94,7 @@ def in_one_line(text: str) -> str:
     r"""Return a grid as N² characters, or N² numbers with blanks between them.
 
     Of pencil marks, only the clues are left; see `pencil_marks`. A text without a grid is returned
-    unchanged, unless it has several lines of cells.
+    unchanged; of several lines of cells, the cells are left.
 
     Examples
     --------
@@ -108,9 +110,10 @@ def in_one_line(text: str) -> str:
     plain = bare(text).strip()
     if _are_rows(words := plain.split()):
         return "".join(words)
-    if groups := candidates_of([(1, tuple(words))]):
+    is_line = "\n" not in plain  # otherwise the lines tell if a cell lacks in a row
+    if is_line and (groups := candidates_of([(1, tuple(words))])):
         return clues_of(groups)
-    if _root(len(words)) and max(map(len, words)) <= LONGEST_NUMBER:
+    if is_line and _root(len(words)) and max(map(len, words)) <= LONGEST_NUMBER:
         if text.lstrip()[:1] == "[" and not any(map(str.isalpha, words)):
             return ("," if "," in text else " ").join(words)  # a list holds numbers
         return joined([words], True)
@@ -121,7 +124,9 @@ def in_one_line(text: str) -> str:
     if groups := candidates_of(rows):
         return clues_of(groups)
     lines, are_words, n = cells_of(rows)
-    return joined(lines, are_words) if n or len(rows) > 1 else plain
+    if n or len(rows) < 2:
+        return joined(lines, are_words) if n else plain
+    return "\n".join(joined([line], are_words) for line in lines)
 
 
 def rows_of(text: str, size: int | None = None, name: str = "FILE") -> list[Row]:
@@ -146,6 +151,9 @@ def bare(text: str) -> str:
     """Return a grid without what can be around its rows: brackets, fields, marks between rows."""
     text = text.translate(_DOTS)
     plain = text.strip()
+    if plain[:1] == plain[-1:] == '"':  # a text in JSON, among lists
+        with suppress(ValueError):
+            text = plain = str(json.loads(plain))
     if plain[:1] == "[" and plain[-1:] == "]" and not _SECTION.match(plain):
         return _of_list(plain)
     text = without_points(text)
@@ -167,14 +175,20 @@ def bare(text: str) -> str:
 
 
 def _of_list(text: str) -> str:
-    """Return the values of a list of JSON, Python or NumPy in one line."""
+    """Return the values of a list of JSON, Python or NumPy in one line.
+
+    Lists in it that are not the rows of a square are lines, as the rows of a drawing.
+    """
     if "n" in text or "N" in text:
         text = _NULL.sub(".", text)
     if '"' in text or "'" in text:
         text = _KEY.sub("", _EMPTY.sub(r"\1.", text))
     if "." in text and '"' not in text and "'" not in text:  # rows of characters are quoted
         text = _WHOLE.sub("", text)
-    return " ".join(text.translate(_AROUND).split())
+    each = (part.translate(_AROUND).split() for part in text.split("]"))
+    rows = list(filter(None, each))
+    is_square = len(rows) == 1 or {len(row) for row in rows} == {len(rows)}
+    return (" " if is_square else "\n").join(map(" ".join, rows))
 
 
 def without_points(text: str) -> str:
@@ -248,7 +262,8 @@ def candidates_of(rows: Sequence[Row]) -> Sequence[str]:
     """
     groups = [word for _, words in rows for word in words]
     n = _root(len(groups))
-    if len(rows) not in (1, n) or not 0 < n <= MOST_PLAIN:
+    is_even = len({len(words) for _, words in rows}) == 1
+    if len(rows) not in (1, n) or not is_even or not 0 < n <= MOST_PLAIN:
         return []
     if sum(len(group) > 1 for group in groups) < n or max(map(max, groups)) > str(n):
         return []

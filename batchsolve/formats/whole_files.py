@@ -14,7 +14,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
@@ -86,6 +86,14 @@ def why_unseen(path: str) -> str:
     return ""
 
 
+def check_is_no_input(output: str, inputs: Iterable[str]) -> None:
+    """Raise `InputError` if an output is one of some input files."""
+    for path in inputs:
+        are_there = path != "-" and os.path.exists(path) and os.path.exists(output)
+        if are_there and os.path.samefile(path, output):
+            raise InputError(f"{path}: is both input and output; write to another file")
+
+
 def followed(path: str) -> str:
     """Return the path that a link leads to; any other path as it is."""
     return os.path.realpath(path) if os.path.islink(path) else path
@@ -108,6 +116,8 @@ def target_of(path: str | os.PathLike[str]) -> str:
             f"{name}: names that end with {' or '.join(_OF_RUNS)} are those of unfinished runs; "
             f"name another"
         )
+    if name == "-":
+        raise OutputError("-: is not printed here; name a file")
     directory = os.path.dirname(target) or "."
     for folder in (directory, os.path.join(directory, os.pardir)):
         if os.path.exists(os.path.join(folder, JOURNAL)):

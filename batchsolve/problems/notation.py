@@ -255,6 +255,11 @@ class Notation:
         if self.drawing:
             rows, columns = len(self.drawing.splitlines()), self.drawing.index("\n")
         text = text.strip()
+        if "\n" in text and not self.drawing:
+            lines = [line.split() if " " in line else line for line in text.split("\n")]
+            least, most = min(map(len, lines)), max(map(len, lines))
+            each = f"{least} to {most}" if least < most else f"{most}"
+            return f"{len(lines)} rows of {each} cells; a {n}×{n} grid has {n} rows of {n}"
         tokens = text.replace(",", " ").replace(";", " ").split()
         foreign = next((c for c in text if not c.isascii()), None)
         if fault == WRONG_LENGTH and self.symbols and foreign and len(text) == rows * columns:

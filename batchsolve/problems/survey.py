@@ -317,11 +317,14 @@ class Signs:
         The symbols of blank cells.
     like : str
         The first symbols of alphabets of other sizes, if several fit.
+    has_blank : bool
+        True if no grid has as many digits as the alphabet has symbols: the first may be the blank.
     """
 
     alphabet: str | None = None
     blanks: str | None = None
     like: str = ""
+    has_blank: bool = False
 
     def names(self, n_digits: int) -> bool:
         """Return True if the alphabet has N digits, or consists of numbers."""
@@ -330,8 +333,10 @@ class Signs:
         if is_range(self.alphabet, n_digits):
             return True
         symbols = symbols_of(self.alphabet)
-        with_blank = symbols[:1] in tuple(BLANKS) and len(symbols) == n_digits + 1
-        return with_blank or (len(symbols) == n_digits and not set(symbols) & _NO_DIGITS)
+        has_blank = self.has_blank or symbols[:1] in tuple(BLANKS)
+        return (has_blank and len(symbols) == n_digits + 1) or (
+            len(symbols) == n_digits and not set(symbols) & _NO_DIGITS
+        )
 
     def names_letters(self, n_digits: int) -> bool:
         """Return True if the alphabet has N digits and begins with neither 0 nor 1.

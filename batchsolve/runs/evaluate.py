@@ -96,9 +96,11 @@ def evaluate(
         them is right. Cells are only compared where there is one solution.
     by : str or sequence of str, optional
         The column of strata, such as ``rating``; several columns give a stratum for each
-        combination of their values. Categories keep their order.
+        combination of their values. Values are compared as text, without white space around it;
+        rows without one are the stratum ``(none)``. Categories keep their order.
     bins : sequence of float
-        Ascending bounds of ranges, which are the strata then: ``[1, 10]`` makes three.
+        Ascending bounds of ranges, which are the strata then: ``[1, 10]`` makes three. Other texts
+        than numbers are the stratum ``(no number)``.
     rows : bool, str or path
         Keep the rows with two more columns, as a table of the library of `predictions`: ``right``,
         null in rows that are not judged, and ``wrong_cells``, clues included, which is null for

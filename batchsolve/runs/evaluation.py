@@ -150,8 +150,8 @@ class Evaluation(InWords):
             share = stratum.right / stratum.judged if stratum.judged else float("nan")
             shares = {"right_share": share, "right_low": low, "right_high": high}
             rows.append(asdict(stratum) | shares)
-        counts = pa.Table.from_pylist(rows)
         by = columns_of(self.by)
+        counts = pa.Table.from_pylist(rows).slice(0, len(self.strata) if by else 1)
         values = [[columns_of(name)[k] for name in self.strata] for k in range(len(by))]
         schema = with_new_columns(pa.schema([(n, pa.string()) for n in by]), [*counts.schema])
         return pa.table([*values, *counts.columns], schema=schema).to_pandas()

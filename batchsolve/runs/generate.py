@@ -35,6 +35,7 @@ from batchsolve.runs.specs import (
     blocks_for,
     identity_of,
     in_one_look,
+    refuse_own_output,
     run_files,
     table_of,
     tables_of,
@@ -158,6 +159,8 @@ def generate_file(
     n = whole_number("n", n)
 
     def spec(paths: list[str], output: Output) -> Spec:
+        unlike = files_and_tables("a file to compare with", wanted.unlike)
+        refuse_own_output(wanted.unlike, unlike, output.path)
         made = _generating(n, wanted, files)
         if isinstance(output, Parts):
             made.source.size *= PART_BLOCKS

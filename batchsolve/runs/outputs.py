@@ -641,7 +641,7 @@ class Parts(Output):
     def finish(self) -> None:
         """See `Output`."""
         if not self._n_parts:  # a table without rows still has columns
-            self.folder.put(part_name(0), _parquet(self._schema.empty_table()))
+            self.folder.put(part_name(0), _parquet(pa.Table.from_batches([], self._schema)))
             self._n_parts = 1
         self._remove_others()
 

@@ -32,7 +32,15 @@ from batchsolve.runs.progress import (
     note_columns,
     shown,
 )
-from batchsolve.runs.specs import FileRun, Outputs, Read, Spec, tables_of, written
+from batchsolve.runs.specs import (
+    FileRun,
+    Outputs,
+    Read,
+    Spec,
+    refuse_own_output,
+    tables_of,
+    written,
+)
 from batchsolve.search.answers import Answers
 from batchsolve.search.in_order import in_two_passes
 from batchsolve.search.rows import Write
@@ -42,6 +50,7 @@ from batchsolve.settings import (
     FileSettings,
     PartSettings,
     columns_of,
+    each_of,
     path_of,
     settings_of,
     table_or_each,
@@ -50,7 +59,7 @@ from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables, rows_like
 from batchsolve.tables.judged import check_ranges, ranges, strata_of
-from batchsolve.tables.places import split_suffixes
+from batchsolve.tables.places import is_address, split_suffixes
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.repeats import FORM, UNSEEN, RowKeys, compared
 from batchsolve.workers import Pool
@@ -186,7 +195,11 @@ def partition(
     if "-" in sources:
         raise InputError("the rows are read twice; name a file in place of standard input")
     folder = None if output is None else path_of("the output", output)
+    if folder is not None and (folder == "-" or is_address(folder)):
+        raise InputError(f"{folder}: the parts are files on disk; name a folder for them")
     targets = {} if folder is None else _targets(folder, shares, sources)
+    for target in targets.values():
+        refuse_own_output(each_of(inputs), sources, target)
     corpus, totals = Corpus(sources, files), PartitionSummary(seed=wanted.seed)
     for name in wanted.by:
         corpus.check_column(name)
@@ -232,9 +245,11 @@ def shares_of(parts: str | Mapping[str, float]) -> dict[str, float]:
         shares = {str(name): float(share) for name, share in pairs}
     except (TypeError, ValueError):
         raise InputError(f"{wrong} {quoted(parts)}") from None
-    total = round(sum(shares.values()), 9)
-    if total != 1 or min(shares.values()) <= 0 or len(shares) < len(pairs):
-        raise InputError(f"{wrong} {total:g}" if total != 1 else f"{wrong} {quoted(parts)}")
+    if len(shares) < len(pairs):
+        raise InputError(f"`parts` name a part twice: {quoted(parts)}")
+    total = round(sum(shares.values()), 6)  # single precision has 7 digits
+    if total != 1 or min(shares.values()) <= 0:
+        raise InputError(f"{wrong} {total}" if total != 1 else f"{wrong} {quoted(parts)}")
     if unusable := [name for name in shares if not re.fullmatch(r"\w[\w.-]*", name)]:
         raise InputError(f"a part is named by a word, such as train, not {quoted(unusable[0])}")
     return shares

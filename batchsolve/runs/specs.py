@@ -32,6 +32,7 @@ from batchsolve.errors import (
     first_line,
     listed,
 )
+from batchsolve.formats.whole_files import check_is_no_input
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
@@ -175,7 +176,7 @@ def tables_of(
 ) -> Iterator[pa.Table]:
     """Yield an empty output table, then those of each block, and add their sums."""
     table, totals, source = spec.table(spec.reader), spec.totals, spec.source
-    yield table.schema.empty_table()
+    yield pa.Table.from_batches([], table.schema)
     tell(Progress(0, totals))
     blocks = source.blocks(None, most_rows)
     with closing(spec.work(blocks, pool, spec.reader.read, table.rows, 1)) as outputs:
@@ -272,10 +273,7 @@ def refuse_own_output(inputs: Sequence[Any], paths: Sequence[Any], output: str) 
     ------
     InputError
     """
-    for path in _files_among(paths):
-        are_there = path != "-" and os.path.exists(path) and os.path.exists(output)
-        if are_there and os.path.samefile(path, output):
-            raise InputError(f"{path}: is both input and output; write to another file")
+    check_is_no_input(output, _files_among(paths))
     for folder in filter(os.path.isdir, _files_among(inputs)):
         if _lies_in(output, folder):
             raise InputError(

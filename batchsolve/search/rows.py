@@ -107,7 +107,7 @@ class RowWork:
     ) -> Result:
         try:
             return Result(self.write(batch, answers), n_nodes, seconds)
-        except OutputError as error:
+        except (InputError, OutputError) as error:
             return Result(error=error)
 
     def _searched(self, batch: Batch, number: int, budget: int) -> Result:

@@ -24,6 +24,7 @@ from batchsolve.errors import InputError, ProblemError, counted, listed, prefixe
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     BLANKS,
+    WRONG_LENGTH,
     Notation,
     default_box,
     from_zero,
@@ -223,7 +224,7 @@ class Corpus(Tables):
 
         Only input that arrives slowly has several samples. `blocks` yields all blocks again.
         """
-        tables = [self.schema.empty_table()]
+        tables = [pa.Table.from_batches([], self.schema)]
         n_rows = 0
         for block in self._rest:
             self._kept.append(block)
@@ -298,7 +299,8 @@ class Corpus(Tables):
     def _sizing(self) -> tuple[str, ...]:
         """The columns that tell the sizes of blank grids; see `blank_grids`."""
         rules = (name for name in (REGIONS, CAGES, CONSTRAINTS) if name in self._rule_columns)
-        return tuple(dict.fromkeys(filter(None, (self.solution_column, *rules))))
+        boxes = [BOX] if BOX in self.columns and self._has_texts(BOX) else []
+        return tuple(dict.fromkeys(filter(None, (self.solution_column, *rules, *boxes))))
 
     def _blank_column(self, known_digits: int | None) -> str:
         """Add a column of blank grids to the first rows of a table without puzzles; return it."""
@@ -390,13 +392,15 @@ class Corpus(Tables):
                 )
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             return reader(main=Shape(replace(drawn, names=names), notation, notation))
-        texts, signs = self._written(self._sample), Signs(alphabet, self._blank)
+        texts = self._written(self._sample)
         if self._have_pencil_marks(texts):
             names = tuple(name for name in COLUMNS if name in (*names, MARKS))
         if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():
             # no row has a grid, and the rules tell their size
             texts = blank_grids(self._sample, self._sizing)
         codes = forms(texts)
+        has_blank = len(symbols_of(alphabet or "")) not in codes // 2
+        signs = Signs(alphabet, self._blank, has_blank=has_blank)
         survey = Survey(self._blank)
         survey.add(texts)
         needs_boxes = not {REGIONS, CONSTRAINTS}.intersection(names)
@@ -405,9 +409,10 @@ class Corpus(Tables):
             size = size or 9
             signs = replace(signs, alphabet=alphabet or usual_notation(size).name)
         if size is None:
+            first, why = texts[0].as_py() or "", "a 9×9 grid has 81 characters, a 16×16 grid 256"
+            why = usual_notation(9).explain(first, WRONG_LENGTH) if "\n" in first else why
             raise InputError(
-                f"column {quoted(self.column)} holds no grids: {self._example()}; a 9×9 grid has "
-                f"81 characters, a 16×16 grid 256"
+                f"column {quoted(self.column)} holds no grids: {self._example()}; {why}"
             )
         usual = given.box
         if boxes is not None:

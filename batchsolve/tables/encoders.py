@@ -86,12 +86,15 @@ def _delimiter(suffix: str) -> str:
 
 def _lines(delimiter: str, table: pa.Table) -> pa.Buffer:
     """Write CSV or TSV with a line feed at the end of lines; quote values only where needed."""
-    return join_lines([_text(column) for column in table.columns], delimiter)
+    return join_lines(list(map(_text, table.columns, table.schema)), delimiter)
 
 
-def _text(column: pa.ChunkedArray) -> pa.StringArray:
+def _text(column: pa.ChunkedArray, field: pa.Field) -> pa.StringArray:
     """Return a column as text, empty for nulls; lists and the like as JSON."""
     kind = storage_of(column.type)
+    if field.metadata == JSON_TEXT:  # with other values; a text is written as it is
+        values = ("" if v is None else v for v in column.to_pylist())
+        return pa.array((json.loads(v) if v[:1] == '"' else v for v in values), pa.string())
     if _is_list_of_texts(kind):
         return pc.fill_null(_lists_as_json(column, ascii_only=True), "")
     if pa.types.is_nested(kind):

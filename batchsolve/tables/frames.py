@@ -20,7 +20,7 @@ from batchsolve.errors import InputError, first_line, quoted, shortened, wrong_k
 from batchsolve.settings import each_of, path_of
 from batchsolve.tables.places import files_of
 from batchsolve.tables.sources import TableSource
-from batchsolve.tables.texts import check_holds_texts, is_list, no_grids
+from batchsolve.tables.texts import check_holds_texts, is_list, no_grids, storage_of
 
 CONVERT = "convert it, or leave it out"
 
@@ -366,7 +366,7 @@ def _checked(column: pa.ChunkedArray, what: str) -> pa.ChunkedArray:
     """Return a column unchanged; raise if it is damaged or its type does not fit a table."""
     try:
         column.validate(full=True)
-        pa.schema([("", column.type)]).empty_table()
+        pa.schema([("", storage_of(column.type))]).empty_table()
     except pa.ArrowException as error:
         raise InputError(f"{what}: {shortened(first_line(error))}; {CONVERT}") from error
     return column

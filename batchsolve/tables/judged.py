@@ -6,6 +6,8 @@ cell, clue and house; no row is left out of the counts.
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass, fields
 from itertools import pairwise
@@ -21,18 +23,22 @@ from batchsolve.errors import InputError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
-from batchsolve.settings import PROVES_UNIQUENESS
+from batchsolve.settings import PROVES_UNIQUENESS, number_of
 from batchsolve.tables.answers import solved_among, with_new_columns
 from batchsolve.tables.reader import Batch, Grids
 from batchsolve.tables.texts import as_text, in_one_line
 
 NO_VALUE = "(none)"
-"""The stratum of rows without a value, or without a number if strata are ranges."""
+"""The stratum of rows without a value."""
+
+NO_NUMBER = "(no number)"
+"""The stratum of rows with another text, if strata are ranges."""
 
 MOST_EXAMPLES = 12  # wrong predictions to be shown
 MOST_NAMED = 3  # faults of each kind to be named
 _Z = 1.959964  # of a normal distribution, for intervals of 95 %
-_NUMBER = r"^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$"
+_NUMBER = re.compile(r"[-+]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?|inf(inity)?)", re.A | re.I)
+_MINUS_ZERO = r"^-(0+(\.0*)?)$"
 
 
 @dataclass
@@ -293,7 +299,7 @@ def strata_of(table: pa.Table, by: Key, bins: tuple[float, ...]) -> tuple[Ints, 
     table : pyarrow.Table
     by : tuple of str
         The columns.
-    bins : tuple of float
+    bins : tuple of int or float
         Bounds of ranges of numbers.
 
     Examples
@@ -312,26 +318,37 @@ def strata_of(table: pa.Table, by: Key, bins: tuple[float, ...]) -> tuple[Ints, 
 
 
 def _values(column: pa.ChunkedArray, name: str, bins: tuple[float, ...]) -> tuple[Ints, list[str]]:
-    """Return the number of the value, or of the range, of each row, and their names."""
+    """Return the number of the value, or of the range, of each row, and their names.
+
+    Ranges compare the values as texts say them, so that all forms of files have the same strata.
+    """
     try:
         text = pc.ascii_trim_whitespace(column.cast(pa.string()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise InputError(f"column {name!r} has values of {column.type}, not one") from error
-    if bins:
-        if not pa.types.is_floating(column.type):  # which may be infinite
-            column = pc.if_else(pc.match_substring_regex(text, _NUMBER), text, None)
-        values = np.asarray(column.cast(pa.float64()).fill_null(np.nan))
-        found = np.searchsorted(bins, values, side="right")
-        found[np.isnan(values)] = len(bins) + 1
-        return found.astype(np.int64), [*ranges(bins), NO_VALUE]
+    text = pc.replace_substring_regex(text, _MINUS_ZERO, r"\1")
     text = pc.if_else(pc.equal(text, ""), None, text).fill_null(NO_VALUE)
     coded = text.combine_chunks().dictionary_encode()
-    return np.asarray(coded.indices, np.int64), coded.dictionary.to_pylist()
+    found, values = np.asarray(coded.indices, np.int64), coded.dictionary.to_pylist()
+    if not bins:
+        return found, values
+    names = [*ranges(bins), NO_NUMBER, NO_VALUE]
+    places = [_range_of(value, bins) for value in values]
+    return np.array(places, np.int64)[found], names
+
+
+def _range_of(value: str, bins: tuple[float, ...]) -> int:
+    """Return the number of the range of a value; texts that are not numbers have the next."""
+    if value == NO_VALUE or value.lower() == "nan":
+        return len(bins) + 2
+    if not _NUMBER.fullmatch(value):
+        return len(bins) + 1
+    return bisect_right(bins, number_of(value))
 
 
 def check_ranges(by: Key, bins: tuple[float, ...], strata: Collection[Key]) -> None:
     """Raise `InputError` if ranges are wanted of a column in whose strata there is no number."""
-    if bins and {*strata} == {(NO_VALUE,)}:
+    if bins and strata and {*strata} <= {(NO_NUMBER,), (NO_VALUE,)}:
         raise InputError(
             f"column {quoted(by[0])} holds no numbers, of which `bins` are ranges; leave it out to "
             f"have a stratum for each value"
@@ -346,8 +363,9 @@ def ranges(bins: tuple[float, ...]) -> list[str]:
     >>> ranges((1, 2.5))
     ['below 1', '1 to below 2.5', '2.5 and above']
     """
-    between = [f"{a:g} to below {b:g}" for a, b in pairwise(bins)]
-    return [f"below {bins[0]:g}", *between, f"{bins[-1]:g} and above"]
+    names = [str(bound).removesuffix(".0") for bound in bins]  # with all digits: names differ
+    between = [f"{a} to below {b}" for a, b in pairwise(names)]
+    return [f"below {names[0]}", *between, f"{names[-1]} and above"]
 
 
 def _predictions(grids: Grids, text: pa.Array) -> tuple[Bytes, Bools, dict[int, str]]:

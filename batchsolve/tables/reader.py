@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, for
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.rule_columns import (
     ARITHMETIC,
+    CAGES,
     COLUMNS,
     CONSTRAINTS,
     MARKS,
@@ -60,6 +62,7 @@ BOX = "box"
 
 _SIZE = re.compile(r'\.Shape~([0-9]{1,2})x|^\s*\{.*"size"\s*:\s*"?([0-9]{1,2})', re.DOTALL)
 _USUAL = 9  # of constraints that say no size
+_PLACE = re.compile(r'([0-9]{1,9})"?\s*,\s*"?([0-9]{1,9})')  # of a cell in lists of cages
 
 
 class Texts(NamedTuple):
@@ -653,7 +656,7 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
     table : pyarrow.Table
     sizing : sequence of str
         The columns that tell the sizes, the most reliable first: solutions, whose form the grids
-        have; regions, cages and constraints.
+        have; regions, cages, constraints and boxes.
     usual : int, optional
         The size of the other rows; by default, their grids are empty texts.
     """
@@ -661,17 +664,22 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
     drawings: dict[int, str] = {}
     for name in sizing:
         text = as_text(as_json(table[name]), name)
-        if name not in COLUMNS:
+        if name == BOX:
+            found = _codes(_boxes(text, {}).prod(axis=1))
+        elif name not in COLUMNS:
             each = enumerate(text.to_pylist() if "#" in "".join(text[:1].to_pylist()) else ())
             drawings = {row: drawn for row, one in each if (drawn := drawing_of(one or ""))}
             found = forms(in_one_line(text))
+        elif name == CONSTRAINTS:
+            found = _codes(np.array([_size_of_constraints(one) for one in text.to_pylist()], int))
         else:
-            found = _said(text)
-            if name != CONSTRAINTS:
-                are_labels = pc.invert(pc.match_substring_regex(text, r"^\s*(\[|[0-9]+;)"))
-                are_labels = np.asarray(pc.fill_null(are_labels, False))
-                found = np.where(are_labels, forms(in_one_line(text)), found)
-            found = _codes(found // 2)
+            found = _codes(forms(in_one_line(text)) // 2)
+            if name == CAGES:
+                are_lists = pc.fill_null(pc.match_substring_regex(text, r"^\s*(\[|[0-9]+;)"), False)
+                listed = text.filter(are_lists).to_pylist()
+                found[np.asarray(are_lists)] = _codes(
+                    np.array(list(map(_size_of_cages, listed)), int)
+                )
         codes = np.where(codes == NO_FORM, found, codes)
     if usual is not None:
         codes = np.where(codes == NO_FORM, _codes(np.array([usual])), codes)
@@ -693,11 +701,23 @@ def _blank(form: Form) -> str:
     return (" " if form.as_numbers else "").join("." * form.n_digits**2)
 
 
-def _said(text: pa.Array) -> Ints:
-    """Return the numbers of forms of the sizes that constraints say, 0 for empty texts."""
-    sizes = []
-    for one in text.to_pylist():
-        found = _SIZE.search(one) if one else None
-        said = int(found[1] or found[2]) if found else _USUAL
-        sizes.append(Form(said, False).code if one and one.strip() else NO_FORM)
-    return np.array(sizes, np.int64)
+def _size_of_constraints(text: str | None) -> int:
+    """Return the size that constraints say; 0 for an empty text."""
+    found = _SIZE.search(text or "")
+    usual = _USUAL if text and text.strip() else 0
+    return int(found[1] or found[2]) if found else usual
+
+
+def _size_of_cages(text: str) -> int:
+    """Return the size of the grid of a list of cages; 0 if cages from 0 on leave it open.
+
+    Examples
+    --------
+    >>> list(map(_size_of_cages, ["3;0,0;0,1 3;1,0;1,1", "3;0,0;0,1", "3;1,1;1,4", "9;0,0;0,8"]))
+    [2, 0, 4, 9]
+    """
+    places = {(int(row), int(column)) for row, column in _PLACE.findall(text)}
+    numbers = set(chain.from_iterable(places))
+    n = max(numbers, default=0) + (0 in numbers)
+    is_known = 0 not in numbers or n == _USUAL or len(places) == n * n
+    return n if is_known and n <= MOST_DIGITS else 0

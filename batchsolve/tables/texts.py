@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.core.arrays import Bools
+from batchsolve.core.arrays import Bools, Ints
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.formats import grid_texts
 from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, forms
@@ -66,6 +66,12 @@ def no_grids(what: str, values: str, name: str | None = None) -> InputError:
 
 def check_holds_texts(kind: pa.DataType, what: str, name: str | None = None) -> None:
     """Raise `InputError` for a type that holds neither texts nor lists of texts or numbers."""
+    axes = list(getattr(kind, "permutation", None) or ())
+    if axes != sorted(axes):
+        raise InputError(
+            f"{what} holds tensors with their axes in the order {axes}; store a copy "
+            f"(numpy.ascontiguousarray)"
+        )
     leaf, types = storage_of(kind), pa.types
     is_in_list = is_list(leaf)
     while is_list(leaf):
@@ -115,7 +121,7 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     kind = storage_of(column.type)
     if column.null_count == len(column):
         return pa.nulls(len(column), pa.string())
-    check_holds_texts(kind, f"column {quoted(name)}", name)
+    check_holds_texts(column.type, f"column {quoted(name)}", name)
     if is_list(kind):
         # a cast damages lists of nulls
         return _joined(column if kind == column.type else column.cast(kind), name)
@@ -149,14 +155,34 @@ def in_one_line(text: pa.Array) -> pa.Array:
 
 
 def _with_lists(text: pa.Array) -> pa.Array:
-    """Write lists of N² whole numbers, which may be nested, in one line; the core reads these."""
+    """Write lists of N² whole numbers, or of N such rows, in one line; the core reads these."""
     if not (are_lists := _match(text, _LIST)).any():
         return text
     lists = written = text.filter(pa.array(are_lists))
-    for old, new in (("null", "."), ("None", "."), ("[", " "), ("]", " "), ("\n", " ")):
+    for old, new in (("null", "."), ("None", "."), ("[", " "), ("\n", " ")):
         lists = pc.replace_substring(lists, old, new)
-    lists = pc.if_else(forms(lists) != NO_FORM, pc.ascii_trim(lists, " "), written)
+    rows = pc.split_pattern(pc.replace_substring(lists, ",", " "), "]")
+    cells = pc.ascii_trim_whitespace(rows.flatten())
+    n_cells = pc.list_value_length(pc.ascii_split_whitespace(cells))
+    sizes = np.where(pc.equal(cells, ""), 0, n_cells)
+    are_square = _are_square(np.asarray(pc.list_parent_indices(rows)), sizes, len(lists))
+    lists = pc.replace_substring(lists, "]", " ")
+    are_square &= forms(lists) != NO_FORM
+    lists = pc.if_else(are_square, pc.ascii_trim(lists, " "), written)
     return pc.replace_with_mask(text, pa.array(are_lists), lists)
+
+
+def _are_square(owners: Ints, sizes: Ints, n: int) -> Bools:
+    """Return True for each of n texts with one list of cells, or as many lists as each has cells.
+
+    Parameters
+    ----------
+    owners, sizes : ndarray
+        The text, and the number of cells, of each list; empty ones do not count.
+    """
+    n_lists = np.bincount(owners[sizes > 0], minlength=n)[owners]
+    odd = owners[(sizes > 0) & (n_lists > 1) & (sizes != n_lists)]
+    return np.bincount(odd, minlength=n) == 0
 
 
 def pencil_marks(text: pa.Array, lines: pa.Array) -> dict[int, str]:
@@ -186,10 +212,18 @@ def _of_fractions(values: pa.Array) -> pa.Array:
 
 
 def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
-    """Return lists as texts with blanks between the elements; empty elements become ``.``."""
+    """Return lists as texts with blanks between the elements; empty elements become ``.``.
+
+    Lists in a list that are not the rows of a square are lines, as the rows of a drawing.
+    """
     values, rows = one_chunk(column), np.arange(len(column))
+    owners = sizes = np.array([], np.int64)  # of the innermost lists of several elements
     while is_list(values.type):
-        rows = rows[pc.list_parent_indices(values)]
+        parents = np.asarray(pc.list_parent_indices(values))
+        n_elements = np.bincount(parents, minlength=len(values))
+        if (n_elements != 1).any():
+            owners, sizes = rows, n_elements
+        rows = rows[parents]
         values = pc.list_flatten(values)
     if pa.types.is_struct(values.type):
         values = pc.struct_field(values, 0)
@@ -200,9 +234,14 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     else:
         texts = as_text(pa.chunked_array([values]), name)
         texts = pc.if_else(pc.equal(pc.ascii_trim_whitespace(texts), ""), None, texts)
+    texts = pc.fill_null(texts, ".")
+    are_square = _are_square(owners, sizes, len(column))
+    if not are_square.all():
+        is_last = np.isin(np.arange(len(rows)), np.cumsum(sizes) - 1) & ~are_square[rows]
+        texts = pc.if_else(is_last, pc.binary_join_element_wise(texts, "", "\n"), texts)
     offsets = np.zeros(len(column) + 1, np.int32)
     np.cumsum(np.bincount(rows, minlength=len(column)), out=offsets[1:])
-    return pc.binary_join(pa.ListArray.from_arrays(offsets, pc.fill_null(texts, ".")), " ")
+    return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), " ")
 
 
 # ---- texts as numbers ----------------------------------------------------------------------

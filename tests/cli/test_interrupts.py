@@ -42,37 +42,25 @@ def test_a_swallowed_interrupt_is_raised_at_the_next_check():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_an_interrupt_waits_in_callbacks():
+class Freed:
+    def __del__(self):
+        press()
+
+
+@pytest.mark.parametrize("meanwhile", [lambda: press_while("distributed.gc"), Freed])
+def test_an_interrupt_waits_where_python_would_swallow_and_print_it(meanwhile, capsys):
+    """In callbacks, and while an object is freed."""
     reached = []
 
     def work(check):
-        press_while("distributed.gc")
+        meanwhile()
         reached.append("loaded")
         check()
         reached.append("checked")
 
     with pytest.raises(KeyboardInterrupt):
         run(work)
-    assert reached == ["loaded"]
-
-
-class Freed:
-    def __del__(self):
-        press()
-
-
-def test_an_interrupt_while_an_object_is_freed_waits_and_is_not_printed(capsys):
-    reached = []
-
-    def work(check):
-        Freed()
-        reached.append("freed")
-        check()
-        reached.append("checked")
-
-    with pytest.raises(KeyboardInterrupt):
-        run(work)
-    assert (reached, capsys.readouterr().err) == (["freed"], "")
+    assert (reached, capsys.readouterr().err) == (["loaded"], "")
 
 
 def test_an_interrupt_that_no_check_followed_is_raised_at_the_end():

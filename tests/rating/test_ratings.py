@@ -71,12 +71,17 @@ def test_every_technique_has_its_rating():
         assert name.split()[0] == word[0] if word else name == NAMES_BY_RATING[rating_]
 
 
-@settings(max_examples=3)
+# the oracle takes a second or less for each of these, and up to a minute for others
+NISHIO, CELL = (next(k for k, row in enumerate(ROWS) if name in row) for name in ("nishio", "cell"))
+QUICK = {*(k for k, value in enumerate(VALUES) if value < 7.3), NISHIO, CELL}
+
+
+@settings(max_examples=6)
 @given(st.sampled_from(range(len(GRIDS))), st.integers(0, 2**32))
 def test_ratings_are_those_of_the_oracle_and_of_all_images(k, seed):
     [image] = _images(GRIDS[k], seed, 1)
     [value] = ratings_of(image[None]).values
-    assert rating(image.tolist()) == value
+    assert k not in QUICK or rating(image.tolist()) == value
     images = _images(GRIDS[k], seed, 20)
     assert set(ratings_of(images).levels) == set(ratings_of(GRIDS[k : k + 1]).levels)
     assert len(set(ratings_of(images, backdoor=True).backdoors)) == 1
@@ -89,18 +94,20 @@ def test_patterns_of_uniqueness_have_their_ratings_if_they_are_asked_for():
     assert (ratings_of(UNIQUE_GRIDS).values > found.values).all()
 
 
-@settings(max_examples=2)
+@settings(max_examples=4)
 @given(st.sampled_from(range(len(GRIDS) + len(UNIQUE))), st.integers(0, 2**32))
 def test_ratings_with_uniqueness_are_those_of_the_oracle_and_of_all_images(k, seed):
     grid = [*GRIDS, *UNIQUE_GRIDS][k]
     images = _images(grid, seed, 20)
     found = ratings_of(images, uniqueness=True)
     assert set(found.levels) == set(ratings_of(grid[None], uniqueness=True).levels)
-    assert rating(images[0].tolist(), uniqueness=True) == found.values[0]
+    if k in QUICK or k >= len(GRIDS):
+        assert rating(images[0].tolist(), uniqueness=True) == found.values[0]
 
 
 @settings(max_examples=2)
-@given(st.sampled_from(range(len(GRIDS))), st.integers(0, 2**32), st.integers(0, 3))
+@given(st.sampled_from(sorted(QUICK)), st.integers(0, 2**32), st.integers(0, 3))
+@example(CELL, 0, 0)
 @example(len(GRIDS), 0, 0)
 def test_all_techniques_together_leave_what_the_oracle_leaves(k, seed, n_removed):
     grid = [*GRIDS, HIDDEN_QUAD][k].copy()

@@ -58,8 +58,9 @@ PUZZLES = {"puzzle": 2, "puzzle_up_to_symmetry": 9}
 SOLUTIONS = {"solution": 5, "solution_up_to_symmetry": 10}
 
 
-@pytest.mark.parametrize("how", [{}, {"jobs": 2, "chunk": 7}])
-@pytest.mark.parametrize("tables", ["files", "tables", "frames"])
+@pytest.mark.parametrize(
+    ("tables", "how"), [("files", {}), ("tables", {"jobs": 2, "chunk": 7}), ("frames", {})]
+)
 def test_faults_and_leaks_of_both_kinds_are_counted(paths, tables, how):
     given = {"files": paths, "tables": [TRAIN, TEST]}.get(tables)
     given = given or [pytest.importorskip("pandas").read_csv(path, dtype=str) for path in paths]

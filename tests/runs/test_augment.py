@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import interrupted_after, rows_of_csv
-from cutting import content_of
+from cutting import content_of, small_blocks
 from hypothesis import given, strategies as st
-from invoking import invoke
+from invoking import invoke, refused
 
 import batchsolve as bs
 from batchsolve.tables.blocks import Block, Boundary, text_layout
@@ -52,9 +52,9 @@ def test_columns_are_copied_and_solutions_moved(tmp_path):
         bs.augment_file(path, tmp_path / "out2.csv", stop_on_invalid=True)
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", "/"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", "/"])
 def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path, suffix):
-    rows = [{**RIGHT, "id": k} for k in range(4000)]
+    rows = [{**RIGHT, "id": k} for k in range(800)]
     rows[17]["puzzle"], rows[18]["puzzle"] = SHORT, BLANK
     path = written(tmp_path / "in.csv", rows)
     augment = partial(bs.augment_file, path, n=5, seed=9, original=True)
@@ -64,14 +64,16 @@ def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path, suff
         return [content_of(file) for file in files]
 
     one, out = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
-    augment(output=f"{one}{suffix}" if suffix == "/" else one, jobs=1)
-    with pytest.raises(KeyboardInterrupt):
-        augment(output=f"{out}/" if suffix == "/" else out, on_progress=interrupted_after(500))
-    with pytest.raises(bs.JournalError, match="the interrupted run had seed"):
-        bs.augment_file(path, f"{out}/" if suffix == "/" else out, 5, resume=True, original=True)
-    again = augment(output=f"{out}/" if suffix == "/" else out, jobs=2, resume=True)
+    target = f"{out}/" if suffix == "/" else out
+    with small_blocks(5000):
+        augment(output=f"{one}/" if suffix == "/" else one, jobs=1)
+        with pytest.raises(KeyboardInterrupt):
+            augment(output=target, on_progress=interrupted_after(100))
+        with pytest.raises(bs.JournalError, match="the interrupted run had seed"):
+            bs.augment_file(path, target, 5, resume=True, original=True)
+        again = augment(output=target, jobs=2, resume=True)
     assert bytes_of(out) == bytes_of(one)
-    assert (again.rows, again.images, again.short, again.invalid) == (4000, 3998 * 6 + 1, 1, 1)
+    assert (again.rows, again.images, again.short, again.invalid) == (800, 798 * 6 + 1, 1, 1)
     if suffix == ".csv":
         augment(output=out, chunk=7, backend="loky", jobs=2)
         assert bytes_of(out) == bytes_of(one)
@@ -127,11 +129,10 @@ def test_rows_are_counted_as_they_are_parsed(lines, ends):
         assert block.n_rows() == len(block.rows()[0])
 
 
-@pytest.mark.parametrize("blank", [".", "0", "-", "*"])
-@pytest.mark.parametrize("separator", ["", " ", ","])
+@pytest.mark.parametrize(
+    ("blank", "separator"), [(".", ""), ("0", " "), ("-", ""), ("*", ","), ("0", ""), (".", " ")]
+)
 def test_grids_are_written_as_they_were_read(blank, separator):
-    if (blank, separator) in (("-", " "), ("-", ",")):
-        return  # which is also the sign of -1
     text = separator.join(PUZZLE.replace(".", blank))
     images = bs.augment(pa.table({"puzzle": [text]}), 3, original=True)["puzzle"].to_pylist()
     assert images[0] == text
@@ -214,9 +215,7 @@ def test_the_command_says_what_it_took(tmp_path):
     assert said.stdout.splitlines() == lines
     facts = json.loads(said.stderr)
     assert (facts["images"], facts["solution_column"]) == (2, "solution")
-    wrong = invoke("augment", path, "-n", 0)
-    assert wrong.exit_code == 2
-    assert "the number of images is 1 to 100,000, not 0" in wrong.stderr
+    assert "the number of images is 1 to 100,000, not 0" in refused("augment", path, "-n", 0)
 
 
 def test_columns_of_pandas_keep_their_types():

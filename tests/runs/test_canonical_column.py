@@ -1,12 +1,13 @@
 """The column of canonical forms: the same bytes however the rows are solved and written."""
 
 import json
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import interrupted_after, rows_of_csv
-from invoking import invoke
+from invoking import refused
 
 import batchsolve as bs
 from batchsolve.symmetry import canonical
@@ -39,7 +40,8 @@ def test_every_format_has_the_column(corpus, tmp_path):
 
 
 def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path):
-    path = "datasets/sudoku9.csv"
+    path, lines = tmp_path / "in.csv", Path("datasets/sudoku9.csv").read_text().splitlines()
+    path.write_text("\n".join([lines[0], *lines[1::7]]))
     outputs = []
     for how in ({"jobs": 1}, {"jobs": 2, "chunk": 333}, {"jobs": 2, "budget": 100}):
         out = tmp_path / "out.csv"
@@ -47,15 +49,13 @@ def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path):
         outputs.append(out.read_bytes())
 
     with pytest.raises(KeyboardInterrupt):
-        bs.solve_file(path, out, canonical=True, chunk=500, on_progress=interrupted_after(2_000))
-    with pytest.raises(bs.JournalError, match="canonical"):
-        bs.solve_file(path, out, resume=True)
+        bs.solve_file(path, out, canonical=True, chunk=100, on_progress=interrupted_after(500))
     bs.solve_file(path, out, canonical=True, resume=True)
     outputs.append(out.read_bytes())
     assert len(set(outputs)) == 1
     rows = rows_of_csv(out)
     problem = bs.Sudoku(3, 3)
-    some = rows[::500]
+    some = rows[::70]
     forms = bs.canonical_forms([problem.parse(row["puzzle"]) for row in some], problem)
     assert [problem.format(form) for form in forms.grids] == [row["canonical"] for row in some]
 
@@ -64,12 +64,6 @@ def test_a_table_has_the_column(corpus):
     solved = bs.solve_table(pa.table({"puzzle": PUZZLES}), canonical=True, stats=True)
     assert solved["canonical"].to_pylist() == FORMS
     assert solved.column_names[-4:] == ["message", "canonical", "nodes", "seconds"]
-
-
-def test_an_input_column_of_that_name_is_kept(tmp_path):
-    solved = bs.solve_table(pa.table({"canonical": ["x"], "puzzle": PUZZLES[:1]}), canonical=True)
-    assert solved["given_canonical"].to_pylist() == ["x"]
-    assert solved["canonical"].to_pylist() == FORMS[:1]
 
 
 def test_a_row_without_a_form_says_so(monkeypatch):
@@ -85,9 +79,7 @@ def test_grids_that_are_too_large_are_refused_before_anything_is_written(tmp_pat
     (tmp_path / "in.txt").write_text(" ".join(["."] * 625) + "\n")
     out = tmp_path / "out.csv"
     arguments = ["solve", str(tmp_path / "in.txt"), "-o", str(out), "--canonical"]
-    result = invoke(*arguments)
-    assert result.exit_code == 2
-    assert "grids of 25×25 with boxes of 5×5 have too many symmetries" in result.stderr
+    assert "grids of 25×25 with boxes of 5×5 have too many symmetries" in refused(*arguments)
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 from cutting import content_of
-from invoking import invoke, invoke_as_user
+from invoking import invoke, invoke_as_user, refused
 
 import batchsolve as bs
 from batchsolve.errors import BatchsolveError
@@ -105,7 +105,7 @@ def finish(directory):
 @pytest.mark.parametrize("where", ["journal", "part", "row", "part before the export"])
 def test_a_damaged_search_is_refused_or_right(search, tmp_path, where):
     directory, right = search
-    rng, refused, times = random.Random(where), 0, 40
+    rng, refused, times = random.Random(where), 0, 20
     for k in range(times):
         copy = tmp_path / str(k)
         shutil.copytree(directory, copy)
@@ -125,7 +125,7 @@ def test_a_damaged_search_is_refused_or_right(search, tmp_path, where):
         assert found in (None, right)
         refused += found is None
     # some bits of a page have no meaning
-    assert refused == times if where.startswith("part") else refused > 5
+    assert refused == times if where.startswith("part") else refused > 2
 
 
 def test_looking_at_a_damaged_run_is_refused(search, tmp_path):
@@ -201,9 +201,9 @@ def test_an_export_of_a_journal_of_other_columns_is_refused_at_once(search, tmp_
     with sqlite3.connect(tmp_path / "run" / "journal.sqlite") as journal:
         journal.execute(change)
     journal.close()
-    done = invoke("export", tmp_path / "run", "-o", f"{tmp_path}/out.csv")
-    assert done.exit_code == 2
-    assert "the journal is damaged" in done.stderr
+    assert "the journal is damaged" in refused(
+        "export", tmp_path / "run", "-o", f"{tmp_path}/out.csv"
+    )
     assert os.listdir(tmp_path) == ["run"]
 
 
@@ -244,7 +244,7 @@ def corpus(request, tmp_path_factory):
 @pytest.mark.parametrize("where", ["journal", "partial", "row"])
 def test_a_damaged_corpus_run_is_refused_or_right(corpus, where):
     folder, out, right = corpus
-    rng, refused, times = random.Random(where), 0, 15
+    rng, refused, times = random.Random(where), 0, 10
     partial, journal = folder / f"{out}.partial", folder / f"{out}.partial.journal"
     kept = partial.read_bytes(), journal.read_bytes()
     for _ in range(times):
@@ -262,7 +262,7 @@ def test_a_damaged_corpus_run_is_refused_or_right(corpus, where):
         journal.write_bytes(kept[1])
         for name in set(os.listdir(folder)) - {"in.csv", partial.name, journal.name}:
             os.remove(folder / name)
-    assert refused == times if where == "partial" else refused > 2
+    assert refused == times if where == "partial" else refused > 1
 
 
 def test_solutions_that_an_emptied_journal_does_not_know_are_left_alone(tmp_path):

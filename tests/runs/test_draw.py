@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from invoking import invoke
+from invoking import invoke, refused
 
 import batchsolve as bs
 from batchsolve import InputError, OutputError, Stacks
@@ -107,11 +107,7 @@ def test_what_was_not_found_for_this_problem_is_refused(tmp_path):
         (tmp_path / name).write_text(text)
     langford = bs.read_problem("langford:4")
     for problem, name, message in [
-        (
-            bs.read_problem("langford:3"),
-            "run",
-            "is a run of another problem, 'langford:4', and not of ExactCover(",
-        ),
+        (bs.read_problem("langford:3"), "run", "is a run of another problem, 'langford:4', and no"),
         (langford, "counted", "a run that only counts has no solutions"),
         (langford, ".", "is a directory, but no run"),
         (langford, "short.jsonl", "row 1: not a cover: item 2 is in none of the options"),
@@ -248,23 +244,17 @@ def test_without_a_solution_nothing_is_drawn(tmp_path):
         (("queens:4", "-o", "out"), "drawings are .svg or .html files"),
         (("-", "--found", "-", "-o", "out.svg"), "the problem or its solutions, not both"),
         (("queens:4", "--found", "x", "-o", "-", "--node-limit", "5"), "--found does not search"),
-        (
-            ("queens:4", "-o", "nowhere/out.svg"),
-            "nowhere/out.svg: the directory nowhere does not exist",
-        ),
+        (("queens:4", "-o", "nowhere/out.svg"), "nowhere/out.svg: the directory nowhere does not"),
         (("queens:4", "-n", "0", "-o", "-"), "--number is 1 to 10,000, not 0"),
-        (("queens:4", "-n", "few", "-o", "-"), "'few' is not a valid integer."),
     ],
 )
 def test_what_the_command_refuses(arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = invoke("draw", *arguments)
-    assert done.exit_code == 2
-    assert message in " ".join(done.stderr.split())
+    assert message in refused("draw", *arguments)
 
 
 def test_a_problem_without_places_is_refused_before_it_is_searched(tmp_path):
     (tmp_path / "p.ec").write_text("p ec 2\ns 1\ns 2\n")
-    done = invoke("draw", tmp_path / "p.ec", "-o", tmp_path / "out.svg")
-    assert done.exit_code == 2
-    assert "the problem cannot be drawn: it has no items called r1c1" in done.stderr
+    assert "the problem cannot be drawn: it has no items called r1c1" in refused(
+        "draw", tmp_path / "p.ec", "-o", tmp_path / "out.svg"
+    )

@@ -174,6 +174,7 @@ def test_wrong_columns_are_one_error():
         ({"bins": [1]}, "name it with `by`"),
         ({"by": "level", "bins": [2, 1]}, "bins ascend"),
         ({"truth": "x"}, "unknown column 'x'"),
+        ({"truth": "prediction"}, "is taken as that of predictions and of truths"),
     ):
         with pytest.raises(bs.InputError, match=why):
             bs.evaluate(table, **how)
@@ -303,22 +304,71 @@ def test_ranges_are_of_numbers(level):
         bs.partition(pa.table(columns), by="level", bins=[1, 2])
 
 
+def rows_by(level, bins=()):
+    """Return the numbers of rows of the strata of a column with these values."""
+    n = len(level)
+    table = pa.table({"puzzle": [UNIQUE] * n, "prediction": [SOLUTION] * n, "level": level})
+    result = bs.evaluate(table, by="level", bins=bins)
+    assert result.all.rows == n
+    return {name: stratum.rows for name, stratum in result.strata.items()}
+
+
 def test_infinite_numbers_are_in_the_outer_ranges():
-    level = [float("inf"), 1.5, float("-inf"), float("nan"), None]
-    table = pa.table({"puzzle": [UNIQUE] * 5, "prediction": [SOLUTION] * 5, "level": level})
-    strata = bs.evaluate(table, by="level", bins=[1, 2]).strata
-    assert {name: stratum.rows for name, stratum in strata.items()} == {
-        "below 1": 1,
-        "1 to below 2": 1,
-        "2 and above": 1,
-        "(none)": 2,
+    numbers = [float("inf"), 1.5, float("-inf"), float("nan"), None]
+    for level in (numbers, ["inf", "1.5", "-Infinity", "NaN", " "]):
+        assert rows_by(level, [1, 2]) == {
+            "below 1": 1,
+            "1 to below 2": 1,
+            "2 and above": 1,
+            "(none)": 2,
+        }
+
+
+def test_bounds_have_all_digits_in_the_names_of_ranges(tmp_path):
+    near = [2.0000001, 2.0000002]
+    assert rows_by([2.0, *near], near) == {
+        "below 2.0000001": 1,
+        "2.0000001 to below 2.0000002": 1,
+        "2.0000002 and above": 1,
+    }
+    big = [2**60, 2**60 + 1, 2**60 + 2]
+    for level in (big, list(map(str, big))):
+        for bound in (2**60 + 1, str(2**60 + 1)):
+            expected = {f"below {2**60 + 1}": 1, f"{2**60 + 1} and above": 2}
+            assert rows_by(level, [bound]) == expected
+    rows = [(UNIQUE, SOLUTION, SOLUTION, str(1_000_000 + k)) for k in range(4)]
+    pacsv.write_csv(table_of(rows), tmp_path / "in.csv")
+    by = ["--by", "level", "--bins", "1000001,1000002,1000003"]
+    facts = json.loads(invoke("evaluate", tmp_path / "in.csv", *by, "--json").stdout)
+    assert facts["all"]["rows"] == 4
+    assert [one["rows"] for one in facts["strata"].values()] == [1, 1, 1, 1]
+
+
+def test_texts_that_are_not_numbers_are_beside_the_ranges():
+    assert rows_by(["x", "1,5", "ınf", "7", ""], [6]) == {
+        "6 and above": 1,
+        "(no number)": 3,
+        "(none)": 1,
     }
 
 
-def test_predictions_are_no_truth():
-    table = table_of([(UNIQUE, SOLUTION, SOLUTION, "9")])
-    with pytest.raises(bs.InputError, match="is taken as that of predictions and of truths"):
-        bs.evaluate(table, truth="prediction")
+def test_zero_has_one_stratum_whatever_its_sign():
+    assert rows_by([-0.0, 0.0, 0.0]) == {"0": 3}
+    assert rows_by(["-0.0", "0.0", "-0.5"]) == {"-0.5": 1, "0.0": 2}
+
+
+@pytest.mark.parametrize("do", [bs.evaluate, bs.partition])
+def test_columns_without_single_values_have_no_strata(do):
+    """The error comes from a worker, as it is."""
+    columns = {"puzzle": [UNIQUE], "prediction": [SOLUTION], "tags": [["a"]]}
+    with pytest.raises(bs.InputError, match=r"^column 'tags' has values of list"):
+        do(pa.table(columns), by="tags")
+
+
+def test_no_strata_are_a_data_frame_without_rows():
+    pytest.importorskip("pandas")
+    frame = bs.evaluate(table_of([]), by="level").to_pandas()
+    assert (len(frame), list(frame)[:2]) == (0, ["level", "rows"])
 
 
 def texts_of(path):

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from conftest import interrupted_after
 from cutting import opened, small_blocks
 from invoking import invoke, invoke_as_user
 
@@ -133,13 +134,10 @@ def contents(folder):
     return {name: (folder / name).read_bytes() for name in os.listdir(folder)}
 
 
-class Stop(Exception):  # noqa: N818
-    pass
-
-
 @pytest.mark.usefixtures("_all_recorded")
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
-@pytest.mark.parametrize("address", [False, True])
+@pytest.mark.parametrize(
+    ("suffix", "address"), [(".csv", False), (".csv.gz", False), (".parquet", True)]
+)
 def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, suffix, address):
     monkeypatch.chdir(tmp_path)
     source = tmp_path / f"in{suffix}"
@@ -150,19 +148,15 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
     whole, out = tmp_path / "whole", tmp_path / "out"
     target = f"file://{out}" if address else f"{out}/"
 
-    def stop(progress):
-        if progress.totals.rows > 150:
-            raise Stop
-
     with small_blocks(600):
         bs.solve_file(source, f"{whole}/")
-        with pytest.raises(Stop) as caught:
-            bs.solve_file(source, target, on_progress=stop, jobs=1)
+        with pytest.raises(KeyboardInterrupt) as caught:
+            bs.solve_file(source, target, on_progress=interrupted_after(150), jobs=1)
         assert caught.value.__notes__ == [
             f"the rows done are kept in {target}; go on with `resume`"
         ]
         assert os.path.exists("out.partial.journal")
-        with pytest.raises(bs.OutputError, match="go on with `resume`"):
+        with pytest.raises(bs.OutputError, match="go on with it and `resume`"):
             bs.solve_file(source, target)
         (out / ".unfinished-abc").write_text("a worker was killed here")
         first = []
@@ -183,13 +177,9 @@ def _all_recorded(monkeypatch):
     monkeypatch.setattr("batchsolve.runs.specs.FileRun.record_behind", record)
 
 
-def interrupted(source, target, after=60, **settings):
-    def stop(progress):
-        if progress.totals.rows > after:
-            raise Stop
-
-    with pytest.raises(Stop):
-        bs.solve_file(source, target, on_progress=stop, jobs=1, **settings)
+def interrupt(source, target, after=60, **settings):
+    with pytest.raises(KeyboardInterrupt):
+        bs.solve_file(source, target, on_progress=interrupted_after(after), jobs=1, **settings)
 
 
 def put(path, order):
@@ -208,8 +198,10 @@ def put(path, order):
 
 
 @pytest.mark.usefixtures("_all_recorded")
-@pytest.mark.parametrize("target", ["out.csv", "out/"])
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+@pytest.mark.parametrize(
+    ("suffix", "target"),
+    [(".csv", "out.csv"), (".csv.gz", "out/"), (".parquet", "out.csv"), (".parquet", "out/")],
+)
 def test_an_input_that_changed_keeping_size_and_time_is_noticed(tmp_path, suffix, target):
     source, order = tmp_path / f"in{suffix}", list(range(100, 400))
     whole, out = f"{tmp_path}/whole-{target}", f"{tmp_path}/{target}"
@@ -217,10 +209,10 @@ def test_an_input_that_changed_keeping_size_and_time_is_noticed(tmp_path, suffix
     with small_blocks(600):
         put(source, order)
         bs.solve_file(source, whole)
-        interrupted(source, out)
-        interrupted(source, out, 150, resume=True)
+        interrupt(source, out)
+        interrupt(source, out, 150, resume=True)
         if target == "out.csv":  # a chunk may end anywhere in a block
-            interrupted(source, out, 200, resume=True, chunk=7)
+            interrupt(source, out, 200, resume=True, chunk=7)
         size = source.stat().st_size
         put(source, swapped)
         assert source.stat().st_size == size
@@ -238,7 +230,7 @@ def test_an_input_that_changed_keeping_size_and_time_is_noticed(tmp_path, suffix
 def test_parts_that_were_damaged_or_deleted_are_noticed(corpora, tmp_path):
     out = tmp_path / "out"
     with small_blocks(400):
-        interrupted(corpora, f"{out}/")
+        interrupt(corpora, f"{out}/")
         first = out / "part-000000.parquet"
         data = bytearray(first.read_bytes())
         data[30] ^= 1
@@ -252,7 +244,7 @@ def test_parts_that_were_damaged_or_deleted_are_noticed(corpora, tmp_path):
 
 def test_another_file_in_the_folder_is_another_run(corpora, tmp_path):
     with small_blocks(400):
-        interrupted(corpora, f"{tmp_path}/out/")
+        interrupt(corpora, f"{tmp_path}/out/")
         shutil.copy(corpora / "a.csv", corpora / "d.csv")
         with pytest.raises(bs.JournalError, match="had inputs"):
             bs.solve_file(corpora, f"{tmp_path}/out/", resume=True)
@@ -265,7 +257,7 @@ def test_a_file_is_not_resumed_as_a_folder(corpora, tmp_path, monkeypatch):
     outputs, forms = ("out.parquet", "out.parquet/"), ("a file", "a folder")
     for (first, second), (then, now) in ((outputs, forms), (outputs[::-1], forms[::-1])):
         with small_blocks(400):
-            interrupted(corpora, first)
+            interrupt(corpora, first)
             if os.path.isdir("out.parquet"):
                 os.rename("out.parquet", "moved")
             kept = sorted(os.listdir())
@@ -393,15 +385,9 @@ def serving(folder, handler):
             server.shutdown()
 
 
-@contextmanager
-def served(folder, handler):
-    with serving(folder, handler) as (_, address):
-        yield address
-
-
 def test_a_corpus_is_read_over_http(corpora, tmp_path):
     pytest.importorskip("aiohttp")
-    with served(corpora, Ranges) as address:
+    with serving(corpora, Ranges) as (_, address):
         files = [f"{address}/{name}" for name in ("a.csv", "more/c.csv")]
         bs.solve_file(files, tmp_path / "out.parquet", filename=True)
         with pytest.raises(bs.InputError, match=r"none.csv: 404, message='File not found'"):
@@ -416,7 +402,7 @@ def test_a_corpus_is_read_over_http(corpora, tmp_path):
 def test_a_server_that_sends_only_whole_files_is_one_clear_error(corpora, tmp_path):
     pytest.importorskip("aiohttp")
     with (
-        served(corpora, Whole) as address,
+        serving(corpora, Whole) as (_, address),
         pytest.raises(bs.InputError, match=r"a\.csv: its server sends"),
     ):
         bs.solve_file(f"{address}/a.csv", tmp_path / "out.csv")

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from types import SimpleNamespace
 
 import pytest
-from invoking import invoke
+from invoking import invoke, refused
 
 from batchsolve import InputError
 from batchsolve.engines import get_engine
@@ -149,7 +149,7 @@ def test_flipped_bits_never_change_a_total(array):
     ]:
         good, right = path.read_bytes(), read()
         refused = 0
-        for _ in range(300):
+        for _ in range(120):
             place = rng.randrange(len(good))
             path.write_bytes(
                 good[:place] + bytes([good[place] ^ 1 << rng.randrange(8)]) + good[place + 1 :]
@@ -161,7 +161,7 @@ def test_flipped_bits_never_change_a_total(array):
             else:  # a harmless change: in a field that is not added up, or in a blank
                 assert path is results[0]
                 assert found == right == total
-        assert refused > 100
+        assert refused > 40
         path.write_bytes(good)
 
 
@@ -234,9 +234,9 @@ def test_parts_that_would_not_list_every_solution_are_refused(tmp_path):
     split = invoke("split", tmp_path / "a.dlx", "--depth", 5, "-o", tmp_path / "parts", "--json")
     assert json.loads(split.stdout)["count"] == 3
     part = tmp_path / "parts" / "0000.jsonl"
-    done = invoke("enumerate", tmp_path / "a.dlx", "--stacks", part, "-o", "-")
-    assert done.exit_code == 2
-    assert "3 solutions above the depth of the split would be in no list" in done.stderr
+    assert "3 solutions above the depth of the split would be in no list" in refused(
+        "enumerate", tmp_path / "a.dlx", "--stacks", part, "-o", "-"
+    )
     assert invoke("count", tmp_path / "a.dlx", "--stacks", part).stdout == "0\n"
     best = invoke("enumerate", "queens:4", "--stacks", part, "--best", 1, "-o", "-")
     assert "--best does not go with --stacks" in best.stderr

@@ -1,24 +1,27 @@
-"""Runs of every kind are killed and resumed: with costs, bounds, up to symmetry, memoised."""
+"""Runs of every kind are killed and resumed: trees with costs, bounds and so on, and tables."""
 
 import os
+import random
 import signal
 import subprocess
 import sys
 
 import pytest
-from every_step import EVERY_STEP, hear
+from every_step import EVERY_STEP, ended_by, hear
 from invoking import invoke
 from kinds import graphs, with_costs
 
 from batchsolve.formats.exact_cover_files import write_dlx
+from batchsolve.problems.families import family
 from batchsolve.runs.export import export_run
 from batchsolve.runs.run import describe_run
 
 KINDS = {
-    "costs": (with_costs("langford:11"), ["--best", "20", "--budget", "300"], "threading"),
-    "bounds": (graphs(8, 3, 3), ["--budget", "2000"], "loky"),
+    "costs": (with_costs("langford:8"), ["--best", "20", "--budget", "50"], "threading"),
+    "bounds": (graphs(7, 2, 2), ["--budget", "200"], "loky"),
     "symmetry": ("queens:10", ["--up-to-symmetry", "--budget", "1000"], "threading"),
 }
+SOLVED = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 needs_sessions = pytest.mark.skipif(not hasattr(os, "killpg"), reason="kills a session")
 
 
@@ -67,3 +70,51 @@ def test_a_memoised_count_that_is_killed_goes_on_to_the_same_sum(tmp_path):
     assert done.exit_code == 0
     # P. W. Kasteleyn, The statistics of dimers on a lattice, 1961; OEIS A004003
     assert done.stdout.split() == ["258584046368"]
+
+
+def words_of(command, folder):
+    """Return a command of tables, with an input that it makes if it needs one."""
+    source = folder / "in"
+    if command == "generate":
+        return ["generate", "-n", 400, "--box", "2x2", "--seed", 5, "--minimal", "--chunk", 10]
+    if command == "solve":
+        rng = random.Random(2)
+        shares = [rng.choice([0.35, 0.5, 0.65]) for _ in range(2000)]
+        rows = ["".join("." if rng.random() < p else d for d in SOLVED) for p in shares]
+        rows[7] = "55" + rows[7][2:]
+        source.write_text("\n".join(["id,puzzle", *(f"{k},{row}" for k, row in enumerate(rows))]))
+        return ["solve", source, "--chunk", 50]
+    source.mkdir()
+    names = [f"{name}:{n}" for n in range(4, 8) for name in ("queens", "langford", "matchings")]
+    for k in range(28):
+        text = write_dlx(family(names[k % 12])) if k % 25 else "a b\na x\n"
+        (source / f"{k:03}.dlx").write_text(text)
+    (source / "017.dlx").write_text(write_dlx(family("queens:10")))
+    return ["count", source, "--chunk", 4, "--jobs", 2, "--budget", 2000, "--backend", "loky"]
+
+
+@needs_sessions
+@pytest.mark.parametrize(
+    ("command", "suffix", "how", "chunks"),
+    [
+        ("solve", ".csv", signal.SIGKILL, (12, 20)),
+        ("solve", ".parquet", signal.SIGINT, (12, 20)),
+        ("generate", ".parquet", signal.SIGKILL, (12, 20)),
+        ("count", ".csv", signal.SIGKILL, (4, 6)),
+    ],
+)
+def test_a_table_that_is_interrupted_goes_on_to_the_same_bytes(
+    command, suffix, how, chunks, tmp_path
+):
+    words, whole, out = words_of(command, tmp_path), *(tmp_path / f"{n}{suffix}" for n in "wo")
+    code = invoke(*words, "-o", whole).exit_code
+    *interrupted, (last, _, _) = ended_by(how, [*words, "-o", out], out, chunks)
+    assert interrupted
+    for ended, messages, is_whole in interrupted:
+        assert ended == (130 if how == signal.SIGINT else -how)
+        if how == signal.SIGINT and not is_whole:
+            assert messages.strip().count("\n") == 0
+            assert "interrupted; the rows done are kept in" in messages
+    assert last in (code, 130, -how)  # the code of a whole run, unless killed after its last step
+    assert out.read_bytes() == whole.read_bytes()
+    assert set(os.listdir(tmp_path)) <= {"in", out.name, whole.name}

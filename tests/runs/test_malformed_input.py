@@ -5,14 +5,13 @@ import gzip
 import json
 import os
 import re
-import sqlite3
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import rows_of_csv
 from cutting import small_blocks
-from invoking import invoke
+from invoking import invoke, invoke_on
 
 from batchsolve.tables import detection, sources
 
@@ -68,6 +67,7 @@ def truncated(text):
     return gzip.compress(text.encode())[:-6]
 
 
+LONG = "x" * 5000
 USELESS = [
     ("in.csv", b"", ["is empty", "expected"]),
     ("in.csv", b"\n  \n\n", ["is empty", "expected"]),
@@ -75,7 +75,9 @@ USELESS = [
     ("in.txt", b"# nothing\n\n# here\n", ["no puzzles", "comments"]),
     ("in.csv", b"a,b\n1,2\n", ["'a', 'b'", "--column"]),
     ("in.csv", f"puzzle,id,id\n{P},1,2\n".encode(), ["'id' twice"]),
-    ("in.csv", f"puzzle\n{P}\n".encode("utf-16"), ["not UTF-8", "in.csv"]),
+    ("in.csv", f"{LONG},b\n1,2\n", ["no column is known", "…"]),
+    ("in.csv", f"{LONG},{LONG}\n1,2\n", ["twice", "…"]),
+    ("in.csv", ",".join(map(str, range(1000))) + "\n", ["no column is known", "'11', …"]),
     ("in.csv", f"puzzle,note\n{P},caf\xe9\n".encode("latin-1"), ["not UTF-8", "0xe9", "iconv"]),
     ("in.txt", f"{P}\n# caf\xe9\n".encode("latin-1"), ["not UTF-8", "0xe9", "iconv"]),
     ("in.csv.gz", truncated(f"puzzle\n{P}\n"), ["in.csv.gz", "runcated"]),
@@ -95,43 +97,21 @@ USELESS = [
 
 
 @pytest.mark.parametrize(("name", "data", "words"), USELESS, ids=range(len(USELESS)))
-def test_an_input_of_no_use_is_refused(solve, name, data, words):
-    solve(data, name=name).assert_refused(*words)
+def test_an_input_of_no_use_is_refused_in_one_line_and_leaves_nothing(
+    solve, tmp_path, name, data, words
+):
+    done = solve(data, name=name)
+    done.assert_refused(*words)
+    assert "--resume" not in done.err
+    assert (done.err.count("\n"), len(done.err) < 1000) == (1, True)
+    assert len(os.listdir(tmp_path)) == (data is not None)
 
 
-@pytest.mark.parametrize("box", [[], ["--box", "2x2"], ["--box", "2x3"], ["--box", "5x5"]])
+@pytest.mark.parametrize("box", [[], ["--box", "2x3"]])
 def test_a_table_without_rows_is_solved_whatever_its_boxes(solve, tmp_path, box):
     done = solve("puzzle\n", *box)
     assert (done.code, done.rows) == (0, [])
     assert done.out.read_text() == "puzzle,solution,status,n_solutions,message\n"
-
-
-LONG = "x" * 5000
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "words"),
-    [
-        ("in.csv", f"{LONG},b\n1,2\n", ["no column is known", "…"]),
-        ("in.csv", f"{LONG},{LONG}\n1,2\n", ["twice", "…"]),
-        ("in.csv", ",".join(map(str, range(1000))) + "\n", ["no column is known", "'11', …"]),
-    ],
-)
-def test_a_message_does_not_show_all_of_a_long_name(solve, name, data, words):
-    done = solve(data, name=name)
-    done.assert_refused(*words)
-    assert len(done.err) < 1000
-
-
-@pytest.mark.parametrize("data", ["", "a,b\n1,2\n", "puzzle,id,id\n1,2,3\n"])
-def test_after_a_refused_input_there_is_one_message_and_no_rest(solve, tmp_path, data):
-    done = solve(data)
-    done.assert_refused()
-    assert "--resume" not in done.err
-    assert done.err.count("\n") == 1
-    assert os.listdir(tmp_path) == ["in.csv"]
-    done = solve(f"puzzle\n{P}\n")
-    assert (done.code, done.column("solution")) == (0, [S])
 
 
 @pytest.mark.parametrize(
@@ -142,8 +122,6 @@ def test_after_a_refused_input_there_is_one_message_and_no_rest(solve, tmp_path,
         (["--box", "2x3"], ["81", "36"]),
         (["--alphabet", "1-8"], ["9 different", "1-9"]),
         (["--limit", str(10**30)], ["limit"]),
-        (["--node-limit", str(10**30)], ["node"]),
-        (["--budget", str(10**30)], ["budget"]),
         (["--engine", "none"], ["none", "dlx"]),
     ],
 )
@@ -317,9 +295,9 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize("columns", TABLES)
-@pytest.mark.parametrize("out", ["out.csv", "out.jsonl"])
-def test_parquet_types(solve, columns, out):
+@pytest.mark.parametrize("k", range(len(TABLES)))
+def test_parquet_types(solve, k):
+    columns, out = TABLES[k], ["out.csv", "out.jsonl"][k % 2]
     pq.write_table(pa.table(columns), "in.parquet")
     done = solve(None, name="in.parquet", out=out)
     assert done.code == 0
@@ -336,13 +314,18 @@ def test_a_byte_order_mark_amid_a_file_is_text_wherever_blocks_begin(solve, last
     assert [row["status"] for row in rows[0]] == ["unique", "invalid", "unique", "invalid"]
 
 
-@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
-def test_parquet_text_must_be_utf8(solve, out):
+def test_parquet_text_must_be_utf8(solve):
     note = pa.Array.from_buffers(pa.string(), 2, pa.array([b"fine", b"\xc0"]).buffers())
     pq.write_table(pa.table({"puzzle": [P, P2], "note": note}), "in.parquet")
-    done = solve(None, name="in.parquet", out=out)
+    done = solve(None, name="in.parquet")
     assert done.code == 2
     assert all(word in done.err for word in ["in.parquet: rows 1 to 2", "not UTF-8", "again"])
+
+
+def test_a_parquet_table_that_names_a_column_twice_is_refused(solve):
+    table = pa.Table.from_arrays([pa.array([P]), pa.array([P2])], ["puzzle", "puzzle"])
+    pq.write_table(table, "in.parquet")
+    solve(None, name="in.parquet").assert_refused("'puzzle' twice")
 
 
 def test_parquet_nulls_are_invalid_rows(solve):
@@ -351,18 +334,6 @@ def test_parquet_nulls_are_invalid_rows(solve):
     assert (done.code, done.column("solution")) == (1, [S, "", S2])
     assert done.column("agrees") == ["true", "", ""]
     assert "no grid" in done.rows[1]["message"]
-
-
-@pytest.mark.parametrize(
-    ("arrays", "names", "words"),
-    [
-        ([pa.array([123, 456])], ["puzzle"], ["integers", "leading zeros", "text"]),
-        ([pa.array([P]), pa.array([P2])], ["puzzle", "puzzle"], ["'puzzle' twice"]),
-    ],
-)
-def test_parquet_tables_of_no_use(solve, arrays, names, words):
-    pq.write_table(pa.Table.from_arrays(arrays, names), "in.parquet")
-    solve(None, name="in.parquet").assert_refused(*words)
 
 
 def test_given_solutions_that_are_missing_malformed_or_wrong(solve):
@@ -416,16 +387,6 @@ def stopped(solve, tmp_path):
     return tmp_path / "out.csv.partial", tmp_path / "out.csv.partial.journal"
 
 
-@pytest.mark.parametrize(
-    "state", ["", "{", "{}", "[]", '{"position": "x", "totals": {"y": 1}, "finished": false}']
-)
-def test_a_damaged_state_is_refused(solve, stopped, state):
-    with sqlite3.connect(stopped[1]) as journal:
-        journal.execute("UPDATE progress SET state = ?", [state])
-    journal.close()
-    solve(None, "--resume").assert_refused("damaged")
-
-
 def test_rows_cut_off_since_the_journal_are_noticed(solve, stopped):
     partial, _ = stopped
     os.truncate(partial, 20)
@@ -448,21 +409,16 @@ def test_an_input_is_not_overwritten_as_partial_output(solve, tmp_path):
 
 def test_standard_input_of_every_kind(tmp_path):
     pq.write_table(pa.table({"puzzle": [SMALL]}), tmp_path / "in.parquet")
-
-    def read(data):
-        (tmp_path / "in").write_bytes(data)
-        with open(tmp_path / "in", "rb") as file:
-            return invoke("solve", "-", "--quiet", input=file)
-
+    solve = tmp_path / "in", "solve", "-", "--quiet"
     for data in (
         f"puzzle\n{SMALL}\n".encode(),
         gzip.compress(f"{SMALL}\n".encode()),
         json.dumps({"puzzle": SMALL}).encode(),
         (tmp_path / "in.parquet").read_bytes(),
     ):
-        done = read(data)
+        done = invoke_on(solve[0], data, *solve[1:])
         assert (done.exit_code, done.stderr) == (0, "")
         assert done.stdout.splitlines()[1:] == [f"{SMALL},{SMALL_S},unique,1,"]
-    done = read(b"")
+    done = invoke_on(solve[0], b"", *solve[1:])
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert "standard input: is empty" in done.stderr

@@ -8,9 +8,8 @@ from contextlib import closing
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cutting import content_of, opened
+from cutting import opened
 
-import batchsolve as bs
 from batchsolve.errors import OutputError
 from batchsolve.formats.whole_files import partial_path
 from batchsolve.runs import outputs
@@ -41,16 +40,6 @@ def test_a_thread_that_is_left_makes_no_further_call():
     behind.do(lambda: made.append(1))
     behind.leave()
     assert made == []
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".zst"])
-def test_blocks_that_workers_compress_are_read_as_one_table(tmp_path, suffix):
-    lines = [f"{k % 4 + 1}{'.' * 15}" for k in range(200)]
-    (tmp_path / "in.txt").write_text("\n".join(lines))
-    target, plain = tmp_path / f"out.csv{suffix}", tmp_path / "out.csv"
-    for path in (plain, target):
-        assert bs.solve_file(tmp_path / "in.txt", path, chunk=9, jobs=2).rows == 200
-    assert content_of(target) == plain.read_bytes()
 
 
 def test_the_header_of_gzip_holds_no_time_and_no_name():

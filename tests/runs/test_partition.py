@@ -18,7 +18,7 @@ import batchsolve as bs
 DATASETS = Path(__file__).parent.parent.parent / "datasets"
 TEXT = pacsv.ConvertOptions(column_types={"puzzle": pa.string(), "solution": pa.string()})
 NINES = pacsv.read_csv(DATASETS / "sudoku9.csv", convert_options=TEXT).slice(0, 300)
-SIXES = bs.generate_table(120, box=(2, 3), seed=1, clues=(9, 14))
+SIXES = bs.generate_table(48, box=(2, 3), seed=1, clues=(9, 14))
 
 
 def with_relatives(n):
@@ -33,7 +33,7 @@ def with_relatives(n):
     return table.append_column("id", pa.array(range(len(table)))).append_column("clues", [clues])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_relatives_stay_together_and_shares_are_kept(seed):
     table = with_relatives(100)  # 33 groups of 5 rows, and 67 rows
     how = {"parts": {"train": 0.7, "dev": 0.1, "test": 0.2}, "seed": seed}
@@ -67,7 +67,7 @@ def test_groups_are_those_of_canonical_forms_of_puzzles_and_solutions():
     for k, (puzzle, solution) in enumerate(forms):
         for form in (("puzzle", puzzle), ("solution", solution)):
             assert of_form.setdefault(form, part_of[k]) == part_of[k]
-    assert len(made["a"]) == pytest.approx(60, abs=3)
+    assert len(made["a"]) == pytest.approx(24, abs=3)
 
 
 def test_each_stratum_has_the_shares():
@@ -104,14 +104,6 @@ def test_files_have_the_format_of_the_input_and_the_same_bytes(suffix, tmp_path)
         assert written[0] == written[1] == written[2]
     if suffix == ".parquet":
         assert pq.read_table(tmp_path / "0" / "test.parquet").num_rows == 14
-
-
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_data_frames_are_of_the_kind_that_came(library):
-    module = pytest.importorskip(library)
-    made = bs.partition(module.DataFrame(with_relatives(9).to_pydict()))
-    assert [type(part) for part in made.values()] == [module.DataFrame] * 2
-    assert sorted(chain.from_iterable(part["id"] for part in made.values())) == list(range(21))
 
 
 def test_hard_cases_are_said(tmp_path, caplog):
@@ -156,6 +148,10 @@ def test_the_parts_of_tables_can_be_files(library, tmp_path):
     table, module = with_relatives(30), pytest.importorskip(library)
     frame = table if library == "pyarrow" else module.DataFrame(table.to_pydict())
     returned = bs.partition(table, seed=4)
+    made = bs.partition(frame, seed=4)
+    assert [type(part) for part in made.values()] == [type(frame)] * 2
+    ids = [[int(str(k)) for part in each.values() for k in part["id"]] for each in (made, returned)]
+    assert ids[0] == ids[1]
     summary = bs.partition(frame, tmp_path / "parts", seed=4)
     assert summary.parts == {"train": 56, "test": 14}
     for name, part in returned.items():
@@ -172,12 +168,10 @@ def test_the_parts_of_tables_can_be_files(library, tmp_path):
         ({"parts": {"a": 0.5, "b": 0.4}}, "shares that add up to 1, such as .*, not 0.9"),
         ({"parts": "a=0.5,b"}, "shares that add up to 1, such as .*, not 'a=0.5,b'"),
         ({"parts": "a=2,b=-1"}, "shares that add up to 1, such as .*, not 'a=2,b=-1'"),
-        ({"parts": "a=0.5,a=0.5"}, "shares that add up to 1, such as .*, not"),
+        ({"parts": "a=0.9,b=0.1000011"}, "shares that add up to 1, such as .*, not 1.000001"),
+        ({"parts": "a=0.8,a=0.2"}, "name a part twice: 'a=0.8,a=0.2'"),
         ({"parts": "../a=0.5,b=0.5"}, "a part is named by a word, such as train, not '../a'"),
-        (
-            {"by": "level"},
-            "unknown column 'level'; choose from 'puzzle', 'solution', 'id', 'clues'",
-        ),
+        ({"by": "level"}, "unknown column 'level'; choose from 'puzzle', 'solution', 'id', 'clues"),
         ({"bins": [1]}, "`bins` are of the values of one column"),
         ({"seed": -1}, "a seed is 0 or more, not -1"),
     ],
@@ -185,6 +179,12 @@ def test_the_parts_of_tables_can_be_files(library, tmp_path):
 def test_what_cannot_be_done_is_one_message(how, message):
     with pytest.raises(bs.InputError, match=message):
         bs.partition(with_relatives(9), **how)
+
+
+def test_shares_of_single_precision_add_up():
+    parts = {"a": np.float32(0.1), "b": np.float32(0.9)}
+    made = bs.partition(SIXES.slice(0, 40), parts=parts)
+    assert sum(map(len, made.values())) == 40
 
 
 def test_parts_do_not_replace_their_input(tmp_path, monkeypatch):

@@ -80,7 +80,7 @@ def test_the_command(tmp_path):
     assert (facts["count"], facts["complete"], facts["subproblems"]) == (2, True, 2)
 
 
-@pytest.mark.parametrize("most", range(1, 12))
+@pytest.mark.parametrize("most", [1, 3, 6, 11])
 def test_a_time_limit_leaves_the_projections_found_so_far(most, monkeypatch):
     monkeypatch.setattr(projections, "BLOCK", 7)
     ticks = count()
@@ -90,9 +90,8 @@ def test_a_time_limit_leaves_the_projections_found_so_far(most, monkeypatch):
     assert found.count <= 28
 
 
-@pytest.mark.parametrize("seconds", [0.1, 0.4])
-def test_a_time_limit_of_the_command_ends_a_projection(seconds):
-    printed = invoke("count", "latin:7", "--project", "r*", "--time-limit", seconds)
+def test_a_time_limit_of_the_command_ends_a_projection():
+    printed = invoke("count", "latin:7", "--project", "r*", "--time-limit", 0.2)
     assert printed.exit_code == 1
     assert "not complete" in printed.stderr or "the time limit was reached" in printed.stderr
 
@@ -102,10 +101,7 @@ def test_a_time_limit_of_the_command_ends_a_projection(seconds):
     [
         (["queens:6", "--project", "x"], "no item is called 'x'; the first is 'r4'"),
         (["edgecovers:4", "--project", "1", "--engine", "cells"], "takes no bounds of items"),
-        (
-            ["queens:6", "--project", "r1", "--limit", 2],
-            "--project goes with --engine and",
-        ),
+        (["queens:6", "--project", "r1", "--limit", 2], "--project goes with --engine and"),
         (["queens:6", "--project", "r1", "--engine", "memo"], "only counts"),
         (["queens:6", "queens:5", "--project", "r1"], "for one problem, without -o"),
     ],

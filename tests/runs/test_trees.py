@@ -40,26 +40,23 @@ KNOWN = {
 }
 
 
-@pytest.mark.parametrize("name", KNOWN)
+WAYS = [
+    {"jobs": 1},
+    {"jobs": 2},
+    {"jobs": 2, "split_depth": 3, "budget": 20_000},
+    {"jobs": 2, "backend": "loky"},
+]
+
+
 @pytest.mark.parametrize(
-    "chosen",
-    [
-        {"jobs": 1},
-        {"jobs": 2},
-        {"jobs": 1, "split_depth": 0},
-        {"jobs": 2, "split_depth": 3, "budget": 20_000},
-    ],
+    ("name", "chosen"),
+    [(name, WAYS[k % 4]) for k, name in enumerate([*KNOWN, *KNOWN])],
 )
 def test_known_counts_however_the_work_is_cut_up(name, chosen):
     problem = family(name)
     result = count(problem, **chosen)
     assert (result.count, result.complete) == (KNOWN[name], True)
     assert result.nodes == count(problem, jobs=1, split_depth=0).nodes
-
-
-@pytest.mark.parametrize("name", ["latin:5", "sudoku:2x2"])
-def test_known_counts_by_processes(name):
-    test_known_counts_however_the_work_is_cut_up(name, {"jobs": 2, "backend": "loky"})
 
 
 @settings(max_examples=25)
@@ -250,31 +247,6 @@ def test_a_run_that_was_begun_without_a_name_goes_on(tmp_path, monkeypatch):
         assert run.search().count == 4
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet", ".csv.gz"])
-def test_exports_are_sorted_and_whole(tmp_path, suffix):
-    problem = bs.Sudoku(2, 2)
-    with runs.Run(tmp_path / "run", problem, collect=True) as run:
-        run.search(limit=100)
-        run.search()
-    out = tmp_path / f"out{suffix}"
-    assert export_run(str(tmp_path / "run"), str(out)) == 288
-    if suffix == ".parquet":
-        grids = pq.read_table(out)["grid"].to_pylist()
-    else:
-        lines = pa.input_stream(str(out)).read().decode().splitlines()
-        jsonl = suffix == ".jsonl"
-        grids = [json.loads(line)["grid"] for line in lines] if jsonl else lines[1:]
-    assert grids == sorted(grids) == read_all(tmp_path / "run")
-
-
-def test_solutions_of_other_problems_are_lists_of_option_names(tmp_path):
-    with runs.Run(tmp_path / "run", family("queens:6"), collect=True) as run:
-        assert run.search().count == 4
-    rows = [tuple(names) for names in read_all(tmp_path / "run")]
-    assert len(set(rows)) == 4
-    assert all(len(row) == len({name[0] for name in row}) == 6 for row in rows)
-
-
 def test_runs_are_refused_with_a_reason(tmp_path):
     problem = bs.Sudoku(2, 2)
     with runs.Run(tmp_path / "run", problem) as run:
@@ -347,9 +319,9 @@ def workers_of(pid):
 
 @pytest.fixture(scope="module")
 def clue_row(tmp_path_factory):
-    """Write a 6×6 grid with 78,336 solutions."""
+    """Write a 6×6 grid with 6,528 solutions."""
     grid = tmp_path_factory.mktemp("grid") / "grid.txt"
-    grid.write_text("1234" + "." * 32)
+    grid.write_text("123456456" + "." * 27)
     return grid
 
 
@@ -358,7 +330,7 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(clue_row, tm
     rng = random.Random(7)
     out = tmp_path / "run"
     words = ["enumerate", str(clue_row), "-o", str(out), "--resume", "--engine", "dlx"]
-    words += ["--jobs", "2", "--budget", "4000", "--quiet"]
+    words += ["--jobs", "2", "--budget", "300", "--quiet"]
     for backend in ("loky", "threading", "loky"):
         killed = [sys.executable, "-c", EVERY_STEP, *words, "--backend", backend]
         # workers of a killed run inherit its pipes, so do not wait for the pipes to close
@@ -382,16 +354,16 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(clue_row, tm
     found = read_all(out)
     problem = bs.Sudoku(2, 3)
     assert len(found) == count(problem, problem.stack(problem.parse(clue_row.read_text()))).count
-    assert len(set(found)) == len(found) == 78_336
-    grids = np.array([problem.parse(text) for text in found[::100]])
+    assert len(set(found)) == len(found) == 6_528
+    grids = np.array([problem.parse(text) for text in found[::10]])
     assert problem.check(grids, grids).all()
-    assert runs.describe_run(str(out))["count"] == 78_336
+    assert runs.describe_run(str(out))["count"] == 6_528
 
 
 def test_a_run_that_is_going_on_is_described_by_its_last_checkpoint(clue_row, tmp_path):
     out = str(tmp_path / "run")
     command = [sys.executable, "-c", EVERY_STEP, "enumerate", str(clue_row), "-o", out]
-    command += ["--jobs", "1", "--budget", "4000", "--engine", "dlx", "--quiet"]
+    command += ["--jobs", "1", "--budget", "300", "--engine", "dlx", "--quiet"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         seen = []
         for _ in range(3):
@@ -445,24 +417,23 @@ def test_a_torn_copy_of_a_journal_in_use_is_made_again(tmp_path, monkeypatch):
             runs.describe_run(folder)
 
 
-@pytest.mark.parametrize("size", [20_000, 120_000])
-def test_a_full_disk_loses_nothing(clue_row, tmp_path, size):
-    """The journal, or a file of solutions, cannot be written."""
+def test_a_full_disk_loses_nothing(clue_row, tmp_path):
+    """The journal cannot be written after some steps."""
     out = tmp_path / "run"
-    words = ["enumerate", str(clue_row), "-o", str(out), "--resume", "--budget", "4000", "--quiet"]
+    words = ["enumerate", str(clue_row), "-o", str(out), "--resume", "--budget", "300", "--quiet"]
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (120_000, 120_000))
 
     command = [sys.executable, "-c", EVERY_STEP, *words]
     result = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True)
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
-    assert str(out) in result.stderr
+    assert f"{out}/journal.sqlite" in result.stderr
     assert "--resume" in result.stderr
     assert invoke(*words).exit_code == 0
     found = read_all(out)
-    assert len(set(found)) == len(found) == 78_336
+    assert len(set(found)) == len(found) == 6_528
 
 
 def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, monkeypatch):
@@ -577,12 +548,12 @@ def test_every_solution_of_a_grid_with_many_is_right_and_different(tmp_path):
 
 
 def test_a_wide_search_leaves_few_stacks_and_goes_on_from_its_journal(tmp_path):
-    n = 3_000
+    n = 1_000
     problem = bs.ExactCover.from_options([["a"]] * n + [["b"]] * n, ["a", "b"])
     nodes = left = 0
     while True:
         with runs.Run(tmp_path / "run", problem, engine="dlx", resume=True) as run:
-            found = run.search(jobs=1, budget=700_000, node_limit=nodes + 2_000_000)
+            found = run.search(jobs=1, budget=80_000, node_limit=nodes + 220_000)
         nodes = found.nodes
         if found.complete:
             break

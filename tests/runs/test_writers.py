@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 import pytest
-from invoking import invoke
+from conftest import interrupted_after
+from invoking import invoke, refused
 
 import batchsolve as bs
 from batchsolve.formats.whole_files import only_writer, whole_file
@@ -48,16 +49,14 @@ def test_a_file_that_is_being_written_is_refused(name):
     out, inputs = output_of(name), sorted(os.listdir())
     with whole_file(out) as file:
         file.write(b"whole")
-        done = invoke(*WRITERS[name])
-        assert done.exit_code == 2, done.output
-        assert f"{out}: is being written by another run; wait until it ends" in done.output
-    with open(out, "rb") as file:
-        assert file.read() == b"whole"
+        assert f"{out}: is being written by another run; wait until it ends" in refused(
+            *WRITERS[name]
+        )
+    assert Path(out).read_bytes() == b"whole"
     done = invoke(*WRITERS[name])
     assert done.exit_code == 0, done.output
     assert sorted(os.listdir()) == sorted([*inputs, out])
-    with open(out, "rb") as file:
-        assert file.read() != b"whole"
+    assert Path(out).read_bytes() != b"whole"
 
 
 @pytest.mark.parametrize("name", sorted(set(WRITERS) - set(RUNS)))
@@ -65,23 +64,24 @@ def test_rows_of_an_interrupted_run_are_not_overwritten(name):
     out = output_of(name)
     kept = [f"{out}.partial", f"{out}.partial.journal"]
     for path in kept:
-        with open(path, "w") as file:
-            file.write(path)
+        Path(path).write_text(path)
+    with only_writer(out):  # the run goes on
+        done = invoke(*WRITERS[name])
+    assert done.exit_code == 2
+    assert f"{out}: is being written by another run; wait until it ends" in done.output
+    assert "interrupted" not in done.output
     done = invoke(*WRITERS[name])
     assert done.exit_code == 2
     assert f"{kept[0]}: an interrupted run (of solve, for instance) left its rows" in done.output
     assert f"go on with that run and --resume, delete {' and '.join(kept)}" in done.output
     assert not os.path.exists(out)
-    for path in kept:
-        with open(path) as file:
-            assert file.read() == path
+    assert [Path(path).read_text() for path in kept] == kept
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_rows_of_a_run_of_another_kind_are_said_to_be_so(name):
     other, out = ("augment" if name == "solve" else "solve"), output_of(name)
-    with open("in.txt", "a") as file:
-        file.write("x\n")
+    Path("in.txt").write_text(ROWS + "x\n")
     stopped = invoke(*WRITERS[other], "--stop-on-invalid")
     assert stopped.exit_code == 2, stopped.output
     done = invoke(*WRITERS[name])
@@ -92,31 +92,16 @@ def test_rows_of_a_run_of_another_kind_are_said_to_be_so(name):
     assert f"the journal of a run of another kind, {other}, and not " in done.output
 
 
-@pytest.mark.parametrize("name", sorted(set(WRITERS) - set(RUNS)))
-def test_a_run_that_goes_on_is_not_taken_for_an_interrupted_one(name):
-    out = output_of(name)
-    for end in ("", ".journal"):
-        with open(f"{out}.partial{end}", "w") as file:
-            file.write("rows")
-    with only_writer(out):
-        done = invoke(*WRITERS[name])
-    assert done.exit_code == 2
-    assert f"{out}: is being written by another run; wait until it ends" in done.output
-    assert "interrupted" not in done.output
-
-
 @pytest.mark.parametrize("end", [".partial", ".partial.journal"])
 def test_the_files_of_a_run_are_no_outputs(end):
-    with open(f"out.csv{end}", "w") as file:
-        file.write("rows")
+    Path(f"out.csv{end}").write_text("rows")
     done = invoke("sample", "queens:6", "-o", f"out.csv{end}")
     assert done.exit_code == 2
     assert (
         "names that end with .partial or .partial.journal are those of unfinished runs"
         in done.output
     )
-    with open(f"out.csv{end}") as file:
-        assert file.read() == "rows"
+    assert Path(f"out.csv{end}").read_text() == "rows"
 
 
 @pytest.mark.parametrize("folder", ["run", "run/solutions"])
@@ -134,17 +119,12 @@ def test_a_file_in_the_folder_of_a_run_is_no_output(name, folder):
 
 
 def test_an_interrupted_solve_goes_on_after_another_command_was_refused():
-    def stop(progress):
-        if progress.totals.rows:
-            raise KeyboardInterrupt
-
     bs.solve_file("in.txt", "right.csv")
     with pytest.raises(KeyboardInterrupt):
-        bs.solve_file("in.txt", "out.csv", chunk=1, on_progress=stop)
+        bs.solve_file("in.txt", "out.csv", chunk=1, on_progress=interrupted_after(0))
     assert invoke("sample", "queens:6", "-n", 3, "-o", "out.csv").exit_code == 2
     assert invoke("solve", "in.txt", "-o", "out.csv", "--chunk", 1, "--resume").exit_code == 0
-    with open("out.csv", "rb") as out, open("right.csv", "rb") as right:
-        assert out.read() == right.read()
+    assert Path("out.csv").read_bytes() == Path("right.csv").read_bytes()
 
 
 def test_of_two_writers_the_one_that_fails_leaves_nothing_and_the_other_goes_on():
@@ -155,8 +135,7 @@ def test_of_two_writers_the_one_that_fails_leaves_nothing_and_the_other_goes_on(
         file.write(b"b")
     with pytest.raises(ZeroDivisionError), whole_file("out.txt") as file:
         file.write(bytes([1 // 0]))
-    with open("out.txt", "rb") as file:
-        assert file.read() == b"ab"
+    assert Path("out.txt").read_bytes() == b"ab"
     assert sorted(os.listdir()) == ["answers.csv", "in.txt", "in9.txt", "out.txt"]
 
 
@@ -168,8 +147,7 @@ def test_without_locks_the_names_of_two_writers_still_differ(monkeypatch):
     with whole_file("out.txt") as one, whole_file("out.txt") as other:
         one.write(b"one")
         other.write(b"other")
-    with open("out.txt", "rb") as file:
-        assert file.read() == b"one"  # the last to end
+    assert Path("out.txt").read_bytes() == b"one"  # the last to end
     assert ".out.txt.batchsolve" not in os.listdir()
 
 

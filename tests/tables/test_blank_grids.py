@@ -22,8 +22,10 @@ def solved(row, **how):
     return found
 
 
-@pytest.mark.parametrize("name", ["solution", "answer", "solved", "Solutions", "target"])
-@pytest.mark.parametrize("kind", RULES)
+NAMES = ["solution", "answer", "solved", "Solutions", "target"]
+
+
+@pytest.mark.parametrize(("kind", "name"), [*zip(RULES, NAMES, strict=True)])
 def test_a_solution_is_not_solved_as_the_puzzle(kind, name):
     rules, count = RULES[kind]
     found = solved({**rules, name: SOLUTION})
@@ -36,6 +38,38 @@ def test_a_solution_is_not_solved_as_the_puzzle(kind, name):
 def test_rules_that_tell_the_size_need_no_solution(kind):
     rules, count = RULES[kind]
     assert solved(rules)["n_solutions"] == count
+
+
+LISTED = {
+    "all cells": (" ".join(f"10;{r},0;{r},1;{r},2;{r},3" for r in range(4)), 288),
+    "from 1": ("3;1,1;1,2\n7;1,3;1,4", 48),
+    "objects": ('[{"sum": 3, "cells": [[1, 1], [1, 2]]}, {"cells": [[4, 4]]}]', 48),
+}
+
+
+@pytest.mark.parametrize("form", LISTED)
+def test_lists_of_cages_tell_the_size(form):
+    cages, count = LISTED[form]
+    found = solved({"cages": cages})
+    assert (found["puzzle"], found["n_solutions"]) == ("." * 16, count)
+
+
+def test_lists_of_some_cells_from_0_leave_the_size_open():
+    cages = {"cages": "3;0,0;0,1\n7;0,2;0,3"}
+    with pytest.raises(bs.InputError, match=r"blank grids of an unknown size.* name the `box`"):
+        solved(cages)
+    for found in (solved(cages, box=(2, 2)), solved({**cages, "box": "2x2"})):
+        assert (found["puzzle"], found["n_solutions"]) == ("." * 16, 48)
+    assert solved({"cages": "3;0,0;0,1\n7;0,8;8,8"})["puzzle"] == "." * 81
+    rows = [{"cages": LISTED["all cells"][0]}, cages]
+    found = bs.solve_table(pa.Table.from_pylist(rows), limit=999)["n_solutions"].to_pylist()
+    assert found == [288, 48]
+
+
+@pytest.mark.parametrize("cages", ["3;1,1;1,99999", "3;1,1;1," + "9" * 5000])
+def test_cells_far_away_make_no_large_grid(cages):
+    with pytest.raises(bs.InputError, match="blank grids of an unknown size"):
+        solved({"cages": cages})
 
 
 @pytest.mark.parametrize("kind", ["pairs", "marks"])

@@ -122,20 +122,6 @@ def test_letters_are_digits_in_either_case():
         Notation.from_name("A-D", 4, "a")
 
 
-def test_a_run_goes_on_only_with_the_same_blanks(tmp_path):
-    (tmp_path / "in.csv").write_text("puzzle\n" + f"{PUZZLE.replace('.', '?')}\n" * 1000)
-
-    def stop(progress):
-        raise KeyboardInterrupt
-
-    task = tmp_path / "in.csv", tmp_path / "out.csv"
-    with pytest.raises(KeyboardInterrupt):
-        bs.solve_file(*task, blank="?", chunk=10, on_progress=stop)
-    with pytest.raises(bs.JournalError, match="blank"):
-        bs.solve_file(*task, blank="?x", resume=True)
-    assert bs.solve_file(*task, blank="?", resume=True).unique == 1000
-
-
 EMPTY = {"texts": ["", " "], "objects": ["", None], "mixed": ["", 0]}
 
 

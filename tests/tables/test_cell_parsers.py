@@ -9,7 +9,7 @@ import pytest
 
 import batchsolve as bs
 
-N_MUTANTS = 1000
+N_MUTANTS = 400
 SOLVED = {
     4: "1243342143122134",
     9: "123456789456789123789123456214365897365897214897214365531642978642978531978531642",
@@ -133,7 +133,7 @@ def rows_of(n, name):
 
 
 @pytest.mark.parametrize(("n", "name"), RIGHT)
-def test_a_thousand_mutated_cells_between_good_rows(n, name):
+def test_mutated_cells_between_good_rows(n, name):
     rows = rows_of(n, name)
     found = bs.solve_table(pa.Table.from_pylist(rows), jobs=1).to_pylist()
     assert len(found) == len(rows)

@@ -60,18 +60,6 @@ def test_lines_of_numbers_are_no_fields(read):
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_grids_below_titles(read, end):
-    lines = []
-    for k, puzzle in enumerate(PUZZLES):
-        lines += [f"Grid {k + 1:02}", *(puzzle[4 * r : 4 * r + 4] for r in range(4))]
-    columns, grids, faults = read("p096_sudoku.txt", end.join(lines))
-    assert columns == ["id", "puzzle"]
-    assert (grids, faults) == (digits(PUZZLES), [])
-    _, _, faults = read("short.txt", end.join([*lines[:7], *lines[8:]]))
-    assert faults == [1]
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("between", ["", " ", ","])
 def test_grids_of_several_lines_in_a_cell(read, end, between):
     rows = [[between.join(p[4 * r : 4 * r + 4]) for r in range(4)] for p in PUZZLES]

@@ -21,14 +21,22 @@ SUDOKU = bs.Sudoku(3, 3)
 SOLUTION = bs.solve(PUZZLE).solution
 ROWS = [PUZZLE[k : k + 9] for k in range(0, 81, 9)]
 GROUPS = [[row[k : k + 3] for k in range(0, 9, 3)] for row in ROWS]
-RULE = "+-------+-------+-------+"
-FRAMED = "\n".join(
-    [RULE]
-    + [
-        "| " + " | ".join(" ".join(group) for group in groups) + " |" + f"\n{RULE}" * (k % 3 == 2)
-        for k, groups in enumerate(GROUPS)
-    ]
-)
+
+
+def drawn(left, between, right, rule):
+    """Return the grid with bars beside its boxes, and a rule before and after every third row."""
+    gap = " " if len(between) > 1 else ""
+    lines = [left + between.join(gap.join(g) for g in groups) + right for groups in GROUPS]
+    bands = ["\n".join(lines[k : k + 3]) for k in (0, 3, 6)]
+    return f"\n{rule}\n".join(["", *bands, ""]).strip("\n")
+
+
+def numbered(separator):
+    return "\n".join(separator.join(row).replace(".", "-1") for row in ROWS)
+
+
+BARS_WITH_GAPS = "| ", " | ", " |"
+FRAMED = drawn(*BARS_WITH_GAPS, "+-------+-------+-------+")
 BARS = "\n".join(
     "|".join(groups) + "\n-----------" * (k in (2, 5)) for k, groups in enumerate(GROUPS)
 )
@@ -76,6 +84,35 @@ ONE = {
 }
 
 
+FRAMES = {
+    "points.txt": drawn(*BARS_WITH_GAPS, ".-------.-------.-------."),
+    "quotes.txt": drawn(*BARS_WITH_GAPS, "'-------'-------'-------'"),
+    "colons.txt": drawn(*BARS_WITH_GAPS, ":-------+-------+-------:"),
+    "zeros.txt": FRAMED.replace(".", "0"),
+    "asterisks.txt": FRAMED.replace(".", "*"),
+    "rules.txt": drawn("", " | ", "", "------+-------+------"),
+    "parted.csv": drawn("", " | ", "", "- - - + - - - + - - -"),
+    "equals.txt": drawn("! ", " ! ", " !", "+=======+=======+=======+"),
+    "double bars.csv": drawn("|| ", " || ", " ||", "++=======++=======++=======++"),
+    "boxes.txt": drawn("│ ", " │ ", " │", "├───────┼───────┼───────┤"),
+    "double boxes.csv": drawn("║ ", " ║ ", " ║", "╠═══════╬═══════╬═══════╣"),
+    "heavy.txt": drawn("┃", "┃", "┃", "┣━━━╋━━━╋━━━┫"),
+    "narrow.csv": drawn("|", "|", "|", "+---+---+---+"),
+    "simple.ss": drawn("|", "|", "|", "*-----------*").replace(
+        "*-----------*\n|8", "|---+---+---|\n|8"
+    ),
+    "gaps.txt": drawn("", " ", "", ""),
+    "lines of stars.txt": LINES.replace(".", "*"),
+    "mark.txt": f"\ufeff{LINES}",
+    "comments.txt": f"# hard\n{LINES}  # the end\n",
+    "authors.sdk": f"#A an author\n#D a date\n[Puzzle]\n{LINES}\n\n[State]\n{LINES}",
+    "characters.txt": PUZZLE.replace(".", "0"),
+    "a line of numbers.txt": " ".join(PUZZLE.replace(".", "0")),
+}
+NUMBERED = {
+    "frame.txt": FRAMED.replace(".", "-1"),
+    **{f"{name}.txt": numbered(sep) for name, sep in (("b", " "), ("t", "\t"), ("c", ", "))},
+}
 LINES_WITH_MORE = ("more.txt", "commas.txt", "bar.txt")
 TEXTS = {
     **{name: text for name, text in ONE.items() if name not in LINES_WITH_MORE},
@@ -113,10 +150,15 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("form", TEXTS)
+# all frames are read by one function, so that one way in is enough for each
+PAIRS = [(form, way) for form in TEXTS for way in WAYS]
+PAIRS += [(form, [*WAYS][k % len(WAYS)]) for k, form in enumerate(FRAMES) if form != "mark.txt"]
+
+
+@pytest.mark.parametrize(("form", "way"), PAIRS)
 def test_a_text_is_a_grid_by_every_way_in(form, way, tmp_path):
-    assert re.sub(r"\D", "", str(WAYS[way](TEXTS[form], tmp_path))) == SOLUTION
+    text = (TEXTS | FRAMES)[form]
+    assert re.sub(r"\D", "", str(WAYS[way](text, tmp_path))) == SOLUTION
 
 
 @pytest.mark.parametrize("form", TEXTS)
@@ -124,12 +166,6 @@ def test_canonical_forms_take_every_text(form):
     text = TEXTS[form].replace("+4", ".")
     assert (bs.canonical_forms([text]).grids == bs.canonical_forms([PUZZLE]).grids).all()
     assert re.sub("[0_-]", ".", re.sub(r"\s", "", bs.canonical(text))) == bs.canonical(PUZZLE)
-
-
-@pytest.mark.parametrize("name", [name for name in ONE if name not in ("bar.txt", "commas.txt")])
-def test_a_file_of_one_grid_is_a_problem(tmp_path, name):
-    (tmp_path / name).write_bytes(ONE[name].encode())
-    assert of_cover(*bs.solutions(tmp_path / name)) == SOLUTION
 
 
 WRONG = {
@@ -159,10 +195,13 @@ def answers(path, *options):
     return [re.sub(r"\D", "", row["solution"]) == SOLUTION for row in rows]
 
 
-@pytest.mark.parametrize("name", ONE)
-def test_a_grid_is_read_however_it_is_written(tmp_path, name):
-    (tmp_path / name).write_bytes(ONE[name].encode())
-    assert answers(tmp_path / name) == [True]
+@pytest.mark.parametrize("name", ONE | FRAMES | NUMBERED)
+def test_a_file_of_one_grid_is_a_table_and_a_problem(tmp_path, name):
+    (tmp_path / name).write_bytes((ONE | FRAMES | NUMBERED)[name].encode())
+    if name not in NUMBERED:
+        assert answers(tmp_path / name) == [True]
+    if name not in ("bar.txt", "commas.txt"):
+        assert of_cover(*bs.solutions(tmp_path / name)) == SOLUTION
 
 
 MANY = {
@@ -176,7 +215,8 @@ MANY = {
 @pytest.mark.parametrize("form", MANY)
 @pytest.mark.parametrize("grid", [LINES, FRAMED, BARS], ids=["lines", "frames", "bars"])
 def test_a_file_may_have_several_drawings(tmp_path, form, grid):
-    (tmp_path / form).write_text(MANY[form].format(grid))
+    newline = "\r\n" if form == "titles.txt" else None
+    (tmp_path / form).write_text(MANY[form].format(grid), newline=newline)
     assert answers(tmp_path / form) == [True, True]
 
 
@@ -539,6 +579,65 @@ def test_a_text_of_a_wrong_grid_is_an_invalid_row_and_another_name_no_file(tmp_p
             bs.solve_file(name, tmp_path / "out.csv")
 
 
+def shaped(*lengths):
+    cells = iter(c for row in CELLS for c in row)
+    return [[next(cells) for _ in range(n)] for n in lengths]
+
+
+RAGGED = {
+    "10 and 8 cells": (shaped(10, 8, *[9] * 7), "line 1: 10 cells where most lines have 9"),
+    "a cell made up for at last": (shaped(8, *[9] * 7, 10), "line 1: 8 cells where most lines"),
+    "3 rows": (shaped(27, 27, 27), "no grid: 3 lines of 27 cells"),
+    "sets of 81 members": (shaped(*[2, 4] * 13, 3), "no grid: 27 lines of 2 cells"),
+}
+
+
+@pytest.mark.parametrize("form", RAGGED)
+def test_rows_of_other_lengths_are_not_joined_to_a_grid(form):
+    rows, why = RAGGED[form]
+    lines = "\n".join(" ".join(map(str, row)) for row in rows)
+    for text in (json.dumps(rows), lines, "[" + lines.replace("\n", "]\n[") + "]"):
+        with pytest.raises(bs.InputError, match=why):
+            bs.solve(text)
+        found = bs.solve_table(pa.table({"puzzle": [PUZZLE, text]}))
+        assert found["status"].to_pylist() == ["unique", "invalid"]
+        with pytest.raises(
+            bs.InputError, match=rf"; {len(rows)} rows of .* cells; a 9×9 grid has 9"
+        ):
+            bs.solve_table(pa.table({"puzzle": [text]}))
+    found = bs.solve_table(pa.table({"puzzle": [CELLS, rows, CELLS]}))
+    assert found["status"].to_pylist() == ["unique", "invalid", "unique"]
+    assert found["message"][1].as_py().startswith(f"{len(rows)} rows of ")
+
+
+def test_cells_in_lists_of_one_are_rows():
+    found = bs.solve_table(pa.table({"puzzle": [[[[c] for c in row] for row in CELLS]] * 2}))
+    assert found["status"].to_pylist() == ["unique"] * 2
+
+
+def test_pencil_marks_in_rows_of_other_lengths_are_no_grid():
+    with pytest.raises(bs.InputError, match="line 1: 3 cells where most lines have 4"):
+        bs.solve("1 23 23\n4 1 23 23 4\n1 23 23 4\n1 23 23 4")
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.json"])
+def test_texts_and_lists_may_be_mixed_in_json(tmp_path, name):
+    values = [PUZZLE, CELLS, PUZZLE.replace(".", "0"), LINES, PUZZLE[1:]]
+    records = [json.dumps({"puzzle": value}) for value in values]
+    text = "\n".join(records) if name == "in.jsonl" else f"[{','.join(records)}]"
+    (tmp_path / name).write_text(text)
+    for out in ("out.csv", "out.jsonl"):
+        assert bs.solve_file(tmp_path / name, tmp_path / out).unique == 4
+    with open(tmp_path / "out.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["puzzle"] for row in rows] == [
+        value if isinstance(value, str) else json.dumps(value) for value in values
+    ]
+    assert rows[4]["message"] == "80 characters; a 9×9 grid has 81"
+    lines = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert [json.loads(line)["puzzle"] for line in lines] == values
+
+
 def test_lists_in_cells_may_have_rows_of_nulls():
     rows = [[None] * 9, *([int(c) if c != "." else None for c in row] for row in ROWS[1:])]
     texts = [json.dumps(rows), repr(rows), json.dumps([c for row in rows for c in row])]
@@ -656,6 +755,15 @@ def test_rows_have_the_items_of_options(tmp_path):
     assert bs.count(tmp_path / "a.rows").count == 2
     (tmp_path / "b.txt").write_text("1 3\n2 4\n")
     assert bs.count(f"rows:{tmp_path}/b.txt").count == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["{2,3}", "# sets", "A: 1 4", "2 3 -1", "[2, 3]", '"2" "3"', "2 |3"]
+)
+def test_rows_of_items_have_nothing_else(tmp_path, line):
+    (tmp_path / "a.rows").write_text(f"1 2\n{line}\n")
+    with pytest.raises(bs.InputError, match=r"line 2: '(-1|[^0-9])' is in no name of an item"):
+        bs.count(tmp_path / "a.rows")
 
 
 def lines_of(rows):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from conftest import coloured_problems, problems, problems_with_costs, rows_of_csv
 from hypothesis import assume, given, strategies as st
-from invoking import invoke
+from invoking import invoke, refused
 from oracles import bounded_covers, covers
 from scipy import sparse
 
@@ -51,60 +51,8 @@ DIGITS = [0 if c == "." else int(c) for c in LINE]
 ROWS = NINE.split()
 
 
-def drawn(bars, rule, blank=".", gap=" "):
-    """Return the grid with a rule after every third row."""
-    lines = [rule]
-    for r, row in enumerate(ROWS):
-        cells = [blank if c == "." else c for c in row]
-        boxes = [gap.join(cells[c : c + 3]) for c in (0, 3, 6)]
-        lines.append(bars[0] + bars[1].join(boxes) + bars[2])
-        lines += [rule] if r % 3 == 2 else []
-    return "\n".join(lines)
-
-
 def numbered(separator, blank):
     return "\n".join(separator.join(row).replace(".", blank) for row in ROWS)
-
-
-GRIDS = {
-    "a line": LINE,
-    "a line without a line feed, with zeros": LINE.replace(".", "0"),
-    "a line in groups": " ".join(ROWS),
-    "a line of numbers": " ".join(LINE.replace(".", "0")),
-    "nine lines": NINE,
-    "nine lines in groups": drawn(("", " ", ""), "", gap=""),
-    "stars": NINE.replace(".", "*"),
-    "underscores": NINE.replace(".", "_"),
-    "carriage returns": NINE.replace("\n", "\r\n"),
-    "byte order mark": "\ufeff" + NINE,
-    "comments": "# hard\n" + NINE.replace("1", "1", 1) + "  # the end\n",
-    "numbers": numbered(" ", "0"),
-    "numbers with -1": numbered(" ", "-1"),
-    "numbers with -1, aligned": numbered("\t", "-1"),
-    "commas": numbered(",", "0"),
-    "commas and -1": numbered(", ", "-1"),
-    "semicolons and nothing": numbered(";", ""),
-    "commas and nothing": numbered(",", ""),
-    "frame": drawn(("| ", " | ", " |"), "+-------+-------+-------+"),
-    "frame and zeros": drawn(("| ", " | ", " |"), "+-------+-------+-------+", "0"),
-    "frame and stars": drawn(("| ", " | ", " |"), "+-------+-------+-------+", "*"),
-    "frame and -1": drawn(("| ", " | ", " |"), "+----------+----------+----------+", "-1"),
-    "narrow frame": drawn(("|", "|", "|"), "+---+---+---+", gap=""),
-    "Simple Sudoku": drawn(("|", "|", "|"), "*-----------*", gap="").replace(
-        "*-----------*\n|8", "|---+---+---|\n|8"
-    ),
-    "points as corners": drawn(("| ", " | ", " |"), ".-------.-------.-------."),
-    "quotes as corners": drawn(("| ", " | ", " |"), "'-------'-------'-------'"),
-    "colons": drawn(("| ", " | ", " |"), ":-------+-------+-------:"),
-    "rules only": drawn(("", " | ", ""), "------+-------+------"),
-    "parted dashes": drawn(("", " | ", ""), "- - - + - - - + - - -"),
-    "equals": drawn(("! ", " ! ", " !"), "+=======+=======+=======+"),
-    "double bars": drawn(("|| ", " || ", " ||"), "++=======++=======++=======++"),
-    "box drawing": drawn(("│ ", " │ ", " │"), "├───────┼───────┼───────┤"),
-    "double box drawing": drawn(("║ ", " ║ ", " ║"), "╠═══════╬═══════╬═══════╣"),
-    "heavy box drawing": drawn(("┃", "┃", "┃"), "┣━━━╋━━━╋━━━┫", gap=""),
-    "sdk": "#A an author\n#D a date\n[Puzzle]\n" + NINE + "\n[State]\n" + NINE,
-}
 
 
 @pytest.fixture
@@ -120,27 +68,16 @@ def save(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("text", GRIDS.values(), ids=GRIDS.keys())
-@pytest.mark.parametrize("suffix", ["txt", "csv"])
-def test_every_way_to_write_a_grid_is_read(text, suffix, save):
-    path = save(f"grid.{suffix}", text)
+def test_a_grid_is_described(save):  # test_forms has more ways to write it
+    path = save("grid.txt", NINE)
     reading = read_problem(path)
-    assert reading.problem is sudoku(3, 3)
-    assert reading.name == path
-    assert reading.stack.dtype == np.uint32
+    assert (reading.problem, reading.name) == (sudoku(3, 3), path)
+    assert (reading.stack.dtype, reading.notation.name) == (np.uint32, "1-9")
     assert reading.stack.tolist() == sudoku(3, 3).stack(DIGITS).tolist()
-    assert reading.notation.name in ("1-9", "numbers")
     assert describe(reading) == {
         **{"kind": "sudoku 3x3", "items": 324, "primary": 324, "secondary": 0, "options": 729},
-        **{
-            "without_primary": 0,
-            "colors": 0,
-            "bounded": 0,
-            "costs": False,
-            "entries": 2916,
-            "density": 4 / 324,
-            "clues": 30,
-        },
+        **{"without_primary": 0, "colors": 0, "bounded": 0, "costs": False, "clues": 30},
+        **{"entries": 2916, "density": 4 / 324},
     }
 
 
@@ -576,22 +513,10 @@ BAD_FILES = [
     ("a.dlx", "a | x\na x:b:c\n", "line 2: 'x:b:c' is not an item with a colour"),
     ("a.dlx", "a | x\na x:b|\n", r"line 2: 'x:b\|' is not an item with a colour"),
     ("a.dlx", "a | x\na x:b x:c\n", "line 2: the option names item 'x' twice"),
-    (
-        "a.dlx",
-        "a | x\na y:b\n",
-        "line 2: the option names the unknown item 'y'; the items are: a x",
-    ),
-    (
-        "a.dlx",
-        "a | x:b\na x:b\n",
-        "line 1: the item 'x:b' has a colon; bounds are written least:most|item, and",
-    ),
+    ("a.dlx", "a | x\na y:b\n", "line 2: the option names the unknown item 'y'; the items are: a"),
+    ("a.dlx", "a | x:b\na x:b\n", "line 1: the item 'x:b' has a colon; bounds are written least:m"),
     ("a.dlx", "a 1:2:3|b\na\n", r"line 1: the item '1:2:3\|b' has a colon"),
-    (
-        "a.dlx",
-        "a 2:1|b\na\n",
-        r"line 1: '2:1\|b' has the bounds \(2, 1\); the lower bound is",
-    ),
+    ("a.dlx", "a 2:1|b\na\n", r"line 1: '2:1\|b' has the bounds \(2, 1\); the lower bound is"),
     ("a.dlx", "a 0|b\na\n", r"line 1: '0\|b' has the bounds \(0, 0\); the upper bound is 1 to"),
     ("a.dlx", "a 2|\na\n", r"line 1: the item '2\|' holds '\|'"),
     ("a.dlx", "a | 2|b\na\n", "line 1: the secondary item 'b' has bounds; only primary items"),
@@ -602,11 +527,7 @@ BAD_FILES = [
     ("a.ec", "2 2\na b\na\n", "1 options where line 1 says 2"),
     ("a.ec", "2 1\na b\na\nb\n", "2 options where line 1 says 1"),
     ("a.ec", "2 1\na b\na z\n", "line 3: the option names the unknown item 'z'"),
-    (
-        "a.ec",
-        "2 1\na b\na:1 b\n",
-        "line 3: 'a:1' gives item 'a' a colour; .ec has no colours, write",
-    ),
+    ("a.ec", "2 1\na b\na:1 b\n", "line 3: 'a:1' gives item 'a' a colour; .ec has no colours, wri"),
     ("a.ec", "-2 1\na b\na b\n", "line 1: '-2' is not a whole number"),
     ("a.ec", "c only a comment\n", "no line is the header, 'p ec n_items'"),
     ("a.ec", "p cnf 3 4\ns 1\n", "line 1: expected 'p ec n_items'"),
@@ -636,26 +557,14 @@ BAD_FILES = [
     ("a.json", '{"options": [], "secundary": []}', "unknown field 'secundary'; choose from"),
     ("a.json", '{"options": [], "option_names": ["a"]}', "1 option names for 0 options"),
     ("a.json", '{"options": [["a"]], "colors": 3}', "colors must be a list of objects, not 3"),
-    (
-        "a.json",
-        '{"options": [["a"]], "colors": [[1]]}',
-        "the colours of option 0 must be an object",
-    ),
+    ("a.json", '{"options": [["a"]], "colors": [[1]]}', "colours of option 0 must be an object"),
     (
         "a.json",
         '{"options": [["a"]], "colors": [{"a": []}]}',
-        "the colours of option 0 must hold names",
+        "colours of option 0 must hold names",
     ),
-    (
-        "a.json",
-        '{"options": [["a"]], "colors": [{"b": 1}]}',
-        "option 0 gives the item 'b' a colour, but",
-    ),
-    (
-        "a.json",
-        '{"options": [["a"]], "colors": [{"a": 1}]}',
-        "option 0 gives the primary item a a colour",
-    ),
+    ("a.json", '{"options": [["a"]], "colors": [{"b": 1}]}', "0 gives the item 'b' a colour, but"),
+    ("a.json", '{"options": [["a"]], "colors": [{"a": 1}]}', "the primary item a a colour"),
     ("a.dlx", "a\na |\n", r"line 2: '\|' is not a cost; write it as \|\$25"),
     ("a.dlx", "a\na |$x\n", r"line 2: '\|\$x' is not a cost; write it as"),
     ("a.dlx", "a\na |-1\n", r"line 2: '\|-1' is not a cost; write it as"),
@@ -664,15 +573,11 @@ BAD_FILES = [
     ("a.json", '{"options": [["a"]], "costs": null}', "the field 'costs' is null; leave it out"),
     ("a.json", '{"options": [["a"]], "costs": [1, 2]}', r"costs of shape \(2,\) for 1 options"),
     ("a.json", '{"options": [["a"]], "costs": [-1]}', "option 0 has the cost -1; a cost is 0 or"),
-    (
-        "a.json",
-        '{"options": [["a"]], "bounds": [1]}',
-        r"bounds are a mapping of items to pairs, not \[1\]",
-    ),
+    ("a.json", '{"options": [["a"]], "bounds": [1]}', r"a mapping of items to pairs, not \[1\]"),
     (
         "a.json",
         '{"options": [["a"]], "bounds": {"a": [true, 1]}}',
-        "the bounds of item 'a' are a least and a most, two",
+        "'a' are a least and a most, two",
     ),
     ("a.json", '{"options": [["a"]], "bounds": {"b": [1, 1]}}', "'b', which is not a primary item"),
     ("a.json", '{"options": [["a"]], "colors": []}', "colours of 0 options for 1 options"),
@@ -716,16 +621,13 @@ CSR = {
         ({"shape": np.array([2, 1])}, "option 1 has item 1"),
         ({"shape": np.array([2, 10**12])}, "1000000000000 items; 0 to"),
         ({"shape": np.array(2)}, "the array 'shape' must hold 2 whole numbers"),
-        ({"indptr": np.array([0, 5, 2])}, "indptr descends behind option 1"),
         ({"indices": np.array([0, -1])}, "option 1 has item -1"),
-        ({"indices": np.array([0.0, 1.0])}, "indices must hold whole numbers"),
         ({"indices": np.array([0, None])}, "not an .npz file of arrays"),
         ({"colors": np.array([0, 1])}, "option 1 gives the primary item 1 a colour"),
         ({"colors": np.array([0])}, "1 colours for 2 entries"),
         ({"costs": np.array([1.0, 2.0])}, "costs must be whole numbers up to"),
         ({"bounds": np.array([1, 2])}, "bounds must have 2 dimensions, not 1"),
         ({"bounds": np.array([[1, 2]])}, r"bounds of shape \(1, 2\)"),
-        ({"n_primary": np.array(3)}, r"n_primary must lie in 0 \.\. n_items = 2"),
         ({"n_primary": np.array(1.0)}, "the array 'n_primary' must hold one whole number"),
     ],
 )
@@ -768,9 +670,7 @@ def test_devices_and_pipes_without_end_are_refused(save, monkeypatch, tmp_path):
         ["count", "queens:6", "--up-to-symmetry", "--symmetries", "/dev/zero"],
         ["solve", save("a.csv", "puzzle\n1...\n"), "--regions", "/dev/zero", "-o", "out.csv"],
     ):
-        result = invoke(*command)
-        assert result.exit_code == 2
-        assert "/dev/zero: is a device" in " ".join(result.stderr.split())
+        assert "/dev/zero: is a device" in refused(*command)
     result = invoke("count", "dlx:-", input="a\n" * 10_001)
     assert (result.exit_code, "standard input: has more than" in result.stderr) == (2, True)
 
@@ -861,14 +761,13 @@ def test_a_dlx_file_with_colours_is_counted_and_enumerated(save, tmp_path):
     assert covers_found == {"options": ["p r x:A y", "q x:A"]}
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_a_dlx_file_with_bounds_is_counted_listed_and_resumed(backend, save, tmp_path):
+def test_a_dlx_file_with_bounds_is_counted_listed_and_resumed(save, tmp_path):
     # graphs of five points, each of degree 1 or 2
     edges = [f"{a} {b}" for a, b in combinations("abcde", 2)]
     path = save("graphs.dlx", "1:2|a 1:2|b 1:2|c 1:2|d 1:2|e\n" + "\n".join(edges))
     expected = bounded_covers(read_problem(path).problem)
-    run, workers = str(tmp_path / "run"), ["--jobs", "2", "--backend", backend]
-    begun = ["enumerate", path, "-o", run, *workers, "--budget", "5"]
+    run = str(tmp_path / "run")
+    begun = ["enumerate", path, "-o", run, "--jobs", "2", "--budget", "5"]
     assert invoke(*begun, "--node-limit", "60").exit_code == 1
     assert invoke(*begun, "--resume").exit_code == 0
     rows = invoke("export", run, "-o", tmp_path / "covers.jsonl")

@@ -193,6 +193,26 @@ def test_the_alphabet_of_a_size_among_the_first_rows_is_that_of_its_rows():
     assert "C" in solved[3]["solution"]  # its alphabet begins as the one that is named
 
 
+@pytest.mark.parametrize("alphabet", ["9012345678", "1234567890", "XWORDSALTE"])
+def test_one_symbol_more_in_front_is_the_blank(alphabet):
+    small, (nine, solution) = grid((2, 2), 0)[0], grid((3, 3), 0)
+    to_alphabet = str.maketrans(".123456789", alphabet)
+    nine = nine.translate(to_alphabet)
+    for rows in ([nine], [small, small, nine]):
+        solved = bs.solve_table(pa.table({"puzzle": rows}), alphabet=alphabet).to_pylist()
+        assert [row["status"] for row in solved] == ["unique"] * len(rows)
+        assert solved[-1]["solution"] == solution.translate(to_alphabet)
+
+
+def test_an_alphabet_of_10_symbols_is_that_of_10_digits_if_a_row_has_them():
+    (nine, _), (ten, solution) = grid((3, 3), 0), grid((2, 5), 0)
+    to_letters = str.maketrans("123456789A", "ABCDEFGHIJ")
+    table = pa.table({"puzzle": [nine, nine, ten.translate(to_letters)]})
+    solved = bs.solve_table(table, alphabet="A-J").to_pylist()
+    assert [row["status"] for row in solved] == ["unique"] * 3
+    assert solved[2]["solution"] == solution.translate(to_letters)
+
+
 def test_a_row_that_is_wrong_in_another_shape_says_as_what_it_was_read():
     nine = grid((3, 3), 0)[0]
     rows = ["12345678" * 7 + "1234567x", "9" + "." * 15, "5 " * 15 + "5", "." * 121]
