@@ -21,12 +21,7 @@ from batchsolve.core.arrays import UInts
 from batchsolve.errors import InputError, JournalError, ProblemError, listed, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.formats.render import GRIDS, LISTS
-from batchsolve.formats.whole_files import (
-    JOURNAL,
-    check_is_no_input,
-    check_is_no_link,
-    why_unseen,
-)
+from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, why_unseen
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
@@ -86,8 +81,6 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
         )
     whole.check()
     solutions = Solutions.of(directory)
-    parts = (os.path.join(directory, SOLUTIONS, part.name) for part in solutions.parts)
-    check_is_no_input(output, parts)
     rows = 0
     encode = partial(_encoded, encoder_for(output))
     with whole.written_whole(solutions.first.schema) as folder, Pool(jobs) as pool:

@@ -156,7 +156,7 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
             f"the rows done are kept in {target}; go on with `resume`"
         ]
         assert os.path.exists("out.partial.journal")
-        with pytest.raises(bs.OutputError, match="go on with it and `resume`"):
+        with pytest.raises(bs.OutputError, match="go on with `resume`, or delete"):
             bs.solve_file(source, target)
         (out / ".unfinished-abc").write_text("a worker was killed here")
         first = []
