@@ -197,12 +197,9 @@ class Output:
 
     def lacks_journal(self) -> str:
         """Return the words for rows that have no journal, or one without records."""
-        if not os.path.exists(self.journal):
-            return f"has no journal ({self.journal}) to be resumed with"
-        return (
-            f"its journal {self.journal} has no records; {self.journal}-wal holds those of a run "
-            f"that was killed, and must be put beside it"
-        )
+        if os.path.exists(self.journal):  # without the file of the last records of a killed run
+            return f"its journal {self.journal} is empty without {self.journal}-wal"
+        return f"has no journal ({self.journal}) to be resumed with"
 
     def held(self) -> AbstractContextManager[Any]:
         """Be the only run that writes there; raises `OutputError` if another does."""
