@@ -89,8 +89,11 @@ def main() -> None:
     sys.meta_path.insert(0, _NoPandas())
     _share_memory()
     try:
-        from batchsolve.cli import app
-
+        try:
+            from batchsolve.cli import app
+        except ImportError as error:  # of the native core, for instance
+            print(f"batchsolve: {error}", file=sys.stderr)
+            sys.exit(2)
         app(prog_name="batchsolve")
     except SystemExit as end:
         if isinstance(end.code, int):

@@ -273,7 +273,7 @@ def path_of(what: str, path: Any) -> str:
     Raises
     ------
     InputError
-        If it is not a name, or is empty, as from a script with an unset variable.
+        If it is not a name, or is empty, as from a script with an unset variable, or has a NUL.
 
     Examples
     --------
@@ -282,7 +282,7 @@ def path_of(what: str, path: Any) -> str:
         ...
     batchsolve.errors.InputError: the output needs a name, not ''
     """
-    if isinstance(path, str | bytes | os.PathLike) and path:
+    if isinstance(path, str | bytes | os.PathLike) and path and "\0" not in os.fsdecode(path):
         return os.fsdecode(path)
     given = f"not {quoted(path)}" if isinstance(path, str | bytes) else wrong_kind(path)
     raise InputError(f"{what} needs a name, {given}")

@@ -29,7 +29,7 @@ class Failing:
         if self.how in ("kill", "terminate"):
             how = signal.SIGKILL if self.how == "kill" else signal.SIGTERM
             os.kill(os.getpid(), how)
-        raise RuntimeError("a bug in the search")
+        raise self.how if isinstance(self.how, Exception) else RuntimeError("a bug in the search")
 
 
 class HalfAnswered:

@@ -146,6 +146,13 @@ WRONG = {
     "whole numbers; those of an array of float64 are not all .*astype": lambda: bs.solve_batch(
         np.full((1, 16), 0.5)
     ),
+    "whole numbers; those of an array of float16 are not all .*astype": lambda: bs.solve_batch(
+        np.full((1, 16), 0.5, np.float16)
+    ),
+    "join those of each grid to a text: \\[''.join\\(grid.flat\\) for": lambda: bs.solve_batch(
+        np.array([list(GRID)])
+    ),
+    "whole numbers, not characters; join": lambda: bs.solve_batch(np.array([list(GRID)], "S1")),
     "box is a pair, such as \\(2, 3\\) or 2x3, not 2": lambda: bs.solve(GRID, box=2),
     "box is a pair, such as \\(2, 3\\) or 2x3, not '2y'": lambda: bs.solve_file("a", "b", box="2y"),
     "a box has 1 row and column or more, not \\(0, 2\\)": lambda: bs.solve(GRID, box=(0, 2)),
@@ -195,8 +202,36 @@ WRONG = {
     "the output needs a name, not None": lambda: bs.solve_file("in.csv", None),
     "the output needs a name, not ''": lambda: bs.dedupe("in.csv", ""),
     "the directory of a run needs a name, not ''": lambda: bs.Run("", "queens:6"),
+    "the output needs a name, not 'a.x00b.csv'": lambda: bs.solve_file("in.csv", "a\0b.csv"),
+    "the input needs a name, not 'a.x00b.csv'": lambda: bs.partition("a\0b.csv", "parts"),
+    "the directory of a run needs a name, not 'a.x00b'": lambda: bs.Run("a\0b", "queens:6"),
+    "the picture needs a name, not 'a.x00b.svg'": lambda: bs.draw("queens:6").save("a\0b.svg"),
+    "the output needs a name, not 'a.x00b.zdd'": lambda: bs.solution_graph("queens:6").save(
+        "a\0b.zdd"
+    ),
+    "the graph needs a name, not 'a.x00b'": lambda: bs.SolutionGraph.load("a\0b", SUDOKU),
+    "n_digits is a whole number, not '1.....2..3.....4'": lambda: bs.grid_problem(GRID),
+    "n_digits is 1 or more, not -4": lambda: bs.grid_problem(-4),
+    "rules is text, not 3": lambda: bs.grid_problem(9, rules=3),
     "secondary must hold whole numbers": lambda: bs.ExactCover.from_matrix([[1, 1]], [0.5]),
 }
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.int8, np.float16, np.float32, np.longdouble])
+def test_whole_numbers_of_every_type_are_digits(kind):
+    grid = np.zeros((1, 16), kind)
+    grid[0, [0, 6, 9, 15]] = [1, 2, 3, 4]
+    assert bs.solve_batch(grid).text() == ["1243342143122134"]
+    if kind is not np.int8:
+        assert bs.solve_batch(np.where(grid == 0, np.nan, grid)).text() == ["1243342143122134"]
+
+
+def test_joined_characters_are_grids():
+    """As the message says that refuses an array of them."""
+    grids = np.array([list(GRID)], "S1").reshape(1, 4, 4)
+    texts = ["".join(grid.flat) for grid in grids.astype(str)]
+    assert bs.solve_batch(texts).text() == bs.solve_batch([GRID]).text()
 
 
 @pytest.mark.parametrize("message", WRONG)

@@ -29,6 +29,7 @@ from batchsolve.formats.whole_files import check_is_no_input
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 COLUMN = 24  # characters, of the flags in a help text
 LINE = 80  # characters, of a line in the list of commands
+_NO_THREAD = re.compile("can't start new thread|launch worker thread")  # of Python, and of Arrow
 MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a tenth of a second then
 
 # Heading of the list of commands -> the commands, each with its module.
@@ -268,12 +269,15 @@ def _exit_code(run: Callable[[], int]) -> int:
         return EXIT_INCOMPLETE
     except BrokenPipeError:
         return EXIT_ERROR
-    except (BatchsolveError, OSError) as error:
-        for line in [_said(error), *_notes(error)]:
+    except Exception as error:
+        if isinstance(error, BatchsolveError | OSError):
+            said = _said(error)
+        elif isinstance(error, MemoryError) or _NO_THREAD.search(str(error)):
+            said = "out of memory; give fewer --jobs, or more memory"
+        else:
+            raise
+        for line in [said, *_notes(error)]:
             print(printable(f"batchsolve: {line}"), file=sys.stderr)
-        return EXIT_ERROR
-    except MemoryError:
-        print("batchsolve: out of memory; give fewer --jobs, or more memory", file=sys.stderr)
         return EXIT_ERROR
 
 

@@ -29,7 +29,7 @@ from batchsolve.formats.grid_texts import (
     size_of,
 )
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import FINE, Notation, default_box
+from batchsolve.problems.notation import FINE, Notation, check_blanks, default_box
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.rules import Rules, n_regions
 from batchsolve.problems.survey import Form, Signs
@@ -85,6 +85,8 @@ def read_grid(
     """
     text_of("a puzzle", text)
     box = checked_box(box, alphabet=alphabet, blank=blank, rules=rules, regions=regions)
+    if blank is not None:
+        check_blanks(blank)
     name_of_layout = split_layout(rules)[0]
     if (drawing := drawing_of(text)) is not None or name_of_layout:
         n = box[0] * box[1] if box else 9
@@ -133,7 +135,7 @@ def is_grid(text: str) -> bool:
     except NoGridError:
         return False
     except BatchsolveError:
-        return not re.search("[a-z]{2}", text)
+        return not re.search(r"([a-z])(?!\1)[a-z]", text)  # blanks, to be named, may be letters
     return True
 
 

@@ -19,7 +19,9 @@ from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
+from batchsolve.settings import path_of
 
+JOURNAL = "journal.sqlite"  # of a run that has a folder
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
 _AT_ONCE = 1 << 20
 _OF_RUNS = (".partial", ".partial.journal")  # ends of the names of the files of unfinished runs
@@ -73,6 +75,17 @@ def check_is_no_link(path: str) -> None:
         )
 
 
+def why_unseen(path: str) -> str:
+    """Return why this user cannot see a file that may be there; nothing if it is not."""
+    try:
+        os.scandir(path).close()
+    except PermissionError as error:
+        return str(error.strerror)
+    except (OSError, ValueError):  # it is a file, or missing, or no name of a file
+        pass
+    return ""
+
+
 def check_is_no_input(output: str, inputs: Iterable[str]) -> None:
     """Raise `InputError` if an output is one of some input files."""
     for path in inputs:
@@ -91,10 +104,12 @@ def target_of(path: str | os.PathLike[str]) -> str:
 
     Raises
     ------
+    InputError
+        If it is no name.
     OutputError
         If no file can take its place there.
     """
-    name = os.fspath(path)
+    name = path_of("the output", path)
     target = followed(name)
     if target.endswith(_OF_RUNS):
         raise OutputError(
@@ -104,8 +119,12 @@ def target_of(path: str | os.PathLike[str]) -> str:
     if name == "-":
         raise OutputError("-: is not printed here; name a file")
     directory = os.path.dirname(target) or "."
+    for folder in (directory, os.path.join(directory, os.pardir)):
+        if os.path.exists(os.path.join(folder, JOURNAL)):
+            raise OutputError(f"{name}: lies in the folder of a run; write elsewhere")
     if not os.path.isdir(directory):
-        raise OutputError(f"{name}: the directory {directory} does not exist")
+        why = why_unseen(directory) or f"the directory {directory} does not exist"
+        raise OutputError(f"{name}: {why}")
     if os.path.isdir(target):
         raise OutputError(f"{name}: is a directory; name a file in it")
     if os.path.exists(target) and not os.path.isfile(target):

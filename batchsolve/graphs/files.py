@@ -34,6 +34,7 @@ from batchsolve.formats.json_records import (
 )
 from batchsolve.formats.whole_files import opened, whole_file
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, check_kind
+from batchsolve.settings import path_of
 
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph
@@ -93,7 +94,7 @@ def _nodes_as_text(graph: SolutionGraph, order: UInts) -> str:
 def read_graph(path: str | os.PathLike[str], problem: ExactCover) -> SolutionGraph:
     """Read a graph; see `SolutionGraph.load`."""
     check_kind(problem, ExactCover)
-    name = os.fspath(path)
+    name = path_of("the graph", path)
     with prefixed(name, InputError), opened(path) as file:
         data = file.read()
     with named_errors(name):

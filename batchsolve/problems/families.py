@@ -293,6 +293,9 @@ def family(text: str) -> ExactCover:
         return build(*map(int, numbers))
 
 
+_HUGE = 10**12  # options; larger numbers are not worked out
+
+
 def _check_order(n: int, n_options: Callable[[int], int]) -> None:
     """Raise `ProblemError` if an order has too many options."""
     _check_size(n, n, n_options(n), f"N is at most {_largest(n_options):,}")
@@ -302,7 +305,8 @@ def _check_size(rows: int, columns: int, n_options: int, possible: str) -> None:
     if min(rows, columns) < 1:
         raise ProblemError(f"sizes are at least 1, not {min(rows, columns)}")
     if n_options > MOST_OPTIONS:
-        raise ProblemError(f"{n_options:,} options; {MOST_OPTIONS:,} are possible: {possible}")
+        many = f"{n_options:,}" if n_options < _HUGE else f"more than {_HUGE:,}"
+        raise ProblemError(f"{many} options; {MOST_OPTIONS:,} are possible: {possible}")
 
 
 def _largest(n_options: Callable[[int], int]) -> int:

@@ -73,7 +73,8 @@ def as_whole(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
             fractions = array.astype(np.float64)
     if fractions.dtype.kind != "f":
         return array
-    fractions = np.where(np.isnan(fractions), -1, fractions)
+    # as float64 at least: float16 does not hold the bound
+    fractions = np.where(np.isnan(fractions), np.float64(-1), fractions)
     is_whole = (np.abs(fractions) < _MOST_EXACT).all() and (fractions == np.trunc(fractions)).all()
     return fractions.astype(np.int64) if is_whole else array
 
@@ -256,6 +257,11 @@ class GridProblem(ExactCover):
         if array.ndim != 2 or array.shape[1] != n_cells:
             texts = "; parse makes an array of a text" if array.dtype.kind in "US" else ""
             raise InputError(f"grids must have shape (n, {n_cells}), not {array.shape}{texts}")
+        if array.dtype.kind in "US":
+            raise InputError(
+                "grids must hold whole numbers, not characters; join those of each grid to a text: "
+                "[''.join(grid.flat) for grid in grids.astype(str)]"
+            )
         if array.dtype.kind not in "iu":
             raise InputError(
                 f"grids must hold whole numbers; those of an array of {array.dtype} are not all "

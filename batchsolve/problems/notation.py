@@ -256,7 +256,7 @@ class Notation:
             rows, columns = len(self.drawing.splitlines()), self.drawing.index("\n")
         text = text.strip()
         if "\n" in text and not self.drawing:
-            lines = [line.split() if " " in line else line for line in text.split("\n")]
+            lines = [line.split() if " " in line else line for line in text.split("\n") if line]
             least, most = min(map(len, lines)), max(map(len, lines))
             each = f"{least} to {most}" if least < most else f"{most}"
             return f"{len(lines)} rows of {each} cells; a {n}×{n} grid has {n} rows of {n}"
@@ -383,12 +383,12 @@ def is_range(name: str, n_digits: int) -> bool:
 
 def check_blanks(blanks: str) -> None:
     """Raise `InputError` for blanks that cannot stand for a cell."""
-    taken = set(string.whitespace + ",;|")
+    taken = set(string.whitespace + ",;|#")
     wrong = [c for c in blanks if not (c.isascii() and c.isprintable()) or c in taken]
     if wrong or not blanks:
         raise InputError(
             f"blank {(wrong or [blanks])[0]!r} cannot stand for a cell; name visible ASCII "
-            f"characters that part no fields, such as ? or x"
+            f"characters that part no fields and begin no comments, such as ? or x"
         )
 
 

@@ -15,7 +15,7 @@ from itertools import combinations, pairwise
 from math import comb
 from typing import Any
 
-from batchsolve.errors import ProblemError, quoted
+from batchsolve.errors import InputError, ProblemError, quoted
 
 Cells = tuple[int, ...]
 
@@ -308,6 +308,11 @@ def layout(text: str, n: int) -> list[str]:
 def n_regions(text: str) -> int:
     """Return the number of regions of a layout, given as text.
 
+    Raises
+    ------
+    InputError
+        If it is one word that has no letter for each cell, such as the name of a file.
+
     Examples
     --------
     >>> n_regions("AABB AABB CCDD CCDD"), n_regions("1 1 1 10 10 2 10 2 2")
@@ -316,6 +321,11 @@ def n_regions(text: str) -> int:
     labels = re.split(r"[\s,;]+", text.strip())
     characters = "".join(labels)
     n = len(set(characters))
+    if n * n != len(characters) and len(labels) == 1:
+        raise InputError(
+            f"the regions {quoted(text.strip())} are not a letter or number for each of N² cells; "
+            f"of a file, give the text"
+        )
     return n if n * n == len(characters) else len(set(labels))
 
 

@@ -58,7 +58,7 @@ from batchsolve.problems.rules import (
     regions_of,
 )
 from batchsolve.problems.sudoku import sudoku
-from batchsolve.settings import Box, checked_box
+from batchsolve.settings import Box, checked_box, whole_number
 
 _IN, _OUT = 1, 2
 
@@ -313,7 +313,8 @@ def grid_problem(
     >>> grid_problem(9, rules="samurai+x")
     Variant(369 cells, 9 digits, 141 houses)
     """
-    box = checked_box(box)
+    n_digits = whole_number("n_digits", n_digits, 1)
+    box = checked_box(box, rules=rules, regions=regions, drawing=drawing)
     shape = box or default_box(n_digits)
     if shape and rules is None and regions is None and drawing is None:
         return sudoku(*shape)

@@ -14,6 +14,7 @@ from batchsolve.pictures.svg import Drawing, as_svg, drawn, sheet
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.grids import GridProblem
 from batchsolve.runs.reading import Puzzle, Reading, reading_of
+from batchsolve.settings import path_of
 
 FORMATS = ("svg", "html")
 MOST_CELLS = 5_000_000  # in all drawings of a file together; some hundred megabytes
@@ -78,7 +79,7 @@ class Picture:
         OutputError
             If the file cannot be written.
         """
-        path = os.fspath(path)
+        path = path_of("the picture", path)
         write_whole(path, self.as_format(format_of(path)))
 
     def as_format(self, form: str) -> str:

@@ -206,7 +206,7 @@ class Evaluation(InWords):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page of `html`; it appears when it is complete."""
-        write_whole(os.fspath(path), self.html)
+        write_whole(path_of("the page", path), self.html)
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw the share of right rows of each stratum, with Wilson intervals of 95 %.

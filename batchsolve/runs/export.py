@@ -21,7 +21,7 @@ from batchsolve.core.arrays import UInts
 from batchsolve.errors import InputError, JournalError, ProblemError, listed, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.formats.render import GRIDS, LISTS
-from batchsolve.formats.whole_files import check_is_no_input, check_is_no_link
+from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, why_unseen
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
@@ -34,7 +34,7 @@ from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import open_source
 from batchsolve.workers import Pool
 
-JOURNAL, SOLUTIONS = "journal.sqlite", "solutions"
+SOLUTIONS = "solutions"  # folder of a run
 CHEAPEST, COVERS = "cheapest", "covers"  # the kind of a run, and its key in the journal
 
 EXPORTED = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson")  # suffixes of outputs
@@ -81,8 +81,6 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
         )
     whole.check()
     solutions = Solutions.of(directory)
-    parts = (os.path.join(directory, SOLUTIONS, part.name) for part in solutions.parts)
-    check_is_no_input(output, parts)
     rows = 0
     encode = partial(_encoded, encoder_for(output))
     with whole.written_whole(solutions.first.schema) as folder, Pool(jobs) as pool:
@@ -280,7 +278,8 @@ def is_whole(path: str) -> bool:
 def _found_tables(problem: ExactCover, path: str, folder: str) -> Iterator[pa.Table]:
     if os.path.isdir(path):
         if not os.path.exists(os.path.join(path, JOURNAL)):
-            raise InputError(f"{path}: is a directory, but no run; name one of enumerate -o DIR")
+            why = why_unseen(path) or "is a directory, but no run; name one of enumerate -o DIR"
+            raise InputError(f"{path}: {why}")
         check_problem(path, problem)
         with Pool() as pool:
             yield from Solutions.of(path).in_order(_as_it_is, pool, folder)

@@ -9,6 +9,7 @@ parts. The sums do not depend on the order of rows, so a checkpoint updates them
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -17,8 +18,8 @@ import sqlite3
 import struct
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -44,6 +45,7 @@ _COLUMNS = {
     "parts": ("name", "rows", "checksum"),
 }
 _LOOKS, _LOOK_SECONDS = 20, 0.05  # at a journal in use, until a copy is whole; between two
+_LOCKED_FROM, _LOCKED_SIZE = 2**30 + 2, 510  # the bytes that readers and writers of SQLite lock
 _SUMS = 2**64  # sums of checksums are kept modulo this
 _UNWRITABLE = {  # errors of the disk, not of the contents of the file
     *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY),
@@ -122,22 +124,17 @@ class Journal:
         with disk_errors(path):  # names the cause, which SQLite's error does not
             open(path, "ab").close()
         self._file = _identity(path)
-        self._db = _connected(path)
-        try:
-            with self._errors():
-                self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
-                self._db.execute("PRAGMA journal_mode = WAL")
-                self._db.execute("PRAGMA synchronous = FULL")
-                self._db.execute("BEGIN EXCLUSIVE")
-                if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    self._begin(mine)
-                else:
-                    self._check()
-                    self._compare(mine)
-                self._db.execute("COMMIT")
-        except BaseException:
-            self._db.close()
-            raise
+        with self._opened(_connected):
+            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            self._db.execute("BEGIN EXCLUSIVE")
+            if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                self._begin(mine)
+            else:
+                self._check()
+                self._compare(mine)
+            self._db.execute("COMMIT")
         _OPEN[self._file] = self
 
     def __enter__(self) -> Journal:
@@ -154,48 +151,44 @@ class Journal:
         """
         if not os.path.exists(path) or not os.path.getsize(path):
             return False
-        if _identity(path) in _OPEN:  # to open and close the file would free its lock
-            return True
         try:
-            with closing(_connected(path)) as db:
+            with closing(_copy_of(path)) as db:
                 return db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
-        except sqlite3.Error:  # it is in use, or damaged, as who opens it says
+        except (sqlite3.Error, OSError):  # it is damaged, or no file, as who opens it says
             return True
 
     @classmethod
-    def read(cls, path: str) -> Journal:
-        """Open the journal of any run to inspect it; raises the same errors as `Journal`."""
-        if not os.path.exists(path):
-            raise JournalError(f"{path}: there is no journal")
-        check_is_no_link(path)
-        return cls._reading(path, _identity(path), _connected(path))
+    def read(cls, path: str, in_progress: bool = False) -> Journal:
+        """Open a copy of the journal of any run to inspect it; the file stays as it is.
 
-    @classmethod
-    def look_at(cls, path: str) -> Journal:
-        """Open a journal to inspect it; of a run in progress, a copy of its last checkpoint."""
+        Parameters
+        ----------
+        path : str
+        in_progress : bool
+            Take the last checkpoint of a run that is going on.
+
+        Raises
+        ------
+        JournalError
+            As `Journal` does; if there is no journal, or it cannot be read.
+        """
+        journal = cls.__new__(cls)
+        journal.path, journal._file = path, _identity(path)
         check_is_no_link(path)
         for _ in range(_LOOKS):
-            try:
-                return cls.read(path)
-            except JournalInUseError as error:
-                in_use = error
-            try:
-                return cls._reading(path, _identity(path), _copy_of(path))
-            except (JournalError, sqlite3.Error, OSError):  # it was written to meanwhile
-                time.sleep(_LOOK_SECONDS)
-        raise in_use
-
-    @classmethod
-    def _reading(cls, path: str, file: tuple[int, int], db: sqlite3.Connection) -> Journal:
-        journal = cls.__new__(cls)
-        journal.path, journal._file, journal._db = path, file, db
-        try:
             with journal._errors():
-                journal._check()
-        except BaseException:
-            journal._db.close()
-            raise
-        return journal
+                is_in_use = _is_in_use(path)
+            if is_in_use and not in_progress:
+                break
+            try:
+                with journal._opened(_copy_of):
+                    journal._check()
+                return journal
+            except BatchsolveError:
+                if not is_in_use:
+                    raise
+            time.sleep(_LOOK_SECONDS)  # it was written to meanwhile
+        raise _in_use(path)
 
     def close(self) -> None:
         """Close the journal, so that another process may open it."""
@@ -359,6 +352,17 @@ class Journal:
         )
 
     @contextmanager
+    def _opened(self, connect: Callable[[str], sqlite3.Connection]) -> Iterator[None]:
+        """Open the database; close it if an error follows."""
+        with self._errors():
+            self._db = connect(self.path)
+            try:
+                yield
+            except BaseException:
+                self._db.close()
+                raise
+
+    @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
             yield
@@ -378,6 +382,14 @@ class Journal:
             raise self.damaged(error) from error
         except BatchsolveError:
             raise
+        except OSError as error:
+            is_missing = isinstance(error, FileNotFoundError) and error.filename == self.path
+            # a copy names two files
+            done = "read" if error.filename2 is None else f"copied to {tempfile.gettempdir()}"
+            why = f"cannot be {done}: {error.strerror or first_line(error)}"
+            raise JournalError(
+                f"{self.path}: {'there is no journal' if is_missing else why}"
+            ) from error
         except Exception as error:
             raise self.damaged(first_line(error)) from error
 
@@ -393,20 +405,36 @@ def _in_use(path: str) -> JournalInUseError:
 
 
 def _copy_of(path: str) -> sqlite3.Connection:
-    """Return a copy, in memory, of a journal in use.
+    """Return a copy, in memory, of a journal: SQLite itself would write beside one that it reads.
 
-    It may be torn, because the run writes meanwhile; then its seal does not match.
+    It may be torn, if a run writes meanwhile; then its seal does not match.
     """
     copy = _connected(":memory:")
     if own := _OPEN.get(_identity(path)):
         own._db.backup(copy)
         return copy
     with tempfile.TemporaryDirectory() as folder:
-        for end in ("", "-wal"):
-            shutil.copyfile(path + end, os.path.join(folder, f"journal{end}"))
-        with closing(_connected(os.path.join(folder, "journal"))) as db:
+        own_path = os.path.join(folder, "journal")
+        shutil.copyfile(path, own_path)
+        with suppress(FileNotFoundError):  # only a run that goes on or was killed has one
+            shutil.copyfile(f"{path}-wal", f"{own_path}-wal")
+        with closing(_connected(own_path)) as db:
             db.backup(copy)
     return copy
+
+
+def _is_in_use(path: str) -> bool:
+    """Return True if a process writes a journal: SQLite then has a lock on these bytes of it."""
+    if _identity(path) in _OPEN:  # to open and close the file would free its lock
+        return True
+    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # it may be a pipe
+    try:
+        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, _LOCKED_SIZE, _LOCKED_FROM)
+    except OSError as error:  # there are file systems without locks
+        return isinstance(error, BlockingIOError)
+    finally:
+        os.close(file)
+    return False
 
 
 def _connected(path: str) -> sqlite3.Connection:

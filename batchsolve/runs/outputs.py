@@ -34,6 +34,7 @@ from batchsolve.formats.whole_files import (
     only_writer,
     partial_path,
     target_of,
+    why_unseen,
 )
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
@@ -194,6 +195,12 @@ class Output:
         unfinished files of killed workers.
         """
 
+    def lacks_journal(self) -> str:
+        """Return the words for rows that have no journal, or one without records."""
+        if os.path.exists(self.journal):  # without the file of the last records of a killed run
+            return f"its journal {self.journal} is empty without {self.journal}-wal"
+        return f"has no journal ({self.journal}) to be resumed with"
+
     def held(self) -> AbstractContextManager[Any]:
         """Be the only run that writes there; raises `OutputError` if another does."""
         return nullcontext()
@@ -304,6 +311,7 @@ class OneFile(Output):
         self.path, self._is_whole = path, is_whole
         self.kept = partial_path(path)
         self.journal = self.kept + ".journal"
+        self._named = path if is_whole else self.kept  # the name of it in messages
 
     def check(self) -> None:
         """See `Output`."""
@@ -326,8 +334,7 @@ class OneFile(Output):
         """See `Output`."""
         if os.path.exists(self.kept):
             raise OutputError(
-                f"{self.kept}: is in the way, and has no journal ({self.journal}) to be resumed "
-                f"with; move it or delete it"
+                f"{self.kept}: is in the way, and {self.lacks_journal()}; move it or delete it"
             )
 
     @contextmanager
@@ -361,7 +368,7 @@ class OneFile(Output):
         self._schema, self._whole = schema, self.kept + ".whole"
         self._row_groups: _RowGroups | None = None
         header = header_for(self.path, schema)
-        with disk_errors(self.kept):
+        with disk_errors(self._named):
             mode = "wb" if written is None else "r+b"
             self._file: IO[bytes] = open(self.kept, mode)  # noqa: SIM115
         self._written = Written()
@@ -371,14 +378,14 @@ class OneFile(Output):
             else:
                 self._go_on_from(written)
             if suffix_of(self.path) == ".parquet":
-                with disk_errors(self._whole):
+                with disk_errors(self._named):
                     self._row_groups = _RowGroups(self.kept, self._whole, schema)
         except BaseException:
             self._file.close()
             raise
 
     def _go_on_from(self, written: Written) -> None:
-        with disk_errors(self.kept):
+        with disk_errors(self._named):
             self._written = written_to(self._file, written.n_bytes)
             if self._written.n_bytes < written.n_bytes:
                 raise OSError(f"it is shorter than its journal says ({written.n_bytes} bytes)")
@@ -395,23 +402,23 @@ class OneFile(Output):
         self._append(block.data, block.written)
         if self._row_groups is not None:
             end = self.written().n_bytes
-            with disk_errors(self._whole):
+            with disk_errors(self._named):
                 self._row_groups.grow_to(end)
 
     def _append(self, data: pa.Buffer | bytes, written: Written) -> None:
-        with disk_errors(self.kept):
+        with disk_errors(self._named):
             self._file.write(data)
         self._written = self._written.plus(written)
 
     def written(self) -> Written:
         """See `Output`."""
-        with disk_errors(self.kept):
+        with disk_errors(self._named):
             self._file.flush()
         return self._written
 
     def sync(self) -> None:
         """See `Output`."""
-        with disk_errors(self.kept):
+        with disk_errors(self._named):
             _sync(self._file)
 
     def finish(self) -> None:
@@ -420,11 +427,11 @@ class OneFile(Output):
         whole = self.kept
         if self._row_groups is not None:
             whole = self._whole
-            with disk_errors(whole):
+            with disk_errors(self._named):
                 self._row_groups.finish(self._written.n_bytes)
         elif suffix_of(self.path) == ".npy":
             whole = self._whole
-            with disk_errors(whole):
+            with disk_errors(self._named):
                 _count_rows(self.kept, whole, self._schema.field("solution").type.list_size)
         with disk_errors(self.path):
             self._file.close()
@@ -438,7 +445,7 @@ class OneFile(Output):
             self._row_groups.leave()
         with suppress(OSError):  # it is finished; otherwise the next run replaces it
             os.remove(self._whole)
-        with disk_errors(self.kept):
+        with disk_errors(self._named):
             self._file.close()
 
 
@@ -570,7 +577,8 @@ class Parts(Output):
         if local is not None:
             parent = os.path.dirname(local.rstrip("/")) or "."
             if not os.path.isdir(parent):
-                raise OutputError(f"{self.path}: the directory {parent} does not exist")
+                why = why_unseen(parent) or f"the directory {parent} does not exist"
+                raise OutputError(f"{self.path}: {why}")
             if os.path.exists(local.rstrip("/")) and not os.path.isdir(local):
                 raise OutputError(f"{self.path}: is a file; name a folder")
         self.folder.names()
@@ -582,9 +590,9 @@ class Parts(Output):
                 raise OutputError(f"{self.path}: is not empty; name another folder")
             if not name.startswith(UNFINISHED):
                 raise OutputError(
-                    f"{self.path}: is not empty, and has no journal ({self.journal}) to be resumed "
-                    f"with: its run has ended, or was begun elsewhere; delete {self.path} to begin "
-                    f"again, or name another folder"
+                    f"{self.path}: is not empty, and {self.lacks_journal()}: its run has ended, "
+                    f"or was begun elsewhere; delete {self.path} to begin again, or name another "
+                    f"folder"
                 )
 
     def parts_of(self, number: int, block: Encoded) -> list[Part]:

@@ -38,7 +38,7 @@ from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, r
 from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
 from batchsolve.formats.packed import NUMPY, ZIP, is_matrix, read_matrix, read_npz, unpacked
-from batchsolve.formats.whole_files import content_of, opened
+from batchsolve.formats.whole_files import content_of, opened, why_unseen
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
@@ -201,7 +201,8 @@ def read_problem(
     if row is not None:
         return _read_row(path, row, column, {**written, "rule_columns": rule_columns})
     if not is_family:
-        raise InputError(f"{text}: no such file, nor one of the families {known_families()}")
+        why = why_unseen(text) or f"no such file, nor one of the families {known_families()}"
+        raise InputError(f"{text}: {why}")
     if any(each is not None for each in (column, rule_columns, box, alphabet, blank)):
         raise InputError(
             f"{text}: only grids in files have a box, an alphabet, a blank or a column to name"

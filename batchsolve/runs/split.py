@@ -193,11 +193,17 @@ def write_parts(
         os.makedirs(directory, exist_ok=True)
         if os.listdir(directory):
             raise OutputError(f"{directory}: is not empty; name another directory")
-        for k in range(n_files):
-            # dealt in turn, because subtrees of neighbours tend to be similar in size
-            mine = parts.stacks.take(np.arange(k, len(parts.stacks), n_files))
-            with open(os.path.join(directory, f"{k:04d}.jsonl"), "w") as file:
-                file.write(mine.to_jsonl(problem, part=k, **header))
+        paths = [os.path.join(directory, f"{k:04d}.jsonl") for k in range(n_files)]
+        try:
+            for k, path in enumerate(paths):
+                # dealt in turn, because subtrees of neighbours tend to be similar in size
+                mine = parts.stacks.take(np.arange(k, len(parts.stacks), n_files))
+                with open(path, "w") as file:
+                    file.write(mine.to_jsonl(problem, part=k, **header))
+        except BaseException:
+            for path in filter(os.path.exists, paths):
+                os.remove(path)
+            raise
     facts = {"split": identity, "files": n_files, "stacks": len(parts.stacks)}
     return {**facts, "count": parts.count, "nodes": parts.nodes}
 

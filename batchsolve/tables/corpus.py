@@ -26,6 +26,7 @@ from batchsolve.problems.notation import (
     BLANKS,
     WRONG_LENGTH,
     Notation,
+    check_blanks,
     default_box,
     from_zero,
     numbers,
@@ -131,6 +132,8 @@ class Corpus(Tables):
         other_columns: Sequence[str] = (),
     ) -> None:
         how = how or FileSettings()
+        if how.blank is not None:
+            check_blanks(how.blank)
         given = RuleColumns(0, how.box, how.rules, how.regions, fixed=problem)
         super().__init__(inputs, filename, size)
         self._blank, self._filename = how.blank, filename

@@ -217,6 +217,10 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     is_table = suffix in (".csv", ".tsv", ".tab")
     each = (line.decode(errors="replace").strip(" \r\n") for line in io.BytesIO(head))
     first: str = next((line for line in each if line.strip() and not line.startswith("#")), "")
+    if re.fullmatch(r"sep=.", first, re.IGNORECASE):
+        raise InputError(
+            f"begins with {first!r}, which only spreadsheets read; take this line away"
+        )
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
         return json_layout(head), 0
     mark, cells = cells_of_line(first)
@@ -345,7 +349,9 @@ def json_layout(data: bytes) -> Layout:
         except ValueError as error:  # `json_lines` reports it
             why = why or (line.strip() and f" ({error})")
     if not any(records):
-        raise InputError(f"no line is a JSON object{why}; expected one on every line")
+        raise InputError(
+            f"no line is a JSON object{why}; write each object on one line, or all in one array"
+        )
     return Layout(_json_schema(records), json_lines)
 
 

@@ -26,6 +26,7 @@ from pyarrow import fs
 
 from batchsolve.errors import InputError, ServerError, disk_errors, first_line
 from batchsolve.formats.drawings import is_grid
+from batchsolve.formats.whole_files import why_unseen
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 _OWN_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # of pyarrow
@@ -314,9 +315,7 @@ def _files_of(one: str) -> list[str]:
         except OSError as error:
             raise InputError(f"{one}: {error.strerror or first_line(error)}") from error
     if os.path.isdir(one):
-        found = [os.path.join(where, name) for where, _, names in os.walk(one) for name in names]
-        found = sorted(path for path in found if not _is_hidden(os.path.relpath(path, one)))
-        if not found:
+        if not (found := sorted(_files_below(one))):
             raise InputError(f"{one}: is a folder without files; name a file, or another folder")
         return found
     if os.path.exists(one) or not set(_WILD) & set(one):
@@ -325,8 +324,20 @@ def _files_of(one: str) -> list[str]:
     if not found and is_grid(one):
         return [one]
     if not found:
-        raise InputError(f"{one}: no file has a name like that")
+        folder = os.path.dirname(re.split(f"[{_WILD}]", one)[0]) or "."
+        raise InputError(f"{one}: {why_unseen(folder) or 'no file has a name like that'}")
     return found
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """Yield the files of a folder, and of all folders below it, that are not hidden."""
+
+    def fail(error: OSError) -> None:
+        raise InputError(f"{error.filename}: {error.strerror}") from error
+
+    for where, folders, names in os.walk(folder, onerror=fail):
+        folders[:] = [name for name in folders if not _is_hidden(name)]
+        yield from (os.path.join(where, name) for name in names if not _is_hidden(name))
 
 
 def _remote_files(address: str) -> list[str]:

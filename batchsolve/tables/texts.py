@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from batchsolve.core.arrays import Bools, Ints
 from batchsolve.errors import InputError, quoted, shortened
 from batchsolve.formats import grid_texts
-from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, forms
+from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, forms, n_words
 
 
 def one_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -161,11 +161,9 @@ def _with_lists(text: pa.Array) -> pa.Array:
     lists = written = text.filter(pa.array(are_lists))
     for old, new in (("null", "."), ("None", "."), ("[", " "), ("\n", " ")):
         lists = pc.replace_substring(lists, old, new)
-    rows = pc.split_pattern(pc.replace_substring(lists, ",", " "), "]")
-    cells = pc.ascii_trim_whitespace(rows.flatten())
-    n_cells = pc.list_value_length(pc.ascii_split_whitespace(cells))
-    sizes = np.where(pc.equal(cells, ""), 0, n_cells)
-    are_square = _are_square(np.asarray(pc.list_parent_indices(rows)), sizes, len(lists))
+    rows = pc.split_pattern(lists, "]")
+    owners, sizes = np.asarray(pc.list_parent_indices(rows)), n_words(rows.flatten())
+    are_square = _are_square(owners, sizes, len(lists))
     lists = pc.replace_substring(lists, "]", " ")
     are_square &= forms(lists) != NO_FORM
     lists = pc.if_else(are_square, pc.ascii_trim(lists, " "), written)

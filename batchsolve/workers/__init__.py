@@ -21,7 +21,7 @@ from importlib import import_module
 from itertools import chain, count
 from typing import Any, Protocol
 
-from batchsolve.errors import InputError, check_installed
+from batchsolve.errors import BatchsolveError, InputError, check_installed
 from batchsolve.settings import whole_number
 from batchsolve.workers.base import RESULT_SECONDS, Shared, Workers, WrongVersionError
 
@@ -93,6 +93,7 @@ Numbered = tuple[int, Any]  # the caller's number of a task, and the task
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
 
 KILLED = "the search killed its worker process twice"
+_NOT_OF_A_TASK = (BatchsolveError, MemoryError, WrongVersionError)  # others would fail, too
 
 
 class Work(Protocol):
@@ -293,7 +294,7 @@ def attempt(do: Callable[[Any], Any], number: int, task: Any) -> Done | Lost:
     begin, start = time.time(), time.perf_counter()
     try:
         result = do(task)
-    except WrongVersionError:  # not of the task: every other would fail, too
+    except _NOT_OF_A_TASK:
         raise
     except Exception as failure:
         why = traceback.format_exception_only(failure)[-1].strip()

@@ -13,6 +13,7 @@ import time
 from contextlib import suppress
 from dataclasses import fields
 
+import pyarrow as pa
 import pytest
 from click.shell_completion import ShellComplete
 from invoking import invoke, refused
@@ -404,14 +405,50 @@ def test_a_full_disk_behind_standard_error_changes_no_exit_code(words, code):
     assert done.returncode == code
 
 
-def test_memory_that_runs_out_is_one_message(monkeypatch):
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("can't start new thread"),
+        pa.ArrowException("Unknown error: Failed to launch worker thread: Resource temporarily"),
+    ],
+)
+def test_memory_that_runs_out_is_one_message(monkeypatch, error):
     def fail(*_, **__):
-        raise MemoryError
+        raise error
 
     monkeypatch.setattr("batchsolve.runs.count.count", fail)
     result = invoke("count", "queens:6")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "batchsolve: out of memory; give fewer --jobs, or more memory\n"
+
+
+def test_memory_that_runs_out_in_a_worker_is_one_message_too(tmp_path, monkeypatch):
+    def fail(*_):
+        raise pa.ArrowMemoryError("malloc of size 75497472 failed")
+
+    (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
+    monkeypatch.setattr("batchsolve.runs.outputs._encoded", fail)
+    out = tmp_path / "out.csv"
+    result = invoke("solve", tmp_path / "in.txt", "-o", out)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.splitlines() == [
+        "batchsolve: out of memory; give fewer --jobs, or more memory",
+        f"batchsolve: the rows done are kept in {out}.partial; go on with --resume",
+    ]
+
+
+def test_a_level_that_was_not_built_is_one_message():
+    done = subprocess.run(
+        [sys.executable, "-m", "batchsolve", "count", "queens:4"],
+        env={**os.environ, "BATCHSOLVE_LEVEL": "x"},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    why = "batchsolve: the native core for the level 'x' is not there: the levels are baseline, "
+    assert done.stderr.startswith(why)
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("command", ["solve", "count", "show"])

@@ -260,6 +260,16 @@ def test_a_table_that_does_not_fit_is_refused(monkeypatch):
         get_engine(f"memo:{2**30}").search(bs.Sudoku(2, 2), Task.of(WHOLE))
 
 
+def test_a_table_without_memory_is_one_message_and_no_count(monkeypatch):
+    def fail(*_):
+        raise MemoryError
+
+    monkeypatch.setattr(memo, "_new_table", fail)
+    done = cli("dominoes:8x8", "--memo")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == "batchsolve: no memory for a table of 256 MB; name a smaller size\n"
+
+
 def cli(*arguments):
     return invoke("count", *arguments, "--quiet", "--jobs", "1")
 

@@ -350,7 +350,7 @@ def test_only_the_same_files_are_resumed(folder, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         bs.count_file(copy, out, on_progress=interrupted_after(0))
-    with pytest.raises(bs.OutputError, match="go on with it and `resume`"):
+    with pytest.raises(bs.OutputError, match="go on with `resume`, or delete"):
         bs.count_file(copy, out)
     (copy / "a.dlx").write_text("a\na\n")
     with pytest.raises(bs.JournalError, match=r"the interrupted run had inputs = .*a.dlx of"):

@@ -3,13 +3,14 @@
 import json
 import os
 import random
+import re
 import shutil
 import sqlite3
 from contextlib import contextmanager
 
 import pytest
 from cutting import content_of
-from invoking import refused
+from invoking import invoke, invoke_as_user, refused
 
 import batchsolve as bs
 from batchsolve.errors import BatchsolveError
@@ -136,6 +137,57 @@ def test_looking_at_a_damaged_run_is_refused(search, tmp_path):
         describe_run(str(tmp_path / "run"))
 
 
+NO_JOURNALS = [
+    ("run/journal.sqlite", ["runs", "run"]),
+    ("run/journal.sqlite", ["export", "run", "-o", "out.csv"]),
+    ("run/journal.sqlite", ["enumerate", "queens:6", "-o", "run", "--resume"]),
+    ("run/journal.sqlite", ["draw", "queens:6", "--found", "run", "-o", "out.svg"]),
+    ("out.csv.partial.journal", ["solve", "in.csv", "-o", "out.csv"]),
+    ("out.csv.partial.journal", ["augment", "in.csv", "-o", "out.csv"]),
+    ("out.partial.journal", ["solve", "in.csv", "-o", "out/"]),
+]
+
+
+@pytest.mark.parametrize(("journal", "words"), NO_JOURNALS)
+def test_a_folder_in_the_place_of_a_journal_is_one_message(tmp_path, monkeypatch, journal, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.csv").write_text(f"puzzle\n{PUZZLE}\n")
+    os.makedirs(journal)
+    done = invoke(*words)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert re.fullmatch(f"batchsolve: {journal}: cannot be .*: Is a directory\n", done.stderr)
+
+
+@pytest.mark.parametrize(("journal", "words"), NO_JOURNALS)
+def test_a_journal_that_may_not_be_read_is_one_message(tmp_path, monkeypatch, journal, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.csv").write_text(f"puzzle\n{PUZZLE}\n")
+    if journal.startswith("run"):
+        assert invoke("enumerate", "queens:6", "-o", "run", "--limit", 2).exit_code == 1
+    else:
+        Journal(journal, "solve", {}).close()
+    os.chmod(journal, 0)
+    done = invoke_as_user(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(f"batchsolve: {journal}: cannot be .*: Permission denied\n", done.stderr)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_run_is_looked_at_without_the_right_to_write(tmp_path, killed):
+    folder, out = tmp_path / "run", tmp_path / "out.csv"
+    with Run(folder, PROBLEM, collect=True) as run:
+        run.search(limit=60, jobs=1, budget=30)
+        if killed:  # leaves records beside the journal
+            folder = shutil.copytree(folder, tmp_path / "copy")
+            assert (folder / "journal.sqlite-wal").stat().st_size
+    names = sorted(os.listdir(folder))
+    os.chmod(folder, 0o555)
+    assert "count: 60\n" in invoke_as_user("runs", folder).stdout
+    assert invoke_as_user("export", folder, "-o", out).returncode == 1
+    assert len(out.read_text().splitlines()) == 61
+    assert sorted(os.listdir(folder)) == names
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -251,7 +303,9 @@ def test_a_run_reads_and_removes_nothing_behind_a_link(search, tmp_path, name):
 def test_a_journal_names_only_files_of_its_folder(search, tmp_path, name):
     shutil.copytree(search[0], tmp_path / "run")
     path = str(tmp_path / "run" / "journal.sqlite")
-    with Journal.read(path) as journal:  # with a seal that is right
+    with Journal.read(path) as read:
+        kind, settings = read.about["kind"], read.about["settings"]
+    with Journal(path, kind, settings) as journal:  # with a seal that is right
         journal.record(journal.state(), parts=[Part(name, 0, 0)])
     for use in (
         lambda: Run(tmp_path / "run", PROBLEM, collect=True, resume=True),

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import re
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -113,6 +115,29 @@ def test_a_read_only_disk_is_one_message_for_every_command(corpus, tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["dedupe", "in.csv", "-o", "out.csv"], "out.csv"),
+        (["dedupe", "in.csv", "-o", "out.parquet"], "out.parquet"),
+        (["partition", "in.csv", "-o", "out"], "out/train.csv"),
+        (["split", "queens:9", "--depth", "4", "--files", "2", "-o", "out"], "out"),
+    ],
+)
+def test_what_does_not_fit_is_called_by_the_name_of_the_output(tmp_path, words, name):
+    puzzles = [made.puzzle for made in bs.generate(400, seed=1, box=(2, 2))]
+    (tmp_path / "in.csv").write_text("\n".join(["puzzle", *puzzles]))
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    command = [sys.executable, "-m", "batchsolve", *words]
+    done = subprocess.run(command, preexec_fn=limit, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == f"batchsolve: {name}: cannot be written: File too large\n"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "in.csv"]
+
+
 def test_a_quota_that_is_met_when_data_reach_the_disk_loses_nothing(
     corpus, expected, tmp_path, monkeypatch
 ):
@@ -190,10 +215,7 @@ def test_a_run_whose_folder_vanishes_ends_at_its_next_step(tmp_path, monkeypatch
     assert not hasattr(failed.value, "__notes__")
 
 
-@pytest.mark.parametrize("open_journal", [lambda path: Journal(path, "solve", {}), Journal.read])
-def test_a_run_that_ends_while_another_one_waits_for_its_journal_was_in_use(
-    tmp_path, monkeypatch, open_journal
-):
+def test_a_run_that_ends_while_another_one_waits_for_its_journal_was_in_use(tmp_path, monkeypatch):
     path = str(tmp_path / "journal")
     Journal(path, "solve", {}).close()
 
@@ -204,7 +226,7 @@ def test_a_run_that_ends_while_another_one_waits_for_its_journal_was_in_use(
 
     monkeypatch.setattr(journal, "_connected", connected)
     with pytest.raises(bs.JournalError, match="in use by another process; wait until that process"):
-        open_journal(path)
+        Journal(path, "solve", {})
 
 
 def test_a_clock_that_steps_back_changes_nothing(corpus, expected, tmp_path, monkeypatch):
@@ -247,6 +269,15 @@ def test_a_run_begins_where_one_was_interrupted_before_its_first_checkpoint(inte
     assert not Journal.is_begun(str(interrupted))
     assert bs.solve_file(folder / "in.csv", folder / "out.csv", resume=resume).unique == 1
     assert not interrupted.exists()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_journal_whose_records_were_left_elsewhere_is_said_to_be_empty(interrupted, resume):
+    folder = interrupted.parent
+    (folder / "out.csv.partial").write_text("rows")
+    why = f"is in the way, and its journal {interrupted} is empty without {interrupted}-wal; move"
+    with pytest.raises(bs.OutputError, match=re.escape(why)):
+        bs.solve_file(folder / "in.csv", folder / "out.csv", resume=resume)
 
 
 def test_a_journal_in_use_is_begun(tmp_path):

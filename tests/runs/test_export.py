@@ -260,5 +260,5 @@ def test_exports_are_refused_with_a_reason(tmp_path):
         export_run(str(tmp_path / "other"), str(tmp_path / "out.csv"))
     make_run(tmp_path / "lists", LISTS, [[["a"]]])
     [part] = (tmp_path / "lists" / "solutions").iterdir()
-    with pytest.raises(InputError, match="is both input and output"):
+    with pytest.raises(OutputError, match="lies in the folder of a run"):
         export_run(str(tmp_path / "lists"), str(part))

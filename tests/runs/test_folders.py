@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import interrupted_after
 from cutting import opened, small_blocks
-from invoking import invoke
+from invoking import invoke, invoke_as_user
 
 import batchsolve as bs
 from batchsolve.runs.outputs import Encoded
@@ -64,6 +64,28 @@ def test_folders_and_patterns_stand_for_their_files(corpora, tmp_path):
         (tmp_path / "none").mkdir(exist_ok=True)
         with pytest.raises(bs.InputError, match=r"no file has a name like that|without files"):
             files_of([missing])
+
+
+@pytest.mark.parametrize("closed", ["corpora", "corpora/more"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["solve", "corpora", "-o", "out.csv"],
+        ["solve", "corpora/more/*.csv", "-o", "out.csv"],
+        ["count", "corpora/more/x.dlx"],
+        ["draw", "queens:6", "--found", "corpora/more", "-o", "out.svg"],
+        ["solve", "in.txt", "-o", "corpora/more/x/out.csv"],
+        ["solve", "in.txt", "-o", "corpora/more/x/out/"],
+    ],
+)
+def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, monkeypatch, closed, words):
+    monkeypatch.chdir(corpora.parent)
+    Path("in.txt").write_text("1.....2..3.....4\n")
+    os.chmod(closed, 0)
+    done = invoke_as_user(*words)
+    os.chmod(closed, 0o755)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"batchsolve: corpora\S*: Permission denied\n", done.stderr)
 
 
 def test_patterns_of_addresses_are_those_of_paths(corpora, tmp_path):
@@ -134,7 +156,7 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
             f"the rows done are kept in {target}; go on with `resume`"
         ]
         assert os.path.exists("out.partial.journal")
-        with pytest.raises(bs.OutputError, match="go on with it and `resume`"):
+        with pytest.raises(bs.OutputError, match="go on with `resume`, or delete"):
             bs.solve_file(source, target)
         (out / ".unfinished-abc").write_text("a worker was killed here")
         first = []

@@ -81,7 +81,7 @@ def test_a_disk_that_is_full_for_the_finished_file_is_told(tmp_path, monkeypatch
         output.take(Encoded.of(encoder_for(path)(TABLE)))
         with pytest.raises(OutputError, match="No space left") as error:
             output.finish()
-        assert str(error.value).startswith(f"{beside}: cannot be written")
+        assert str(error.value).startswith(f"{partial}: cannot be written")
     assert os.listdir(tmp_path) == [partial.name]
     written = Written.of(partial.read_bytes())
     with closing(opened(path, TABLE.schema, written)) as output:

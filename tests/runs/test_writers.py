@@ -104,6 +104,20 @@ def test_the_files_of_a_run_are_no_outputs(end):
     assert Path(f"out.csv{end}").read_text() == "rows"
 
 
+@pytest.mark.parametrize("folder", ["run", "run/solutions"])
+@pytest.mark.parametrize("name", [*WRITERS, "export"])
+def test_a_file_in_the_folder_of_a_run_is_no_output(name, folder):
+    def contents():
+        return {path: path.read_bytes() for path in Path("run").rglob("*.*")}
+
+    assert invoke("enumerate", "queens:6", "-o", "run").exit_code == 0
+    before = contents()
+    words = WRITERS.get(name, ("export", "run", "-o", "out.parquet"))
+    done = invoke(*(f"{folder}/{word}" if word.startswith("out.") else word for word in words))
+    assert (done.exit_code, contents()) == (2, before)
+    assert "lies in the folder of a run; write elsewhere" in done.output
+
+
 def test_an_interrupted_solve_goes_on_after_another_command_was_refused():
     bs.solve_file("in.txt", "right.csv")
     with pytest.raises(KeyboardInterrupt):

@@ -107,6 +107,7 @@ def test_drawings_may_have_dashes_for_blanks_and_for_frames(drawing, tmp_path):
         (" ", "blank ' ' cannot stand for a cell; name visible ASCII characters"),
         ("", "blank '' cannot stand for a cell"),
         ("?,", "blank ',' cannot stand"),
+        ("#", "blank '#' cannot stand"),
         ("□", "blank '□' cannot stand"),
     ],
 )

@@ -789,6 +789,19 @@ def test_a_text_of_a_wrong_grid_is_an_invalid_row_and_another_name_no_file(tmp_p
             bs.solve_file(name, tmp_path / "out.csv")
 
 
+@pytest.mark.parametrize("blank", ["x", "o", "Z", "?"])
+def test_a_text_with_other_blanks_may_stand_for_a_file(tmp_path, blank):
+    text = PUZZLE.replace(".", blank)
+    assert bs.solve_file(text, tmp_path / "out.csv", blank=blank).unique == 1
+
+
+@pytest.mark.parametrize("name", ["regions.txt", "AABBAABBCCDDCCD"])
+def test_regions_are_the_text_of_a_file_and_not_its_name(name):
+    for solve in (bs.solve, lambda text, **how: bs.solve_batch([text], **how)):
+        with pytest.raises(bs.InputError, match=f"the regions '{name}' are not .* give the text"):
+            solve("1.....2..3.....4", regions=name)
+
+
 def shaped(*lengths):
     cells = iter(c for row in CELLS for c in row)
     return [[next(cells) for _ in range(n)] for n in lengths]

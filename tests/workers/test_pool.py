@@ -92,6 +92,13 @@ def test_a_task_that_raises_is_lost_and_no_other():
     assert lost.reason == "the search failed: RuntimeError: a bug in the search"
 
 
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("error", [MemoryError("no memory"), bs.InputError("no memory, give less")])
+def test_an_error_that_is_not_of_a_task_ends_the_search(error, backend):
+    with Pool(2, backend) as pool, pytest.raises(type(error), match="no memory"):
+        list(pool.start(work(Failing([6], error)), tasks()))
+
+
 def test_threads_that_cannot_be_started_are_one_error(monkeypatch):
     start, started = threading.Thread.start, []
 
