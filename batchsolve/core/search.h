@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "walk.h"
@@ -108,7 +107,7 @@ private:
         const std::size_t n = left_.size();
         std::size_t n_parts = n;
         const std::int64_t fineness = task_.stacks.fineness[k_];
-        if (item && fineness < std::numeric_limits<std::int64_t>::max()) {
+        if (item && fineness < unlimited) {
             const double share = weight(moves, level) * static_cast<double>(n);
             const double wanted = share / left_[0].n_branches * static_cast<double>(fineness);
             n_parts = static_cast<std::size_t>(

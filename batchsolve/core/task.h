@@ -66,6 +66,9 @@ inline std::span<const Option> common_beginning(const Stacks& stacks) {
     return common;
 }
 
+/// What has no bound: `UNLIMITED` of batchsolve.settings.
+inline constexpr std::int64_t unlimited = std::int64_t{1} << 62;
+
 struct Task {
     Stacks stacks;
     std::int64_t budget;  // nodes that the task may visit

@@ -139,3 +139,17 @@ def test_a_goal_knows_a_branch_that_is_done_from_one_that_waits():
     assert left.ids.tolist() == [9]
     assert goal.totals.subproblems == 1
     assert goal._changes.balance()[0] == [7, 8]
+
+
+@pytest.mark.parametrize("how", [{}, {"cheapest": 3, "keep": 3}], ids=["covers", "cheapest"])
+def test_without_bound_fineness_leaves_no_branches_however_deep(how):
+    n = 90  # items with three options each: weights below 2^-62 on the way to a cover
+    indices = np.repeat(np.arange(n), 3)
+    costs = np.arange(3 * n) * 7 % 10
+    problem = ExactCover(np.arange(3 * n + 1), indices, n, costs=costs)
+    ceilings = np.array([UNLIMITED]) if how else None
+    whole = Stacks.from_lists([[]])
+    task = Task.of(whole, budget=85, fineness=UNLIMITED, ceilings=ceilings, **how)
+    left = get_engine("dlx").search(problem, task).frontier
+    assert not left.branches.any()
+    assert len(left) > 150

@@ -343,6 +343,15 @@ def test_one_grid_is_searched_by_all_lanes_as_by_one(seed, n_blanks, budgets, ro
     assert sorted(covers) == sorted((0, tuple(c.tolist())) for c in alone.solutions)
 
 
+@pytest.mark.parametrize("used", [{"allowance": UNLIMITED - 9999}, {"limit": UNLIMITED - 9999}])
+def test_what_is_left_of_no_bound_is_none(used):
+    """Lanes share the grid in later tasks of a row as in the first, so they stop in one state."""
+    stack = sparse_grid(USUAL, 58, seed=1)
+    first, later = (LANES.search(USUAL, Task.of(stack, budget=3000, **how)) for how in ({}, used))
+    assert len(first.frontier) > 20
+    assert [s.tolist() for s in later.frontier] == [s.tolist() for s in first.frontier]
+
+
 @given(
     seed=st.integers(0, 2**20),
     n_blanks=st.integers(45, 60),

@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <utility>
 
 #include "lanes/events.h"
@@ -80,8 +79,9 @@ private:
 
     static constexpr int n_lanes = batchsolve::n_lanes<Digits>;
     static constexpr LaneBits all_lanes = lowest_bits<LaneBits>(n_lanes);
-    /// Limits and allowances above this will not be reached.
-    static constexpr std::int64_t open_ended = std::numeric_limits<std::int64_t>::max() / 2;
+    /// Limits and allowances above this will not be reached: earlier tasks have used less than half
+    /// of one that has no bound.
+    static constexpr std::int64_t open_ended = unlimited / 2;
     /// Nodes of a root; most grids with several solutions reach a limit earlier.
     static constexpr std::int64_t long_search = 64;
 
