@@ -540,7 +540,7 @@ class Corpus(Tables):
         drawing = _most_common(drawing_of(value or "") for value in values)
         name, _ = split_layout(given.rules)
         if name is None and self._holds_rules(RULES) and given.fixed is None:
-            texts = _texts(self._sample, RULES)[:100].to_pylist()
+            texts = as_text(self._sample[RULES][:100], RULES).to_pylist()
             name = _most_common(_layout_in(text or "") for text in texts)
         if drawing is None and name is None:
             return None
