@@ -26,7 +26,8 @@ JSON_FIELDS = ("options", "items", "secondary", "option_names", "colors", "bound
 
 _MOST_DIGITS = 18  # of a number that fits into 64 bits
 _BOUNDED = re.compile(r"([0-9]+)(?::([0-9]+))?\|([^|:]+)")
-_NO_NAME = re.compile(r'[][{}():;#|"]|(?<!\S)-\d+')  # in lines of sets, labels or comments
+# not in names of items: the signs of sets, labels and comments, and -1, which may end a line
+_NOT_IN_NAMES = re.compile(r'[][{}():;#|"]|(?<!\S)-\d+')
 
 Line = tuple[int, list[str]]  # its number, from 1, and its words
 
@@ -151,11 +152,11 @@ def read_rows(text: str) -> ExactCover:
     ExactCover(n_items=4, n_primary=4, n_options=3)
     """
     text = text.replace(",", " ")
-    if odd := _NO_NAME.search(text):
+    if odd := _NOT_IN_NAMES.search(text):
         number = text.count("\n", 0, odd.start()) + 1
         raise InputError(
-            f"line {number}: {odd[0]!r} is in no name of an item; a line has names, or numbers "
-            f"from 0 on, with blanks or commas between them, alone"
+            f"line {number}: {odd[0]!r} cannot be in the name of an item; write only the names "
+            f"of the items of an option, or their numbers, with blanks or commas between them"
         )
     return ExactCover.from_options([words for _, words in _lines(text)])
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, groupby, islice, takewhile
+from itertools import chain, groupby, islice, pairwise, takewhile
 from math import isqrt
 from typing import NamedTuple
 
@@ -31,23 +31,24 @@ _CANDIDATES = "(?=.)1?2?3?4?5?6?7?8?9?"
 _CELL = re.compile(rf"\d{{1,3}}|{_CANDIDATES}|[A-Z]|[.*_?·∙⋅•x-]")
 """The text of a cell that is not empty; in drawings, small letters are cells, too."""
 _COMMENT = re.compile(r"(^|\s+)#.*")
-_SECTION = re.compile(r"\s*\[\w*\]\s*")
+# the title of a section, such as [State]: its name, and "puzzle" if that begins so
+_SECTION = re.compile(r"\s*\[((puzzle)?\w*)\](\s+#.*|\s*)", re.IGNORECASE)
 _BARS = re.compile(r"[|!+\u2500-\u257f]")
 # a line of a frame has no cells; if it has a run of dashes, dots and the like can be its corners
 _RULE = re.compile(r"[-=+|!\s\u2500-\u257f]*|(?=.*[-=─━═]{2})[-=+|!:.*'`,\s\u2500-\u257f]*")
 _QUOTED = re.compile(r'"([^",;\s]{0,4})"')  # a cell of a spreadsheet
-_INDEXED = re.compile(r"([,;\t])0\1[1]\1[2]\1[\d,;\t]+")  # the numbers of columns, behind an index
-_COUNTED = re.compile(r"^(0[,;\s]+)?1[,;\s]+2[,;\s]+3[,;\s]")  # the numbers of columns, or a row
+_COUNTED = re.compile(r"(0[,;\s]+)?1[,;\s]+2[,;\s]+3\b")  # numbers of columns, or a row
+_SEPARATORS = (",", ";", "\t")  # of the cells of a spreadsheet
 _LEAST = 4  # cells of a row of grids of one line, of which N could be a drawing
 _MOST = 36  # cells of a row; longer lines are grids of their own
 _MOST_IN_BOX = 6  # cells of a row of a box
 LONGEST_NUMBER = 3  # digits, because N is at most 255; longer words are rows of characters
 _BLANKS = frozenset(BLANKS)
 _OTHER_BLANKS = "?x"  # which an option has to name
-_SIZES = (16, 36, 64, 81, 100, 144, 225, 256, 400, 625)  # cells of grids, which a field may be
+_SIZES = (16, 36, 64, 81, 100, 144, 225, 256, 400, 625)  # cells of a field taken for a grid
 _DIGITS = frozenset(string.digits + BLANKS + _OTHER_BLANKS)
 _SYMBOLS = frozenset(string.digits + string.ascii_uppercase + BLANKS) - {"-"}  # words have dashes
-_LONG = 129  # characters, more than those of a hash, which has small letters
+_LONG = 129  # characters of fields that may have small letters; hashes, of these, have fewer
 _MARKS = frozenset("/|,;: \t")  # between fields, rows or cells
 _DOTS = str.maketrans("·∙⋅•", "....")  # raised ones are blank cells, too
 _SENTENCE = re.compile(r"(?:\b[A-Za-z][a-z]{0,14}[,.]? +){8}")  # of no grid, nor title
@@ -55,16 +56,15 @@ _SENTENCE = re.compile(r"(?:\b[A-Za-z][a-z]{0,14}[,.]? +){8}")  # of no grid, no
 # library lines of HoDoKu, such as :0000:x:…:::, with the grid in the fourth field, and + before
 # cells that are solved
 _LIBRARY = re.compile(r":[^:\n]*:[^:\n]*:([^:\n]*):[^:\n]*:[^:\n]*:[^\n]*")
-# of lists: nulls, empty texts, keys, whole numbers with a point, and what is around values
+# of lists: nulls, empty texts, keys, the points of whole numbers, and what is around values
 _NULL = re.compile(r"null|None|nan|NaN")
 _EMPTY = re.compile(r"([\[,:]\s*)(?:\"\s*\"|'\s*')|\"\"|''")
 _KEY = re.compile(r"\"\w*\"\s*:|'\w*'\s*:")
-_WHOLE = re.compile(r"(?<=\d)\.0?(?=[\s,\]}])")
+_POINT = re.compile(r"(?<=\d)\.0?(?![^\s,;|\]}])")
+_AROUND = str.maketrans("[]{}\"',", "       ")
 # several cells, each empty, a blank or a whole number, perhaps with a point
 _NUMBER, _GAP = r"(?:(?:\d{1,3}|-1)(?:\.0)?|nan|NaN|[.*_-])", r"[\s,;|]"
 _NUMBERS = re.compile(rf"(?=\s*\S+{_GAP}){_GAP}*{_NUMBER}(?:{_GAP}+{_NUMBER})*{_GAP}*")
-_POINT = re.compile(r"(?<=\d)\.0(?![^\s,;|])")
-_AROUND = str.maketrans("[]{}\"',", "       ")
 
 
 class NoGridError(InputError):
@@ -116,7 +116,7 @@ def in_one_line(text: str) -> str:
     plain = bare(text).strip()
     if _are_rows(words := plain.split()):
         return "".join(words)
-    is_line = "\n" not in plain  # otherwise the lines tell if a cell lacks in a row
+    is_line = "\n" not in plain  # of several lines, one may lack a cell
     if is_line and (groups := candidates_of([(1, tuple(words))])):
         return clues_of(groups)
     if is_line and _root(len(words)) and max(map(len, words)) <= LONGEST_NUMBER:
@@ -130,9 +130,9 @@ def in_one_line(text: str) -> str:
     if groups := candidates_of(rows):
         return clues_of(groups)
     lines, are_words, n = cells_of(rows)
-    if n or len(rows) < 2:
-        return joined(lines, are_words) if n else plain
-    return "\n".join(joined([line], are_words) for line in lines)
+    if n:
+        return joined(lines, are_words)
+    return "\n".join(joined([line], are_words) for line in lines) if len(rows) > 1 else plain
 
 
 def rows_of(text: str, size: int | None = None, name: str = "FILE") -> list[Row]:
@@ -159,7 +159,7 @@ def bare(text: str) -> str:
     plain = text.strip()
     if plain[:1] == plain[-1:] == '"':  # a text in JSON, among lists
         with suppress(ValueError):
-            text = plain = str(json.loads(plain))
+            text = plain = json.loads(plain)
     if plain[:1] == "[" and plain[-1:] == "]" and not _SECTION.match(plain):
         return _of_list(plain)
     text = without_points(text)
@@ -183,14 +183,14 @@ def bare(text: str) -> str:
 def _of_list(text: str) -> str:
     """Return the values of a list of JSON, Python or NumPy in one line.
 
-    Lists in it that are not the rows of a square are lines, as the rows of a drawing.
+    Inner lists that are not the rows of a square stay lines, so that none makes up for another.
     """
     if "n" in text or "N" in text:
         text = _NULL.sub(".", text)
     if '"' in text or "'" in text:
         text = _KEY.sub("", _EMPTY.sub(r"\1.", text))
     if "." in text and '"' not in text and "'" not in text:  # rows of characters are quoted
-        text = _WHOLE.sub("", text)
+        text = _POINT.sub("", text)
     each = (part.translate(_AROUND).split() for part in text.split("]"))
     rows = list(filter(None, each))
     is_square = len(rows) == 1 or {len(row) for row in rows} == {len(rows)}
@@ -224,12 +224,17 @@ def cells_of_line(line: str) -> tuple[str, list[str]]:
 
     Another line has none.
     """
-    line = without_points(line)
     for mark in "|,;\t":
-        cells = [cell.strip(' "') for cell in line.split(mark)]
-        if _root(len(cells)) and all(map(_CELL.fullmatch, filter(None, cells))):
+        cells = _cells_between(mark, line)
+        if _root(len(cells)):
             return mark, [] if all(map(str.isalpha, cells)) else cells
     return "", []
+
+
+def _cells_between(mark: str, line: str) -> list[str]:
+    """Return the cells between the marks of a line, empty if blank; none if it has other texts."""
+    cells = [cell.strip(' "') for cell in without_points(line).split(mark)]
+    return cells if all(map(_CELL.fullmatch, filter(None, cells))) else []
 
 
 def cells_of(
@@ -403,12 +408,11 @@ def drawn_grids(text: str, form: DrawnForm) -> Iterator[DrawnGrid]:
 def _titled(number: int, line: str, words: tuple[str, ...], title: str) -> DrawnGrid:
     """Return the title that a line is, or the grid in it, below a title or beside other words."""
     if grid := next(filter(looks_like_grid, (line, *words)), ""):
-        others = [word for word in words if grid not in (word, line)]
-        return DrawnGrid(
-            " ".join(filter(None, (title, *others))), [(number, tuple(bare(grid).split()))]
-        )
-    if _is_section(line):
-        return DrawnGrid(title if _is_of_puzzle(line) else _COMMENT.sub("", line).strip("[] \t"))
+        others = [word for word in words if word != grid] if grid != line else []
+        name = " ".join(filter(None, (title, *others)))
+        return DrawnGrid(name, [(number, tuple(bare(grid).split()))])
+    if section := _SECTION.fullmatch(line):
+        return DrawnGrid(title if section[2] else section[1])
     return DrawnGrid(line.strip())
 
 
@@ -420,7 +424,7 @@ def _form_from(
     if n in (0, form.n):
         return form if n else None
     rows = filter(None, (row_of_cells(line, form.has_dashes) for _, line in lines))
-    half = list(islice(rows, n // 2))  # fewer lines are titles, perhaps
+    half = list(islice(rows, n // 2))  # fewer may be titles
     if len(half) < n // 2 or any(len(_cells_below(words, n)) != n for words in half):
         return None
     drawn = form_of_drawing("\n".join(line for _, line in lines))
@@ -489,7 +493,7 @@ def _cells_below(words: tuple[str, ...], n: int) -> tuple[str, ...]:
 
 
 def _are_cells(cells: Sequence[str], n: int) -> bool:
-    """Return True for texts of cells of N digits: of small letters, the first N, unlike words."""
+    """Return True for cells of N digits: of small letters the first N, so that words are none."""
     letters = string.ascii_lowercase[:n]
     return all((len(cell) == 1 and cell in letters) or _CELL.fullmatch(cell) for cell in cells)
 
@@ -519,69 +523,58 @@ def _are_rows(words: Sequence[str]) -> bool:
 def _lines(text: str) -> list[tuple[int, str]]:
     """Return the lines of a text, numbered from 1; if it has a section [Puzzle], not of others.
 
-    In rows of a spreadsheet, commas stand between cells; empty rows between boxes become blank, and
-    so do the numbers of columns above grids, as pandas writes them. Those of rows are dropped.
+    Rows of a spreadsheet get commas between their cells. Its empty rows between boxes become blank
+    lines, and so do the numbers of columns above grids. An index of rows, as of pandas, is removed.
     """
     lines = text.splitlines()
-    _drop_index(lines)
     if '"' in text:
         lines = [_QUOTED.sub(r"\1", line) for line in lines]
+    _drop_index(lines)
     if "\t" in text:
-        lines = [line.replace("\t", ",") if _are_in_columns(line) else line for line in lines]
-    if "," in text or ";" in text or "\t" in text:
+        lines = [
+            line.replace("\t", ",") if default_box(len(_cells_between("\t", line))) else line
+            for line in lines
+        ]
+    if any(mark in text for mark in _SEPARATORS):
         lines = _without_gaps(lines)
-    lines = ["" if _are_columns(lines, k) else line for k, line in enumerate(lines)]
-    numbered = list(enumerate(lines, 1))
-    sections = {number: line for number, line in numbered if _is_section(line)}
-    if not any(map(_is_of_puzzle, sections.values())):
-        return numbered
-    kept, is_kept = [], True
+    kept, is_kept, has_puzzle = list[tuple[int, str]](), True, False
+    numbered = [(k + 1, "" if _are_columns(lines, k) else lines[k]) for k in range(len(lines))]
     for number, line in numbered:
-        is_kept = _is_of_puzzle(line) if number in sections else is_kept
+        if section := _SECTION.fullmatch(line):
+            is_kept = section[2] is not None
+            has_puzzle |= is_kept
         kept += [(number, line)] * is_kept
-    return kept
-
-
-def _is_section(line: str) -> bool:
-    """Return True for the title of a section, such as [State]."""
-    return "[" in line and _SECTION.fullmatch(_COMMENT.sub("", line)) is not None
-
-
-def _is_of_puzzle(section: str) -> bool:
-    """Return True for the title of a section with a puzzle, such as [Puzzle]."""
-    return section.strip().lower().startswith("[puzzle")
+    return kept if has_puzzle else numbered
 
 
 def _drop_index(lines: list[str]) -> None:
-    """Remove the numbers of rows below those of columns, as pandas writes both, from lines."""
-    for k, line in enumerate(lines):
-        if mark := _INDEXED.fullmatch(line):
-            lines[k] = line[1:]
+    """Remove from lines the numbers of rows, and those of columns above them, as of pandas."""
+    for k, (line, below) in enumerate(pairwise(lines)):
+        mark = line[:1]
+        if mark in _SEPARATORS and below.startswith(f"0{mark}") and _n_numbered(line[1:]):
+            lines[k] = ""
             for row, place in enumerate(range(k + 1, len(lines))):
-                number, _, cells = lines[place].partition(mark[1])
+                number, _, cells = lines[place].partition(mark)
                 if number != str(row):
                     break
                 lines[place] = cells
 
 
-def _are_in_columns(line: str) -> bool:
-    """Return True for N cells with tabs between them, of which some may be empty."""
-    cells = [cell.strip() or "." for cell in without_points(line).split("\t")]
-    return default_box(len(cells)) is not None and all(map(_CELL.fullmatch, cells))
-
-
 def _are_columns(lines: Sequence[str], k: int) -> bool:
     """Return True if a line has the numbers of columns, from 0 or 1, above grids."""
-    if not _COUNTED.match(lines[k]):
+    n = _n_numbered(lines[k])
+    if n == 0 or (k > 0 and len(row_of_cells(lines[k - 1]) or ()) == n):
         return False
-    words = row_of_cells(lines[k]) or ()
-    n, first = len(words), int(words[0])
-    is_below_row = k > 0 and len(row_of_cells(lines[k - 1]) or ()) == n
-    if is_below_row or words != tuple(map(str, range(first, first + n))):
-        return False
-    below = (row_of_cells(line) or () for line in lines[k + 1 :])
+    below = (row_of_cells(lines[j]) or () for j in range(k + 1, len(lines)))
     rows = ["".join(each) for each in takewhile(lambda each: len(each) == n, below)]
     return len(rows) > 0 and (len(rows) % n == 0 or _are_small(rows, n))
+
+
+def _n_numbered(line: str) -> int:
+    """Return how many columns a line numbers, from 0 or 1 on; 0 for another line."""
+    words = (row_of_cells(line) or ()) if _COUNTED.match(line) else ()
+    is_in_order = any(words == tuple(map(str, range(k, k + len(words)))) for k in (0, 1))
+    return len(words) if is_in_order else 0
 
 
 def _without_gaps(lines: Sequence[str]) -> list[str]:
@@ -595,8 +588,7 @@ def _without_gaps(lines: Sequence[str]) -> list[str]:
         between_boxes = rows[height :: height + 1]
         empty = [k for k in rows if not lines[k].strip(",; \t")]
         for gaps in (between_boxes, empty if len(rows) % n else []):
-            are_whole = len(rows) - len(gaps) in range(n, len(rows) + 1, n)
-            if are_whole and set(gaps) <= set(empty):
+            if set(gaps) <= set(empty) and len(rows) - len(gaps) in range(n, len(rows) + 1, n):
                 for k in gaps:
                     kept[k] = ""
                 break
@@ -608,20 +600,17 @@ def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
 
     If a dash is a blank cell, a line of dashes and bars without corners is a row of blank cells.
     """
-    rows: list[Row] = []
-    for number, line in _lines(text):
-        if words := row_of_cells(line, dashes_are_cells):
-            rows.append((number, words))
-    return rows
+    read = ((number, row_of_cells(line, dashes_are_cells)) for number, line in _lines(text))
+    return [(number, words) for number, words in read if words]
 
 
 def row_of_cells(line: str, dashes_are_cells: bool = False) -> tuple[str, ...] | None:
-    """Return the texts of a line between blanks, commas and bars.
+    """Return the texts of a line between blanks, commas and bars; none of the title of a section.
 
-    The title of a section has none, and for a frame or a comment, None is returned.
+    A frame or a comment is None.
     """
     line = without_points(_COMMENT.sub("", line))
-    if _is_section(line):
+    if _SECTION.fullmatch(line):
         return ()
     is_blank = dashes_are_cells and "-" in line and not set(line) - set("-|! \t,;")
     if not is_blank and _RULE.fullmatch(line):

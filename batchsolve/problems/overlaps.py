@@ -239,8 +239,8 @@ def drawn_lines(drawing: str) -> list[str]:
 def drawing_of(text: str) -> str | None:
     r"""Return the drawing that a puzzle is, or None for other puzzles.
 
-    It is one if its lines have the same length and no blanks, and ``#`` stands behind a cell. One
-    line is a square.
+    It is one if its lines have the same length, without blanks or marks between fields, and ``#``
+    stands behind a cell. One line is a square.
 
     Examples
     --------
@@ -251,7 +251,7 @@ def drawing_of(text: str) -> str | None:
         return None
     text = text.strip()
     lines = text.splitlines()
-    is_even = len({len(line) for line in lines}) == 1 and not re.search(r"[^\S\n]", text)
+    is_even = len({len(line) for line in lines}) == 1 and not re.search(r"[^\S\n]|[,;|]", text)
     is_square = len(lines) > 1 or isqrt(len(text)) ** 2 == len(text)
     if not (is_even and is_square and re.search(r"[^#\s]#", text)):
         return None

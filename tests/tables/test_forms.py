@@ -294,9 +294,10 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("between", ["\n\n", "\nGrid 2\n", "\n[second]\n"])
 @pytest.mark.parametrize("form", WRITTEN)
-@pytest.mark.parametrize("puzzle", [FOUR, SIX, PUZZLE])
+@pytest.mark.parametrize(
+    ("puzzle", "between"), [(FOUR, "\n\n"), (SIX, "\nGrid 2\n"), (PUZZLE, "\n[second]\n")]
+)
 def test_no_drawing_hides_a_grid_of_another_size_or_form(tmp_path, puzzle, form, between):
     for other in {FOUR, SIX, PUZZLE} - {puzzle}:
         two = [WRITTEN[form](puzzle), WRITTEN["lines"](other)]
@@ -431,6 +432,8 @@ def test_a_file_may_have_drawings_of_grids_that_overlap(tmp_path):
         assert (summary.rows, summary.multiple) == (n_rows, n_rows)
     (tmp_path / "b.txt").write_text(f"{drawing.replace(chr(10), '')}\n" * 3)
     assert bs.solve_file(tmp_path / "b.txt", tmp_path / "out.csv", box=(2, 2)).multiple == 3
+    (tmp_path / "c.csv").write_text(f"a#1,{PUZZLE}\na#2,{PUZZLE}\n")  # no drawing
+    assert bs.solve_file(tmp_path / "c.csv", tmp_path / "out.csv").unique == 2
 
 
 def test_gaps_may_stand_between_the_boxes_of_a_drawing(tmp_path):
@@ -497,12 +500,21 @@ def test_numbers_of_the_columns_above_a_grid_are_a_header(tmp_path, cells, mark,
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
-@pytest.mark.parametrize("cells", [CELLS, EMPTY, FLOATS], ids=["zeros", "empty", "floats"])
+@pytest.mark.parametrize("cells", [CELLS, EMPTY, FLOATS, PARTED])
 def test_an_index_before_the_rows_of_a_grid_is_left_out(tmp_path, cells, mark):
     rows = [["", *range(9)], *([k, *row] for k, row in enumerate(cells))]
     (tmp_path / "a.csv").write_text("\n".join(mark.join(map(str, row)) for row in rows) + "\n")
     assert answers(tmp_path / "a.csv") == [True]
     assert bs.count(tmp_path / "a.csv").count == 1
+
+
+@pytest.mark.parametrize("header", ["0,1,2,3", "1,2,3,4", ",0,1,2,3", '"","0","1","2","3"'])
+def test_small_grids_may_have_a_header_and_an_index(tmp_path, header):
+    rows = [row if header[0] in "01" else f"{k},{row}" for k, row in enumerate(rows_of(FOUR, ","))]
+    rows = [",".join(f'"{c}"' for c in row.split(",")) if '"' in header else row for row in rows]
+    (tmp_path / "a.csv").write_text("\n".join([header, *rows]) + "\n")
+    assert bs.solve_file(tmp_path / "a.csv", tmp_path / "out.jsonl").rows == 1
+    assert json.loads((tmp_path / "out.jsonl").read_text())["puzzle"] == FOUR
 
 
 @pytest.mark.parametrize("between", ["", "\n", "\nGrid 2\n"])
@@ -985,7 +997,7 @@ def test_rows_have_the_items_of_options(tmp_path):
 )
 def test_rows_of_items_have_nothing_else(tmp_path, line):
     (tmp_path / "a.rows").write_text(f"1 2\n{line}\n")
-    with pytest.raises(bs.InputError, match=r"line 2: '(-1|[^0-9])' is in no name of an item"):
+    with pytest.raises(bs.InputError, match=r"line 2: '(-1|[^0-9])' cannot be in the name of"):
         bs.count(tmp_path / "a.rows")
 
 
