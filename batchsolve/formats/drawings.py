@@ -85,8 +85,7 @@ def read_grid(
     """
     text_of("a puzzle", text)
     box = checked_box(box, alphabet=alphabet, blank=blank, rules=rules, regions=regions)
-    if blank is not None:
-        check_blanks(blank)
+    check_blanks(blank)
     name_of_layout = split_layout(rules)[0]
     if (drawing := drawing_of(text)) is not None or name_of_layout:
         n = box[0] * box[1] if box else 9
@@ -135,7 +134,8 @@ def is_grid(text: str) -> bool:
     except NoGridError:
         return False
     except BatchsolveError:
-        return not re.search(r"([a-z])(?!\1)[a-z]", text)  # blanks, to be named, may be letters
+        # a name has two letters side by side that differ; one letter may be the blank
+        return not re.search(r"([a-z])(?!\1)[a-z]", text)
     return True
 
 

@@ -254,7 +254,8 @@ def _grid_lines(
     if in_order and grids.size:
         ranks = _ranks(digits, notation.separator)
         ranked = grids if (np.diff(ranks.astype(int)) > 0).all() else ranks.take(grids)
-        order = _order_of(ranked)
+        rows = np.ascontiguousarray(ranked).view(f"S{grids.shape[1]}").reshape(-1)
+        order = np.argsort(rows, kind="stable").astype(np.uint32)
     grids = notation.placed(grids)
     before, behind = ascii_bytes(head), ascii_bytes(tail)
     if notation.symbols and all(len(text) == 1 for text in texts):
@@ -265,12 +266,6 @@ def _grid_lines(
     in_turn = np.arange(n + 1) * grids.shape[1], grids[order].reshape(-1)
     lines, data = native.join(in_turn, pieces_of(["", *texts, "#"]), frame)
     return lines, data
-
-
-def _order_of(rows: Bytes) -> npt.NDArray[np.uint32]:
-    """Return the ascending order of rows of bytes without zeros."""
-    texts = np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").reshape(-1)
-    return np.argsort(texts, kind="stable").astype(np.uint32)
 
 
 def _ranks(digits: Sequence[str], separator: str) -> Bytes:

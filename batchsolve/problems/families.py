@@ -16,6 +16,8 @@ from batchsolve.problems.sudoku import sudoku
 from batchsolve.problems.tilings import MOST_OPTIONS, tiling
 from batchsolve.settings import text_of
 
+_MOST_SHOWN = 10**12  # options in a message: Python refuses to write numbers of 4,300 digits
+
 
 def queens(n: int) -> ExactCover:
     """Return the problem of n queens that do not attack each other on an n × n board.
@@ -293,9 +295,6 @@ def family(text: str) -> ExactCover:
         return build(*map(int, numbers))
 
 
-_HUGE = 10**12  # options; larger numbers are not worked out
-
-
 def _check_order(n: int, n_options: Callable[[int], int]) -> None:
     """Raise `ProblemError` if an order has too many options."""
     _check_size(n, n, n_options(n), f"N is at most {_largest(n_options):,}")
@@ -305,7 +304,7 @@ def _check_size(rows: int, columns: int, n_options: int, possible: str) -> None:
     if min(rows, columns) < 1:
         raise ProblemError(f"sizes are at least 1, not {min(rows, columns)}")
     if n_options > MOST_OPTIONS:
-        many = f"{n_options:,}" if n_options < _HUGE else f"more than {_HUGE:,}"
+        many = f"{n_options:,}" if n_options < _MOST_SHOWN else f"more than {_MOST_SHOWN:,}"
         raise ProblemError(f"{many} options; {MOST_OPTIONS:,} are possible: {possible}")
 
 

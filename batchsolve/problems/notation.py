@@ -256,7 +256,7 @@ class Notation:
             rows, columns = len(self.drawing.splitlines()), self.drawing.index("\n")
         text = text.strip()
         if "\n" in text and not self.drawing:
-            lines = [line.split() if " " in line else line for line in text.split("\n") if line]
+            lines = [line.split() if " " in line else line for line in text.splitlines() if line]
             least, most = min(map(len, lines)), max(map(len, lines))
             each = f"{least} to {most}" if least < most else f"{most}"
             return f"{len(lines)} rows of {each} cells; a {n}×{n} grid has {n} rows of {n}"
@@ -381,11 +381,11 @@ def is_range(name: str, n_digits: int) -> bool:
     return name in (f"0-{n_digits - 1}", f"1-{n_digits}") and len(name) > 3
 
 
-def check_blanks(blanks: str) -> None:
-    """Raise `InputError` for blanks that cannot stand for a cell."""
+def check_blanks(blanks: str | None) -> None:
+    """Raise `InputError` for blanks that cannot stand for a cell; those by default, None, can."""
     taken = set(string.whitespace + ",;|#")
-    wrong = [c for c in blanks if not (c.isascii() and c.isprintable()) or c in taken]
-    if wrong or not blanks:
+    wrong = [c for c in blanks or "" if not (c.isascii() and c.isprintable()) or c in taken]
+    if wrong or blanks == "":
         raise InputError(
             f"blank {(wrong or [blanks])[0]!r} cannot stand for a cell; name visible ASCII "
             f"characters that part no fields and begin no comments, such as ? or x"

@@ -139,8 +139,7 @@ class Survey:
     """
 
     def __init__(self, blanks: str | None = None) -> None:
-        if blanks is not None:
-            check_blanks(blanks)
+        check_blanks(blanks)
         self._named = blanks
         self._blanks = BLANKS if blanks is None else blanks
         self._kinds: Counter[_Kind] = Counter()

@@ -132,8 +132,7 @@ class Corpus(Tables):
         other_columns: Sequence[str] = (),
     ) -> None:
         how = how or FileSettings()
-        if how.blank is not None:
-            check_blanks(how.blank)
+        check_blanks(how.blank)
         given = RuleColumns(0, how.box, how.rules, how.regions, fixed=problem)
         super().__init__(inputs, filename, size)
         self._blank, self._filename = how.blank, filename
@@ -227,7 +226,7 @@ class Corpus(Tables):
 
         Only input that arrives slowly has several samples. `blocks` yields all blocks again.
         """
-        tables = [pa.Table.from_batches([], self.schema)]
+        tables = [pa.Table.from_batches([], self.schema)]  # empty_table refuses permuted tensors
         n_rows = 0
         for block in self._rest:
             self._kept.append(block)
@@ -412,8 +411,9 @@ class Corpus(Tables):
             size = size or 9
             signs = replace(signs, alphabet=alphabet or usual_notation(size).name)
         if size is None:
-            first, why = texts[0].as_py() or "", "a 9×9 grid has 81 characters, a 16×16 grid 256"
-            why = usual_notation(9).explain(first, WRONG_LENGTH) if "\n" in first else why
+            why = "a 9×9 grid has 81 characters, a 16×16 grid 256"
+            if "\n" in (first := texts[0].as_py() or ""):
+                why = usual_notation(9).explain(first, WRONG_LENGTH)
             raise InputError(
                 f"column {quoted(self.column)} holds no grids: {self._example()}; {why}"
             )

@@ -34,12 +34,7 @@ from batchsolve.formats.grid_texts import (
 )
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
-from batchsolve.problems.notation import (
-    default_box,
-    from_zero,
-    numbers,
-    usual_notation,
-)
+from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
 from batchsolve.problems.overlaps import drawing_of
 from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.tables.blocks import (
@@ -200,7 +195,7 @@ def _is_cell(value: Any) -> bool:
 def _drawn_table(text: str, form: DrawnForm) -> pa.Table:
     """Read grids that are drawn over several lines; titles are in the column ``id``."""
     if len(text) > DRAWN_BYTES and any(mark in text for mark in ",;\t"):
-        # only all rows of a spreadsheet tell which of the empty ones are gaps
+        # of a spreadsheet, all rows are needed to tell which of the empty ones are gaps
         form = form._replace(has_gaps=(form_of_drawing(text) or form).has_gaps)
     grids = list(drawn_grids(text, form))
     table = pa.table({"puzzle": pa.array([grid.text for grid in grids], pa.string())})
@@ -226,11 +221,9 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     mark, cells = cells_of_line(first)
     if (is_table and cells) or "" in cells:  # other lines of N² numbers are grids as they are
         are_numbers = len(cells) > _MOST_SYMBOLS**2 and not any(map(str.isalpha, cells))
-        layout = text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers))
-        if cells != list(map(str, range(len(cells)))):
-            return layout, 0
-        numbers_of_columns = first.encode()  # as pandas writes them
-        return layout, head.index(numbers_of_columns) + len(numbers_of_columns)
+        has_header = cells == list(map(str, range(len(cells))))  # as pandas writes it
+        header = head.index(first.encode()) + len(first) if has_header else 0
+        return text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers)), header
     if looks_like_grid("".join(rows_of_line(first))):
         return text_layout(("puzzle",), lines), 0
     if is_table or _looks_like_header(first) or _has_grid(first):

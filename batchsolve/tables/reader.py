@@ -664,22 +664,12 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
     drawings: dict[int, str] = {}
     for name in sizing:
         text = as_text(as_json(table[name]), name)
-        if name == BOX:
-            found = _codes(_boxes(text, {}).prod(axis=1))
-        elif name not in COLUMNS:
+        if name in (*COLUMNS, BOX):
+            found = _codes(_sizes_told(name, text))
+        else:
             each = enumerate(text.to_pylist() if "#" in "".join(text[:1].to_pylist()) else ())
             drawings = {row: drawn for row, one in each if (drawn := drawing_of(one or ""))}
             found = forms(in_one_line(text))
-        elif name == CONSTRAINTS:
-            found = _codes(np.array([_size_of_constraints(one) for one in text.to_pylist()], int))
-        else:
-            found = _codes(forms(in_one_line(text)) // 2)
-            if name == CAGES:
-                are_lists = pc.fill_null(pc.match_substring_regex(text, r"^\s*(\[|[0-9]+;)"), False)
-                listed = text.filter(are_lists).to_pylist()
-                found[np.asarray(are_lists)] = _codes(
-                    np.array(list(map(_size_of_cages, listed)), int)
-                )
         codes = np.where(codes == NO_FORM, found, codes)
     if usual is not None:
         codes = np.where(codes == NO_FORM, _codes(np.array([usual])), codes)
@@ -699,6 +689,20 @@ def _codes(sizes: Ints) -> Ints:
 
 def _blank(form: Form) -> str:
     return (" " if form.as_numbers else "").join("." * form.n_digits**2)
+
+
+def _sizes_told(name: str, text: pa.Array) -> Ints:
+    """Return the size of the grid that each text of a column of rules or boxes tells, or 0."""
+    if name == BOX:
+        return _boxes(text, {}).prod(axis=1)
+    if name == CONSTRAINTS:
+        return np.array(list(map(_size_of_constraints, text.to_pylist())), np.int64)
+    sizes = forms(in_one_line(text)) // 2
+    if name == CAGES:
+        are_lists = pc.fill_null(pc.match_substring_regex(text, r"^\s*(\[|[0-9]+;)"), False)
+        listed = text.filter(are_lists).to_pylist()
+        sizes[np.asarray(are_lists)] = list(map(_size_of_cages, listed))
+    return sizes
 
 
 def _size_of_constraints(text: str | None) -> int:

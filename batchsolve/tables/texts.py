@@ -212,7 +212,7 @@ def _of_fractions(values: pa.Array) -> pa.Array:
 def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     """Return lists as texts with blanks between the elements; empty elements become ``.``.
 
-    Lists in a list that are not the rows of a square are lines, as the rows of a drawing.
+    Inner lists that are not the rows of a square stay lines, so that none makes up for another.
     """
     values, rows = one_chunk(column), np.arange(len(column))
     owners = sizes = np.array([], np.int64)  # of the innermost lists of several elements
