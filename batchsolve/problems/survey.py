@@ -345,10 +345,9 @@ class Signs:
         if is_range(self.alphabet, n_digits):
             return True
         symbols = symbols_of(self.alphabet)
-        has_blank = self.has_blank or symbols[:1] in tuple(BLANKS)
-        return (has_blank and len(symbols) == n_digits + 1) or (
-            len(symbols) == n_digits and not set(symbols) & _NO_DIGITS
-        )
+        if len(symbols) == n_digits + 1:
+            return self.has_blank or symbols[0] in BLANKS
+        return len(symbols) == n_digits and not set(symbols) & _NO_DIGITS
 
     def names_letters(self, n_digits: int) -> bool:
         """Return True if the alphabet has N digits and begins with neither 0 nor 1.
