@@ -540,7 +540,7 @@ def _lines(text: str) -> list[tuple[int, str]]:
     kept, is_kept, has_puzzle = list[tuple[int, str]](), True, False
     numbered = [(k + 1, "" if _are_columns(lines, k) else lines[k]) for k in range(len(lines))]
     for number, line in numbered:
-        if section := _SECTION.fullmatch(line):
+        if "[" in line and (section := _SECTION.fullmatch(line)):
             is_kept = section[2] is not None
             has_puzzle |= is_kept
         kept += [(number, line)] * is_kept
@@ -572,9 +572,11 @@ def _are_columns(lines: Sequence[str], k: int) -> bool:
 
 def _n_numbered(line: str) -> int:
     """Return how many columns a line numbers, from 0 or 1 on; 0 for another line."""
-    words = (row_of_cells(line) or ()) if _COUNTED.match(line) else ()
-    is_in_order = any(words == tuple(map(str, range(k, k + len(words)))) for k in (0, 1))
-    return len(words) if is_in_order else 0
+    if not _COUNTED.match(line):
+        return 0
+    words = row_of_cells(line) or ()
+    numbers = range(int(line[0]), int(line[0]) + len(words))
+    return len(words) if words == tuple(map(str, numbers)) else 0
 
 
 def _without_gaps(lines: Sequence[str]) -> list[str]:

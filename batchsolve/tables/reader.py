@@ -699,7 +699,7 @@ def _sizes_told(name: str, text: pa.Array) -> Ints:
         return np.array(list(map(_size_of_constraints, text.to_pylist())), np.int64)
     sizes = forms(in_one_line(text)) // 2
     if name == CAGES:
-        are_lists = pc.fill_null(pc.match_substring_regex(text, r"^\s*(\[|[0-9]+;)"), False)
+        are_lists = pc.fill_null(pc.match_substring_regex(text, r"^\s*(\[|[0-9]+;[0-9]+,)"), False)
         listed = text.filter(are_lists).to_pylist()
         sizes[np.asarray(are_lists)] = list(map(_size_of_cages, listed))
     return sizes
