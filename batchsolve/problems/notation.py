@@ -387,7 +387,7 @@ def check_blanks(blanks: str | None) -> None:
     wrong = [c for c in blanks or "" if not (c.isascii() and c.isprintable()) or c in taken]
     if wrong or blanks == "":
         raise InputError(
-            f"blank {(wrong or [blanks])[0]!r} cannot stand for a cell; name visible ASCII "
+            f"blank {(wrong or [''])[0]!r} cannot stand for a cell; name visible ASCII "
             f"characters that part no fields and begin no comments, such as ? or x"
         )
 
