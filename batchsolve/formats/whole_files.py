@@ -176,22 +176,21 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     Raises
     ------
-    OSError
-        If it cannot be written.
     OutputError
-        If `folder_beside` does.
+        If it cannot be written, or `folder_beside` does.
     """
     target = whole_target_of(path)
-    with folder_beside(target) as folder:
+    with disk_errors(os.fspath(path)), folder_beside(target) as folder:
         unfinished = os.path.join(folder, os.path.basename(target))
-        try:
-            with open(unfinished, "wb") as file:
-                yield file
-            os.replace(unfinished, target)
-        except OSError as error:
-            if error.filename == unfinished:
-                error.filename = os.fspath(path)
-            raise
+        with open(unfinished, "wb") as file:
+            yield file
+        os.replace(unfinished, target)
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file, which gets its name when it is whole; see `whole_file`."""
+    with whole_file(path) as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
 
 
 @contextmanager
