@@ -118,13 +118,7 @@ def target_of(path: str | os.PathLike[str]) -> str:
         )
     if name == "-":
         raise OutputError("-: is not printed here; name a file")
-    directory = os.path.dirname(target) or "."
-    for folder in (directory, os.path.join(directory, os.pardir)):
-        if os.path.exists(os.path.join(folder, JOURNAL)):
-            raise OutputError(f"{name}: lies in the folder of a run; write elsewhere")
-    if not os.path.isdir(directory):
-        why = why_unseen(directory) or f"the directory {directory} does not exist"
-        raise OutputError(f"{name}: {why}")
+    check_directory(name, os.path.dirname(target) or ".")
     if os.path.isdir(target):
         raise OutputError(f"{name}: is a directory; name a file in it")
     if os.path.exists(target) and not os.path.isfile(target):
@@ -133,6 +127,16 @@ def target_of(path: str | os.PathLike[str]) -> str:
             f"standard output"
         )
     return target
+
+
+def check_directory(name: str, directory: str) -> None:
+    """Raise `OutputError` unless an output may be made in a directory."""
+    for folder in (directory, os.path.join(directory, os.pardir)):
+        if os.path.exists(os.path.join(folder, JOURNAL)):
+            raise OutputError(f"{name}: lies in the folder of a run; write elsewhere")
+    if not os.path.isdir(directory):
+        why = why_unseen(directory) or f"the directory {directory} does not exist"
+        raise OutputError(f"{name}: {why}")
 
 
 def partial_path(path: str) -> str:

@@ -175,19 +175,19 @@ class Journal:
         journal = cls.__new__(cls)
         journal.path, journal._file = path, _identity(path)
         check_is_no_link(path)
-        for _ in range(_LOOKS):
-            with journal._errors():
+        with journal._errors():
+            for _ in range(_LOOKS):
                 is_in_use = _is_in_use(path)
-            if is_in_use and not in_progress:
-                break
-            try:
-                with journal._opened(_copy_of):
-                    journal._check()
-                return journal
-            except BatchsolveError:
-                if not is_in_use:
-                    raise
-            time.sleep(_LOOK_SECONDS)  # it was written to meanwhile
+                if is_in_use and not in_progress:
+                    break
+                try:
+                    with journal._opened(_copy_of):
+                        journal._check()
+                    return journal
+                except BatchsolveError:
+                    if not (is_in_use or _is_in_use(path)):  # a run may have begun just now
+                        raise
+                time.sleep(_LOOK_SECONDS)  # it was written to meanwhile
         raise _in_use(path)
 
     def close(self) -> None:

@@ -28,13 +28,13 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
 from batchsolve.formats.whole_files import (
+    check_directory,
     check_is_no_link,
     folder_beside,
     followed,
     only_writer,
     partial_path,
     target_of,
-    why_unseen,
 )
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
@@ -574,10 +574,7 @@ class Parts(Output):
             )
         local = local_path(self.path)
         if local is not None:
-            parent = os.path.dirname(local.rstrip("/")) or "."
-            if not os.path.isdir(parent):
-                why = why_unseen(parent) or f"the directory {parent} does not exist"
-                raise OutputError(f"{self.path}: {why}")
+            check_directory(self.path, os.path.dirname(local.rstrip("/")) or ".")
             if os.path.exists(local.rstrip("/")) and not os.path.isdir(local):
                 raise OutputError(f"{self.path}: is a file; name a folder")
         self.folder.names()
