@@ -14,8 +14,7 @@ k-th in tree order, measured by shares of the tree (systematic sampling).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -157,12 +156,18 @@ def estimate(
     rng = np.random.default_rng(seed)
     drawn, stands_for = _systematic(shares, probes, rng)
     sample = stacks.take(drawn)
-    with asking(check), shown(on_progress, PROBE_BAR) as show, _overflow_told():
+    quiet = np.errstate(over="ignore", invalid="ignore")  # estimates that overflow raise below
+    with asking(check), shown(on_progress, PROBE_BAR) as show, quiet:
         most = _nodes_at_a_stop(kernel, problem, sample, speed)
         tell = sums_told(show, probes)
         below, covers, levels, searched = probe(kernel, problem, sample, rng, most, tell)
         below, covers = stands_for * below, stands_for * covers
         intervals = *_interval(nodes + below), *_interval(count + covers)
+    if not np.isfinite(intervals).all():
+        raise InputError(
+            f"the tree has more than {sys.float_info.max:.0e} nodes, too many to be estimated; "
+            f"the engine memo counts what has many equal subtrees"
+        )
     if intervals[0] <= speed * SEARCHED_NODES:  # nodes; cheap enough to search completely
         outcome = kernel.search(problem, Task.of(stacks))
         nodes += int(outcome.nodes.sum())
@@ -174,19 +179,6 @@ def estimate(
         nodes + searched,
         _doubt(below, covers),
     )
-
-
-@contextmanager
-def _overflow_told() -> Iterator[None]:
-    """Raise `InputError` if an estimate overflows."""
-    try:
-        with np.errstate(over="raise"):
-            yield
-    except FloatingPointError as error:
-        raise InputError(
-            f"the tree has more than {sys.float_info.max:.0e} nodes, too many to be estimated; "
-            f"the engine memo counts what has many equal subtrees"
-        ) from error
 
 
 def _exact(nodes: float, count: float, searched: int) -> Estimate:

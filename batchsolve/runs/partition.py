@@ -50,7 +50,6 @@ from batchsolve.settings import (
     FileSettings,
     PartSettings,
     columns_of,
-    each_of,
     path_of,
     settings_of,
     table_or_each,
@@ -197,7 +196,7 @@ def partition(
     folder = None if output is None else path_of("the output", output)
     targets = {} if folder is None else _targets(folder, shares, sources)
     for target in targets.values():
-        refuse_own_output(each_of(inputs), sources, target)
+        refuse_own_output(inputs, sources, target)
     corpus, totals = Corpus(sources, files), PartitionSummary(seed=wanted.seed)
     for name in wanted.by:
         corpus.check_column(name)
