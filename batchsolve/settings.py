@@ -990,33 +990,31 @@ class WorkerFields(TypedDict, total=False):
     address: str | None
 
 
-class RowFields(WorkerFields, total=False):
-    """Workers, and the `SearchSettings` of rows, whole or field by field."""
+class _BoundFields(WorkerFields, total=False):
+    """Workers, and the `SearchSettings` of every search, whole or field by field."""
 
     search: SearchSettings | None
     limit: int | None
     node_limit: int | None
     split_depth: int | Literal["auto"] | None
     budget: int | None
+
+
+class RowFields(_BoundFields, total=False):
+    """Workers, and the `SearchSettings` of rows."""
+
     engine: str
     branch: str
 
 
-class SearchFields(RowFields, total=False):
-    """Workers, and all `SearchSettings`."""
-
-    time_limit: float | None
-
-
-class RunSearchFields(WorkerFields, total=False):
+class RunSearchFields(_BoundFields, total=False):
     """Workers, and the `SearchSettings` of a run, whose engine and branching rule stay the same."""
 
-    search: SearchSettings | None
-    limit: int | None
-    node_limit: int | None
     time_limit: float | None
-    split_depth: int | Literal["auto"] | None
-    budget: int | None
+
+
+class SearchFields(RowFields, RunSearchFields, total=False):
+    """Workers, and all `SearchSettings`."""
 
 
 class RunFields(TypedDict, total=False):

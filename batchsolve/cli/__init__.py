@@ -281,9 +281,9 @@ def _exit_code(run: Callable[[], int]) -> int:
         return EXIT_ERROR
 
 
-def _said(error: BaseException) -> str:
+def _said(error: BatchsolveError | OSError) -> str:
     """Return the message of an error, in the form of the package's messages."""
-    if isinstance(error, BatchsolveError) or not isinstance(error, OSError) or not error.strerror:
+    if isinstance(error, BatchsolveError) or not error.strerror:
         return as_options(str(error))
     if error.filename is not None:
         return f"{error.filename}: {error.strerror}"

@@ -24,7 +24,7 @@ from batchsolve.cli.options import (
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.errors import InputError, counted, disk_errors, listed, quoted
+from batchsolve.errors import InputError, counted, listed, quoted
 from batchsolve.formats.whole_files import whole_file, whole_target_of
 from batchsolve.settings import GRAPH_MEGABYTES, FileSettings, SearchSettings
 
@@ -60,7 +60,7 @@ def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:
     if graph is None:
         return _out_of_time(asked, {"graph": None, "nodes": 0})
     with interrupts():
-        _save(graph, path)
+        graph.save(path)
     if not asked.printing.as_json:
         print(graph.count)
     said = f"; {path}: a graph of {counted(graph.n_nodes, 'node')}"
@@ -177,7 +177,7 @@ def graph(
         for option in without:
             kept = kept.without_option(_option(reading.problem, option))
         if output is not None:
-            _save(kept, output)
+            kept.save(output)
         if sample is not None:
             drawn = kept.sample(sample, seed, distinct=distinct)
             _write(reading, drawn, sys.stdout.buffer)
@@ -280,13 +280,8 @@ def _opened(path: str) -> Iterator[BinaryIO]:
     if path == "-":
         yield sys.stdout.buffer
         return
-    with disk_errors(path), whole_file(path) as file:
+    with whole_file(path) as file:
         yield file
-
-
-def _save(graph: SolutionGraph, path: str) -> None:
-    with disk_errors(path):
-        graph.save(path)
 
 
 def _on_top(graph: SolutionGraph) -> Iterator[int]:

@@ -27,6 +27,7 @@ from batchsolve.cli.options import (
 )
 from batchsolve.cli.terminal import interrupts, time_limited
 from batchsolve.errors import InputError, counted, printable
+from batchsolve.formats.whole_files import write_whole
 from batchsolve.settings import AUTO, SearchSettings, whole_number
 
 if TYPE_CHECKING:
@@ -148,8 +149,6 @@ def draw(
 
 def _write(text: str, output: str) -> None:
     """Write a drawing to a file, or print it."""
-    from batchsolve.runs.draw import write_whole
-
     if output == "-":
         sys.stdout.write(printable(text, but="\n") if sys.stdout.isatty() else text)
     else:
@@ -193,7 +192,6 @@ def convert(
     the variables; .npz has no names.
     """
     from batchsolve.runs.convert import converted
-    from batchsolve.runs.draw import write_whole
 
     form, colon, path = output.partition(":")
     if not (colon and path == "-"):

@@ -141,8 +141,8 @@ def enumerate_(
             )
         else:
             said: dict[str, Any] = {"resume": resume, "name": reading.name, "engine": search.engine}
-            said |= {"collect": best is None, "cheapest": best}
-            said |= {"notation": reading.notation if best is None else None}
+            kind = {"collect": True, "notation": reading.notation} if best is None else {}
+            said |= {"cheapest": best, **kind}
             with Run(output, *task, up_to_symmetry=group, **said) as kept:
                 result = kept.search(**keywords | {"search": without_engine(search)})
     return report(result, printing, output, header=header)

@@ -118,13 +118,7 @@ def target_of(path: str | os.PathLike[str]) -> str:
         )
     if name == "-":
         raise OutputError("-: is not printed here; name a file")
-    directory = os.path.dirname(target) or "."
-    for folder in (directory, os.path.join(directory, os.pardir)):
-        if os.path.exists(os.path.join(folder, JOURNAL)):
-            raise OutputError(f"{name}: lies in the folder of a run; write elsewhere")
-    if not os.path.isdir(directory):
-        why = why_unseen(directory) or f"the directory {directory} does not exist"
-        raise OutputError(f"{name}: {why}")
+    check_directory(name, os.path.dirname(target) or ".")
     if os.path.isdir(target):
         raise OutputError(f"{name}: is a directory; name a file in it")
     if os.path.exists(target) and not os.path.isfile(target):
@@ -133,6 +127,16 @@ def target_of(path: str | os.PathLike[str]) -> str:
             f"standard output"
         )
     return target
+
+
+def check_directory(name: str, directory: str) -> None:
+    """Raise `OutputError` unless an output may be made in a directory."""
+    for folder in (directory, os.path.join(directory, os.pardir)):
+        if os.path.exists(os.path.join(folder, JOURNAL)):
+            raise OutputError(f"{name}: lies in the folder of a run; write elsewhere")
+    if not os.path.isdir(directory):
+        why = why_unseen(directory) or f"the directory {directory} does not exist"
+        raise OutputError(f"{name}: {why}")
 
 
 def partial_path(path: str) -> str:
@@ -176,22 +180,21 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     Raises
     ------
-    OSError
-        If it cannot be written.
     OutputError
-        If `folder_beside` does.
+        If it cannot be written, or `folder_beside` does.
     """
     target = whole_target_of(path)
-    with folder_beside(target) as folder:
+    with disk_errors(os.fspath(path)), folder_beside(target) as folder:
         unfinished = os.path.join(folder, os.path.basename(target))
-        try:
-            with open(unfinished, "wb") as file:
-                yield file
-            os.replace(unfinished, target)
-        except OSError as error:
-            if error.filename == unfinished:
-                error.filename = os.fspath(path)
-            raise
+        with open(unfinished, "wb") as file:
+            yield file
+        os.replace(unfinished, target)
+
+
+def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file, which gets its name when it is whole; see `whole_file`."""
+    with whole_file(path) as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
 
 
 @contextmanager

@@ -343,7 +343,7 @@ class SolutionGraph:
         ------
         InputError
             If the graph is not ordered; `solution_graph` draws one that is.
-        OSError
+        OutputError
             If the file cannot be written.
 
         Examples

@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from batchsolve.formats.whole_files import whole_file
+from batchsolve.formats.whole_files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -153,8 +153,7 @@ def write_legend(figure: Figure, axes: Axes) -> None:
 
 def save(figure: Figure, path: Path) -> None:
     """Write a figure; the same data make the same file."""
-    with whole_file(path) as file:
-        file.write(content(figure, path.suffix[1:]))
+    write_whole(path, content(figure, path.suffix[1:]))
 
 
 def content(figure: Figure, form: str) -> bytes:

@@ -222,7 +222,7 @@ def dedupe(
             return _kept_rows(search, inputs, Pool(**workers))
         target = path_of("the output", output)
         for other, theirs in zip(others, known, strict=True):
-            refuse_own_output([other], theirs, target)
+            refuse_own_output(other, theirs, target)
         run = FileRun(inputs, target, files, Pool(**workers), tell, is_whole=True)
         return run.run(search.written_to)
 

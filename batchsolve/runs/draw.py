@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from batchsolve.errors import InputError, counted, disk_errors
-from batchsolve.formats.whole_files import whole_file
+from batchsolve.errors import InputError, counted
+from batchsolve.formats.whole_files import write_whole
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.page import page
 from batchsolve.pictures.svg import Drawing, as_svg, drawn, sheet
@@ -79,7 +79,6 @@ class Picture:
         OutputError
             If the file cannot be written.
         """
-        path = path_of("the picture", path)
         write_whole(path, self.as_format(format_of(path)))
 
     def as_format(self, form: str) -> str:
@@ -87,7 +86,7 @@ class Picture:
         return self.svg if form == "svg" else self.html
 
 
-def format_of(path: str) -> str:
+def format_of(path: str | os.PathLike[str]) -> str:
     """Return the format, one of `FORMATS`, that the suffix of a file names.
 
     Examples
@@ -95,16 +94,11 @@ def format_of(path: str) -> str:
     >>> format_of("tiling.html")
     'html'
     """
-    suffix = os.path.splitext(path.lower())[1]
+    name = path_of("the picture", path)
+    suffix = os.path.splitext(name.lower())[1]
     if suffix not in (".svg", ".html", ".htm"):
-        raise InputError(f"{path}: drawings are .svg or .html files, not {suffix or 'without end'}")
+        raise InputError(f"{name}: drawings are .svg or .html files, not {suffix or 'without end'}")
     return suffix[1:4] if suffix == ".svg" else "html"
-
-
-def write_whole(path: str, content: str | bytes) -> None:
-    """Write a file; it appears when it is complete."""
-    with disk_errors(path), whole_file(path) as file:
-        file.write(content if isinstance(content, bytes) else content.encode())
 
 
 def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None) -> Picture:

@@ -14,8 +14,7 @@ k-th in tree order, measured by shares of the tree (systematic sampling).
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -157,13 +156,19 @@ def estimate(
     rng = np.random.default_rng(seed)
     drawn, stands_for = _systematic(shares, probes, rng)
     sample = stacks.take(drawn)
-    with asking(check), shown(on_progress, PROBE_BAR) as show, _overflow_told():
+    quiet = np.errstate(over="ignore", invalid="ignore")  # estimates that overflow raise below
+    with asking(check), shown(on_progress, PROBE_BAR) as show, quiet:
         most = _nodes_at_a_stop(kernel, problem, sample, speed)
         tell = sums_told(show, probes)
         below, covers, levels, searched = probe(kernel, problem, sample, rng, most, tell)
-        node_samples = nodes + stands_for * below
-        intervals = *_interval(node_samples), *_interval(count + stands_for * covers)
-    if node_samples.mean() <= speed * SEARCHED_NODES:  # cheap enough to search completely
+        below, covers = stands_for * below, stands_for * covers
+        intervals = *_interval(nodes + below), *_interval(count + covers)
+    if not np.isfinite(intervals).all():
+        raise InputError(
+            f"the tree has more than {sys.float_info.max:.0e} nodes, too many to be estimated; "
+            f"the engine memo counts what has many equal subtrees"
+        )
+    if intervals[0] <= speed * SEARCHED_NODES:  # nodes; cheap enough to search completely
         outcome = kernel.search(problem, Task.of(stacks))
         nodes += int(outcome.nodes.sum())
         return _exact(nodes, count + sum(outcome.counts.tolist()), nodes + searched)
@@ -172,21 +177,8 @@ def estimate(
         probes,
         depth + float(levels.mean()),
         nodes + searched,
-        _doubt(stands_for * below, stands_for * covers),
+        _doubt(below, covers),
     )
-
-
-@contextmanager
-def _overflow_told() -> Iterator[None]:
-    """Raise `InputError` if an estimate is larger than floating-point numbers."""
-    try:
-        with np.errstate(over="raise"):
-            yield
-    except FloatingPointError as error:
-        raise InputError(
-            f"the tree has more than {sys.float_info.max:.0e} nodes, too many to be estimated; "
-            f"the engine memo counts what has many equal subtrees"
-        ) from error
 
 
 def _exact(nodes: float, count: float, searched: int) -> Estimate:
@@ -403,12 +395,12 @@ def _interval(samples: Floats) -> tuple[float, float, float]:
     scaled, exponent = _scaled(samples)
     mean = float(scaled.mean())
     half = CONFIDENCE * float(scaled.std(ddof=1)) / samples.size**0.5
-    found = np.ldexp([mean, max(0.0, mean - half), mean + half], exponent).tolist()
-    return found[0], found[1], found[2]
+    mean, low, high = np.ldexp([mean, max(0.0, mean - half), mean + half], exponent).tolist()
+    return mean, low, high
 
 
 def _scaled(samples: Floats) -> tuple[Floats, int]:
-    """Return samples whose squares are no more than numbers, and the power of 2 taken out."""
+    """Divide samples by a power of 2, so that sums of their squares are finite; return it, too."""
     exponent = int(np.frexp(samples.max())[1])
     return np.ldexp(samples, -exponent), exponent
 
@@ -417,8 +409,9 @@ def _doubt(nodes: Floats, solutions: Floats) -> str:
     """Return the reason to doubt the intervals: a few probes hold most of the sum."""
     if not solutions.any():
         return "no probe found a solution, which does not say that there is none"
-    for what, samples in (("nodes", _scaled(nodes)[0]), ("solutions", _scaled(solutions)[0])):
-        worth = float(samples.sum() ** 2 / (samples**2).sum())  # L. Kish, Survey Sampling, 1965
+    for what, samples in (("nodes", nodes), ("solutions", solutions)):
+        scaled, _ = _scaled(samples)
+        worth = float(scaled.sum() ** 2 / (scaled**2).sum())  # L. Kish, Survey Sampling, 1965
         if worth < LEAST_PROBES:
             return (
                 f"few probes hold most of the {what}: they are worth {worth:.0f} that are alike, "

@@ -39,7 +39,6 @@ from batchsolve.settings import (
     FileSettings,
     SearchSettings,
     columns_of,
-    each_of,
     path_of,
     settings_of,
     table_or_each,
@@ -140,7 +139,7 @@ def evaluate(
     predictions = table_or_each(predictions)
     inputs = files_and_tables("the predictions", predictions)
     if target is not None:
-        refuse_own_output(each_of(predictions), inputs, target)
+        refuse_own_output(predictions, inputs, target)
     sources = open_all(inputs)
     solved = truth == NO_TRUTH
     predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES

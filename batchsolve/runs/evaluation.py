@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, check_installed, counted, listed, printable, quoted
+from batchsolve.formats.whole_files import write_whole
 from batchsolve.pictures.page import PAGE_STYLE, html_page, html_table, text_table
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
-from batchsolve.runs.draw import write_whole
 from batchsolve.runs.progress import puzzles_taken
 from batchsolve.settings import columns_of, path_of
 from batchsolve.tables.answers import with_new_columns
@@ -206,7 +206,7 @@ class Evaluation(InWords):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page of `html`; it appears when it is complete."""
-        write_whole(path_of("the page", path), self.html)
+        write_whole(path, self.html)
 
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw the share of right rows of each stratum, with Wilson intervals of 95 %.
@@ -236,7 +236,7 @@ class Evaluation(InWords):
         else:
             strata = {shown_key(name): stratum for name, stratum in self.strata.items()}
             figure = strata_figure(strata, self.all, ", ".join(by))
-        write_whole(os.fspath(path), content(figure, form))
+        write_whole(path, content(figure, form))
 
 
 def plot_format_of(path: str | os.PathLike[str]) -> str:

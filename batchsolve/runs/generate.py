@@ -159,9 +159,9 @@ def generate_file(
     n = whole_number("n", n)
 
     def spec(paths: list[str], output: Output) -> Spec:
-        unlike = files_and_tables("a file to compare with", wanted.unlike)
-        refuse_own_output(wanted.unlike, unlike, output.path)
         made = _generating(n, wanted, files)
+        known = files_and_tables("a file to compare with", wanted.unlike)
+        refuse_own_output(wanted.unlike, known, output.path)
         if isinstance(output, Parts):
             made.source.size *= PART_BLOCKS
         return made

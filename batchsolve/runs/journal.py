@@ -154,7 +154,7 @@ class Journal:
         try:
             with closing(_copy_of(path)) as db:
                 return db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
-        except (sqlite3.Error, OSError):  # it is damaged, or no file, as who opens it says
+        except (sqlite3.Error, OSError):  # damaged, or not a file: opening it raises that error
             return True
 
     @classmethod
@@ -175,19 +175,19 @@ class Journal:
         journal = cls.__new__(cls)
         journal.path, journal._file = path, _identity(path)
         check_is_no_link(path)
-        for _ in range(_LOOKS):
-            with journal._errors():
+        with journal._errors():
+            for _ in range(_LOOKS):
                 is_in_use = _is_in_use(path)
-            if is_in_use and not in_progress:
-                break
-            try:
-                with journal._opened(_copy_of):
-                    journal._check()
-                return journal
-            except BatchsolveError:
-                if not is_in_use:
-                    raise
-            time.sleep(_LOOK_SECONDS)  # it was written to meanwhile
+                if is_in_use and not in_progress:
+                    break
+                try:
+                    with journal._opened(_copy_of):
+                        journal._check()
+                    return journal
+                except BatchsolveError:
+                    if not (is_in_use or _is_in_use(path)):  # a run may have begun just now
+                        raise
+                time.sleep(_LOOK_SECONDS)  # it was written to meanwhile
         raise _in_use(path)
 
     def close(self) -> None:
@@ -383,13 +383,12 @@ class Journal:
         except BatchsolveError:
             raise
         except OSError as error:
-            is_missing = isinstance(error, FileNotFoundError) and error.filename == self.path
-            # a copy names two files
-            done = "read" if error.filename2 is None else f"copied to {tempfile.gettempdir()}"
+            is_copied = error.filename2 is not None  # errors of copies name two files
+            done = f"copied to {tempfile.gettempdir()}" if is_copied else "read"
             why = f"cannot be {done}: {error.strerror or first_line(error)}"
-            raise JournalError(
-                f"{self.path}: {'there is no journal' if is_missing else why}"
-            ) from error
+            if isinstance(error, FileNotFoundError) and error.filename == self.path:
+                why = "there is no journal"
+            raise JournalError(f"{self.path}: {why}") from error
         except Exception as error:
             raise self.damaged(first_line(error)) from error
 

@@ -28,13 +28,13 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
 from batchsolve.formats.whole_files import (
+    check_directory,
     check_is_no_link,
     folder_beside,
     followed,
     only_writer,
     partial_path,
     target_of,
-    why_unseen,
 )
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
@@ -173,7 +173,7 @@ class Output:
     journal : str
         The path of its journal.
     form : str
-        The form that it keeps when a run is resumed: a file, a folder, or an address.
+        A file, a folder, or the address itself; it stays the same when a run is resumed.
     block_size : BlockSize
         The size of blocks of the input.
     n_tasks : int
@@ -195,9 +195,9 @@ class Output:
         unfinished files of killed workers.
         """
 
-    def lacks_journal(self) -> str:
-        """Return the words for rows that have no journal, or one without records."""
-        if os.path.exists(self.journal):  # without the file of the last records of a killed run
+    def _no_journal(self) -> str:
+        """Return the words for a journal that is missing, or has no records."""
+        if os.path.exists(self.journal):  # a killed run leaves its last records in the other file
             return f"its journal {self.journal} is empty without {self.journal}-wal"
         return f"has no journal ({self.journal}) to be resumed with"
 
@@ -311,7 +311,7 @@ class OneFile(Output):
         self.path, self._is_whole = path, is_whole
         self.kept = partial_path(path)
         self.journal = self.kept + ".journal"
-        self._named = path if is_whole else self.kept  # the name of it in messages
+        self._named = path if is_whole else self.kept  # in messages
 
     def check(self) -> None:
         """See `Output`."""
@@ -334,7 +334,7 @@ class OneFile(Output):
         """See `Output`."""
         if os.path.exists(self.kept):
             raise OutputError(
-                f"{self.kept}: is in the way, and {self.lacks_journal()}; move it or delete it"
+                f"{self.kept}: is in the way, and {self._no_journal()}; move it or delete it"
             )
 
     @contextmanager
@@ -425,13 +425,12 @@ class OneFile(Output):
         """See `Output`."""
         self.sync()
         whole = self.kept
-        if self._row_groups is not None:
-            whole = self._whole
-            with disk_errors(self._named):
+        with disk_errors(self._named):
+            if self._row_groups is not None:
+                whole = self._whole
                 self._row_groups.finish(self._written.n_bytes)
-        elif suffix_of(self.path) == ".npy":
-            whole = self._whole
-            with disk_errors(self._named):
+            elif suffix_of(self.path) == ".npy":
+                whole = self._whole
                 _count_rows(self.kept, whole, self._schema.field("solution").type.list_size)
         with disk_errors(self.path):
             self._file.close()
@@ -575,10 +574,7 @@ class Parts(Output):
             )
         local = local_path(self.path)
         if local is not None:
-            parent = os.path.dirname(local.rstrip("/")) or "."
-            if not os.path.isdir(parent):
-                why = why_unseen(parent) or f"the directory {parent} does not exist"
-                raise OutputError(f"{self.path}: {why}")
+            check_directory(self.path, os.path.dirname(local.rstrip("/")) or ".")
             if os.path.exists(local.rstrip("/")) and not os.path.isdir(local):
                 raise OutputError(f"{self.path}: is a file; name a folder")
         self.folder.names()
@@ -590,7 +586,7 @@ class Parts(Output):
                 raise OutputError(f"{self.path}: is not empty; name another folder")
             if not name.startswith(UNFINISHED):
                 raise OutputError(
-                    f"{self.path}: is not empty, and {self.lacks_journal()}: its run has ended, "
+                    f"{self.path}: is not empty, and {self._no_journal()}: its run has ended, "
                     f"or was begun elsewhere; delete {self.path} to begin again, or name another "
                     f"folder"
                 )

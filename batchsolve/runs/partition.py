@@ -50,7 +50,6 @@ from batchsolve.settings import (
     FileSettings,
     PartSettings,
     columns_of,
-    each_of,
     path_of,
     settings_of,
     table_or_each,
@@ -195,11 +194,9 @@ def partition(
     if "-" in sources:
         raise InputError("the rows are read twice; name a file in place of standard input")
     folder = None if output is None else path_of("the output", output)
-    if folder is not None and (folder == "-" or is_address(folder)):
-        raise InputError(f"{folder}: the parts are files on disk; name a folder for them")
     targets = {} if folder is None else _targets(folder, shares, sources)
     for target in targets.values():
-        refuse_own_output(each_of(inputs), sources, target)
+        refuse_own_output(inputs, sources, target)
     corpus, totals = Corpus(sources, files), PartitionSummary(seed=wanted.seed)
     for name in wanted.by:
         corpus.check_column(name)
@@ -260,10 +257,14 @@ def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[
 
     Raises
     ------
+    InputError
+        If it is not a folder of this machine.
     OutputError
-        If the folder holds other tables, such as a part of an earlier run, whose rows could be
-        those of the new parts.
+        If it holds other tables, such as a part of an earlier run, whose rows could be those of
+        the new parts.
     """
+    if folder == "-" or is_address(folder):
+        raise InputError(f"{folder}: the parts are files on disk; name a folder for them")
     suffix, compression = ".parquet", ""
     if isinstance(sources[0], str):
         suffix, compression = split_suffixes(sources[0])

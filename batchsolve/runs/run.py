@@ -119,13 +119,10 @@ class Run:
     ) -> None:
         reading = reading_of(problem)
         problem, begin = problem_and_stacks(reading, stack)
-        if notation is not None and not (collect and isinstance(problem, GridProblem)):
+        if collect and isinstance(problem, GridProblem):
+            notation = notation or reading.notation or usual_notation(problem.n_digits)
+        elif notation is not None:
             raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
-        notation, name = notation or reading.notation, name or reading.name
-        if isinstance(problem, GridProblem):
-            notation = notation or usual_notation(problem.n_digits)
-        else:  # a recorded alphabet would mean that solutions are grids
-            notation = None
         self._directory = path_of("the directory of a run", directory)
         self._problem = problem
         self._collect = collect
@@ -138,7 +135,7 @@ class Run:
             "problem": problem.fingerprint,
             "stack": begin[0].tolist() if len(begin) == 1 else begin.fingerprint,
             "engine": engine,
-            "alphabet": notation.name if collect and notation else None,
+            "alphabet": notation.name if notation else None,  # if solutions are grids
         }
         self._group = symmetries_for(problem, stack, begin, up_to_symmetry)
         if self._best:
@@ -150,7 +147,7 @@ class Run:
         self._one_at_a_time = threading.Lock()
         self._make_directory(resume)
         path = os.path.join(self._directory, JOURNAL)
-        self._journal = Journal(path, kind, settings, {"name": name})
+        self._journal = Journal(path, kind, settings, {"name": name or reading.name})
         try:
             self._begin: tuple[Piece, Totals] | None = self._load()
             self._remove_unrecorded_parts()

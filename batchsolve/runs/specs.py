@@ -258,13 +258,13 @@ class FilePlace:
         return error.after(self.rows if error.name == self.name else 0)
 
 
-def refuse_own_output(inputs: Sequence[Any], paths: Sequence[Any], output: str) -> None:
+def refuse_own_output(inputs: Any, paths: Sequence[Any], output: str) -> None:
     """Raise an error if the output is among the inputs.
 
     Parameters
     ----------
-    inputs : sequence
-        The arguments; tables among them are in no file.
+    inputs : table, str or path, or a sequence of them
+        The argument; tables are in no file.
     paths : sequence
         The files and tables that they stand for.
     output : str
@@ -274,7 +274,7 @@ def refuse_own_output(inputs: Sequence[Any], paths: Sequence[Any], output: str) 
     InputError
     """
     check_is_no_input(output, _files_among(paths))
-    for folder in filter(os.path.isdir, _files_among(inputs)):
+    for folder in filter(os.path.isdir, _files_among(each_of(inputs))):
         if _lies_in(output, folder):
             raise InputError(
                 f"{output}: lies in {folder}, all of which is input; write elsewhere, or "

@@ -20,7 +20,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, disk_errors, first_line
-from batchsolve.formats.whole_files import whole_file
+from batchsolve.formats.whole_files import whole_file, write_whole
 from batchsolve.scaling.machine import machine
 from batchsolve.scaling.measure import TASKS, MeasuredRun, TaskLog
 from batchsolve.scaling.speedup import Series
@@ -108,8 +108,7 @@ def begin_experiment(home: Path, experiment: Experiment) -> Experiment:
     place = home / "machine.json"
     if not place.exists():
         text = json.dumps(experiment.about, indent=1, ensure_ascii=False) + "\n"
-        with disk_errors(str(home)), whole_file(place) as file:
-            file.write(text.encode())
+        write_whole(place, text)
         return experiment
     before = read_experiment(str(home))
     mine = json.loads(json.dumps(experiment.about))
@@ -137,11 +136,10 @@ def _differing(one: dict[str, Any], other: dict[str, Any]) -> dict[str, tuple[An
 def write_experiment(home: Path, experiment: Experiment) -> None:
     """Write the tables of an experiment; a killed process leaves the old ones."""
     rows, tasks = runs_rows(experiment.runs), tasks_table(experiment)
-    with disk_errors(str(home)):
-        with whole_file(home / "subproblems.parquet") as file:
-            pq.write_table(tasks, file, compression="zstd")
-        # last, because only runs that it lists count as made
-        write_csv(home / "runs.csv", rows)
+    with whole_file(home / "subproblems.parquet") as file:
+        pq.write_table(tasks, file, compression="zstd")
+    # last, because only runs that it lists count as made
+    write_csv(home / "runs.csv", rows)
 
 
 def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:

@@ -12,8 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from batchsolve.errors import disk_errors
-from batchsolve.formats.whole_files import whole_file
+from batchsolve.formats.whole_files import write_whole
 from batchsolve.pictures.page import html_page, html_table
 from batchsolve.pictures.svg import text_beside
 from batchsolve.scaling import plots
@@ -65,13 +64,11 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
         If a file cannot be written.
     """
     path = home / "report.html"
-    with disk_errors(str(home)):
-        write_csv(home / "speedup.csv", _speedups(experiment))
-        if forecasts:
-            write_csv(home / "forecast.csv", forecast_rows(forecasts))
-        pictures = plots.draw_all(experiment, forecasts, home) if plots.available() else []
-        with whole_file(path) as file:
-            file.write(render(home, experiment, forecasts, pictures).encode())
+    write_csv(home / "speedup.csv", _speedups(experiment))
+    if forecasts:
+        write_csv(home / "forecast.csv", forecast_rows(forecasts))
+    pictures = plots.draw_all(experiment, forecasts, home) if plots.available() else []
+    write_whole(path, render(home, experiment, forecasts, pictures))
     return path
 
 

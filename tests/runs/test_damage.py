@@ -105,7 +105,7 @@ def finish(directory):
 @pytest.mark.parametrize("where", ["journal", "part", "row", "part before the export"])
 def test_a_damaged_search_is_refused_or_right(search, tmp_path, where):
     directory, right = search
-    rng, refused, times = random.Random(where), 0, 20
+    rng, n_refused, times = random.Random(where), 0, 20
     for k in range(times):
         copy = tmp_path / str(k)
         shutil.copytree(directory, copy)
@@ -119,13 +119,13 @@ def test_a_damaged_search_is_refused_or_right(search, tmp_path, where):
         if where == "part before the export":
             with pytest.raises(bs.JournalError, match="missing or damaged"):
                 export_run(str(copy), str(tmp_path / "out.csv"))
-            refused += 1
+            n_refused += 1
             continue
         found = finish(copy)
         assert found in (None, right)
-        refused += found is None
+        n_refused += found is None
     # some bits of a page have no meaning
-    assert refused == times if where.startswith("part") else refused > 2
+    assert n_refused == times if where.startswith("part") else n_refused > 2
 
 
 def test_looking_at_a_damaged_run_is_refused(search, tmp_path):
@@ -244,7 +244,7 @@ def corpus(request, tmp_path_factory):
 @pytest.mark.parametrize("where", ["journal", "partial", "row"])
 def test_a_damaged_corpus_run_is_refused_or_right(corpus, where):
     folder, out, right = corpus
-    rng, refused, times = random.Random(where), 0, 10
+    rng, n_refused, times = random.Random(where), 0, 10
     partial, journal = folder / f"{out}.partial", folder / f"{out}.partial.journal"
     kept = partial.read_bytes(), journal.read_bytes()
     for _ in range(times):
@@ -254,7 +254,7 @@ def test_a_damaged_corpus_run_is_refused_or_right(corpus, where):
             flip(partial if where == "partial" else journal, rng)
         with naming(partial) as errors:
             bs.solve_file(str(folder / "in.csv"), str(folder / out), jobs=1, resume=True)
-        refused += len(errors)
+        n_refused += len(errors)
         if not errors:
             assert content_of(folder / out) == right
             (folder / out).unlink()
@@ -262,7 +262,7 @@ def test_a_damaged_corpus_run_is_refused_or_right(corpus, where):
         journal.write_bytes(kept[1])
         for name in set(os.listdir(folder)) - {"in.csv", partial.name, journal.name}:
             os.remove(folder / name)
-    assert refused == times if where == "partial" else refused > 1
+    assert n_refused == times if where == "partial" else n_refused > 1
 
 
 def test_solutions_that_an_emptied_journal_does_not_know_are_left_alone(tmp_path):

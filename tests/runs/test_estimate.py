@@ -109,5 +109,7 @@ def test_estimates_are_as_large_as_floating_point_numbers(monkeypatch):
     assert solutions == pytest.approx([2.0**600] * 3)
     assert found.nodes == pytest.approx(2.0**601, rel=0.01)
     assert found.doubt.startswith("few probes hold most of the nodes")
+    largest = estimate(doubled(1022), probes=5)  # whose sum over the probes is beyond them
+    assert largest.nodes == pytest.approx(2.0**1023, rel=0.01)
     with pytest.raises(bs.InputError, match=r"more than 2e\+308 nodes, too many to be estimated"):
         estimate(doubled(1100), probes=5)

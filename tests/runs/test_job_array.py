@@ -148,7 +148,7 @@ def test_flipped_bits_never_change_a_total(array):
         (parts[0], lambda: read_part(str(parts[0]), PROBLEM)),
     ]:
         good, right = path.read_bytes(), read()
-        refused = 0
+        n_refused = 0
         for _ in range(120):
             place = rng.randrange(len(good))
             path.write_bytes(
@@ -157,11 +157,11 @@ def test_flipped_bits_never_change_a_total(array):
             try:
                 found = read()
             except InputError:
-                refused += 1
+                n_refused += 1
             else:  # a harmless change: in a field that is not added up, or in a blank
                 assert path is results[0]
                 assert found == right == total
-        assert refused > 40
+        assert n_refused > 40
         path.write_bytes(good)
 
 

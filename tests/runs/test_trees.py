@@ -406,6 +406,8 @@ def test_a_torn_copy_of_a_journal_in_use_is_made_again(tmp_path, monkeypatch):
         copies.append(db)
         return db
 
+    looks, is_in_use = iter([False]), journal._is_in_use  # the run begins behind the first look
+    monkeypatch.setattr(journal, "_is_in_use", lambda path: next(looks, is_in_use(path)))
     monkeypatch.setattr(journal, "_copy_of", torn)
     with runs.Run(folder, family("queens:8")) as run:
         run.search(node_limit=100, budget=20, jobs=1)

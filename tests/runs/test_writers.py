@@ -26,6 +26,7 @@ WRITERS = {
     "generate": ("generate", "-n", "2", "--box", "2x2", "-o", "out.csv"),
     "rate": ("rate", "in9.txt", "-o", "out.csv"),
 }
+MORE = {"export": ("export", "run", "-o", "out.csv"), "parts": ("solve", "in.txt", "-o", "out.d/")}
 RUNS = ("solve", "count", "augment", "generate", "rate")  # these can be resumed
 
 
@@ -105,14 +106,14 @@ def test_the_files_of_a_run_are_no_outputs(end):
 
 
 @pytest.mark.parametrize("folder", ["run", "run/solutions"])
-@pytest.mark.parametrize("name", [*WRITERS, "export"])
+@pytest.mark.parametrize("name", [*WRITERS, "export", "parts"])
 def test_a_file_in_the_folder_of_a_run_is_no_output(name, folder):
     def contents():
         return {path: path.read_bytes() for path in Path("run").rglob("*.*")}
 
     assert invoke("enumerate", "queens:6", "-o", "run").exit_code == 0
     before = contents()
-    words = WRITERS.get(name, ("export", "run", "-o", "out.parquet"))
+    words = (WRITERS | MORE)[name]
     done = invoke(*(f"{folder}/{word}" if word.startswith("out.") else word for word in words))
     assert (done.exit_code, contents()) == (2, before)
     assert "lies in the folder of a run; write elsewhere" in done.output
