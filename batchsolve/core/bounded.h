@@ -214,10 +214,10 @@ private:
         return bounds_[i].least - std::min(used_[i], bounds_[i].least);
     }
 
+    bool needs_more(Item i) const { return used_[i] < bounds_[i].least; }
+
     /// True if an item must and may be in exactly one more option.
-    bool needs_one(Item i) const {
-        return used_[i] + 1 == bounds_[i].most && used_[i] < bounds_[i].least;
-    }
+    bool needs_one(Item i) const { return used_[i] + 1 == bounds_[i].most && needs_more(i); }
 
     void take(Index p) {
         this->commit(p);
@@ -348,13 +348,12 @@ private:
 
     /// Return how many items an option has, `total_` aside, that need more options.
     std::int64_t gain_of(Option o) const {
-        std::int64_t gain = -std::int64_t{is_needed(total_)};
+        std::int64_t gain = -std::int64_t{needs_more(total_)};
         for (Index q = this->first_[o]; this->top_[q] != 0; ++q) {
-            gain += is_needed(this->top_[q]);  // no branch, which could not be predicted
+            gain += needs_more(this->top_[q]);  // no branch, which could not be predicted
         }
         return gain;
     }
-    bool is_needed(Item i) const { return used_[i] < bounds_[i].least; }
 
     void restore_dropped(std::size_t level) {
         while (dropped_.size() > levels_[level].n_dropped) {
@@ -401,7 +400,7 @@ private:
         std::int64_t saved = 0;
         for (Index q = this->first_[o]; this->top_[q] != 0; ++q) {
             const Item i = this->top_[q];
-            if (used_[i] >= bounds_[i].least) continue;
+            if (!needs_more(i)) continue;
             std::int64_t share = prices_.share(o);
             if (this->down_[i] != i) {  // a list that lacks the options of the branch item
                 share = std::min(share, prices_.share(this->option_[this->down_[i]]));

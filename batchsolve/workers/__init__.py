@@ -93,7 +93,8 @@ Numbered = tuple[int, Any]  # the caller's number of a task, and the task
 _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and task
 
 KILLED = "the search killed its worker process twice"
-_NOT_OF_A_TASK = (BatchsolveError, MemoryError, WrongVersionError)  # each would fail
+# errors that are not of one task, because all others would fail, too
+_NOT_OF_A_TASK = (BatchsolveError, MemoryError, WrongVersionError)
 
 
 class Work(Protocol):

@@ -175,8 +175,7 @@ private:
         const auto digits = std::span(digits_).subspan(begin);
         const auto cells = grids_.cells.vectors();  // which a byte that is written might alias
         for (std::size_t cell = 0; cell < digits.size(); ++cell) {
-            const Digits here = cells[cell][lane];
-            digits[cell] = static_cast<std::uint8_t>(std::countr_zero(here) + 1);
+            digits[cell] = static_cast<std::uint8_t>(digit(cells[cell], lane) + 1);
         }
     }
 
@@ -202,13 +201,16 @@ private:
         const std::span<const std::uint8_t> is_filled(is_filled_);
         Option first = 0;  // of the cell
         for (std::size_t cell = 0; cell < n; ++cell, first += n_digits) {
-            const Digits here = cells[cell][lane];
-            options[end] = first + static_cast<Option>(std::countr_zero(here));
+            options[end] = first + static_cast<Option>(digit(cells[cell], lane));
             end += is_filled[cell] == 0;
         }
         all.pop_back();
     }
 
+    static int digit(const Vector<Digits>& cell, int lane) {
+        const Digits only = cell[lane];
+        return std::countr_zero(only);
+    }
     Option option(int cell, int digit) const {
         return static_cast<Option>(cell * n_digits_ + digit);
     }
