@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Bytes, Ints
+from batchsolve.core.arrays import Bools, Bytes, Ints, begins_of
 from batchsolve.errors import InputError
 
 if TYPE_CHECKING:
@@ -295,44 +295,39 @@ class Notation:
         pyarrow.StringArray, length n
         """
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        grids = self.placed(grids)
-        starts = pa.array(np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1]))
-        if self.symbols:
-            data = pa.py_buffer(self._in_bytes(grids))
-            texts = pa.StringArray.from_buffers(len(grids), starts.buffers()[1], data)
-        else:
-            cells = pa.array(self._cell_texts).take(pa.array(grids.reshape(-1)))
-            texts = pc.binary_join(pa.ListArray.from_arrays(starts, cells), self.separator)
+        data, starts = self._in_bytes(grids)
+        buffers = pa.py_buffer(starts.astype(np.int32)), pa.py_buffer(data)
+        texts = pa.StringArray.from_buffers(len(grids), *buffers)
         if where is None or where.all():
             return texts
         return texts.take(pa.array(np.cumsum(where) - 1, mask=~where))
 
     def write(self, grid: npt.NDArray[np.uint8]) -> str:
         """Return one grid, of shape (n_cells,), as text."""
-        [digits] = self.placed(grid[None])
-        if self.symbols:
-            return self._in_bytes(digits).tobytes().decode()
-        return self.separator.join([self._cell_texts[digit] for digit in digits.tolist()])
+        return self._in_bytes(grid[None])[0].tobytes().decode()
 
-    @property
-    def _cell_texts(self) -> list[str]:
-        """The texts of a blank cell and of the digits, and of a character outside."""
-        blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
-        return [blank, *self.names, "#"]
+    def _in_bytes(self, grids: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], Ints]:
+        """Return the bytes of grids as text, and where each begins.
 
-    def _in_bytes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        """Return the bytes of the symbols of cells; a look-up of each would take ten times longer.
-
-        The byte of a digit is the digit plus all steps that begin at it or before it, modulo 256. A
-        step begins where the bytes of two symbols are not consecutive.
+        The byte of a symbol is the digit plus all steps that begin at it or before it, modulo 256:
+        a look-up of each would take ten times longer.
         """
+        grids = self.placed(grids)
+        if not self.symbols:
+            blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
+            texts = [blank, *self.names, "#"]
+            inner, last = np.array([[text + self.separator for text in texts], texts], "S")
+            cells = inner.take(grids)
+            cells[:, -1] = last.take(grids[:, -1])
+            padded = cells.view(np.uint8)
+            is_text = padded != 0
+            return padded[is_text], begins_of(np.count_nonzero(is_text, axis=1))
         (_, step), *others = self._steps
         data = grids + step
         for begin, step in others:
             data += (grids >= begin) * step
-        return data
+        return data, np.arange(len(grids) + 1) * grids.shape[1]
 
     @cached_property
     def _steps(self) -> list[tuple[int, np.uint8]]:
