@@ -22,9 +22,6 @@
 
 namespace batchsolve {
 
-/// Kinds of branches: each option of an item in turn; one option, which is taken and then excluded.
-enum class Branch : std::uint8_t { each, untried, take, exclude };
-
 /// `by_place` for searches that look up keys: the branch item is the first that has options, or one
 /// that is forced. `Price` is `Prices`, or `NoPrices` if costs do not matter.
 template <bool colored, bool ruled, bool by_place, class Price>
@@ -149,7 +146,6 @@ public:
     /// True if the branch item, at a node that is not yet open, has one branch.
     bool has_one_branch(std::size_t level) const { return levels_[level].n_branches == 1; }
 
-    bool is_forced(std::size_t level) const { return levels_[level].n_branches == 1; }
     Choice choice(std::size_t level) const {
         const Level& here = levels_[level];
         return here.kind == Branch::exclude
@@ -204,9 +200,7 @@ private:
     };
 
     Choice exclusion(const Level& here) const {
-        // an option that is taken has the share of one branch, and its exclusion that of all others
-        const double n = here.n_branches;
-        return {this->option_[here.node] + n_options_, n / (n - 1)};
+        return exclusion_of({this->option_[here.node], double(here.n_branches)}, n_options_);
     }
 
     /// Return how many more options an item needs.

@@ -130,7 +130,6 @@ public:
     }
 
     /// A covered item's list keeps the size that it had when it was covered.
-    bool is_forced(std::size_t level) const { return size_[top_[chosen_[level]]] == 1; }
     Choice choice(std::size_t level) const {
         const Index p = chosen_[level];
         return {option_[p], static_cast<double>(size_[top_[p]])};

@@ -147,9 +147,7 @@ private:
 
     static double weight(const Moves auto& moves, std::size_t level) {
         double weight = 1;
-        for (std::size_t l = 0; l < level; ++l) {
-            if (!moves.is_forced(l)) weight /= moves.choice(l).n_branches;
-        }
+        for (std::size_t l = 0; l < level; ++l) weight /= moves.choice(l).n_branches;
         return weight;
     }
 
