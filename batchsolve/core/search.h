@@ -181,7 +181,7 @@ struct Covers {
 };
 
 /// Search all stacks of a task, which are of the problem of `moves`.
-Outcome search_with(Moves auto moves, const Task& task) {
+Outcome search_with(auto&& moves, const Task& task) {
     Search search(task);
     Covers covers{search};
     search.below(moves, covers, 0, task.stacks.size());
