@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task, get_engine
-from batchsolve.engines.choice import counter_for, with_empty_table
+from batchsolve.engines.choice import counter_for
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.stacks import Stacks
@@ -300,7 +300,7 @@ class OpenRows:
         assert piece.problem is not None
         self._exact[row] = 0
         self._pending[row] = 1
-        engine = with_empty_table(get_engine(counter_for(name, piece.problem)), piece.problem)
+        engine = get_engine(counter_for(name, piece.problem)).for_run(piece.problem)
         self._answers.counters[row] = engine.name
         own = Piece(self._start_of(row), np.ones(1), piece.ids[:1], False, piece.problem, engine)
         return [own, piece]

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from batchsolve.engines import Engine, Outcome, Task, get_engine
-from batchsolve.engines.choice import counter_for, entries_of_a_node, with_empty_table
+from batchsolve.engines.choice import counter_for, entries_of_a_node
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -124,7 +124,7 @@ class Weighing:
 def small_counter(name: str, problem: ExactCover, n_nodes: int) -> Engine:
     """Return a counter with an empty table for a few nodes; of wide ones it visits fewer."""
     engine = get_engine(f"{name}:{1 + n_nodes // WEIGHED_A_MEGABYTE}")
-    return with_empty_table(engine, problem, entries=n_nodes * WIDE_ENTRIES)
+    return engine.for_run(problem, entries=n_nodes * WIDE_ENTRIES)
 
 
 def _weighed(name: str, goal: TreeGoal, n_nodes: int) -> Outcome:
@@ -182,7 +182,7 @@ class TreeSearch:
                 f"engine"
             )
         self._goal, self._pool = goal, pool
-        engine = with_empty_table(engine, problem, pool.folder)
+        engine = engine.for_run(problem, pool.folder)
         # one object, so that it is sent once
         self._work = TreeWork(engine, problem, render, symmetries)
         self.totals, self.failures = goal.totals, goal.failures
@@ -316,7 +316,7 @@ class TreeSearch:
     def _begin_again(self) -> Iterator[Done]:
         """Begin the search anew with the counter."""
         engine = get_engine(self._successor)
-        engine = with_empty_table(engine, self._goal.problem, self._pool.folder)
+        engine = engine.for_run(self._goal.problem, self._pool.folder)
         self._successor = ""
         self._work = replace(self._work, engine=engine)
         again = self._goal.begin_again(self.outstanding)
