@@ -103,13 +103,13 @@ def test_a_weighed_counter_stops_after_as_many_entries_as_wide_nodes_have():
 def test_equal_calls_go_over_at_equal_nodes(monkeypatch):
     weighed = []
 
-    def spy(name, goal, n_nodes):
-        outcome = take(name, goal, n_nodes)
-        weighed.append((n_nodes, tree.gain_of(outcome)))
+    def spy(search, name):
+        outcome = take(search, name)
+        weighed.append((search._weighing.n_nodes, tree.gain_of(outcome)))
         return outcome
 
-    take = tree._weighed
-    monkeypatch.setattr(tree, "_weighed", spy)
+    take = tree.TreeSearch._weighed
+    monkeypatch.setattr(tree.TreeSearch, "_weighed", spy)
     found = [count(wide(), jobs=1, budget=2_000_000) for _ in range(2)]
     assert {(each.count, each.nodes, each.engine) for each in found} == {
         (400_000_000, 60_001, "memo:256")
@@ -206,7 +206,7 @@ def test_a_run_that_is_interrupted_at_any_step_ends_with_the_same_count(
     stop, tmp_path, monkeypatch
 ):
     """Every result is kept; the search ends after some of them, before and after it began again."""
-    monkeypatch.setattr("batchsolve.search.tree_goal.STEP_SECONDS", -1)
+    monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", -1)
     steps = iter(range(stop))
 
     def interrupt(search):
