@@ -190,6 +190,7 @@ class GridProblem(ExactCover):
     rules: Rules
     _row_rules: RowRules | None = None
     item_names = option_names = color_names = bounds = costs = None
+    _other_unit = "house"  # for messages: neither a row nor a column
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules.checked()
@@ -390,16 +391,32 @@ class GridProblem(ExactCover):
         raise IndexError(o)
 
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
-        """Return the two clues that clash."""
+        """Return the two clues that clash, or the digit, the unit and the places of both."""
         o = int(stack[position])
-        if 0 <= o < self.n_options:
-            mine = self.coloring(o)
-            for other in map(int, stack[:position]):
-                theirs = self.coloring(other)
-                if any(mine[i] == 0 or mine[i] != theirs[i] for i in mine.keys() & theirs.keys()):
-                    names = self.option_name(other), self.option_name(o)
-                    return f"{names[0]} and {names[1]} clash by the rules"
+        if not 0 <= o < self.n_options:
+            return super().explain_clash(stack, position)
+        mine = self.coloring(o)
+        for other in map(int, stack[:position]):
+            theirs = self.coloring(other)
+            shared = mine.keys() & theirs.keys()
+            if barred := [i for i in shared if mine[i] == 0 or mine[i] != theirs[i]]:
+                unit = self._unit_of(min(barred))
+                if not unit:
+                    return f"{self.option_name(other)} and {self.option_name(o)} clash by the rules"
+                (one, _), (two, digit) = (divmod(each, self.n_digits) for each in (other, o))
+                places = self.cell_name(one), self.cell_name(two)
+                return f"digit {digit + 1} twice in a {unit}: {places[0]} and {places[1]}"
         return super().explain_clash(stack, position)
+
+    def _unit_of(self, item: int) -> str:
+        """Return the kind of the cell or house of an item, empty for items of other rules."""
+        if item < self.n_cells:
+            return "cell"
+        number = (item - self.n_cells) // self.n_digits
+        if number >= len(self.rules.houses):
+            return ""
+        step = self.rules.step(self.rules.houses[number])
+        return {(0, 1): "row", (1, 0): "column"}.get(step or (0, 0), self._other_unit)
 
     def stack(self, grid: npt.ArrayLike) -> npt.NDArray[np.uint32]:
         """Return the stack of a grid's clues; `grid` has a digit a cell, 0 for blanks."""

@@ -7,7 +7,6 @@ and box.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -42,6 +41,8 @@ class Sudoku(GridProblem):
     >>> Sudoku(2, 2).stack([1, 0, 0, 0, 0, 0, 0, 2] + [0] * 8).tolist()
     [0, 29]
     """
+
+    _other_unit = "box"
 
     def __init__(self, box_rows: int = 3, box_columns: int = 3) -> None:
         box_rows = whole_number("box_rows", box_rows, 1)
@@ -81,21 +82,6 @@ class Sudoku(GridProblem):
         kind, rest = divmod(i, self.n_cells)
         first, second = divmod(rest, self.n_digits)
         return f"{'rrcb'[kind]}{first + 1}{'c' if kind == 0 else '#'}{second + 1}"
-
-    def explain_clash(self, stack: Sequence[int], position: int) -> str:
-        """Return the digit, the unit and the places of two clues that clash."""
-        if not 0 <= stack[position] < self.n_options:
-            return super().explain_clash(stack, position)
-        n = self.n_digits
-        cell, digit = divmod(int(stack[position]), n)
-        mine = set(map(int, self.option(int(stack[position]))))
-        for other in map(int, stack[:position]):
-            shared = mine.intersection(map(int, self.option(other)))
-            if shared:
-                unit = ("cell", "row", "column", "box")[min(shared) // self.n_cells]
-                places = [self.cell_name(other // n), self.cell_name(cell)]
-                return f"digit {digit + 1} twice in a {unit}: {places[0]} and {places[1]}"
-        raise ValueError(f"the clue at position {position} clashes with nothing before it")
 
 
 @lru_cache(maxsize=16)
