@@ -166,6 +166,7 @@ class OpenRows:
         self._is_counted = keep == 0 and settings.limit is None and settings.node_limit is None
         self._starts: list[Stacks] = []  # own stacks of all rows that may move
         self._weighings: dict[int, tree.Weighing] = {}  # row -> when a counter is weighed next
+        self._on_scales: set[int] = set()  # rows whose counter is weighed now
         self._recounted: set[int] = set()  # rows that moved to a counter
         self._most_nodes = np.full(n, self._node_limit)  # of each row, by its current engine
         self._pending = np.zeros(n, np.int32)  # stacks not searched yet, and weighings
@@ -288,8 +289,10 @@ class OpenRows:
         for row in np.unique(piece.stacks.roots).tolist():
             weighing = self._weighings.get(row) or tree.Weighing.first_of(problem)
             is_due = weighing.after < nodes[row] < self._most_nodes[row]
+            is_due &= row not in self._on_scales | self._recounted
             if is_due and (counter := counter_for(self._engine, problem)):
                 self._weighings[row] = weighing.next
+                self._on_scales.add(row)
                 self._pending[row] += 1
                 engine = tree.small_counter(counter, problem, weighing.n_nodes)
                 found.append(self._start_of(row, piece, engine, weighing.n_nodes))
@@ -298,6 +301,7 @@ class OpenRows:
     def _after_weighing(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         """Let a counter take over its row if it gains enough; return the pieces that follow."""
         row = int(piece.stacks.roots[0])
+        self._on_scales.remove(row)
         self._pending[row] -= 1
         is_over = self._answers.nodes[row] >= self._most_nodes[row]  # its results so far stay
         if is_over or row in self._answers.unfinished:
@@ -323,7 +327,9 @@ class OpenRows:
         """Record that the search of some rows failed."""
         stacks = piece.stacks.take(~self._is_stale(piece))
         np.subtract.at(self._pending, stacks.roots, 1)
-        if not piece.weighs:
+        if piece.weighs:
+            self._on_scales.difference_update(stacks.roots.tolist())
+        else:
             self.give_up(stacks, reason)
 
     def drop_unwanted(self, piece: Piece) -> Piece:
