@@ -13,87 +13,81 @@ constexpr std::size_t most_sum_digits = 9;
 
 bool separates(Byte c) { return c <= ' ' || c == ',' || c == ';'; }
 
-/// The totals of the labels of one row.
-class Sums {
+/// Read ``10`` or ``?``, which is `no_sum`.
+std::optional<std::int64_t> total_of(Bytes digits, std::int64_t no_sum) {
+    if (digits.size() == 1 && digits[0] == '?') return no_sum;
+    if (digits.size() > most_sum_digits) return {};
+    std::int64_t total = 0;
+    for (const Byte c : digits) {
+        if (c < '0' || c > '9') return {};
+        total = 10 * total + (c - '0');
+    }
+    return total;
+}
+
+/// The cages of one row.
+class RowCages {
 public:
-    explicit Sums(std::int64_t no_sum) : no_sum_(no_sum) {}
+    RowCages(std::size_t n, std::int64_t no_sum) : n_(n), no_sum_(no_sum) {}
 
-    /// Read words such as ``A=10`` or ``B=?``; return false if the text does not consist of them.
-    bool read(Bytes text) {
-        has_total_.fill(false);
-        n_ = 0;
-        while (true) {
-            text = {std::ranges::find_if_not(text, separates), text.end()};
-            if (text.empty()) return true;
-            const auto end = std::ranges::find_if(text, separates);
-            if (!add({text.begin(), end})) return false;
-            text = {end, text.end()};
-        }
-    }
-
-    std::size_t size() const { return n_; }
-    bool has(Byte label) const { return has_total_[label]; }
-    std::int64_t operator[](Byte label) const { return totals_[label]; }
-
-private:
-    bool add(Bytes word) {
-        if (word.size() < 3 || word[1] != '=') return false;
-        const Byte label = word[0];
-        if (label >= 128 || label == '=' || label == '.' || has(label)) return false;
-        const auto total = total_of(word.subspan(2));
-        if (!total) return false;
-        has_total_[label] = true;
-        totals_[label] = *total;
-        ++n_;
-        return true;
-    }
-
-    std::optional<std::int64_t> total_of(Bytes digits) const {
-        if (digits.size() == 1 && digits[0] == '?') return no_sum_;
-        if (digits.size() > most_sum_digits) return {};
-        std::int64_t total = 0;
-        for (const Byte c : digits) {
-            if (c < '0' || c > '9') return {};
-            total = 10 * total + (c - '0');
-        }
-        return total;
-    }
-
-    std::int64_t no_sum_;
-    std::array<bool, 256> has_total_{};
-    std::array<std::int64_t, 256> totals_{};
-    std::size_t n_ = 0;
-};
-
-/// The cells of the labels of one row.
-class Cells {
-public:
-    /// Read labels; return false if one has no sum, or a sum has no cells.
+    /// Read a row; return false if a label has no sum, or a sum no cells, or a text has other words
+    /// than ``A=10`` or ``B=?``.
     ///
     /// Cages of all digits without a sum, or of more cells, are not read here either.
-    bool read(Bytes labels, const Sums& sums, std::size_t n, std::int64_t no_sum) {
-        for (const Byte label : order_) cells_[label].clear();
+    bool read(Bytes labels, Bytes sums) {
+        cages_.fill({});
         order_.clear();
-        for (std::size_t cell = 0; cell < labels.size(); ++cell) {
-            const Byte label = labels[cell];
-            if (label == '.') continue;
-            if (separates(label) || !sums.has(label)) return false;
-            if (cells_[label].empty()) order_.push_back(label);
-            cells_[label].push_back(static_cast<std::uint16_t>(cell));
+        std::size_t n_sums = 0;
+        while (true) {
+            sums = {std::ranges::find_if_not(sums, separates), sums.end()};
+            if (sums.empty()) break;
+            const auto end = std::ranges::find_if(sums, separates);
+            if (!read_word({sums.begin(), end})) return false;
+            sums = {end, sums.end()};
+            ++n_sums;
         }
-        return order_.size() == sums.size() && std::ranges::all_of(order_, [&](Byte label) {
-                   const auto size = cells_[label].size();
-                   return size < n || (size == n && sums[label] != no_sum);
+        for (const Byte label : labels) {
+            if (label == '.') continue;
+            if (!cages_[label].total) return false;
+            if (cages_[label].n_cells++ == 0) order_.push_back(label);
+        }
+        return order_.size() == n_sums && std::ranges::all_of(order_, [&](Byte label) {
+                   const auto [total, size] = cages_[label];
+                   return size < n_ || (size == n_ && total != no_sum_);
                });
     }
 
-    /// The labels, in the order of their first cells.
-    Bytes labels() const { return order_; }
-    std::span<const std::uint16_t> operator[](Byte label) const { return cells_[label]; }
+    /// Append the cages, in the order of their first cells.
+    void append_to(Cages& cages, Bytes labels) const {
+        for (const Byte label : order_) {
+            for (std::size_t cell = 0; cell < labels.size(); ++cell) {
+                if (labels[cell] == label) {
+                    cages.cells.values.push_back(static_cast<std::uint16_t>(cell));
+                }
+            }
+            cages.cells.end_list();
+            cages.totals.push_back(*cages_[label].total);
+        }
+    }
 
 private:
-    std::vector<Byte> order_;
-    std::array<std::vector<std::uint16_t>, 256> cells_;
+    struct Cage {
+        std::optional<std::int64_t> total;  // if it is named
+        std::size_t n_cells = 0;
+    };
+
+    bool read_word(Bytes word) {
+        if (word.size() < 3 || word[1] != '=') return false;
+        auto& total = cages_[word[0]].total;
+        if (word[0] >= 128 || word[0] == '=' || word[0] == '.' || total) return false;
+        total = total_of(word.subspan(2), no_sum_);
+        return total.has_value();
+    }
+
+    std::size_t n_;
+    std::int64_t no_sum_;
+    std::array<Cage, 256> cages_;  // by label
+    std::vector<Byte> order_;      // the labels, by their first cells
 };
 
 }  // namespace
@@ -103,18 +97,12 @@ Cages read_cages(const text::Texts& labels, const text::Texts& sums, std::size_t
     require(is_wanted.size() == labels.size() && is_wanted.size() == sums.size(),
             "each row has a text of labels and one of sums");
     Cages cages;
-    cages.is_read.resize(is_wanted.size());
-    Sums totals(no_sum);
-    Cells cells;
+    RowCages of_row(n, no_sum);
     for (std::size_t row = 0; row < is_wanted.size(); ++row) {
-        if (is_wanted[row] && labels[row].size() == n * n && totals.read(sums[row]) &&
-            cells.read(labels[row], totals, n, no_sum)) {
-            for (const Byte label : cells.labels()) {
-                cages.cells.append(cells[label]);
-                cages.totals.push_back(totals[label]);
-            }
-            cages.is_read[row] = 1;
-        }
+        const bool is_read =
+            is_wanted[row] && labels[row].size() == n * n && of_row.read(labels[row], sums[row]);
+        if (is_read) of_row.append_to(cages, labels[row]);
+        cages.is_read.push_back(is_read);
         cages.cages_of.push_back(static_cast<std::int64_t>(cages.totals.size()));
     }
     return cages;
