@@ -138,6 +138,11 @@ class Notation:
         return self.symbols.startswith("0") or self.first == 0
 
     @property
+    def first_number(self) -> int | None:
+        """The number that the first digit is, 0 or 1; None if it is another symbol."""
+        return {"0": 0, "1": 1}.get(self.names[0])
+
+    @property
     def names(self) -> list[str]:
         """The texts of the digits 1 .. N."""
         numbers = range(self.first, self.first + self.n_digits)

@@ -150,8 +150,7 @@ def read_problem(
     box : (int, int), optional
         For grids: rows and columns of a box; by default the usual ones for the size.
     alphabet : str, optional
-        For grids: the alphabet; by default found from the grid, or from the whole column of a
-        corpus.
+        For grids: the alphabet; by default found from the grid, or from the column of a corpus.
     rules, regions : str, optional
         For grids: rules beyond the usual, as in `solve_file`.
     column : str, optional
