@@ -356,8 +356,6 @@ class Stream:
         A call of its `read` may return fewer bytes than asked for.
     begin : int
         Its current offset.
-    old_line_ends : bool
-        Lines end in a carriage return alone; it is replaced by a line feed.
     has_more : callable, optional
         Called with a time of `time.monotonic`: waits until then for more bytes, and returns False
         if none have arrived; then the block ends. By default the stream waits for full blocks.
@@ -378,22 +376,16 @@ class Stream:
         self,
         stream: Any,
         begin: int = 0,
-        old_line_ends: bool = False,
         has_more: Callable[[float], bool] = lambda deadline: True,
         ahead: bytes = b"",
     ) -> None:
-        self._stream, self._begin, self._old_line_ends = stream, begin, old_line_ends
-        self._has_more = has_more
+        self._stream, self._begin, self._has_more = stream, begin, has_more
         self._read = ahead  # from `begin` on
         self.has_ended = self.fills_blocks = False
 
     def waits(self) -> bool:
         """Return True if the next line has not arrived yet."""
         return not (self.has_ended or b"\n" in self._read or self._has_more(0))
-
-    def read_old_line_ends(self) -> None:
-        """Replace carriage returns from now on, and those that were read."""
-        self._old_line_ends, self._read = True, self._read.replace(b"\r", b"\n")
 
     def end_by(self, stop: int) -> int:
         """See `PlainFile`."""
@@ -405,7 +397,7 @@ class Stream:
                 break
             data = self._stream.read(stop - end)
             self.has_ended = not data
-            parts.append(data.replace(b"\r", b"\n") if self._old_line_ends else data)
+            parts.append(data)
             end += len(data)
             deadline = deadline or time.monotonic() + GATHER_SECONDS
         self._read = b"".join(parts)
