@@ -3,7 +3,7 @@
 A solved grid is one text; any other cover is the list of the names of its options. Rows are
 sorted, grids by their bytes and lists name by name, so that equal sets of covers make equal tables.
 The core (``core/render.h``) and Arrow work on whole batches, without a Python object per cover and
-without the interpreter lock, so that two threads render at twice the speed of one.
+without the interpreter lock.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bytes, Ints, UInts
+from batchsolve.core.arrays import UInts
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
-from batchsolve.problems.notation import Notation, ascii_bytes, pieces_of, usual_notation
+from batchsolve.problems.notation import Notation, buffers, usual_notation
 from batchsolve.problems.stacks import Stacks
 
 GRID, OPTIONS = "grid", "options"
@@ -76,13 +76,15 @@ class CoverRenderer:
         """The one column of a table: ``grid``, text, for grids, else ``options``, lists."""
         return GRIDS if isinstance(self.problem, GridProblem) else LISTS
 
-    def table(self, covers: Stacks) -> pa.Table:
-        """Return covers as a sorted table.
+    def table(self, covers: Stacks, *, in_order: bool = True) -> pa.Table:
+        """Return covers as a table.
 
         Parameters
         ----------
         covers : Stacks
             Complete covers, in any order.
+        in_order : bool
+            True to sort the rows; otherwise they have the order of the covers.
 
         Returns
         -------
@@ -98,50 +100,35 @@ class CoverRenderer:
             size of a column of Arrow.
         """
         if isinstance(self.problem, GridProblem):
-            bounds, data = _grid_lines(self.problem, covers, self.notation, "", "")
-            offsets = pa.py_buffer(_as_offsets(bounds))
-            column = pa.StringArray.from_buffers(len(covers), offsets, pa.py_buffer(data))
-            return pa.table([column], self.schema)
-        bounds, ranks = self._ranked(covers)
-        names = self._names.sorted.take(pa.array(ranks))
-        column = pa.ListArray.from_arrays(pa.array(_as_offsets(bounds)), names)
+            column = _grids(self.problem, covers, self.notation)
+            column = column.take(pc.sort_indices(column)) if in_order else column
+        else:
+            column = self._lists(covers, self._names.sorted, in_order)
         return pa.table([column], self.schema)
 
     def parquet(self, covers: Stacks) -> pa.Buffer:
         """Return a whole Parquet file of `table`."""
-        is_grid = isinstance(self.problem, GridProblem)
-        return _parquet(self.table(covers) if is_grid else self._coded(covers))
+        return _parquet(self.table(covers))
 
     def json_lines(self, covers: Stacks, *, in_order: bool = True) -> pa.Buffer:
-        """Return the rows of `table` as JSON, one object per line, in ASCII.
-
-        Parameters
-        ----------
-        covers : Stacks
-        in_order : bool
-            True to sort the rows; otherwise they have the order of the covers.
-        """
+        """Return the rows of `table` as JSON, one object per line, in ASCII."""
         if isinstance(self.problem, GridProblem):
-            head, tail = f'{{"{GRID}": "', '"}\n'
-            lines = _grid_lines(self.problem, covers, self.notation, head, tail, in_order)
-            return pa.py_buffer(lines[1])
-        bounds, ranks = self._ranked(covers, in_order)
-        frame = ascii_bytes(f'{{"{OPTIONS}": ['), ascii_bytes(", "), ascii_bytes("]}\n")
-        return pa.py_buffer(native.join((bounds, ranks), self._names.in_json, frame)[1])
+            texts = self.table(covers, in_order=in_order)[GRID].chunk(0)
+            for escaped in ("\\", '"'):
+                texts = pc.replace_substring(texts, escaped, f"\\{escaped}")
+            begin, end = f'{{"{GRID}": "', '"}\n'
+        else:
+            texts = pc.binary_join(self._lists(covers, self._names.in_json, in_order), ", ")
+            begin, end = f'{{"{OPTIONS}": [', "]}\n"
+        bounds, data = buffers(pc.binary_join_element_wise(begin, texts, end, ""))
+        return pa.py_buffer(data[: bounds[-1]])
 
-    def _coded(self, covers: Stacks) -> pa.Table:
-        """Return `table` with names encoded as in Parquet: numbers, and a dictionary."""
-        (bounds, ranks), names = self._ranked(covers), self._names.sorted
-        if len(names) > ranks.size:  # the file would hold the whole dictionary
-            return self.table(covers)
-        coded = pa.DictionaryArray.from_arrays(pa.array(ranks), names)
-        column = pa.ListArray.from_arrays(pa.array(_as_offsets(bounds)), coded)
-        return pa.table([column], [OPTIONS])
-
-    def _ranked(self, covers: Stacks, in_order: bool = True) -> tuple[Ints, npt.NDArray[np.int32]]:
-        """Return the lists of names of covers, sorted if `in_order`: bounds, and ranks of names."""
-        bounds, ranks = native.ranked((covers.offsets, covers.options), self._names.rank, in_order)
-        return bounds, ranks
+    def _lists(self, covers: Stacks, names: pa.StringArray, in_order: bool) -> pa.ListArray:
+        """Return the names of the options of covers, given the name of each rank."""
+        pairs = covers.offsets, covers.options
+        bounds, ranks = native.ranked(pairs, self._names.rank, in_order)
+        _check_size(len(covers), bounds[-1])
+        return pa.ListArray.from_arrays(bounds.astype(np.int32), names.take(pa.array(ranks)))
 
     @property
     def _names(self) -> _Names:
@@ -151,11 +138,8 @@ class CoverRenderer:
 
 def joined(parts: Sequence[pa.Buffer]) -> pa.Buffer:
     """Join files of `CoverRenderer.parquet`; the rows of each part keep their order."""
-    is_grid = GRID in pq.read_schema(pa.BufferReader(parts[0])).names
-    coded = [] if is_grid else [f"{OPTIONS}.list.element"]  # names stay encoded
-    files = (pq.ParquetFile(pa.BufferReader(part), read_dictionary=coded) for part in parts)
-    tables = (file.read(use_threads=False) for file in files)
-    return _parquet(pa.concat_tables(tables).unify_dictionaries().combine_chunks())
+    tables = (pq.read_table(pa.BufferReader(part), use_threads=False) for part in parts)
+    return _parquet(pa.concat_tables(tables).combine_chunks())
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:
@@ -168,7 +152,7 @@ def _parquet(table: pa.Table) -> pa.Buffer:
         compression_level=_COMPRESSION_LEVEL,
         use_dictionary=table.column_names != [GRID],
         write_statistics=False,
-        store_schema=False,  # otherwise lists of encoded names would be read as such
+        store_schema=False,
     )
     return file.getvalue()
 
@@ -181,7 +165,7 @@ class _Names(NamedTuple):
 
     sorted: pa.StringArray  # by their bytes; the place of a name is its rank
     rank: UInts  # option -> the rank of its name
-    in_json: tuple[Ints, Bytes]  # rank -> JSON text; see `_pieces`
+    in_json: pa.StringArray  # the same as texts of JSON
 
 
 _NAMES_LOCK = threading.Lock()
@@ -195,7 +179,8 @@ def _names_of(renderer: CoverRenderer) -> _Names:
     each = sorted(set(names), key=str.encode)
     rank_of = {name: rank for rank, name in enumerate(each)}
     rank = np.array([rank_of[name] for name in names], np.uint32)
-    return _Names(pa.array(each, pa.string()), rank, pieces_of([json.dumps(name) for name in each]))
+    texts = pa.array(map(json.dumps, each), pa.string())
+    return _Names(pa.array(each, pa.string()), rank, texts)
 
 
 def _digest_of_names(problem: ExactCover) -> bytes:
@@ -213,68 +198,21 @@ def _digest_of_names(problem: ExactCover) -> bytes:
     return digest.digest()
 
 
-# ---- text -----------------------------------------------------------------------------------
-
-
-def _as_offsets(bounds: Ints) -> npt.NDArray[np.int32]:
-    """Return bounds as the offsets of an Arrow column."""
-    if bounds[-1] > _MOST_BYTES:
-        raise ValueError(f"{bounds.size - 1} covers are too many to be rendered at once")
-    return bounds.astype(np.int32)
-
-
 # ---- grids ----------------------------------------------------------------------------------
 
 
-def _grid_lines(
-    problem: GridProblem,
-    covers: Stacks,
-    notation: Notation | None,
-    head: str,
-    tail: str,
-    in_order: bool = True,
-) -> tuple[Ints, Bytes]:
-    """Write grids as lines of text, each between `head` and `tail`; sort them if `in_order`.
-
-    With a head, digits are escaped for JSON. Line k has the bytes from bounds[k] to bounds[k + 1].
-
-    Returns
-    -------
-    bounds : ndarray of int64, shape (n + 1,)
-    data : ndarray of uint8
-    """
+def _grids(problem: GridProblem, covers: Stacks, notation: Notation | None) -> pa.StringArray:
+    """Return covers as grids in a notation."""
     n, size = len(covers), problem.cover_size
     if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != size):
         raise ValueError(f"not all of these covers of {problem!r} have {size} options")
     notation = notation or usual_notation(problem.n_digits)
-    digits = notation.names
-    texts = [json.dumps(digit)[1:-1] if head else digit for digit in digits]
-    grids = problem.grids(covers)
-    order = np.arange(n, dtype=np.uint32)
-    if in_order and grids.size:
-        ranks = _ranks(digits, notation.separator)
-        ranked = grids if (np.diff(ranks.astype(int)) > 0).all() else ranks.take(grids)
-        rows = np.ascontiguousarray(ranked).view(f"S{grids.shape[1]}").reshape(-1)
-        order = np.argsort(rows, kind="stable").astype(np.uint32)
-    grids = notation.placed(grids)
-    before, behind = ascii_bytes(head), ascii_bytes(tail)
-    if notation.symbols and all(len(text) == 1 for text in texts):
-        frame = before, ascii_bytes(""), behind
-        lines = native.write_grids(grids, order, notation.shifts, frame)
-        return np.arange(n + 1) * lines.shape[1], lines.reshape(-1)
-    frame = before, ascii_bytes(notation.separator), behind
-    in_turn = np.arange(n + 1) * grids.shape[1], grids[order].reshape(-1)
-    lines, data = native.join(in_turn, pieces_of(["", *texts, "#"]), frame)
-    return lines, data
+    longest = max(map(len, notation.names)) + len(notation.separator)
+    _check_size(n, n * max(problem.n_cells, len(notation.drawing)) * longest)
+    return notation.decode(problem.grids(covers), np.ones(n, np.bool_))
 
 
-def _ranks(digits: Sequence[str], separator: str) -> Bytes:
-    """Return the rank of each digit's text, from 1, shape (N + 1,); blank cells have none.
-
-    The order of texts of grids is that of their cells in turn, each with the separator behind it.
-    The last cell has none, but grids that agree in all others agree in the last one as well.
-    """
-    order = sorted(range(len(digits)), key=lambda digit: (digits[digit] + separator).encode())
-    ranks = np.zeros(len(digits) + 1, np.uint8)
-    ranks[np.array(order) + 1] = np.arange(1, len(digits) + 1)
-    return ranks
+def _check_size(n: int, n_bytes: int) -> None:
+    """Raise `ValueError` if a column of Arrow may have too few offsets for covers."""
+    if n_bytes > _MOST_BYTES:
+        raise ValueError(f"{n} covers are too many to be rendered at once")
