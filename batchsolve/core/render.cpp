@@ -1,7 +1,6 @@
 #include "render.h"
 
 #include <bit>
-#include <utility>
 
 namespace batchsolve::render {
 
@@ -55,16 +54,6 @@ GrowingLists<std::uint64_t> packed(const GrowingLists<std::int32_t>& lists, int 
     return words;
 }
 
-/// Write text at the front of a room, and take that away from it.
-void put(Bytes text, std::span<std::uint8_t>& room) {
-    if (text.size() == 1) {  // as most are
-        room.front() = text.front();
-    } else {
-        std::ranges::copy(text, room.begin());
-    }
-    room = room.subspan(text.size());
-}
-
 }  // namespace
 
 GrowingLists<std::int32_t> ranked(Lists<std::uint32_t> covers, std::span<const std::uint32_t> ranks,
@@ -89,52 +78,5 @@ GrowingLists<std::int32_t> ranked(Lists<std::uint32_t> covers, std::span<const s
     for (const auto k : sorted_order(packed(lists, bits_of(most + 1)))) sorted.append(lists[k]);
     return sorted;
 }
-
-Matrix<std::uint8_t> write_grids(Rows<const std::uint8_t> grids,
-                                 std::span<const std::uint32_t> order, const text::Symbols& symbols,
-                                 const Frame& frame) {
-    require(std::ranges::all_of(order, [&](auto k) { return k < grids.size(); }),
-            "an order of grids that do not exist");
-    Matrix<std::uint8_t> lines(order.size(), frame.head.size() + grids.width + frame.tail.size());
-    std::span<std::uint8_t> room(lines.values);
-    for (const auto k : order) {
-        put(frame.head, room);
-        symbols.write(grids[k], room.first(grids.width));
-        room = room.subspan(grids.width);
-        put(frame.tail, room);
-    }
-    return lines;
-}
-
-template <class Key>
-GrowingLists<std::uint8_t> join(Lists<Key> rows, Lists<std::uint8_t> pieces, const Frame& frame) {
-    const auto exists = [&](auto key) { return key >= 0 && std::cmp_less(key, pieces.size()); };
-    require(std::ranges::all_of(rows.values(), exists),
-            "a row has a piece of text that does not exist");
-    const auto piece = [&](Key key) { return pieces[static_cast<std::size_t>(key)]; };
-    GrowingLists<std::uint8_t> lines;
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-        auto size = frame.head.size() + frame.tail.size();
-        if (!rows[k].empty()) size += (rows[k].size() - 1) * frame.separator.size();
-        for (const auto key : rows[k]) size += piece(key).size();
-        lines.bounds.push_back(lines.bounds.back() + static_cast<std::int64_t>(size));
-    }
-    lines.values.resize(static_cast<std::size_t>(lines.bounds.back()));
-    std::span<std::uint8_t> room(lines.values);
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-        put(frame.head, room);
-        bool is_first = true;
-        for (const auto key : rows[k]) {
-            if (!is_first) put(frame.separator, room);
-            put(piece(key), room);
-            is_first = false;
-        }
-        put(frame.tail, room);
-    }
-    return lines;
-}
-
-template GrowingLists<std::uint8_t> join(Lists<std::int32_t>, Lists<std::uint8_t>, const Frame&);
-template GrowingLists<std::uint8_t> join(Lists<std::uint8_t>, Lists<std::uint8_t>, const Frame&);
 
 }  // namespace batchsolve::render

@@ -12,7 +12,6 @@ digits that leave this module are 0 .. N.
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import isqrt
@@ -167,23 +166,6 @@ class Notation:
         """For grids that overlap: true for each character of a grid that is a cell."""
         return np.array([c != "#" for c in self.drawing.replace("\n", "")])
 
-    @cached_property
-    def shifts(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-        """The steps from digits, and from 0 for blank cells, to the bytes of their symbols.
-
-        Returns
-        -------
-        begins, steps : ndarray of uint8
-            The byte of a digit is the digit plus all steps that begin at it or before it, modulo
-            256. A step begins where the bytes of two symbols are not consecutive.
-        """
-        symbols = (self.blank + self.symbols + "#" * bool(self.drawing)).encode()
-        shifts = (np.frombuffer(symbols, np.uint8) - np.arange(len(symbols))).astype(np.uint8)
-        begins = np.flatnonzero(np.append(True, shifts[1:] != shifts[:-1]))
-        steps = shifts[begins].copy()
-        steps[1:] -= shifts[begins[:-1]]
-        return begins.astype(np.uint8), steps
-
     def encode(self, column: pa.Array | str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """Read a column of grids.
 
@@ -315,45 +297,28 @@ class Notation:
         pyarrow.StringArray, length n
         """
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        data, starts = self._decoded(grids)
-        if where.all():
-            return pa.StringArray.from_buffers(len(where), pa.py_buffer(starts), pa.py_buffer(data))
-        offsets = np.concatenate([[0], starts[np.cumsum(where)]]).astype(np.int32)
-        valid = pa.py_buffer(np.packbits(where, bitorder="little"))
-        return pa.StringArray.from_buffers(
-            len(where), pa.py_buffer(offsets), pa.py_buffer(data), valid, int((~where).sum())
-        )
+        grids = self.placed(grids)
+        bounds = pa.py_buffer(np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1]))
+        if self.symbols:
+            data = grids.tobytes().translate("".join(self._texts).encode().ljust(256))
+            texts = pa.StringArray.from_buffers(len(grids), bounds, pa.py_buffer(data))
+        else:
+            cells = pa.array(self._texts).take(pa.array(grids.reshape(-1)))
+            offsets = pa.Array.from_buffers(pa.int32(), len(grids) + 1, [None, bounds])
+            texts = pc.binary_join(pa.ListArray.from_arrays(offsets, cells), self.separator)
+        return texts if where.all() else texts.take(pa.array(np.cumsum(where) - 1, mask=~where))
 
     def write(self, grid: npt.NDArray[np.uint8]) -> str:
         """Return one grid, of shape (n_cells,), as text."""
-        data, _ = self._decoded(grid[None])
-        return data.tobytes().decode()
+        return self.separator.join(self._texts[k] for k in self.placed(grid[None])[0].tolist())
 
-    def _decoded(
-        self, grids: npt.NDArray[np.uint8]
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-        """Return the bytes of grids as text, and their offsets."""
-        grids = self.placed(grids)
-        if not self.symbols:
-            blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
-            pieces = pieces_of([blank, *self.names, "#"])
-            rows = np.arange(len(grids) + 1) * grids.shape[1], grids.reshape(-1)
-            frame = ascii_bytes(""), ascii_bytes(self.separator), ascii_bytes("")
-            offsets, data = native.join(rows, pieces, frame)
-            return data, offsets.astype(np.int32)
-        data = native.write_symbols(grids.reshape(-1), self.shifts)
-        return data, np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1])
-
-
-def ascii_bytes(text: str) -> Bytes:
-    """Return the bytes of an ASCII text."""
-    return np.frombuffer(text.encode("ascii"), np.uint8)
-
-
-def pieces_of(texts: Sequence[str]) -> tuple[Ints, Bytes]:
-    """Return ASCII texts as one array of bytes; text k lies at starts[k]:starts[k + 1]."""
-    return np.cumsum([0, *map(len, texts)]), ascii_bytes("".join(texts))
+    @property
+    def _texts(self) -> list[str]:
+        """The texts of a blank cell, of the digits, and of what is outside."""
+        blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
+        return [blank, *self.names, "#"]
 
 
 def symbols_of(name: str) -> str:

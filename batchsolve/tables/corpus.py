@@ -48,8 +48,7 @@ from batchsolve.problems.survey import (
 )
 from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blocks import BlockSize
-from batchsolve.tables.parsing import delimited, lines
+from batchsolve.tables.blocks import BlockSize, delimited, lines
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of
 from batchsolve.tables.rule_columns import (
@@ -502,8 +501,9 @@ class Corpus(Tables):
         if self.solution_column is None:
             return notation
         given = self._beside(self.solution_column, pa.array(np.flatnonzero(codes == form.code)))
-        are_other = forms(given) == form.other.code
-        if 2 * np.count_nonzero(are_other) <= len(given):
+        codes_given = forms(given)
+        are_other = codes_given == form.other.code
+        if not are_other.any() or most_frequent_form(codes_given, form.n_digits) == form:
             return notation
         seen = shown(given.filter(pa.array(are_other)), form.other, self._blank, [given])
         if notation.first_number is not None:

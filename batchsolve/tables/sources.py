@@ -47,10 +47,10 @@ from batchsolve.tables.blocks import (
     Layout,
     PlainFile,
     Stream,
+    checked_table,
     cut,
     slice_of,
 )
-from batchsolve.tables.parsing import checked_table
 from batchsolve.tables.places import (
     check_announced,
     exists,
