@@ -603,19 +603,15 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     """
     if len(inputs) == 1:
         return [_source(inputs[0])]
-    waiting = deque(range(len(inputs)))
+    waiting = iter(list(enumerate(inputs)))  # from which several threads may draw
     opened: SimpleQueue[tuple[int, Source | Exception] | None] = SimpleQueue()
 
     def open_some() -> None:
-        while waiting:
+        for k, one in waiting:
             try:
-                k = waiting.popleft()
-            except IndexError:  # another thread was faster
-                break
-            try:
-                opened.put((k, _source(inputs[k])))
+                opened.put((k, _source(one)))
             except Exception as error:
-                waiting.clear()  # tables after the first error are not opened
+                deque(waiting, maxlen=0)  # tables after the first error are not opened
                 opened.put((k, error))
         opened.put(None)
 
@@ -627,7 +623,7 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
         for _ in range(n_threads):
             found.update(iter(opened.get, None))
     finally:
-        waiting.clear()
+        deque(waiting, maxlen=0)
     sources = []
     for _, source in sorted(found.items()):
         if isinstance(source, Exception):
