@@ -55,7 +55,6 @@ from batchsolve.tables.places import (
     UNFINISHED,
     Folder,
     child,
-    folder_at,
     is_address,
     local_path,
     split_suffixes,
@@ -557,7 +556,7 @@ class Parts(Output):
         head = path.partition("?")[0].rstrip("/")
         beside = os.path.basename(head) if is_address(path) else head
         self.journal = partial_path(beside or ".") + ".journal"
-        self.folder = folder_at(path)
+        self.folder = Folder(path)
 
     def check(self) -> None:
         """See `Output`."""

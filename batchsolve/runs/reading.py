@@ -13,7 +13,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from html import escape
@@ -150,8 +150,7 @@ def read_problem(
     box : (int, int), optional
         For grids: rows and columns of a box; by default the usual ones for the size.
     alphabet : str, optional
-        For grids: the alphabet; by default found from the grid, or from the whole column of a
-        corpus.
+        For grids: the alphabet; by default found from the grid, or from the column of a corpus.
     rules, regions : str, optional
         For grids: rules beyond the usual, as in `solve_file`.
     column : str, optional
@@ -509,20 +508,12 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
             raise InputError(f"no single grid; if it is a table, {_name_a_row(path)}") from error
         if suffix_of(path) == ".json":
             return _reading(read_json(_text(data)), name)
-        is_numbers = not re.search(rb"[A-Za-z|]", data)  # a grid that lacks a line reads as .dlx
-        for form, read in _OF_NUMBERS if is_numbers else _OF_NAMES:
-            try:
-                read(data)
-            except BatchsolveError:
-                continue
-            raise InputError(
-                f"{error}; if it is a .{form} problem, name it {form}:{path}"
-            ) from error
-        raise
-
-
-_OF_NUMBERS: list[tuple[str, Callable[[bytes], ExactCover]]] = [("matrix", read_matrix)]
-_OF_NAMES = [("dlx", lambda data: read_dlx(_text(data))), ("ec", lambda data: read_ec(_text(data)))]
+        if re.search(rb"[2-9]", data) and not re.search(rb"[A-Za-z|]", data):
+            raise  # of a grid that lacks a line, for instance
+        raise InputError(
+            f"{error}; if it is an exact cover problem, name its form, too: dlx:{path}, ec:{path} "
+            f"or matrix:{path}"
+        ) from error
 
 
 def _corpus_of(data: bytes, path: str, written: Mapping[str, Any]) -> Corpus:

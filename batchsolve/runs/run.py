@@ -42,7 +42,7 @@ from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, RunSearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.encoders import Written
-from batchsolve.tables.places import sync_directory
+from batchsolve.tables.places import make_durable
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -345,7 +345,7 @@ class Run:
                 os.fsync(file.fileno())
             written.append(Part(name, n, Written.of(part).checksum))
             self._n_parts += 1
-        sync_directory(folder)
+        make_durable(folder)
         return written
 
 
