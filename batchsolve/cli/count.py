@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from click import BadParameter, Choice
+from click import BadParameter
 
 from batchsolve.cli import answered, command
 from batchsolve.cli.graphs import Asked, draw_to_file, print_distribution
@@ -15,17 +15,13 @@ from batchsolve.cli.options import (
     NOTATION_LAST,
     PROBLEM,
     Printing,
+    Said,
     WorkerOptions,
-    argument,
-    meaning,
-    option,
-    output_to,
-    search_option,
+    Written,
 )
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import time_limited
 from batchsolve.cli.trees import (
-    CODES,
     Generators,
     Part,
     UpToSymmetry,
@@ -54,82 +50,35 @@ CountedFiles = Annotated[
     FileSettings,
     NotationFields,
     CountFileFields,
-    meaning("resume", help="Go on with the run in DIR, or start it; or go on from OUT.partial."),
-    meaning("column", help="The puzzle column, found by default; of a table of problems: problem."),
-    meaning(
-        "chunk", help="The upper bound of rows that a task reads; by default 16 to 128 kB of text."
-    ),
     NOTATION_LAST,
+]
+Problems = Annotated[
+    Sequence[str],
+    Said(
+        "PROBLEM...",
+        f"{PROBLEM} Several of these, a folder, a pattern, or with -o a table with a column "
+        "problem, give a row each.",
+        "Input",
+    ),
 ]
 
 
-@command(
-    examples=(
-        "batchsolve count queens:12",
-        "batchsolve count puzzles.csv#17 --run counting",
-        "batchsolve count dominoes:12x12 --memo --graph tilings.zdd",
-        "batchsolve count partitions:8 --by options",
-        "batchsolve count dominoes:8x8 --project 'r1c*'",
-        "batchsolve count 'instances/*.dlx' -o counts.csv",
-    ),
-    codes=CODES,
-)
+@command
 def count(
-    problems: Annotated[
-        tuple[str, ...],
-        argument(
-            metavar="PROBLEM...",
-            help=f"{PROBLEM} Several of these, a folder, a pattern, or with -o a table with a "
-            "column problem, give a row each.",
-        ),
-    ],
-    output: Annotated[
-        str | None,
-        output_to(
-            "OUT",
-            help="Write a row for each problem: a file or a folder, as of solve; - is CSV on "
-            "stdout, the default for several problems.",
-        ),
-    ] = None,
-    run: Annotated[
-        str | None, option(metavar="DIR", help="Keep the run in DIR, to resume it.")
-    ] = None,
+    problems: Problems,
+    /,
+    output: Written | None = None,
+    run: Written | None = None,
     stacks: Part = None,
     *,
     up_to_symmetry: UpToSymmetry = False,
     symmetries: Generators = None,
     search: SearchSettings,
-    memo: Annotated[
-        bool, search_option(help="Count equal subproblems once (--engine memo:MB).")
-    ] = False,
-    memo_size: Annotated[
-        int | None,
-        search_option(
-            metavar="MB",
-            help="Megabytes of the table of --memo; 256 by default, 1024 for --graph and --by.",
-        ),
-    ] = None,
-    graph: Annotated[
-        str | None,
-        option(metavar="FILE", help="With --memo: write the graph of all solutions; see graph."),
-    ] = None,
-    by: Annotated[
-        str | None,
-        option(
-            metavar="cost|options",
-            type=Choice(["cost", "options"]),
-            help="Print how many solutions have each cost, or each number of options; the graph of "
-            "all solutions has to fit into memory.",
-        ),
-    ] = None,
-    project: Annotated[
-        tuple[str, ...],
-        option(
-            metavar="ITEM",
-            help="Count the different sets of options that solutions have at this item; a pattern "
-            "such as 'r1c*' names several, and so does repeating the option.",
-        ),
-    ] = (),
+    memo: bool = False,
+    memo_size: int | None = None,
+    graph: Written | None = None,
+    by: Literal["cost", "options"] | None = None,
+    project: Sequence[str] = (),
     workers: WorkerOptions,
     puzzles: CountedFiles,
     printing: Printing,
@@ -137,6 +86,59 @@ def count(
     """Count every solution of one problem, or of each of many.
 
     Limits hold for each problem.
+
+    Input
+    -----
+    problems : PROBLEM...
+        A grid, as a file or as text; a row of a corpus (corpus.csv#17, #id=…); a .dlx, .ec,
+        .sets, .json, .npz, .tiling, .matrix or .rows file, or one of another name behind its
+        form (dlx:problem.txt, dlx:-); or a family such as queens:12 or sudoku:2x3. Several of
+        these, a folder, a pattern, or with -o a table with a column problem, give a row each.
+    column
+        The puzzle column, found by default; of a table of problems: problem.
+    chunk
+        The upper bound of rows that a task reads; by default 16 to 128 kB of text.
+
+    Search
+    ------
+    memo
+        Count equal subproblems once (--engine memo:MB).
+    memo_size : MB
+        Megabytes of the table of --memo; 256 by default, 1024 for --graph and --by.
+
+    Output
+    ------
+    output : OUT
+        Write a row for each problem: a file or a folder, as of solve; - is CSV on stdout, the
+        default for several problems.
+    run : DIR
+        Keep the run in DIR, to resume it.
+    graph : FILE
+        With --memo: write the graph of all solutions; see graph.
+    by : cost|options
+        Print how many solutions have each cost, or each number of options; the graph of all
+        solutions has to fit into memory.
+    project : ITEM
+        Count the different sets of options that solutions have at this item; a pattern such as
+        'r1c*' names several, and so does repeating the option.
+    resume
+        Go on with the run in DIR, or start it; or go on from OUT.partial.
+
+    Examples
+    --------
+    batchsolve count queens:12
+    batchsolve count puzzles.csv#17 --run counting
+    batchsolve count dominoes:12x12 --memo --graph tilings.zdd
+    batchsolve count partitions:8 --by options
+    batchsolve count dominoes:8x8 --project 'r1c*'
+    batchsolve count 'instances/*.dlx' -o counts.csv
+
+    Exit codes
+    ----------
+    0
+        the whole tree was searched
+    1
+        a limit was reached first
     """
     in_parts = {"--run": run, "--stacks": stacks}
     of_group = {"--symmetries": symmetries, "--up-to-symmetry": up_to_symmetry or None}

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-
-from click import BadParameter
 
 from batchsolve.cli import command
 from batchsolve.cli.options import (
     Printing,
     Puzzles,
     Quiet,
-    argument,
+    Said,
+    Written,
     how_written,
-    meaning,
-    option,
-    output_to,
-    search_option,
 )
 from batchsolve.cli.terminal import interrupts
 from batchsolve.core.interrupts import check_interrupt
@@ -31,105 +27,30 @@ if TYPE_CHECKING:
     from batchsolve.scaling.measure import Workload
 
 
-MAX_NUMBERS = 1000  # in a list
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """Return the numbers of a list such as ``1,2,4..8``.
-
-    Examples
-    --------
-    >>> numbers("1,4..6")
-    (1, 4, 5, 6)
-    """
-    found: list[int] = []
-    for part in text.split(","):
-        first, dots, last = part.strip().partition("..")
-        ends = (first, last if dots else first)
-        if not all(end.isascii() and end.isdecimal() and len(end) < 10 for end in ends):
-            raise BadParameter(f"{part!r} is not a number; write 1,2,4 or 1..4")
-        more = range(int(ends[0]), int(ends[1]) + 1)
-        if not more:
-            raise BadParameter(f"{part!r} goes down; write {ends[1]}..{ends[0]}")
-        if len(found) + len(more) > MAX_NUMBERS:
-            raise BadParameter(f"{part!r} is more than {MAX_NUMBERS} numbers; name some")
-        found += more
-    return tuple(dict.fromkeys(found))
-
-
-def depths(text: str) -> tuple[int | None, ...]:
-    """Return the depths of a list such as ``0..3,auto``; None is automatic.
-
-    Examples
-    --------
-    >>> depths("0..2,auto")
-    (0, 1, 2, None)
-    """
-    found: list[int | None] = []
-    for part in text.split(","):
-        found += [None] if part.strip() == "auto" else numbers(part)
-    return tuple(dict.fromkeys(found))
-
-
-def names(text: str) -> tuple[str, ...]:
-    """Return the names of a list such as ``threading,loky``."""
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-
-
 ForecastWorkers = Annotated[
     tuple[int, ...] | None,
-    search_option(
-        metavar="LIST",
-        type=numbers,
-        help="Simulate the search on these numbers of workers, such as 1024,100000; up to "
+    Said(
+        "LIST",
+        "Simulate the search on these numbers of workers, such as 1024,100000; up to "
         f"{MOST_FORECAST_WORKERS:,}.",
+        "Search",
     ),
 ]
-Latency = Annotated[
-    float, search_option(metavar="S", help="Forecast: seconds a network adds to a task.")
-]
+Latency = Annotated[float, Said("S", "Forecast: seconds a network adds to a task.", "Search")]
 
 
-@command(
-    examples=(
-        "batchsolve scale queens:13 --jobs 1,2,4 -o scaling",
-        "batchsolve scale puzzles.csv --weak 5000 --jobs 1,2 -o weak",
-    ),
-    codes={0: "all runs were made", 2: "runs of one problem that disagree"},
-)
+@command
 def scale(
-    problems: Annotated[
-        tuple[str, ...],
-        argument(
-            metavar="PROBLEM...",
-            help="Problems as of count, each searched alone; with --weak also a corpus.",
-        ),
-    ],
-    output: Annotated[str, output_to("DIR", help="A new directory for the results.")],
+    problems: Sequence[str],
+    /,
+    output: Written,
     *,
-    plan: Annotated[
-        Plan,
-        meaning("jobs", type=numbers),
-        meaning("backends", type=names),
-        meaning("split_depths", type=depths),
-        meaning("engines", type=names),
-    ],
-    weak: Annotated[
-        int | None,
-        search_option(
-            metavar="N",
-            help="Weak scaling: for each worker N rows of the corpus, or N times the problem.",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        search_option(
-            metavar="NAME", help="With --weak: measure the rows of each value of this column apart."
-        ),
-    ] = None,
+    plan: Plan,
+    weak: int | None = None,
+    by: str | None = None,
     forecast_workers: ForecastWorkers = None,
     latency: Latency = 0.0,
-    resume: Annotated[bool, option(help="Go on with an interrupted experiment.")] = False,
+    resume: bool = False,
     puzzles: Puzzles,
     printing: Quiet,
 ) -> int:
@@ -137,6 +58,37 @@ def scale(
 
     It runs every combination of jobs, split depths, backends and engines --repeat times. The
     directory holds tables of all runs and tasks, pictures, and a report in one HTML file.
+
+    Input
+    -----
+    problems : PROBLEM...
+        Problems as of count, each searched alone; with --weak also a corpus.
+
+    Search
+    ------
+    weak : N
+        Weak scaling: for each worker N rows of the corpus, or N times the problem.
+    by : NAME
+        With --weak: measure the rows of each value of this column apart.
+
+    Output
+    ------
+    output : DIR
+        A new directory for the results.
+    resume
+        Go on with an interrupted experiment.
+
+    Examples
+    --------
+    batchsolve scale queens:13 --jobs 1,2,4 -o scaling
+    batchsolve scale puzzles.csv --weak 5000 --jobs 1,2 -o weak
+
+    Exit codes
+    ----------
+    0
+        all runs were made
+    2
+        runs of one problem that disagree
     """
     more = _forecast_workers(forecast_workers, latency)
 
@@ -183,14 +135,10 @@ def scale(
     return 0
 
 
-@command(
-    examples=("batchsolve report scaling --forecast-workers 64,1024",),
-    codes={0: "the report was written"},
-)
+@command
 def report(
-    directory: Annotated[
-        str, argument(metavar="DIR", help="The results of scale, complete or not.")
-    ],
+    directory: str,
+    /,
     forecast_workers: ForecastWorkers = None,
     latency: Latency = 0.0,
     *,
@@ -200,6 +148,20 @@ def report(
     """Draw the report of a scaling experiment again.
 
     An interrupted experiment has a report of its runs so far.
+
+    Input
+    -----
+    directory : DIR
+        The results of scale, complete or not.
+
+    Examples
+    --------
+    batchsolve report scaling --forecast-workers 64,1024
+
+    Exit codes
+    ----------
+    0
+        the report was written
     """
     more = _forecast_workers(forecast_workers, latency)
     if not more and (said := [name for name, value in how_written(puzzles).items() if value]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,13 +17,9 @@ from batchsolve.cli.options import (
     Printing,
     Problem,
     Puzzles,
+    Said,
     WorkerOptions,
-    argument,
-    input_option,
-    only,
-    option,
-    output_to,
-    search_option,
+    Written,
 )
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
@@ -38,25 +34,25 @@ if TYPE_CHECKING:
 
 UpToSymmetry = Annotated[
     bool,
-    search_option(
-        help="Count solutions that are equal up to turning and reflecting the board as one."
+    Said(
+        None,
+        "Count solutions that are equal up to turning and reflecting the board as one.",
+        "Search",
     ),
 ]
 Generators = Annotated[
     str | None,
-    search_option(
-        metavar="FILE|structure",
-        help="Count solutions that are equal up to these symmetries as one: a JSON list of "
-        "objects that map items to items and colours (:red) to colours; or structure, for all "
-        "symmetries of the items and options.",
+    Said(
+        "FILE|structure",
+        "Count solutions that are equal up to these symmetries as one: a JSON list of objects that "
+        "map items to items and colours (:red) to colours; or structure, for all symmetries of the "
+        "items and options.",
+        "Search",
     ),
 ]
 Part = Annotated[
-    str | None, input_option(metavar="FILE", help="Search only the stacks in this file; see split.")
+    str | None, Said("FILE", "Search only the stacks in this file; see split.", "Input")
 ]
-Resume = Annotated[bool, option(help="Go on with the run in DIR, or start it.")]
-
-CODES = {0: "the whole tree was searched", 1: "a limit was reached first"}
 
 
 def group_of(reading: Reading, found: bool, path: str | None) -> bool | Symmetries:
@@ -74,31 +70,13 @@ def group_of(reading: Reading, found: bool, path: str | None) -> bool | Symmetri
     return group.joined(symmetries(reading.problem)) if found else group
 
 
-@command(
-    "enumerate",
-    examples=(
-        "batchsolve enumerate grid.txt -o solutions",
-        "batchsolve enumerate queens:6 -o -",
-        "batchsolve enumerate costs.dlx --best 10 -o -",
-    ),
-    codes=CODES,
-)
+@command
 def enumerate_(
     problem: Problem,
-    output: Annotated[
-        str,
-        output_to(
-            "DIR", help="The directory of the run and its solutions; - prints JSON lines instead."
-        ),
-    ],
-    resume: Resume = False,
-    best: Annotated[
-        int | None,
-        search_option(
-            metavar="K",
-            help="Find only the K solutions of least cost; K is 100,000 at most.",
-        ),
-    ] = None,
+    /,
+    output: Written,
+    resume: bool = False,
+    best: int | None = None,
     stacks: Part = None,
     *,
     up_to_symmetry: UpToSymmetry = False,
@@ -108,7 +86,33 @@ def enumerate_(
     puzzles: Puzzles,
     printing: Printing,
 ) -> int:
-    """Write every solution of one problem."""
+    """Write every solution of one problem.
+
+    Search
+    ------
+    best : K
+        Find only the K solutions of least cost; K is 100,000 at most.
+
+    Output
+    ------
+    output : DIR
+        The directory of the run and its solutions; - prints JSON lines instead.
+    resume
+        Go on with the run in DIR, or start it.
+
+    Examples
+    --------
+    batchsolve enumerate grid.txt -o solutions
+    batchsolve enumerate queens:6 -o -
+    batchsolve enumerate costs.dlx --best 10 -o -
+
+    Exit codes
+    ----------
+    0
+        the whole tree was searched
+    1
+        a limit was reached first
+    """
     from batchsolve.runs.count import write_cheapest, write_covers
     from batchsolve.runs.progress import TREE_BAR
     from batchsolve.runs.run import Run
@@ -193,17 +197,33 @@ def nothing_as_json(printing: Printing, workers: WorkerOptions, output: str = ""
         raise
 
 
-@command(
-    examples=("batchsolve export solutions -o solutions.parquet",),
-    codes={0: "the run is complete", 1: "it is not, and the file holds what was found so far"},
-)
+@command
 def export(
-    directory: Annotated[str, argument(metavar="DIR", help="A run of enumerate.")],
-    output: Annotated[str, output_to("FILE", help=".parquet, .csv, .tsv or .jsonl")],
-    *,
-    workers: Annotated[WorkerOptions, only("jobs")],
+    directory: str, /, output: Written, *, workers: Annotated[WorkerOptions, ("jobs",)]
 ) -> int:
-    """Write the solutions of a run to one sorted file."""
+    """Write the solutions of a run to one sorted file.
+
+    Input
+    -----
+    directory : DIR
+        A run of enumerate.
+
+    Output
+    ------
+    output : FILE
+        .parquet, .csv, .tsv or .jsonl
+
+    Examples
+    --------
+    batchsolve export solutions -o solutions.parquet
+
+    Exit codes
+    ----------
+    0
+        the run is complete
+    1
+        it is not, and the file holds what was found so far
+    """
     from batchsolve.runs.export import export_run
     from batchsolve.runs.run import describe_run
 
@@ -216,11 +236,20 @@ def export(
     return EXIT_INCOMPLETE
 
 
-@command(examples=("batchsolve runs counting", "batchsolve runs counting --json"))
-def runs(
-    directory: Annotated[str, argument(metavar="DIR", help="A run.")], *, printing: Json
-) -> int:
-    """Print the finished and the remaining work of a run."""
+@command
+def runs(directory: str, /, *, printing: Json) -> int:
+    """Print the finished and the remaining work of a run.
+
+    Input
+    -----
+    directory : DIR
+        A run.
+
+    Examples
+    --------
+    batchsolve runs counting
+    batchsolve runs counting --json
+    """
     from batchsolve.runs.run import describe_run
 
     facts = describe_run(directory)
@@ -229,22 +258,13 @@ def runs(
     return 0
 
 
-@command(
-    examples=(
-        "batchsolve split queens:14 --depth 3 --files 20 -o parts",
-        "batchsolve count queens:14 --stacks parts/0007.jsonl --json > 0007.json",
-        "batchsolve enumerate queens:14 --stacks parts/0007.jsonl -o solutions7",
-    )
-)
+@command
 def split(
     problem: Problem,
-    depth: Annotated[
-        int, search_option(metavar="D", help="The depth to which the tree is expanded.")
-    ],
-    output: Annotated[str, output_to("DIR", help="The directory of the files.")],
-    files: Annotated[
-        int | None, option(metavar="N", help="Number of files; by default one for each stack.")
-    ] = None,
+    /,
+    depth: int,
+    output: Written,
+    files: int | None = None,
     *,
     search: Engine,
     puzzles: Puzzles,
@@ -253,6 +273,24 @@ def split(
     """Split one problem into files that can be counted or listed anywhere.
 
     merge adds up the counts of the files.
+
+    Search
+    ------
+    depth : D
+        The depth to which the tree is expanded.
+
+    Output
+    ------
+    output : DIR
+        The directory of the files.
+    files : N
+        Number of files; by default one for each stack.
+
+    Examples
+    --------
+    batchsolve split queens:14 --depth 3 --files 20 -o parts
+    batchsolve count queens:14 --stacks parts/0007.jsonl --json > 0007.json
+    batchsolve enumerate queens:14 --stacks parts/0007.jsonl -o solutions7
     """
     from batchsolve.runs.split import write_parts
 
@@ -272,27 +310,29 @@ def split(
     return 0
 
 
-@command(
-    examples=("batchsolve merge results/*.json",),
-    codes={
-        0: "all parts are there and complete",
-        1: "some are missing or unfinished",
-        2: "a file that is not such a result",
-    },
-)
-def merge(
-    results: Annotated[
-        tuple[str, ...],
-        argument(
-            metavar="RESULT...", help="The output of count or enumerate with --stacks PART --json."
-        ),
-    ],
-    *,
-    printing: Json,
-) -> int:
+@command
+def merge(results: Sequence[str], /, *, printing: Json) -> int:
     """Add up the counts of the files of one split.
 
     It names parts that are missing, unfinished or counted twice.
+
+    Input
+    -----
+    results : RESULT...
+        The output of count or enumerate with --stacks PART --json.
+
+    Examples
+    --------
+    batchsolve merge results/*.json
+
+    Exit codes
+    ----------
+    0
+        all parts are there and complete
+    1
+        some are missing or unfinished
+    2
+        a file that is not such a result
     """
     from batchsolve.runs.split import merge_results
 
