@@ -11,14 +11,7 @@ from click import BadParameter
 
 from batchsolve.cli import answered, command
 from batchsolve.cli.graphs import Asked, draw_to_file, print_distribution
-from batchsolve.cli.options import (
-    NOTATION_LAST,
-    PROBLEM,
-    Printing,
-    Said,
-    WorkerOptions,
-    Written,
-)
+from batchsolve.cli.options import NOTATION_LAST, PROBLEM, Printing, Said, WorkerOptions, Written
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import time_limited
 from batchsolve.cli.trees import (

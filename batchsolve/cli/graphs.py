@@ -11,14 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from batchsolve.cli import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import (
-    Json,
-    Printing,
-    Problem,
-    Puzzles,
-    Quiet,
-    Written,
-)
+from batchsolve.cli.options import Json, Printing, Problem, Puzzles, Quiet, Written
 from batchsolve.cli.problems import read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.core.interrupts import check_interrupt

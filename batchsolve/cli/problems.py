@@ -10,15 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from batchsolve.cli import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import (
-    Engine,
-    Json,
-    Printing,
-    Problem,
-    Puzzles,
-    Written,
-    how_written,
-)
+from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, Written, how_written
 from batchsolve.cli.terminal import interrupts, time_limited
 from batchsolve.errors import InputError, counted, printable
 from batchsolve.formats.whole_files import write_whole

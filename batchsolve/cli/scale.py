@@ -9,14 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from batchsolve.cli import command
-from batchsolve.cli.options import (
-    Printing,
-    Puzzles,
-    Quiet,
-    Said,
-    Written,
-    how_written,
-)
+from batchsolve.cli.options import Printing, Puzzles, Quiet, Said, Written, how_written
 from batchsolve.cli.terminal import interrupts
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, WorkersError, counted, printable

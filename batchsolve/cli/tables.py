@@ -6,13 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from batchsolve.cli import EXIT_INCOMPLETE, answered, command
-from batchsolve.cli.options import (
-    Inputs,
-    Printing,
-    TableOutput,
-    WorkerOptions,
-    Written,
-)
+from batchsolve.cli.options import Inputs, Printing, TableOutput, WorkerOptions, Written
 from batchsolve.settings import (
     AuditFields,
     AugmentFileFields,
