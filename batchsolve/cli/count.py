@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from click import BadParameter
 
 from batchsolve.cli import answered, command
-from batchsolve.cli.graphs import Asked, draw_to_file, print_distribution
+from batchsolve.cli.graphs import draw_to_file, print_distribution
 from batchsolve.cli.options import NOTATION_LAST, PROBLEM, Printing, Said, WorkerOptions, Written
-from batchsolve.cli.problems import read
+from batchsolve.cli.problems import Asked, read
 from batchsolve.cli.terminal import time_limited
-from batchsolve.cli.trees import (
-    Generators,
-    Part,
-    UpToSymmetry,
-    group_of,
-    nothing_as_json,
-    part_of,
-    report,
-    without_engine,
-)
+from batchsolve.cli.trees import TreeOptions, nothing_as_json, report, search_in_run, search_tree
 from batchsolve.errors import InputError, counted, listed
 from batchsolve.settings import (
     AUTO,
@@ -33,6 +24,11 @@ from batchsolve.settings import (
     NotationFields,
     SearchSettings,
 )
+
+if TYPE_CHECKING:
+    from batchsolve.runs.count import Count
+    from batchsolve.runs.reading import Reading
+    from batchsolve.symmetry.symmetries import Symmetries
 
 _GOES_WITH = {
     "--graph": "--memo, --memo-size and --time-limit only: one search draws the whole graph",
@@ -62,10 +58,8 @@ def count(
     /,
     output: Written | None = None,
     run: Written | None = None,
-    stacks: Part = None,
     *,
-    up_to_symmetry: UpToSymmetry = False,
-    symmetries: Generators = None,
+    tree: TreeOptions,
     search: SearchSettings,
     memo: bool = False,
     memo_size: int | None = None,
@@ -133,8 +127,11 @@ def count(
     1
         a limit was reached first
     """
-    in_parts = {"--run": run, "--stacks": stacks}
-    of_group = {"--symmetries": symmetries, "--up-to-symmetry": up_to_symmetry or None}
+    from batchsolve.runs.count import count as count_problem
+
+    in_parts = {"--run": run, "--stacks": tree.stacks}
+    up_to_symmetry = tree.up_to_symmetry or None
+    of_group = {"--symmetries": tree.symmetries, "--up-to-symmetry": up_to_symmetry}
     questions = {"--graph": graph, "--by": by, "--project": project or None}
     search = replace(search, engine=_with_memo(search.engine, memo, None if by else memo_size))
     if output is not None or _are_many(problems):
@@ -168,8 +165,13 @@ def count(
         raise InputError("--resume needs --run DIR, the run to go on with")
     if len(_given(in_parts)) == 2:
         raise InputError("--stacks and --run do not go together; a part is one short search")
-    group = up_to_symmetry, symmetries
-    return _count_one(asked, run, stacks, group, workers)
+
+    def count_one(reading: Reading, begin: Any, group: bool | Symmetries, **how: Any) -> Count:
+        if run is None:
+            return count_problem(reading.problem, begin, up_to_symmetry=group, **how)
+        return search_in_run(run, reading, begin, group, how, resume=puzzles.resume)
+
+    return search_tree(asked, tree, workers, count_one)
 
 
 def _given(options: Mapping[str, object]) -> list[str]:
@@ -195,40 +197,6 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
     return "memo" if size is None else f"memo:{size}"
 
 
-def _count_one(
-    asked: Asked,
-    run: str | None,
-    stacks: str | None,
-    symmetries: tuple[bool, str | None],
-    workers: WorkerOptions,
-) -> int:
-    """Count the solutions of a problem, of a part of it, or in a run."""
-    from batchsolve.runs import count as counting
-    from batchsolve.runs.progress import TREE_BAR
-
-    printing = asked.printing
-    with nothing_as_json(printing, workers), time_limited(asked.search) as rest:
-        reading = read(asked.problem, asked.puzzles)
-        begin, header = part_of(reading, stacks)
-        group = group_of(reading, *symmetries)
-        search = rest()
-    with printing.progress(TREE_BAR) as on_progress:
-        keywords: dict[str, Any] = {**asdict(workers), "search": search}
-        keywords["on_progress"] = on_progress
-        if run is None:
-            result = counting.count(reading.problem, begin, up_to_symmetry=group, **keywords)
-        else:
-            from batchsolve.runs.run import Run
-
-            said: dict[str, Any] = {"name": reading.name, "up_to_symmetry": group}
-            said |= {"engine": search.engine, "resume": asked.puzzles.resume}
-            with Run(run, reading.problem, begin, **said) as kept:
-                result = kept.search(**keywords | {"search": without_engine(search)})
-    if not printing.as_json:
-        print(result.count)
-    return report(result, printing, header=header)
-
-
 def _count_projections(asked: Asked, items: Sequence[str], workers: WorkerOptions) -> int:
     """Count the projections of the solutions of a problem."""
     from batchsolve.runs.projections import count_projections
@@ -239,8 +207,6 @@ def _count_projections(asked: Asked, items: Sequence[str], workers: WorkerOption
         search = rest()
     task = count_projections, workers, reading, items
     result = printing.rows_of(*task, engine=search.engine, time_limit=search.time_limit)
-    if not printing.as_json:
-        print(result.count)
     said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"
     said += "" if result.complete else ", not complete"
     return report(result, printing, said=f"{said}; {result.seconds:.1f} s by {result.engine}")

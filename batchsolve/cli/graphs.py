@@ -6,18 +6,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from batchsolve.cli import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import Json, Printing, Problem, Puzzles, Quiet, Written
-from batchsolve.cli.problems import read
+from batchsolve.cli.options import Json, Problem, Puzzles, Quiet, Written
+from batchsolve.cli.problems import Asked, read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, counted, listed, quoted
 from batchsolve.formats.whole_files import whole_file, whole_target_of
-from batchsolve.settings import FileSettings, SearchSettings
 
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph
@@ -26,16 +24,6 @@ if TYPE_CHECKING:
     from batchsolve.runs.reading import Reading
 
 BLOCK = 4096  # solutions written at a time
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question about one problem: the limits of its search, and the form of the answer."""
-
-    problem: str
-    search: SearchSettings
-    puzzles: FileSettings
-    printing: Printing
 
 
 def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from batchsolve.cli import EXIT_INCOMPLETE, command
@@ -14,16 +14,25 @@ from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, Wri
 from batchsolve.cli.terminal import interrupts, time_limited
 from batchsolve.errors import InputError, counted, printable
 from batchsolve.formats.whole_files import write_whole
-from batchsolve.settings import AUTO, SearchSettings, whole_number
+from batchsolve.settings import AUTO, FileSettings, SearchSettings, whole_number
 
 if TYPE_CHECKING:
     from batchsolve.runs.reading import Reading
-    from batchsolve.settings import FileSettings
 
 MAX_DRAWINGS = 10_000
 FEW, ONE = 20, 1  # default numbers of drawings, in a page and in an SVG file
 
 FirstSearch = Annotated[SearchSettings, ("node_limit", "time_limit", "engine")]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about one problem: the limits of its search, and the form of the answer."""
+
+    problem: str
+    search: SearchSettings
+    puzzles: FileSettings
+    printing: Printing
 
 
 def read(problem: str, puzzles: FileSettings) -> Reading:

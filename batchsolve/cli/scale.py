@@ -4,32 +4,44 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from batchsolve.cli import command
-from batchsolve.cli.options import Printing, Puzzles, Quiet, Said, Written, how_written
+from batchsolve.cli.options import Printing, Puzzles, Quiet, Written, how_written
 from batchsolve.cli.terminal import interrupts
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, WorkersError, counted, printable
-from batchsolve.settings import MOST_FORECAST_WORKERS, MOST_LATENCY, Plan, whole_number
+from batchsolve.settings import MOST_FORECAST_WORKERS, MOST_LATENCY, Plan, setting, whole_number
 
 if TYPE_CHECKING:
     from batchsolve.scaling.experiment import Experiment
     from batchsolve.scaling.measure import Workload
 
 
-ForecastWorkers = Annotated[
-    tuple[int, ...] | None,
-    Said(
-        "LIST",
-        "Simulate the search on these numbers of workers, such as 1024,100000; up to "
-        f"{MOST_FORECAST_WORKERS:,}.",
-        "Search",
-    ),
-]
-Latency = Annotated[float, Said("S", "Forecast: seconds a network adds to a task.", "Search")]
+@dataclass(frozen=True)
+class ForecastOptions:
+    """The search that a forecast simulates.
+
+    Attributes
+    ----------
+    forecast_workers : sequence of int, optional
+        Simulate the search on these numbers of workers, such as 1024,100000; up to 250,000.
+    latency : float
+        Forecast: seconds a network adds to a task.
+    """
+
+    forecast_workers: tuple[int, ...] | None = setting(metavar="LIST", heading="Search")
+    latency: float = setting(0.0, metavar="S", heading="Search")
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.latency <= MOST_LATENCY:
+            raise InputError(f"--latency is 0 to {MOST_LATENCY:,} seconds, not {self.latency}")
+        for workers in self.forecast_workers or ():
+            whole_number("--forecast-workers", workers, 1, MOST_FORECAST_WORKERS)
+        if self.latency and not self.forecast_workers:
+            raise InputError("--latency is for a forecast; give it --forecast-workers")
 
 
 @command
@@ -41,8 +53,7 @@ def scale(
     plan: Plan,
     weak: int | None = None,
     by: str | None = None,
-    forecast_workers: ForecastWorkers = None,
-    latency: Latency = 0.0,
+    wanted: ForecastOptions,
     resume: bool = False,
     puzzles: Puzzles,
     printing: Quiet,
@@ -83,8 +94,6 @@ def scale(
     2
         runs of one problem that disagree
     """
-    more = _forecast_workers(forecast_workers, latency)
-
     from batchsolve.scaling.experiment import (
         Experiment,
         about,
@@ -98,7 +107,7 @@ def scale(
         raise InputError(f"--weak is 1 or more, not {weak}")
     if by is not None and weak is None:
         raise InputError("--by is for the rows of a corpus; give their number with --weak")
-    if weak is not None and more:
+    if weak is not None and wanted.forecast_workers:
         raise InputError("a forecast simulates one problem; leave out --weak or --forecast-workers")
     several = list(dict.fromkeys(problems))
     workloads = [
@@ -124,7 +133,7 @@ def scale(
                 f"batchsolve report {home}"
             )
             raise
-        _report(home, experiment, workloads if more else [], more, latency, printing)
+        _report(home, experiment, workloads, wanted, printing)
     return 0
 
 
@@ -132,8 +141,7 @@ def scale(
 def report(
     directory: str,
     /,
-    forecast_workers: ForecastWorkers = None,
-    latency: Latency = 0.0,
+    wanted: ForecastOptions,
     *,
     puzzles: Puzzles,
     printing: Quiet,
@@ -156,7 +164,7 @@ def report(
     0
         the report was written
     """
-    more = _forecast_workers(forecast_workers, latency)
+    more = wanted.forecast_workers or ()
     if not more and (said := [name for name, value in how_written(puzzles).items() if value]):
         option = f"--{said[0].replace('_', '-')}"
         raise InputError(
@@ -175,27 +183,15 @@ def report(
     with interrupts():
         notation = how_written(puzzles)
         workloads = [each for name in names if more for each in read_workloads(name, **notation)]
-        _report(Path(directory), experiment, workloads, more, latency, printing)
+        _report(Path(directory), experiment, workloads, wanted, printing)
     return 0
-
-
-def _forecast_workers(given: tuple[int, ...] | None, latency: float) -> tuple[int, ...]:
-    """Return the numbers of workers to simulate, and check the settings of a forecast."""
-    if not 0 <= latency <= MOST_LATENCY:
-        raise InputError(f"--latency is 0 to {MOST_LATENCY:,} seconds, not {latency}")
-    for workers in given or ():
-        whole_number("--forecast-workers", workers, 1, MOST_FORECAST_WORKERS)
-    if latency and not given:
-        raise InputError("--latency is for a forecast; give it --forecast-workers")
-    return given or ()
 
 
 def _report(
     home: Path,
     experiment: Experiment,
     workloads: list[Workload],
-    more: tuple[int, ...],
-    latency: float,
+    wanted: ForecastOptions,
     printing: Printing,
 ) -> None:
     """Simulate the workloads on more workers, write the report, and print doubts about the runs."""
@@ -204,10 +200,10 @@ def _report(
     from batchsolve.scaling.report import write_report
     from batchsolve.scaling.speedup import can_fit, doubts
 
-    forecasts = []
-    for workload in workloads:
+    more, forecasts = wanted.forecast_workers or (), []
+    for workload in workloads if more else []:
         printing.note(f"batchsolve: simulating {workload.name} …")
-        found, left_out = forecast(workload, experiment, more, latency=latency)
+        found, left_out = forecast(workload, experiment, more, latency=wanted.latency)
         forecasts += found
         for what in left_out:
             _say(what)  # even if quiet, because the user asked for the forecast

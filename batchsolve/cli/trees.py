@@ -3,71 +3,115 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from click import BadParameter
 
 from batchsolve.cli import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import (
-    Engine,
-    Json,
-    Printing,
-    Problem,
-    Puzzles,
-    Said,
-    WorkerOptions,
-    Written,
-)
-from batchsolve.cli.problems import read
+from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, WorkerOptions, Written
+from batchsolve.cli.problems import Asked, read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.errors import InputError, counted, named_errors, printable
 from batchsolve.formats.whole_files import text_of
-from batchsolve.settings import AUTO, MRV, SearchSettings
+from batchsolve.settings import AUTO, MRV, SearchSettings, setting
 
 if TYPE_CHECKING:
     from batchsolve.runs.count import Count
     from batchsolve.runs.reading import Reading
     from batchsolve.symmetry.symmetries import Symmetries
 
-UpToSymmetry = Annotated[
-    bool,
-    Said(
-        None,
-        "Count solutions that are equal up to turning and reflecting the board as one.",
-        "Search",
-    ),
-]
-Generators = Annotated[
-    str | None,
-    Said(
-        "FILE|structure",
-        "Count solutions that are equal up to these symmetries as one: a JSON list of objects that "
-        "map items to items and colours (:red) to colours; or structure, for all symmetries of the "
-        "items and options.",
-        "Search",
-    ),
-]
-Part = Annotated[
-    str | None, Said("FILE", "Search only the stacks in this file; see split.", "Input")
-]
+
+@dataclass(frozen=True)
+class TreeOptions:
+    """The part of a tree to search, and the solutions that count as one.
+
+    Attributes
+    ----------
+    stacks : str, optional
+        Search only the stacks in this file; see split.
+    up_to_symmetry : bool
+        Count solutions that are equal up to turning and reflecting the board as one.
+    symmetries : str, optional
+        Count solutions that are equal up to these symmetries as one: a JSON list of objects that
+        map items to items and colours (:red) to colours; or structure, for all symmetries of the
+        items and options.
+    """
+
+    stacks: str | None = setting(metavar="FILE", heading="Input")
+    up_to_symmetry: bool = setting(False, heading="Search")
+    symmetries: str | None = setting(metavar="FILE|structure", heading="Search")
+
+    def part_of(self, reading: Reading) -> tuple[Any, dict[str, Any]]:
+        """Return the stacks to begin with, and the header of the part that holds them."""
+        if self.stacks is None:
+            return reading.stack, {}
+        from batchsolve.runs.split import read_part
+
+        return read_part(self.stacks, reading.problem)
+
+    def group_of(self, reading: Reading) -> bool | Symmetries:
+        """Return the group: of the board, and of the structure or a file."""
+        if self.symmetries is None:
+            return self.up_to_symmetry
+        from batchsolve.symmetry.structure import structure_symmetries
+        from batchsolve.symmetry.symmetries import Symmetries, read_generators, symmetries
+
+        if self.symmetries == "structure":
+            group = structure_symmetries(reading.problem, reading.stack)
+        else:
+            with named_errors(self.symmetries):
+                generators = read_generators(text_of(self.symmetries))
+                group = Symmetries.generated(reading.problem, generators)
+        return group.joined(symmetries(reading.problem)) if self.up_to_symmetry else group
 
 
-def group_of(reading: Reading, found: bool, path: str | None) -> bool | Symmetries:
-    """Return the group of two options: of the board, and of the structure or a file."""
-    if path is None:
-        return found
-    from batchsolve.symmetry.structure import structure_symmetries
-    from batchsolve.symmetry.symmetries import Symmetries, read_generators, symmetries
+def search_tree(
+    asked: Asked,
+    tree: TreeOptions,
+    workers: WorkerOptions,
+    search: Callable[..., Count],
+    output: str = "",
+) -> int:
+    """Search the tree of a problem by a function, and print its result; return the exit code.
 
-    if path == "structure":
-        group = structure_symmetries(reading.problem, reading.stack)
-    else:
-        with named_errors(path):
-            group = Symmetries.generated(reading.problem, read_generators(text_of(path)))
-    return group.joined(symmetries(reading.problem)) if found else group
+    The function takes the problem, the stacks to begin with, the group and, as keywords, those of
+    `batchsolve.count`. The output is that of enumerate.
+    """
+    from batchsolve.runs.progress import TREE_BAR
+    from batchsolve.runs.split import check_list
+
+    printing = asked.printing
+    with nothing_as_json(printing, workers, output), time_limited(asked.search) as rest:
+        reading = read(asked.problem, asked.puzzles)
+        begin, header = tree.part_of(reading)
+        if output and tree.stacks is not None:
+            check_list(tree.stacks, header)
+        group = tree.group_of(reading)
+        settings = rest()
+    with printing.progress(TREE_BAR) as on_progress:
+        how = {**asdict(workers), "search": settings, "on_progress": on_progress}
+        result = search(reading, begin, group, **how)
+    return report(result, printing, output, header=header)
+
+
+def search_in_run(
+    path: str,
+    reading: Reading,
+    begin: Any,
+    group: bool | Symmetries,
+    how: dict[str, Any],
+    **kind: Any,
+) -> Count:
+    """Search a problem in a run, which is kept in a directory and has the engine."""
+    from batchsolve.runs.run import Run
+
+    search = how["search"]
+    kind |= {"name": reading.name, "engine": search.engine, "up_to_symmetry": group}
+    with Run(path, reading.problem, begin, **kind) as run:
+        return run.search(**how | {"search": replace(search, engine=AUTO, branch=MRV)})
 
 
 @command
@@ -77,10 +121,8 @@ def enumerate_(
     output: Written,
     resume: bool = False,
     best: int | None = None,
-    stacks: Part = None,
     *,
-    up_to_symmetry: UpToSymmetry = False,
-    symmetries: Generators = None,
+    tree: TreeOptions,
     search: SearchSettings,
     workers: WorkerOptions,
     puzzles: Puzzles,
@@ -114,56 +156,27 @@ def enumerate_(
         a limit was reached first
     """
     from batchsolve.runs.count import write_cheapest, write_covers
-    from batchsolve.runs.progress import TREE_BAR
-    from batchsolve.runs.run import Run
-    from batchsolve.runs.split import check_list
 
     streams = output == "-"
     if resume and streams:
         raise InputError("--resume needs a directory; a search that prints cannot be resumed")
-    with nothing_as_json(printing, workers, output), time_limited(search) as rest:
-        reading = read(problem, puzzles)
-        group = group_of(reading, up_to_symmetry, symmetries)
-        search = rest()
-    if best is not None and group is not False:
+    if best is not None and (tree.up_to_symmetry or tree.symmetries is not None):
         raise BadParameter("--best does not go with --up-to-symmetry or --symmetries")
-    if best is not None and stacks is not None:
+    if best is not None and tree.stacks is not None:
         raise BadParameter("--best does not go with --stacks: the best of parts are not merged")
-    begin, header = part_of(reading, stacks)
-    if stacks is not None:
-        check_list(stacks, header)
-    task = reading.problem, begin
-    with printing.progress(TREE_BAR) as on_progress:
-        keywords: dict[str, Any] = {**asdict(workers), "search": search}
-        keywords["on_progress"] = on_progress
+
+    def listed(reading: Reading, begin: Any, group: bool | Symmetries, **how: Any) -> Count:
+        task, out = (reading.problem, begin), sys.stdout.buffer
         if streams and best is not None:
-            result = write_cheapest(*task, best, sys.stdout.buffer, **keywords)
-        elif streams:
-            out = sys.stdout.buffer
-            result = write_covers(
-                *task, out, notation=reading.notation, up_to_symmetry=group, **keywords
-            )
-        else:
-            said: dict[str, Any] = {"resume": resume, "name": reading.name, "engine": search.engine}
-            kind = {"collect": True, "notation": reading.notation} if best is None else {}
-            said |= {"cheapest": best, **kind}
-            with Run(output, *task, up_to_symmetry=group, **said) as kept:
-                result = kept.search(**keywords | {"search": without_engine(search)})
-    return report(result, printing, output, header=header)
+            return write_cheapest(*task, best, out, **how)
+        if streams:
+            how["up_to_symmetry"] = group
+            return write_covers(*task, out, notation=reading.notation, **how)
+        kind: dict[str, Any] = {"collect": True, "notation": reading.notation}
+        kind = kind if best is None else {"cheapest": best}
+        return search_in_run(output, reading, begin, group, how, resume=resume, **kind)
 
-
-def without_engine(search: SearchSettings) -> SearchSettings:
-    """Return the settings of a search of a `Run`, which has the engine."""
-    return replace(search, engine=AUTO, branch=MRV)
-
-
-def part_of(reading: Reading, path: str | None) -> tuple[Any, dict[str, Any]]:
-    """Return the stacks to begin with, and the header of the part that holds them."""
-    if path is None:
-        return reading.stack, {}
-    from batchsolve.runs.split import read_part
-
-    return read_part(path, reading.problem)
+    return search_tree(Asked(problem, search, puzzles, printing), tree, workers, listed, output)
 
 
 def report(
@@ -173,11 +186,13 @@ def report(
     said: str = "",
     header: dict[str, Any] | None = None,
 ) -> int:
-    """Print the result of a search, perhaps of a part; return the exit code."""
+    """Print the result of a search, and its count if there is no output; return the exit code."""
     from batchsolve.runs.split import result_of_part
 
     part = result_of_part(header, asdict(result)) if header else {}
     facts = {**asdict(result), "seconds": round(result.seconds, 3), **part}
+    if not (output or printing.as_json):
+        print(result.count)
     printing.summary(facts, said or result, output=output)
     for reason in result.failures:
         print(printable(f"batchsolve: a subproblem was left out: {reason}"), file=sys.stderr)

@@ -10,12 +10,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 from typing import Any
 
 from batchsolve.formats.whole_files import write_whole
 from batchsolve.pictures.page import html_page, html_table
-from batchsolve.pictures.svg import text_beside
+from batchsolve.pictures.svg import filled, text_beside
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, write_csv
 from batchsolve.scaling.forecast import Forecast, Point
@@ -104,7 +103,8 @@ def render(
     notes = [f"{one.name}: {doubt}." for one in series for _, doubt in doubts(one)]
     notes += [f"Cannot be told apart: {pair}." for pair in not_told_apart(series)]
     runs = [{name: getattr(run, name) for name in RUN_COLUMNS} for run in experiment.runs]
-    body = _filled(
+    body = filled(
+        __file__,
         "report.html",
         title=escape(title),
         command=escape(str(command)),
@@ -117,11 +117,6 @@ def render(
         forecasts="\n".join(map(_forecast, forecasts)),
     )
     return html_page(title, STYLE, body)
-
-
-def _filled(template: str, **parts: str) -> str:
-    """Return the text of a file beside this one, with its blanks filled."""
-    return Template(text_beside(__file__, template)).substitute(parts)
 
 
 def _note(text: str) -> str:
@@ -189,7 +184,8 @@ def _curves(series: list[Series]) -> str:
 def _forecast(found: Forecast) -> str:
     costs = found.costs
     errors = [abs(point.error) for point in found.of("check") if point.error is not None]
-    return _filled(
+    return filled(
+        __file__,
         "forecast.html",
         name=escape(short_name(found.name)),
         nodes=f"{found.nodes:,.0f}",

@@ -269,7 +269,7 @@ def search_rows(
     InputError, OutputError
         If a block cannot be read or written, after all blocks before it were yielded.
     """
-    work = RowWork(choice, settings, read, write, keep, pool.in_process)
+    work = RowWork(choice, settings, read, write, keep, pool.workers.in_process)
     goal = RowGoal(choice, size)
     sizing = Sizing.of_pool(pool)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)

@@ -182,7 +182,7 @@ class TreeSearch:
                 f"engine"
             )
         self._goal, self._pool = goal, pool
-        engine = with_empty_table(engine, problem, pool.folder)
+        engine = with_empty_table(engine, problem, pool.workers.folder)
         # one object, so that it is sent once
         self._work = TreeWork(engine, problem, render, symmetries)
         self.totals, self.failures = goal.totals, goal.failures
@@ -316,7 +316,7 @@ class TreeSearch:
     def _begin_again(self) -> Iterator[Done]:
         """Begin the search anew with the counter."""
         engine = get_engine(self._successor)
-        engine = with_empty_table(engine, self._goal.problem, self._pool.folder)
+        engine = with_empty_table(engine, self._goal.problem, self._pool.workers.folder)
         self._successor = ""
         self._work = replace(self._work, engine=engine)
         again = self._goal.begin_again(self.outstanding)

@@ -52,11 +52,11 @@ class Threads(Workers):
             super().__enter__()
         return super().run(function, arguments)
 
-    def _open(self) -> tuple[Any, dict[str, Any]]:
+    def _open(self) -> Any:
         from batchsolve.workers.private import PoolBackend
 
         self._pools: list[_ThreadPool] = []
-        return PoolBackend(self._started), {}
+        return PoolBackend(self._started)
 
     def _started(self) -> _ThreadPool:
         self._pools.append(_ThreadPool(self.jobs))

@@ -38,7 +38,7 @@ def test_a_result_of_a_round_that_was_given_up_does_not_disturb_the_next(backend
     """It may come in after joblib has forgotten that round, and before the next begins."""
     with Pool(2, backend) as pool:
         assert by_root(pool.start(work(), tasks())) == right()  # threads start now
-        parallel = pool._workers._parallel
+        parallel = pool.workers._parallel
         late = []
         add = parallel._register_new_job
         parallel._register_new_job = lambda job: (late.append(job), add(job))
@@ -53,7 +53,7 @@ def test_a_round_that_ends_too_early_is_completed(backend):
     """As it does when a result of an earlier one is counted."""
     with Pool(2, backend) as pool:
         running = pool.start(work(), tasks())
-        pool._workers._parallel.n_completed_tasks += 3
+        pool.workers._parallel.n_completed_tasks += 3
         assert by_root(running) == right()
         assert by_root(pool.start(work(), tasks())) == right()
 
