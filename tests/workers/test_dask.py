@@ -30,7 +30,7 @@ from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.search.scheduler import Sizing
 from batchsolve.workers import Done, Pool
-from batchsolve.workers.base import MOST_FLIGHT_SECONDS
+from batchsolve.workers.base import MOST_FLIGHT_SECONDS, ClusterWorkers
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_the_length_of_tasks_grows_with_the_distance_of_workers(workers, monkeyp
 
 def test_a_count_does_not_depend_on_the_distance_of_workers(workers, monkeypatch):
     problem, stack = clue_row()
-    monkeypatch.setattr(Pool, "flight_seconds", lambda pool: MOST_FLIGHT_SECONDS)
+    monkeypatch.setattr(ClusterWorkers, "flight_seconds", lambda workers: MOST_FLIGHT_SECONDS)
     result = count(problem, stack, **workers)
     assert (result.count, result.nodes) == (N_GRIDS, count(problem, stack, jobs=1).nodes)
 
