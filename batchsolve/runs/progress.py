@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from batchsolve.errors import InputError, counted, listed, quoted
-from batchsolve.words import InWords
+from batchsolve.runs.words import InWords
 
 if TYPE_CHECKING:
     from batchsolve.search.tree import TreeSearch
