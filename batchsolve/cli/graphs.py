@@ -37,10 +37,9 @@ def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:
         return _out_of_time(asked, {"graph": None, "nodes": 0})
     with interrupts():
         graph.save(path)
-    if not asked.printing.as_json:
-        print(graph.count)
     said = f"; {path}: a graph of {counted(graph.n_nodes, 'node')}"
-    return _summary(asked, graph.count, {"graph": path, "nodes": graph.n_nodes}, begin, said)
+    facts = {"graph": path, "nodes": graph.n_nodes}
+    return _summary(asked, graph.count, facts, begin, graph.count, said)
 
 
 def print_distribution(asked: Asked, by: str, megabytes: int) -> int:
@@ -51,13 +50,11 @@ def print_distribution(asked: Asked, by: str, megabytes: int) -> int:
     found = _in_time(partial(distribution, by=by, memory=megabytes), asked)
     if found is None:
         return _out_of_time(asked, {"by": by, "distribution": []})
-    if not asked.printing.as_json:
-        rows = [(by, "solutions"), *found.items()]
-        left, right = (max(len(str(row[k])) for row in rows) for k in (0, 1))
-        for row in rows:
-            print(f"{row[0]:>{left}}  {row[1]:>{right}}")
+    rows = [(by, "solutions"), *found.items()]
+    left, right = (max(len(str(row[k])) for row in rows) for k in (0, 1))
+    table = "\n".join(f"{value:>{left}}  {count:>{right}}" for value, count in rows)
     facts = {"by": by, "distribution": [*found.items()]}
-    return _summary(asked, sum(found.values()), facts, begin)
+    return _summary(asked, sum(found.values()), facts, begin, table)
 
 
 def _in_time(question: Callable[..., Any], asked: Asked) -> Any:
@@ -71,11 +68,14 @@ def _in_time(question: Callable[..., Any], asked: Asked) -> Any:
         return None
 
 
-def _summary(asked: Asked, count: int, facts: dict[str, Any], begin: float, said: str = "") -> int:
-    """Print the summary of an answer about all solutions; return the exit code."""
+def _summary(
+    asked: Asked, count: int, facts: dict[str, Any], begin: float, answer: object, said: str = ""
+) -> int:
+    """Print an answer about all solutions and its summary; return the exit code."""
     seconds = round(time.monotonic() - begin, 3)
     found = {"count": count, "complete": True, **facts, "seconds": seconds}
-    asked.printing.summary(found, f"{counted(count, 'solution')}{said}; {seconds:.1f} s")
+    said = f"{counted(count, 'solution')}{said}; {seconds:.1f} s"
+    asked.printing.summary(found, said, answer=answer)
     return 0
 
 

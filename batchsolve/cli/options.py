@@ -139,12 +139,20 @@ class Printing:
             counts = isinstance(value, int) and not isinstance(value, bool)
             print(printable(f"{name}: {value:,}" if counts else f"{name}: {value}"))
 
-    def summary(self, facts: Mapping[str, Any], *lines: object, output: str = "") -> None:
-        """Print facts as JSON, on standard error if the output is ``-``; or lines, as a note."""
+    def summary(
+        self, facts: Mapping[str, Any], *lines: object, output: str = "", answer: object = None
+    ) -> None:
+        """Print facts as JSON, on standard error if the output is ``-``.
+
+        Without JSON, print the answer on standard output, if it is not written elsewhere, and lines
+        as a note.
+        """
         if self.as_json:
             print(json.dumps(facts), file=sys.stderr if output == "-" else sys.stdout)
-        else:
-            self.note(*lines)
+            return
+        if answer is not None:
+            print(answer)
+        self.note(*lines)
 
     def note(self, *lines: object) -> None:
         """Print lines on standard error, unless quiet."""
@@ -155,15 +163,9 @@ class Printing:
     @contextmanager
     def progress(self, bar: Bar) -> Iterator[Callable[..., None]]:
         """Yield a callback that draws a bar on a terminal, unless quiet, and checks for Ctrl-C."""
-        if self.quiet or not sys.stderr.isatty():
-            with interrupts():
-                yield lambda *state: check_interrupt()
-            return
-        from tqdm import tqdm
+        from batchsolve.runs.progress import shown
 
-        follow, how = bar
-        with interrupts(), tqdm(file=sys.stderr, **how) as drawn:
-            draw = follow(drawn)
+        with interrupts(), shown(not self.quiet and sys.stderr.isatty(), bar) as draw:
 
             def update(*state: Any) -> None:
                 check_interrupt()

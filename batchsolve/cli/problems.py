@@ -235,12 +235,8 @@ def estimate(
     with interrupts():
         task = reading.problem, reading.stack
         guess = estimated(*task, probes=probes, seed=seed, engine=search.engine)
-    if printing.as_json:
-        print(json.dumps(asdict(guess)))
-    else:
-        print(guess)
-        if guess.doubt:
-            print(f"batchsolve: do not trust the intervals: {guess.doubt}", file=sys.stderr)
+    doubt = f"batchsolve: do not trust the intervals: {guess.doubt}" if guess.doubt else ""
+    printing.summary(asdict(guess), doubt, answer=guess)
     return 0
 
 

@@ -306,11 +306,8 @@ def audit(
     from batchsolve.runs.audit import audit as audit_of
 
     found = printing.rows_of(audit_of, workers, train, test, files=files)
-    if printing.as_json:
-        printing.facts({**found.facts, "seconds": round(found.seconds, 3)})
-    else:
-        print(found)
-        printing.note(*found.columns)
+    facts = {**found.facts, "seconds": round(found.seconds, 3)}
+    printing.summary(facts, *found.columns, answer=found)
     return 0 if found.complete else EXIT_INCOMPLETE
 
 
@@ -418,9 +415,6 @@ def evaluate(
         evaluation.save(html)
     if plot is not None:
         evaluation.plot(plot)
-    if printing.as_json:
-        printing.facts({**evaluation.facts, "seconds": round(evaluation.seconds, 3)})
-    else:
-        print(evaluation.table)
-        printing.note(evaluation.columns, *evaluation.notes)
+    facts = {**evaluation.facts, "seconds": round(evaluation.seconds, 3)}
+    printing.summary(facts, evaluation.columns, *evaluation.notes, answer=evaluation.table)
     return 0 if evaluation.complete else EXIT_INCOMPLETE

@@ -191,9 +191,8 @@ def report(
 
     part = result_of_part(header, asdict(result)) if header else {}
     facts = {**asdict(result), "seconds": round(result.seconds, 3), **part}
-    if not (output or printing.as_json):
-        print(result.count)
-    printing.summary(facts, said or result, output=output)
+    answer = None if output else result.count
+    printing.summary(facts, said or result, output=output, answer=answer)
     for reason in result.failures:
         print(printable(f"batchsolve: a subproblem was left out: {reason}"), file=sys.stderr)
     return 0 if result.complete else EXIT_INCOMPLETE
