@@ -95,7 +95,6 @@ def scale(
         runs of one problem that disagree
     """
     from batchsolve.scaling.experiment import (
-        Experiment,
         about,
         begin_experiment,
         directory_for,
@@ -117,7 +116,7 @@ def scale(
     ]
     home = directory_for(output, resume)
     planned = {"problems": several, "weak": weak, "by": by, **how_written(puzzles), **asdict(plan)}
-    experiment = begin_experiment(home, Experiment([], [], about(sys.argv[1:], planned)))
+    experiment = begin_experiment(home, about(sys.argv[1:], planned))
     with interrupts():
         try:
             for run, log in run_plan(workloads, plan, experiment.runs):

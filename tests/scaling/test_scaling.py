@@ -93,7 +93,7 @@ def test_tasks_add_up_to_their_run(experiment):
 
 
 def test_what_is_written_is_what_was_measured(experiment, tmp_path):
-    begin_experiment(tmp_path, experiment)
+    begin_experiment(tmp_path, experiment.about)
     write_experiment(tmp_path, experiment)
     again = read_experiment(str(tmp_path))
     assert again.runs == experiment.runs
