@@ -1,4 +1,4 @@
-"""The base class of workers that joblib hands calls to, and what several backends need.
+"""The base class of workers, which joblib hands calls to, and what several backends need.
 
 A backend declares what it can; the pool asks for that and never for a name.
 """
@@ -69,7 +69,7 @@ def say_that_we_wait(where: str, seconds: float) -> None:
 
 
 class Workers:
-    """Workers of one backend of joblib.
+    """Workers of one backend of joblib, or of none: threads do without it.
 
     Parameters
     ----------
