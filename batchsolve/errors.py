@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
 
-from batchsolve.file_kinds import not_text
+from batchsolve.formats.file_kinds import not_text
 
 MOST_SHOWN = 80  # characters of a name
 MOST_LISTED = 12  # names

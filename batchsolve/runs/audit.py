@@ -30,6 +30,7 @@ from batchsolve.runs.progress import (
     shown,
 )
 from batchsolve.runs.specs import blocks_for, followed, searching
+from batchsolve.runs.words import InWords
 from batchsolve.search.answers import Answers
 from batchsolve.settings import (
     AUTO,
@@ -45,7 +46,6 @@ from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, RowKeys, SeenKeys, compared
-from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
 LINES = {

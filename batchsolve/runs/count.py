@@ -24,6 +24,7 @@ from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
+from batchsolve.runs.words import InWords
 from batchsolve.search.answers import Answers
 from batchsolve.search.cheapest import Cheapest, CheapestSearch
 from batchsolve.search.rows import search_rows
@@ -31,7 +32,6 @@ from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, Render, Totals, TreeSearch
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
-from batchsolve.words import InWords
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

@@ -15,11 +15,11 @@ from batchsolve.formats.whole_files import write_whole
 from batchsolve.pictures.page import PAGE_STYLE, html_page, html_table, text_table
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.progress import puzzles_taken
+from batchsolve.runs.words import InWords
 from batchsolve.settings import columns_of, path_of
 from batchsolve.tables.answers import with_new_columns
 from batchsolve.tables.judged import NO_VALUE, Example, Stratum
 from batchsolve.tables.places import suffix_of
-from batchsolve.words import InWords
 
 PLOTS = (".svg", ".png", ".pdf")
 ALL = "all"

@@ -596,7 +596,7 @@ class Parts(Output):
 
     def writer(self, table: RowTable, pool: Pool) -> Write:
         """See `Output`."""
-        puts = pool.sees_files or is_address(self.path)
+        puts = pool.workers.sees_files or is_address(self.path)
         return partial(_encoded, table, _parquet, self.folder if puts else None)
 
     def open(

@@ -318,7 +318,7 @@ def blocks_for(
 
 
 def _for_workers(pool: Pool, blocks: Iterator[Block]) -> Iterator[Block]:
-    return blocks if pool.sees_files else (block.carried() for block in blocks)
+    return blocks if pool.workers.sees_files else (block.carried() for block in blocks)
 
 
 def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
