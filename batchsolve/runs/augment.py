@@ -19,7 +19,7 @@ from batchsolve.core.arrays import Bools
 from batchsolve.errors import counted
 from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import OnProgress, Sums
-from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of, with_numbers_of_rows
+from batchsolve.runs.specs import RowCounter, Spec, corpus_of, run_files, table_of
 from batchsolve.settings import (
     AugmentFields,
     AugmentFileFields,
@@ -237,10 +237,9 @@ def _augmenting(corpus: Corpus, n: int, wanted: ImageSettings) -> Spec:
     # JSON has no integers as large as seeds
     same = {"n": n, "seed": str(wanted.seed), "original": wanted.original}
     table = partial(_image_table, n=n, seed=wanted.seed, original=wanted.original)
-    totals = AugmentSummary(seed=wanted.seed)
-    return Spec(
-        "augment", corpus, corpus.reader, table, with_numbers_of_rows, totals=totals, same=same
-    )
+    totals, counter = AugmentSummary(seed=wanted.seed), RowCounter()
+    given = "augment", corpus, corpus.reader, table, totals, same
+    return Spec(*given, begin=counter.begin, decide=counter.decide)
 
 
 def _image_table(reader: Reader, n: int, seed: int, original: bool) -> RowTable:

@@ -8,9 +8,8 @@ workers write the rows that are kept (`batchsolve.search.in_order`). Memory hold
 from __future__ import annotations
 
 import os
-import secrets
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -19,23 +18,19 @@ from typing import Any, ClassVar, Unpack, overload
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.core.arrays import Bools, Ints, Words
+from batchsolve.core.arrays import Bools, Ints
 from batchsolve.errors import InputError
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Sums, shown
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Sums, shown
 from batchsolve.runs.specs import (
     FileRun,
-    Outputs,
-    Read,
     Spec,
-    blocks_for,
+    Tell,
     corpus_of,
-    followed,
+    outputs_of,
     refuse_own_output,
     table_of,
-    written,
 )
-from batchsolve.search.in_order import each_with_output, in_two_passes
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
     DedupeFields,
@@ -51,7 +46,7 @@ from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, files_and_tables, rows_like
 from batchsolve.tables.reader import Batch, Reader
-from batchsolve.tables.repeats import UNSEEN, RowKeys, SeenKeys, row_keys
+from batchsolve.tables.repeats import FORM, UNSEEN, RowKeys, Seen, row_keys
 from batchsolve.tables.sources import open_all
 from batchsolve.workers import Pool
 
@@ -217,9 +212,9 @@ def dedupe(
     inputs = table_or_each(inputs)
     known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
     with shown(on_progress, ROW_BAR) as tell:
-        search = _Repeats(known, wanted, files, tell)
+        search = _Repeats(known, wanted, files)
         if output is None:
-            return _kept_rows(search, inputs, Pool(**workers))
+            return _kept_rows(search, inputs, Pool(**workers), tell)
         target = path_of("the output", output)
         for other, theirs in zip(others, known, strict=True):
             refuse_own_output(other, theirs, target)
@@ -227,7 +222,7 @@ def dedupe(
         return run.run(search.written_to)
 
 
-def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
+def _kept_rows(search: _Repeats, inputs: Any, pool: Pool, tell: Tell) -> Any:
     """Return the rows that are kept of a table, or of files."""
     corpus = Corpus(
         files_and_tables("the input", inputs),
@@ -236,7 +231,7 @@ def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
     )
     spec = search.over(corpus)
     with pool:
-        made = table_of(spec, pool, search.settings.chunk, search.tell)
+        made = table_of(spec, pool, search.settings.chunk, tell)
     is_kept = np.concatenate([np.zeros(0, np.bool_), *search.kept])
     return rows_like(made, inputs, np.flatnonzero(is_kept | search.wanted.mark))
 
@@ -292,16 +287,10 @@ class _Repeats:
     known: list[list[Any]]  # files and tables
     wanted: DedupeSettings
     settings: FileSettings
-    tell: Callable[[Progress], None]
     totals: DedupeSummary = field(default_factory=DedupeSummary)
-    corpus: Corpus = field(init=False)
-    others: list[Corpus] = field(default_factory=list)  # of `known`
+    seen: Seen = field(default_factory=Seen)
     kept: list[Bools] = field(default_factory=list)  # True for each new row, block by block
-    seen: SeenKeys = field(default_factory=SeenKeys)
     files: list[tuple[int, str]] = field(default_factory=list)  # first row and name of each
-    n_rows: int = 0  # rows of all files whose keys were looked up
-    solutions: Words = field(default_factory=lambda: np.zeros(0, np.uint64))  # of `against`
-    secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))  # of hashes
     source: int = -1  # the number of the file whose keys were looked up last
 
     def written_to(self, paths: list[Any], output: Output) -> Spec:
@@ -314,79 +303,73 @@ class _Repeats:
 
     def over(self, corpus: Corpus) -> Spec:
         """Return the specification of *dedupe* over a corpus; all files are opened for it."""
-        self.others = [Corpus(theirs, self.settings) for theirs in self.known]
-        for other in self.others:
+        others = [Corpus(theirs, self.settings) for theirs in self.known]
+        for other in others:
             check_same_rules(corpus, other)
         if self.wanted.up_to_symmetry:
-            for one in (corpus, *self.others):
+            for one in (corpus, *others):
                 one.reader.main.check_has_forms()
-        self.corpus, self.totals.solution_column = corpus, corpus.solution_column
-        table = partial(kept_table, self.wanted.mark)
-        return Spec("dedupe", corpus, corpus.reader, table, self.work, self.totals)
+        self.totals.solution_column = corpus.solution_column
+        are_solved = [None not in (corpus.solution_column, one.solution_column) for one in others]
+        learned = list(zip(others, map(self._keys, are_solved), strict=True))
+        look = partial(_look, corpus.reader, self._keys(any(are_solved)))
+        return Spec(
+            "dedupe",
+            corpus,
+            corpus.reader,
+            partial(kept_table, self.wanted.mark),
+            self.totals,
+            begin=partial(self._learn, learned),
+            look=look,
+            decide=self._decide,
+        )
 
-    def work(
-        self, blocks: Iterator[Block], pool: Pool, read: Read, write: Write, first: int
-    ) -> Outputs:
-        """Do the pass in which the answer to a block is a decision, once all other files are known.
+    def _keys(self, with_solutions: bool) -> Write:
+        """Return the function that makes the keys of a batch."""
+        names = ("puzzle", "solution") if with_solutions else ("puzzle",)
+        end = FORM if self.wanted.up_to_symmetry else ""
+        return partial(row_keys, self.seen.secret, [f"{name}{end}" for name in names])
 
-        Its arguments are those of any `Pass`.
-        """
-        learned = [found for other in self.others for found in self._learn(other, pool)]
-        self.solutions = np.unique(np.concatenate([self.solutions, *learned]))
-        self.totals.known_rows = n_known = self.n_rows
-        totals = self.totals
+    def _learn(
+        self, others: list[tuple[Corpus, Write]], pool: Pool, n_rows: int, tell: Tell
+    ) -> None:
+        """Add the keys of the files and tables of ``against``."""
+        for other, keys in others:
+            spec = Spec("dedupe", other, other.reader, totals=self.totals)
+            for block, found in outputs_of(spec, keys, pool, tell, self.settings.chunk):
+                self._look_up(block, found)
+                self.totals.known_invalid += found.sums.counts["invalid"]
+            self.source = -1
+        self.totals.known_rows = self.seen.n_known = self.seen.n_rows
 
-        def decide(block: Block, found: RowKeys) -> Decision:
-            first = self._look_up(block, found)
-            is_new, is_known = first == UNSEEN, (first != UNSEEN) & (first < n_known)
-            self.kept.append(is_new)
-            totals.kept += int(np.count_nonzero(is_new))
-            totals.known += int(np.count_nonzero(is_known))
-            totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
-            totals.add(found.sums)
-            totals.same_solution += int(np.count_nonzero(is_new & self._is_known_solution(found)))
-            if not self.wanted.mark:
-                return first, None
-            return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
+    def _decide(self, block: Block, found: RowKeys) -> Decision:
+        """Decide which rows of a block are kept, and count them."""
+        first, *solutions = self._look_up(block, found)
+        is_new, is_known = first == UNSEEN, self.seen.is_known(first)
+        alike = [is_new & self.seen.is_known(those) for those in solutions]
+        each = {"kept": [is_new], "known": [is_known], "repeated": [~is_new & ~is_known]}
+        each |= {"same_solution": alike}
+        counts = {name: int(np.count_nonzero(those)) for name, those in each.items()}
+        self.totals.add(RowSums(counts | found.sums.counts))
+        self.kept.append(is_new)
+        if not self.wanted.mark:
+            return first, None
+        return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
 
-        self.source = -1
-        keys = self._keys(self.corpus.reader, self.solutions.size > 0)
-        yield from in_two_passes(blocks, pool, keys, decide, partial(written, read, write))
-
-    def _keys(self, reader: Reader, with_solutions: bool) -> Callable[[Block], RowKeys]:
-        return partial(row_keys, reader, self.wanted.up_to_symmetry, with_solutions, self.secret)
-
-    def _learn(self, other: Corpus, pool: Pool) -> Iterator[Words]:
-        """Add the keys of files or a table of ``against``; yield those of their solutions."""
-        self.source = -1
-        columns = self.corpus.solution_column, other.solution_column
-        keys = self._keys(other.reader, None not in columns)
-        blocks = blocks_for(pool, other, most_rows=self.settings.chunk)
-        pairs = each_with_output(blocks, pool, keys)
-        for block, found in followed(pairs, other, self.totals, self.tell):
-            self._look_up(block, found)
-            self.totals.known_invalid += found.sums.counts["invalid"]
-            keys, has = found.keys["solution"]
-            yield np.unique(keys[has, 0])
+    def _look_up(self, block: Block, found: RowKeys) -> Iterable[Ints]:
+        """Return the first rows with the same keys, for the rows of the next block."""
+        if block.source != self.source:
+            self.source = block.source
+            self.files.append((self.seen.n_rows, block.name))
+        return self.seen.first_rows(found).values()
 
     def _name_of(self, row: int) -> str:
         """Return the name of a row for `batchsolve show`."""
         first, name = self.files[bisect_right(self.files, row, key=itemgetter(0)) - 1]
         return f"{name}#{row - first + 1}"
 
-    def _look_up(self, block: Block, found: RowKeys) -> Ints:
-        """Return the first row with the same key, for each row of the next block."""
-        if block.source != self.source:
-            self.source = block.source
-            self.files.append((self.n_rows, block.name))
-        first = self.seen.add(*found.keys["puzzle"], self.n_rows)
-        self.n_rows += first.size
-        return first
 
-    def _is_known_solution(self, found: RowKeys) -> Any:
-        """Return True for each row whose solution a row of the files of ``against`` has."""
-        keys, has = found.keys["solution"]
-        if not self.solutions.size:
-            return np.zeros(len(has), np.bool_)
-        places = np.searchsorted(self.solutions, keys[:, 0])
-        return has & (self.solutions[np.minimum(places, self.solutions.size - 1)] == keys[:, 0])
+def _look(reader: Reader, keys: Write, block: Block) -> RowKeys:
+    """Return the keys of the rows of a block; workers call it."""
+    found: RowKeys = keys(reader.read(block), None)
+    return found

@@ -13,7 +13,6 @@ from typing import Any, Unpack
 
 import pyarrow as pa
 
-from batchsolve.engines.choice import Choice
 from batchsolve.errors import (
     InputError,
     listed,
@@ -22,22 +21,11 @@ from batchsolve.errors import (
 from batchsolve.runs.evaluation import Evaluation, in_order
 from batchsolve.runs.outputs import rows_written_to, whole_table_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, shown
-from batchsolve.runs.specs import (
-    Pass,
-    blocks_for,
-    followed,
-    in_one_look,
-    reader_of_numbers,
-    refuse_own_output,
-    searching,
-)
+from batchsolve.runs.specs import Spec, outputs_of, reader_of_numbers, refuse_own_output
 from batchsolve.settings import (
-    AUTO,
-    PROVES_UNIQUENESS,
     EvaluateFields,
     EvaluateSettings,
     FileSettings,
-    SearchSettings,
     columns_of,
     path_of,
     settings_of,
@@ -153,23 +141,19 @@ def evaluate(
     named: dict[str, list[str]] = {"malformed": [], "unjudged": []}
     names = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
     evaluation = Evaluation(Stratum(), {}, *names, named, [], 0.0)
-    work: Pass = in_one_look
-    if known is None:
-        choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
-        work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
     kept: list[pa.Table] = []
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
         if target is not None and suffix_of(target) == ".parquet":
             numbers = reader_of_numbers(corpus, pool).numbers
             reader = replace(reader, numbers={k: v for k, v in numbers.items() if k != column})
+        spec = Spec("evaluate", corpus, reader, totals=evaluation.all)
+        spec = spec.searched() if known is None else spec
         schema = verdict_schema(reader.schema)
         taken = nullcontext(kept.append) if target is None else rows_written_to(target, schema)
-        blocks = blocks_for(pool, corpus, most_rows=files.chunk)
         judging = partial(judge, column, strata, edges, bool(rows))
         tell(Progress(0, evaluation.all))
-        judged = work(blocks, pool, reader.read, judging, 1)
         with taken as take:
-            for _, some in followed(judged, corpus, evaluation.all, tell):
+            for _, some in outputs_of(spec, judging, pool, tell, files.chunk):
                 _add(evaluation, some)
                 if some.rows is not None:
                     take(some.rows)

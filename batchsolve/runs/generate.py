@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator
-from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -27,21 +26,17 @@ from batchsolve.runs.progress import (
     check_progress,
     shown,
 )
-from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
+from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, known_keys
 from batchsolve.runs.specs import (
-    Outputs,
-    Read,
     Spec,
-    blocks_for,
+    Tell,
     identity_of,
-    in_one_look,
+    outputs_of,
     refuse_own_output,
     run_files,
     table_of,
     tables_of,
 )
-from batchsolve.search.in_order import in_one_pass
-from batchsolve.search.rows import Write
 from batchsolve.settings import (
     FileSettings,
     GenerateFields,
@@ -264,43 +259,27 @@ def _generating(
     for name in ("clues", "cages", "line_cells", "columns"):
         same[name] = list(same[name] or [])
     same["rating"] = list(map(str, wanted.rating or []))  # no JSON has infinity
-    work = partial(_making, maker, corpora)
-    table = partial(_puzzle_table, files)
-    totals = GenerateSummary(seed=wanted.seed)
-    return Spec("generate", source, maker, table, work, totals, same, engine="lanes")
+    totals = GenerateSummary(seed=wanted.seed, engine="lanes")
+    begin, table = partial(_learn, maker, corpora), partial(_puzzle_table, files)
+    return Spec("generate", source, maker, table, totals, same, begin=begin)
 
 
-def _making(
-    maker: Maker,
-    known: list[Corpus],
-    blocks: Iterator[RowRange],
-    pool: Pool,
-    read: Read,
-    write: Write,
-    first: int,
-) -> Outputs:
-    """Do the pass in which rows are made, once the puzzles that they are to be unlike are known."""
-    maker = with_known(maker, known, pool)
-    yield from in_one_look(blocks, pool, maker.read, write)
-
-
-def with_known(maker: Maker, corpora: list[Corpus], pool: Pool) -> Maker:
-    """Return a maker of puzzles that are unlike those of files."""
+def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, n_rows: int, tell: Tell) -> None:
+    """Let a maker know the puzzles of files, which its own are to be unlike."""
     each = [maker.known]
     for corpus in corpora:
+        spec = Spec("generate", corpus, corpus.reader)
         n_before = 0
-        read = partial(known_keys, corpus.reader, maker.problem.n_digits)
-        with closing(in_one_pass(blocks_for(pool, corpus), pool, read)) as found:
-            for keys, n_rows, wrong in found:
-                if wrong is not None:
-                    raise InputError(
-                        f"{corpus.names}: row {n_before + wrong + 1} is invalid or has no "
-                        f"canonical form, so no puzzle can be compared with it; leave it out"
-                    )
-                each.append(keys)
-                n_before += n_rows
-    known = np.unique(np.concatenate(each))
-    return replace(maker, known=known, wanted=replace(maker.wanted, unlike=()))
+        known = partial(known_keys, maker.problem.n_digits)
+        for _, found in outputs_of(spec, known, pool):
+            if found.wrong is not None:
+                raise InputError(
+                    f"{corpus.names}: row {n_before + found.wrong + 1} is invalid or has no "
+                    f"canonical form, so no puzzle can be compared with it; leave it out"
+                )
+            each.append(found.keys)
+            n_before += found.n_rows
+    maker.known = np.unique(np.concatenate(each))
 
 
 def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:

@@ -649,9 +649,9 @@ def _encoded(
     table: RowTable, encode: Encode, folder: Folder | None, batch: Any, answers: Any
 ) -> Encoded:
     """Encode the rows of a block; store them as a part if this process reaches the folder."""
-    rows, sums = table.rows(batch, answers)
+    n_rows, rows, sums = table.rows(batch, answers)
     data, block = encode(rows), batch.block
-    encoded = Encoded(data, Written.of(data), len(batch), sums, sums_of(block.records()))
+    encoded = Encoded(data, Written.of(data), n_rows, sums, sums_of(block.records()))
     if folder is None:
         return encoded
     folder.put(part_name(block.number), data)

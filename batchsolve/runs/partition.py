@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -20,30 +20,20 @@ import pyarrow as pa
 
 from batchsolve.core.arrays import Bools, Floats, Ints
 from batchsolve.errors import InputError, OutputError, counted, quoted
-from batchsolve.runs.audit import Seen, solved_rows
 from batchsolve.runs.dedupe import Decision, kept_table
 from batchsolve.runs.evaluation import in_order, shown_key
 from batchsolve.runs.outputs import FORMATS
-from batchsolve.runs.progress import (
-    ROW_BAR,
-    OnProgress,
-    Progress,
-    Summary,
-    note_columns,
-    shown,
-)
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
 from batchsolve.runs.specs import (
     FileRun,
-    Outputs,
-    Read,
+    RowCounter,
     Spec,
+    Tell,
+    outputs_of,
     refuse_own_output,
     tables_of,
-    written,
 )
 from batchsolve.search.answers import Answers
-from batchsolve.search.in_order import in_two_passes
-from batchsolve.search.rows import Write
 from batchsolve.settings import (
     PARTS,
     AuditFields,
@@ -60,10 +50,11 @@ from batchsolve.tables.frames import files_and_tables, rows_like
 from batchsolve.tables.judged import check_ranges, ranges, strata_of
 from batchsolve.tables.places import is_address, split_suffixes
 from batchsolve.tables.reader import Batch
-from batchsolve.tables.repeats import FORM, UNSEEN, RowKeys, compared
+from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, RowKeys, Seen, solved_keys
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
+FORMS = tuple(name for name in KEYS if name.endswith(FORM))
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 Counts = Floats
 
@@ -284,25 +275,21 @@ def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[
 
 def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:
     """Return the specification of the rows of one part."""
+    counter = RowCounter()
 
-    def work(blocks: Any, pool: Pool, read: Read, write: Write, first: int = 1) -> Outputs:
-        n_before = 0
+    def decide(block: Block, n_rows: int) -> Decision:
+        first = counter.decide(block, n_rows) - 1
+        return np.where(is_in[first : first + n_rows], UNSEEN, 0), None
 
-        def decide(block: Block, n_rows: int) -> Decision:
-            nonlocal n_before
-            n_before += n_rows
-            return np.where(is_in[n_before - n_rows : n_before], UNSEEN, 0), None
-
-        yield from in_two_passes(blocks, pool, Block.n_rows, decide, partial(written, read, write))
-
-    return Spec("partition", corpus, corpus.reader, partial(kept_table, False), work)
+    table = partial(kept_table, False)
+    return Spec("partition", corpus, corpus.reader, table, begin=counter.begin, decide=decide)
 
 
 class _Rows(NamedTuple):
     """The solved rows of a block, with the stratum of each."""
 
     n_rows: int
-    compared: RowKeys
+    keys: RowKeys
     strata: Ints
     labels: list[tuple[str, ...]]
 
@@ -316,7 +303,7 @@ def _with_strata(
     answers: Answers,
 ) -> _Rows:
     strata = strata_of(batch.table, by, edges)
-    return _Rows(len(batch), compared(secret, has_given, batch, answers), *strata)
+    return _Rows(len(batch), solved_keys(secret, FORMS, has_given, batch, answers), *strata)
 
 
 @dataclass
@@ -334,7 +321,7 @@ class _Groups:
         seed: int,
         pool: Pool,
         chunk: int | None,
-        tell: Callable[[Progress], None],
+        tell: Tell,
     ) -> Ints:
         """Return the number of the part of each row."""
         self._read(pool, chunk, tell)
@@ -359,23 +346,23 @@ class _Groups:
                 self.totals.strata[name] = dict(zip(shares, counts.tolist(), strict=True))
         return part_of
 
-    def _read(self, pool: Pool, chunk: int | None, tell: Callable[[Progress], None]) -> None:
+    def _read(self, pool: Pool, chunk: int | None, tell: Tell) -> None:
         """Find the label of the group of each row, its first row, and the number of its stratum."""
         seen, corpus, totals = Seen(), self.corpus, self.totals
         note_columns(totals, corpus)
         has_given = corpus.solution_column is not None
         write = partial(_with_strata, seen.secret, has_given, self.by, self.edges)
+        spec = Spec("partition", corpus, corpus.reader, totals=totals).searched()
         numbers: dict[tuple[str, ...], int] = {}
         strata, edges = [np.zeros(0, np.int64)], [np.zeros((0, 2), np.int64)]
-        for _, rows in solved_rows(corpus, write, pool, chunk, totals, tell):
+        for _, rows in outputs_of(spec, write, pool, tell, chunk):
             every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
-            first = seen.first_rows(rows.compared, (f"puzzle{FORM}", f"solution{FORM}"))
-            for those in first.values():
+            for those in seen.first_rows(rows.keys).values():
                 is_later = those != UNSEEN
                 edges.append(np.column_stack([every[is_later], those[is_later]]))
             each = [numbers.setdefault(label, len(numbers)) for label in rows.labels]
             strata.append(np.array(each, np.int64)[rows.strata])
-            totals.add(rows.compared.sums)
+            totals.add(rows.keys.sums)
         check_ranges(self.by, self.edges, numbers)
         names = list(in_order(numbers, [ranges(self.edges) if self.edges else ()] * len(self.by)))
         ranks = np.empty(len(numbers), np.int64)  # in an order that blocks do not change

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,9 +24,9 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, Variants
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
-from batchsolve.tables.blocks import Block, Boundary
+from batchsolve.tables.blocks import Boundary
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
-from batchsolve.tables.reader import Reader, forms_of_shape
+from batchsolve.tables.reader import Batch, forms_of_shape
 from batchsolve.tables.repeats import grid_keys
 from batchsolve.tables.rule_columns import RuleColumns, own_rules
 
@@ -220,7 +220,7 @@ def _orbits(rules: Rules, symmetry: str) -> list[list[int]]:
     return orbits
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Maker:
     """The function that makes the puzzles of rows; workers receive it.
 
@@ -307,6 +307,7 @@ class Maker:
             trial_nodes=PROOF_NODES if wanted.minimal else TRIAL_NODES,
             fill_nodes=wanted.node_limit if wanted.weights else fill_nodes,
         )
+        wanted = replace(wanted, unlike=())  # workers need no files of others
         return cls(problem, drawn, wish, wanted, np.empty(0, np.uint64))
 
     @property
@@ -450,18 +451,25 @@ def keys_of_forms(forms: Bytes) -> Words:
     return grid_keys(b"unlike", "form", forms)[:, 0]
 
 
-def known_keys(reader: Reader, n_digits: int, block: Block) -> tuple[Words, int, int | None]:
-    """Return the keys of the puzzles of a block, of those with this number of digits.
+class KnownKeys(NamedTuple):
+    """The keys of the puzzles of a block that have some number of digits.
 
-    Returns
-    -------
-    keys : ndarray of uint64
+    Attributes
+    ----------
     n_rows : int
         The number of rows of the block.
+    keys : ndarray of uint64
     wrong : int or None
         The first row that is invalid, or whose canonical form is not found.
     """
-    batch = reader.read(block)
+
+    n_rows: int
+    keys: Words
+    wrong: int | None
+
+
+def known_keys(n_digits: int, batch: Batch, answers: None = None) -> KnownKeys:
+    """Return the keys of the puzzles of a batch that have this number of digits."""
     wrong = np.flatnonzero(batch.first_clashes() >= 0)
     keys = [np.empty(0, np.uint64)]
     for grids in batch.grids:
@@ -470,4 +478,5 @@ def known_keys(reader: Reader, n_digits: int, block: Block) -> tuple[Words, int,
             found, forms, _ = forms_of_shape(grids.shape, grids.puzzles, grids.places(right))
             wrong = np.union1d(wrong, np.setdiff1d(grids.rows, grids.rows[found]))
             keys.append(keys_of_forms(forms))
-    return np.concatenate(keys), len(batch), int(wrong[0]) if wrong.size else None
+    first = int(wrong[0]) if wrong.size else None
+    return KnownKeys(len(batch), np.concatenate(keys), first)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.engines.choice import Choice
 from batchsolve.errors import ProblemError
 from batchsolve.problems.rating import NAMES, has_ratings, ratings_of, steps_text
 from batchsolve.runs.outputs import Output
@@ -19,13 +18,11 @@ from batchsolve.runs.progress import OnProgress, Summary
 from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import (
-    AUTO,
     PROVES_UNIQUENESS,
     FileSettings,
     RateFields,
     RateFileFields,
     RateSettings,
-    SearchSettings,
     settings_of,
 )
 from batchsolve.tables.answers import Column, RowSums, RowTable, RowValues
@@ -195,11 +192,8 @@ def rate_file(
 
 def _rating(corpus: Corpus, wanted: RateSettings, size: int = 1) -> Spec:
     """Return the specification of *rate*."""
-    table = partial(_rated_table, wanted)
-    spec = Spec("rate", corpus, corpus.reader, table, same=asdict(wanted))
-    choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
-    search = SearchSettings(limit=PROVES_UNIQUENESS)
-    return replace(spec, totals=RateSummary()).searched(choice, search, size)
+    table, same = partial(_rated_table, wanted), asdict(wanted)
+    return Spec("rate", corpus, corpus.reader, table, RateSummary(), same).searched(size=size)
 
 
 def _rated_table(wanted: RateSettings, reader: Reader) -> RowTable:

@@ -249,8 +249,7 @@ def solving(
     limit = search.limit or UNLIMITED
     reader = replace(corpus.reader, input_schema=source.schema)
     table = partial(answer_table, limit=limit, files=files, as_digits=as_digits)
-    choice = Choice.for_grids(search.engine, corpus.problem, limit)
-    return Spec("solve", source, reader, table).searched(choice, search, size)
+    return Spec("solve", source, reader, table).searched(search, size)
 
 
 # ---- files ----------------------------------------------------------------------------------
@@ -357,7 +356,7 @@ def _of_problems(
     source = InstanceTables(sources, choice, files, size)
     table = partial(cover_table if keep else count_table, search=search, stats=files.stats)
     spec = Spec(kind, source, source.reader, table)
-    return spec.searched(choice, search, output.n_tasks, keep)
+    return spec.searched(search, output.n_tasks, choice, keep)
 
 
 def count_file(

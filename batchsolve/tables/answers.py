@@ -38,6 +38,14 @@ class RowSums(NamedTuple):
     techniques: dict[str, int] | None = None
 
 
+class OutputRows(NamedTuple):
+    """The output of a block: its rows, the number of rows they were made of, and the sums."""
+
+    n_rows: int
+    table: pa.Table
+    sums: RowSums
+
+
 def grid_type(kind: pa.DataType, n_digits: int) -> pa.DataType:
     """Return the type of a column of grids beside puzzles: their own, if it can hold grids; text.
 
@@ -130,12 +138,12 @@ class RowTable:
         new = [pa.field(name, kind, metadata=more) for name, kind, _, more in columns]
         self.schema = with_new_columns(reader.schema if given is None else given, new)
 
-    def rows(self, batch: Any, answers: Any) -> tuple[pa.Table, Any]:
+    def rows(self, batch: Any, answers: Any) -> OutputRows:
         """Return the output rows of a batch, and their sums."""
         found = self._found(batch, answers)
         new = [make(found) for make in self._makes]
         table = pa.Table.from_arrays([*found.table.columns, *new], schema=self.schema)
-        return table, found.sums
+        return OutputRows(len(batch), table, found.sums)
 
 
 class RowValues:

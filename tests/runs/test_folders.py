@@ -170,8 +170,8 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
 
 @pytest.fixture
 def _all_recorded(monkeypatch):
-    def record(run, behind, journal):
-        run.record(journal)
+    def record(run, behind):
+        run.record()
 
     # record at once: a thread would wait for the disk, and the run might stop before it is done
     monkeypatch.setattr("batchsolve.runs.specs.FileRun.record_behind", record)

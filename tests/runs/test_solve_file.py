@@ -337,11 +337,11 @@ def test_ctrl_c_at_any_moment_of_a_record_ends_the_run(monkeypatch):
         with Behind() as behind:
             try:
                 sys.settrace(interrupted)
-                run.record_behind(behind, None)
-                run.record_behind(behind, None)
+                run.record_behind(behind)
+                run.record_behind(behind)
                 run.let_go.put(None)
                 time.sleep(0.005)
-                run.record_behind(behind, None)
+                run.record_behind(behind)
             finally:
                 sys.settrace(None)
                 run.let_go.put(None)

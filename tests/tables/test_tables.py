@@ -574,7 +574,7 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
             row += (agrees,)
         rows.append((*row, message, *((k, 0.123457) if stats else ())))
     output = pickle.loads(pickle.dumps(answer_table(reader, limit, FileSettings(stats=stats))))
-    table, result = pickle.loads(pickle.dumps(output.rows(batch, answers)))
+    _, table, result = pickle.loads(pickle.dumps(output.rows(batch, answers)))
     assert table.schema == output.schema
     assert list(zip(*(c.to_pylist() for c in table.columns), strict=True)) == rows
     place = len(names) + 1
