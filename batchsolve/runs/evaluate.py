@@ -5,46 +5,44 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import pyarrow as pa
 
-from batchsolve.errors import (
-    InputError,
-    listed,
-    quoted,
-)
+from batchsolve.errors import InputError, listed, quoted
 from batchsolve.runs.evaluation import Evaluation, in_order
-from batchsolve.runs.outputs import rows_written_to, whole_table_at
-from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, shown
-from batchsolve.runs.specs import Spec, outputs_of, reader_of_numbers, refuse_own_output
+from batchsolve.runs.outputs import Parts, output_at
+from batchsolve.runs.progress import ROW_BAR, OnProgress, shown
+from batchsolve.runs.specs import FileRun, Spec, tables_of
 from batchsolve.settings import (
     EvaluateFields,
     EvaluateSettings,
     FileSettings,
-    columns_of,
     path_of,
     settings_of,
     table_or_each,
     text_of,
 )
+from batchsolve.tables.answers import RowTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables, with_columns_of
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
     MOST_NAMED,
-    JudgedRows,
+    VERDICTS,
+    Example,
+    JudgedSums,
+    JudgedValues,
+    Key,
     Stratum,
     check_ranges,
-    judge,
     ranges,
-    verdict_schema,
 )
 from batchsolve.tables.places import suffix_of
+from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, TableSource, open_all
 from batchsolve.tables.texts import check_holds_texts
 from batchsolve.workers import Pool
@@ -123,12 +121,9 @@ def evaluate(
     given: dict[str, Any] = {"prediction": prediction, "truth": truth, "by": by, "bins": bins}
     wanted = EvaluateSettings(**given)
     strata, edges = tuple(wanted.by), wanted.bins
-    target = None if isinstance(rows, bool) else whole_table_at(path_of("the rows", rows)).path
+    target = None if isinstance(rows, bool) else _target_of(rows)
     predictions = table_or_each(predictions)
-    inputs = files_and_tables("the predictions", predictions)
-    if target is not None:
-        refuse_own_output(predictions, inputs, target)
-    sources = open_all(inputs)
+    sources = open_all(files_and_tables("the predictions", predictions))
     solved = truth == NO_TRUTH
     predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES
     corpus = Corpus(
@@ -137,35 +132,88 @@ def evaluate(
     column = _prediction_column(corpus, prediction)
     _check_columns(corpus, column, truth, strata)
     known = None if solved or corpus.solution_column == column else corpus.solution_column
+    counts = _Counts(wanted.by)
+    table = partial(_judged_table, column, strata, edges, bool(rows))
     reader = replace(corpus.reader, solution_column=known)
-    named: dict[str, list[str]] = {"malformed": [], "unjudged": []}
-    names = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
-    evaluation = Evaluation(Stratum(), {}, *names, named, [], 0.0)
-    kept: list[pa.Table] = []
-    with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
-        if target is not None and suffix_of(target) == ".parquet":
-            numbers = reader_of_numbers(corpus, pool).numbers
-            reader = replace(reader, numbers={k: v for k, v in numbers.items() if k != column})
-        spec = Spec("evaluate", corpus, reader, totals=evaluation.all)
-        spec = spec.searched() if known is None else spec
-        schema = verdict_schema(reader.schema)
-        taken = nullcontext(kept.append) if target is None else rows_written_to(target, schema)
-        judging = partial(judge, column, strata, edges, bool(rows))
-        tell(Progress(0, evaluation.all))
-        with taken as take:
-            for _, some in outputs_of(spec, judging, pool, tell, files.chunk):
-                _add(evaluation, some)
-                if some.rows is not None:
-                    take(some.rows)
-    check_ranges(strata, edges, evaluation.strata)
+    spec = Spec("evaluate", corpus, reader, table, counts)
+    spec = spec.searched() if known is None else spec
+    kept = None
+    with shown(on_progress, ROW_BAR) as tell:
+        if target is not None:
+            run = FileRun(predictions, target, files, Pool(**workers), tell, is_whole=True)
+            run.run(lambda *_: spec)
+        else:
+            with Pool(**workers) as pool:
+                kept = pa.concat_tables(list(tables_of(spec, pool, files.chunk, tell)))
+    check_ranges(strata, edges, counts.strata)
     ranks = [ranges(edges) if edges else _categories(sources[0], name) for name in strata]
-    return replace(
-        evaluation,
-        strata=in_order(evaluation.strata, ranks) if strata else {},
+    which = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
+    return Evaluation(
+        counts.all,
+        in_order(counts.strata, ranks) if strata else {},
+        *which,
+        named=counts.named,
+        examples=counts.examples,
         seconds=time.perf_counter() - begin,
+        rows=with_columns_of(kept, predictions) if rows is True else None,
         _ranks=ranks,
-        rows=with_columns_of(pa.concat_tables(kept), predictions) if kept else None,
     )
+
+
+def _target_of(rows: Any) -> str:
+    """Return the file that the rows are written to."""
+    path = path_of("the rows", rows)
+    if path == "-" or suffix_of(path) == ".npy" or isinstance(output_at(path), Parts):
+        raise InputError(f"{path}: name one file of a table to write to, such as rows.parquet")
+    return path
+
+
+def _judged_table(
+    prediction: str, by: Key, bins: tuple[float, ...], with_rows: bool, reader: Reader
+) -> RowTable:
+    """Return the output table: the rows with their verdicts, or nothing but the sums."""
+    given = reader.schema if with_rows else pa.schema([])
+    found = partial(JudgedValues, prediction, by, bins, given.names)
+    return RowTable(reader, VERDICTS if with_rows else [], found, given)
+
+
+@dataclass
+class _Counts:
+    """The sums of an evaluation; see `Evaluation`."""
+
+    by: Sequence[str]
+    all: Stratum = field(default_factory=Stratum)
+    strata: dict[Key, Stratum] = field(default_factory=dict)
+    named: dict[str, list[str]] = field(default_factory=lambda: {"malformed": [], "unjudged": []})
+    examples: list[Example] = field(default_factory=list)
+    in_bar: ClassVar[tuple[str, ...]] = ("right",)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.all.rows
+
+    @property
+    def right(self) -> int:
+        """The number of right rows."""
+        return self.all.right
+
+    def add(self, sums: JudgedSums) -> None:
+        """Add the counts of a block, whose rows are counted on from those before."""
+        n_before = self.rows
+        for key, counts in sums.strata.items():
+            self.all.add(counts)
+            self.strata.setdefault(key, Stratum()).add(counts)
+        if len(self.strata) > MOST_STRATA:
+            raise InputError(
+                f"{listed(self.by)} has more than {MOST_STRATA:,} values; give the bounds of "
+                f"ranges with `bins`"
+            )
+        for name, faults in sums.named.items():
+            new = (f"row {n_before + row + 1:,}: {why}" for row, why in faults)
+            self.named[name] += islice(new, MOST_NAMED - len(self.named[name]))
+        for example in sums.examples[: MOST_EXAMPLES - len(self.examples)]:
+            self.examples.append(example._replace(row=n_before + example.row + 1))
 
 
 def _prediction_column(corpus: Corpus, named: str | None) -> str:
@@ -194,26 +242,6 @@ def _check_columns(corpus: Corpus, prediction: str, truth: str | None, by: tuple
             raise InputError(
                 f"column {quoted(prediction)} is taken as that of {both}; name two with {settings}"
             )
-
-
-def _add(evaluation: Evaluation, rows: JudgedRows) -> None:
-    """Add the counts of a block, whose rows are counted on from those before."""
-    n_before = evaluation.all.rows
-    for key, counts in rows.strata.items():
-        evaluation.all.add(counts)
-        evaluation.strata.setdefault(key, Stratum()).add(counts)
-    if len(evaluation.strata) > MOST_STRATA:
-        raise InputError(
-            f"{listed(columns_of(evaluation.by))} has more than {MOST_STRATA:,} values; give the "
-            f"bounds of ranges with `bins`"
-        )
-    for name, faults in rows.named.items():
-        kept = evaluation.named[name]
-        new = (f"row {n_before + row + 1:,}: {why}" for row, why in faults)
-        kept += islice(new, MOST_NAMED - len(kept))
-    room = MOST_EXAMPLES - len(evaluation.examples)
-    for example in rows.examples[:room]:
-        evaluation.examples.append(example._replace(row=n_before + example.row + 1))
 
 
 def _categories(source: Source, name: str) -> list[str]:

@@ -448,30 +448,6 @@ class OneFile(Output):
             self._file.close()
 
 
-@contextmanager
-def rows_written_to(path: str, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
-    """Lend a function that appends rows to a file, which appears when it is complete.
-
-    Raises
-    ------
-    InputError, OutputError
-        If the path is that of no single file, or it cannot be written.
-    """
-    output = whole_table_at(path)
-    encode = encoder_for(output.path)
-    with output.written_whole(schema):
-        yield lambda table: output.take(Encoded.of(encode(table)))
-
-
-def whole_table_at(path: str) -> OneFile:
-    """Return the file of a table that is written whole; see `rows_written_to`."""
-    output = output_at(path, is_whole=True)
-    if not isinstance(output, OneFile) or suffix_of(path) == ".npy":
-        raise InputError(f"{path}: name one file of a table to write to, such as rows.parquet")
-    output.check()
-    return output
-
-
 class _RowGroups:
     """A Parquet file with row groups of one size, made in a thread of streams of Arrow.
 

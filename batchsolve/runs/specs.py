@@ -54,7 +54,6 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Checksums, Written, joined, sums_of
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import exists, facts_of, is_address, suffix_of
-from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, Tables
 from batchsolve.tables.texts import Kinds, number_kinds, number_types
 from batchsolve.workers import Pool
@@ -148,7 +147,7 @@ class Spec:
         totals = self.totals
         totals.backend, totals.jobs = pool.backend, pool.jobs
         if self.choice is not None:
-            is_limited = totals.unfinished and self.search.node_limit is not None
+            is_limited = self.search.node_limit is not None and totals.unfinished
             totals.engine = self.choice.names
             totals.advice = self.choice.missing if is_limited else ""
         totals.seconds = time.perf_counter() - start
@@ -391,20 +390,20 @@ def _sums_until(end: Boundary, block: Block) -> Checksums:
     return sums_of(records)
 
 
-def reader_of_numbers(corpus: Corpus, pool: Pool) -> Reader:
-    """Return the reader of a corpus that reads text columns of numbers as numbers.
+def numbers_of(corpus: Corpus, pool: Pool) -> Mapping[str, pa.DataType]:
+    """Return the types of text columns of numbers, which are written as numbers.
 
     A Parquet column has one type, so workers first look at all rows.
     """
     names = corpus.perhaps_numbers()
     if not names:
-        return corpus.reader
+        return {}
     blocks = blocks_for(pool, corpus, Boundary(0, 0))
     try:
         with closing(in_one_pass(blocks, pool, partial(_number_kinds, names))) as found:
-            return replace(corpus.reader, numbers=number_types(found))
+            return number_types(found)
     except InputError:  # the run will meet the same error and report it
-        return corpus.reader
+        return {}
 
 
 def _number_kinds(names: Sequence[str], block: Block) -> Kinds:
@@ -509,7 +508,8 @@ class FileRun:
         with self.output.held(), self.pool:
             is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
             if is_parquet and isinstance(self.spec.source, Corpus):
-                reader = reader_of_numbers(self.spec.source, self.pool)
+                numbers = numbers_of(self.spec.source, self.pool)
+                reader = replace(self.spec.reader, numbers=numbers)
                 self.spec = replace(self.spec, reader=reader)
             assert self.spec.table is not None
             table = self.spec.table(self.spec.reader)

@@ -218,7 +218,13 @@ class Corpus(Tables):
             is_text = source.layout.parse in (delimited, lines)
             if not is_text or source.path == "-" or is_address(source.path):
                 return []
-        names = [name for name in self.columns if name not in (self.column, self.solution_column)]
+        grids = {
+            self.column,
+            self.solution_column,
+            *self._named(tuple(self._others)),
+            *self._others,
+        }
+        names = [name for name in self.columns if name not in grids]
         return [name for name, kinds in number_kinds(names, self._sample).items() if kinds]
 
     def _samples(self) -> Iterator[tuple[pa.Table, bool]]:

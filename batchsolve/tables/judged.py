@@ -24,7 +24,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS, number_of
-from batchsolve.tables.answers import solved_among, with_new_columns
+from batchsolve.tables.answers import Column, solved_among
 from batchsolve.tables.reader import Batch, Grids
 from batchsolve.tables.texts import as_text, in_one_line
 
@@ -140,37 +140,25 @@ class Example(NamedTuple):
     truth: Bytes
 
 
-class JudgedRows(NamedTuple):
+class JudgedSums(NamedTuple):
     """The counts of a block.
 
     Attributes
     ----------
-    n_rows : int
     strata : dict of tuple of str to ndarray of int64
         Counts in the order of the fields of `Stratum`.
     named : dict of str to list of (int, str)
         The first malformed predictions and unjudged rows, counted from 0, and why.
     examples : list of Example
-    rows : pyarrow.Table or None
-        The rows with columns ``right`` and ``wrong_cells``, if they are wanted.
     """
 
-    n_rows: int
     strata: dict[tuple[str, ...], Ints]
     named: dict[str, list[tuple[int, str]]]
     examples: list[Example]
-    rows: pa.Table | None = None
 
 
-def judge(
-    prediction: str,
-    by: tuple[str, ...],
-    bins: tuple[float, ...],
-    with_rows: bool,
-    batch: Batch,
-    answers: Answers | None = None,
-) -> JudgedRows:
-    """Judge the rows of a batch.
+class JudgedValues:
+    """The values of the new columns of predictions, and their counts.
 
     Parameters
     ----------
@@ -180,61 +168,66 @@ def judge(
         The columns of strata.
     bins : tuple of float
         Bounds of ranges of numbers, which are the strata then.
-    with_rows : bool
-        Return the rows.
+    names : list of str
+        The columns of the output that the input has, too.
     batch : Batch
     answers : Answers, optional
         The answers to the puzzles, which are the truth; by default the given solutions are.
     """
-    text = in_one_line(as_text(batch.table[prediction], prediction))
-    counts = np.zeros((len(batch), len(FIELDS)), np.int64)
-    counts[:, _PLACE["rows"]] = 1
-    strata, labels = strata_of(batch.table, by, bins)
-    malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
-    for grids in batch.grids:
-        graded, predicted, truth, bad, without = _graded(
-            batch, grids, text.take(pa.array(grids.rows)), answers
-        )
-        counts[grids.rows] += graded
-        malformed |= bad
-        unjudged |= without
-        is_wrong = graded[:, [_PLACE["unjudged"], _PLACE["right"]]].sum(axis=1) == 0
-        for place in np.flatnonzero(is_wrong)[:MOST_EXAMPLES].tolist():
-            row = int(grids.rows[place])
-            given = batch.row(row)
-            grid = predicted[place], truth[place]
-            wrong.append(Example(row, labels[strata[row]], given[0], given[2], given[1], *grid))
-    sums = np.zeros((len(labels), len(FIELDS)), np.int64)
-    np.add.at(sums, strata, counts)
-    named = {
-        name: sorted(faults.items())[:MOST_NAMED]
-        for name, faults in (("malformed", malformed), ("unjudged", unjudged))
-    }
-    examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
-    rows = _with_verdicts(batch.table, counts) if with_rows else None
-    return JudgedRows(len(batch), dict(zip(labels, sums, strict=True)), named, examples, rows)
+
+    def __init__(
+        self,
+        prediction: str,
+        by: tuple[str, ...],
+        bins: tuple[float, ...],
+        names: list[str],
+        batch: Batch,
+        answers: Answers | None = None,
+    ) -> None:
+        self.table = batch.table.select(names)
+        text = in_one_line(as_text(batch.table[prediction], prediction))
+        counts = np.zeros((len(batch), len(FIELDS)), np.int64)
+        counts[:, _PLACE["rows"]] = 1
+        strata, labels = strata_of(batch.table, by, bins)
+        malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
+        for grids in batch.grids:
+            graded, predicted, truth, bad, without = _graded(
+                batch, grids, text.take(pa.array(grids.rows)), answers
+            )
+            counts[grids.rows] += graded
+            malformed |= bad
+            unjudged |= without
+            is_wrong = graded[:, [_PLACE["unjudged"], _PLACE["right"]]].sum(axis=1) == 0
+            for place in np.flatnonzero(is_wrong)[:MOST_EXAMPLES].tolist():
+                row = int(grids.rows[place])
+                given = batch.row(row)
+                grid = predicted[place], truth[place]
+                wrong.append(Example(row, labels[strata[row]], given[0], given[2], given[1], *grid))
+        sums = np.zeros((len(labels), len(FIELDS)), np.int64)
+        np.add.at(sums, strata, counts)
+        named = {
+            name: sorted(faults.items())[:MOST_NAMED]
+            for name, faults in (("malformed", malformed), ("unjudged", unjudged))
+        }
+        examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
+        self.sums = JudgedSums(dict(zip(labels, sums, strict=True)), named, examples)
+        self._counts = dict(zip(FIELDS, counts.T, strict=True))
+
+    def right(self) -> pa.Array:
+        """Return the column ``right``, null in unjudged rows."""
+        return pa.array(self._counts["right"] > 0, mask=self._counts["unjudged"] > 0)
+
+    def wrong_cells(self) -> pa.Array:
+        """Return the column ``wrong_cells``, null for puzzles with several solutions, too."""
+        of = self._counts
+        wrong = of["cells"] - of["cells_right"] + of["clues"] - of["clues_kept"]
+        return pa.array(wrong, mask=of["unjudged"] + of["several"] > 0)
 
 
-VERDICTS = (pa.field("right", pa.bool_()), pa.field("wrong_cells", pa.int64()))
-
-
-def verdict_schema(given: pa.Schema) -> pa.Schema:
-    """Return the columns of rows with the columns ``right`` and ``wrong_cells``."""
-    return with_new_columns(given, VERDICTS)
-
-
-def _with_verdicts(table: pa.Table, counts: Ints) -> pa.Table:
-    """Return rows with a column ``right``, null in unjudged rows, and one of their wrong cells.
-
-    The wrong cells of puzzles with several solutions are null.
-    """
-    of = dict(zip(FIELDS, counts.T, strict=True))
-    wrong = of["cells"] - of["cells_right"] + of["clues"] - of["clues_kept"]
-    is_unknown = of["unjudged"] > 0
-    right = pa.array(of["right"] > 0, mask=is_unknown)
-    wrong_cells = pa.array(wrong, mask=is_unknown | (of["several"] > 0))
-    schema = verdict_schema(table.schema)
-    return pa.Table.from_arrays([*table.columns, right, wrong_cells], schema=schema)
+VERDICTS = (
+    Column("right", pa.bool_(), JudgedValues.right),
+    Column("wrong_cells", pa.int64(), JudgedValues.wrong_cells),
+)
 
 
 def _graded(
