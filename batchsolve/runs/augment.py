@@ -163,8 +163,7 @@ def augment(
     sources = [TableSource(without_views(arrow_table(table)))]
     corpus = Corpus(sources, files, size=TASKS.divided_by(n + wanted.original))
     spec = _augmenting(corpus, n, wanted)
-    with Pool(**workers) as pool:
-        made = table_of(spec, pool, on_progress=on_progress)
+    made = table_of(spec, Pool(**workers), on_progress)
     if spec.totals.invalid:
         without = counted(spec.totals.invalid, "row")
         LOG.warning("%s without images: %s", without, spec.totals.first_invalid)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
@@ -20,16 +20,14 @@ import pyarrow as pa
 
 from batchsolve.core.arrays import Bools, Ints
 from batchsolve.errors import InputError
-from batchsolve.runs.outputs import Output, Parts
+from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Sums, shown
 from batchsolve.runs.specs import (
-    FileRun,
     Spec,
     Tell,
-    corpus_of,
     outputs_of,
     refuse_own_output,
-    table_of,
+    table_or_file,
 )
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
@@ -47,8 +45,8 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, files_and_tables, rows_like
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.repeats import FORM, UNSEEN, RowKeys, Seen, row_keys
-from batchsolve.tables.sources import open_all
 from batchsolve.workers import Pool
+from batchsolve.workers.base import LOG
 
 FIRST = "first"
 """The column of the first row with the same puzzle."""
@@ -210,30 +208,26 @@ def dedupe(
     workers, wanted, files = settings_of(dedupe, settings, DedupeSettings, FileSettings)
     others, what = each_of(wanted.against), "a file to compare with"
     inputs = table_or_each(inputs)
+    sources = files_and_tables("the input", inputs)
     known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
-    with shown(on_progress, ROW_BAR) as tell:
-        search = _Repeats(known, wanted, files)
-        if output is None:
-            return _kept_rows(search, inputs, Pool(**workers), tell)
-        target = path_of("the output", output)
-        for other, theirs in zip(others, known, strict=True):
+    if [each for some in (sources, *known) for each in some].count("-") > 1:
+        raise InputError("standard input can be read once; name a file")
+    target = None if output is None else path_of("the output", output)
+    if target is not None:
+        if isinstance(output_at(target), Parts):
+            raise InputError(f"{target}: name one file to write to, such as kept.parquet")
+        for other, theirs in zip([inputs, *others], [sources, *known], strict=True):
             refuse_own_output(other, theirs, target)
-        run = FileRun(inputs, target, files, Pool(**workers), tell, is_whole=True)
-        return run.run(search.written_to)
-
-
-def _kept_rows(search: _Repeats, inputs: Any, pool: Pool, tell: Tell) -> Any:
-    """Return the rows that are kept of a table, or of files."""
-    corpus = Corpus(
-        files_and_tables("the input", inputs),
-        search.settings,
-        filename=search.settings.filename,
-    )
-    spec = search.over(corpus)
-    with pool:
-        made = table_of(spec, pool, search.settings.chunk, tell)
+    search = _Repeats(wanted, files)
+    with shown(on_progress, ROW_BAR) as tell:
+        corpus = Corpus(sources, files, filename=files.filename)
+        spec = search.over(corpus, [Corpus(theirs, files) for theirs in known])
+        made = table_or_file(spec, inputs, target, files, Pool(**workers), tell)
+    LOG.info("%s", search.totals)
+    if made is None:
+        return search.totals
     is_kept = np.concatenate([np.zeros(0, np.bool_), *search.kept])
-    return rows_like(made, inputs, np.flatnonzero(is_kept | search.wanted.mark))
+    return rows_like(made, inputs, np.flatnonzero(is_kept | wanted.mark))
 
 
 def check_same_rules(corpus: Corpus, other: Corpus) -> None:
@@ -282,9 +276,8 @@ class _Kept:
 
 @dataclass
 class _Repeats:
-    """The search for repeated puzzles of a run of `dedupe`; the first fields are its arguments."""
+    """The search for repeated puzzles of a run of `dedupe`."""
 
-    known: list[list[Any]]  # files and tables
     wanted: DedupeSettings
     settings: FileSettings
     totals: DedupeSummary = field(default_factory=DedupeSummary)
@@ -293,17 +286,8 @@ class _Repeats:
     files: list[tuple[int, str]] = field(default_factory=list)  # first row and name of each
     source: int = -1  # the number of the file whose keys were looked up last
 
-    def written_to(self, paths: list[Any], output: Output) -> Spec:
-        """Return the specification of a run over files."""
-        if isinstance(output, Parts):
-            raise InputError(f"{output.path}: name one file to write to, such as kept.parquet")
-        if [path for some in (paths, *self.known) for path in some].count("-") > 1:
-            raise InputError("standard input can be read once; name a file")
-        return self.over(corpus_of(open_all(paths), self.settings, output))
-
-    def over(self, corpus: Corpus) -> Spec:
-        """Return the specification of *dedupe* over a corpus; all files are opened for it."""
-        others = [Corpus(theirs, self.settings) for theirs in self.known]
+    def over(self, corpus: Corpus, others: Sequence[Corpus]) -> Spec:
+        """Return the specification of *dedupe* over a corpus, given those of ``against``."""
         for other in others:
             check_same_rules(corpus, other)
         if self.wanted.up_to_symmetry:

@@ -16,7 +16,7 @@ from batchsolve.errors import InputError, listed, quoted
 from batchsolve.runs.evaluation import Evaluation, in_order
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, shown
-from batchsolve.runs.specs import FileRun, Spec, tables_of
+from batchsolve.runs.specs import Spec, table_or_file
 from batchsolve.settings import (
     EvaluateFields,
     EvaluateSettings,
@@ -137,14 +137,8 @@ def evaluate(
     reader = replace(corpus.reader, solution_column=known)
     spec = Spec("evaluate", corpus, reader, table, counts)
     spec = spec.searched() if known is None else spec
-    kept = None
     with shown(on_progress, ROW_BAR) as tell:
-        if target is not None:
-            run = FileRun(predictions, target, files, Pool(**workers), tell, is_whole=True)
-            run.run(lambda *_: spec)
-        else:
-            with Pool(**workers) as pool:
-                kept = pa.concat_tables(list(tables_of(spec, pool, files.chunk, tell)))
+        kept = table_or_file(spec, predictions, target, files, Pool(**workers), tell)
     check_ranges(strata, edges, counts.strata)
     ranks = [ranges(edges) if edges else _categories(sources[0], name) for name in strata]
     which = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None

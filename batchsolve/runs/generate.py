@@ -46,7 +46,7 @@ from batchsolve.settings import (
     settings_of,
     whole_number,
 )
-from batchsolve.tables.answers import Column, RowSums, RowTable
+from batchsolve.tables.answers import Column, RowTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.reader import BOX
@@ -184,8 +184,7 @@ def generate_table(
     settings = _seeded(settings)
     workers, wanted, files = settings_of(generate_table, settings, PuzzleSettings, FileSettings)
     spec = _generating(whole_number("n", n), wanted, files)
-    with Pool(**workers) as pool:
-        return table_of(spec, pool, on_progress=on_progress).combine_chunks()
+    return table_of(spec, Pool(**workers), on_progress).combine_chunks()
 
 
 def generate(
@@ -269,16 +268,8 @@ def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, n_rows: int, tell: T
     each = [maker.known]
     for corpus in corpora:
         spec = Spec("generate", corpus, corpus.reader)
-        n_before = 0
         known = partial(known_keys, maker.problem.n_digits)
-        for _, found in outputs_of(spec, known, pool):
-            if found.wrong is not None:
-                raise InputError(
-                    f"{corpus.names}: row {n_before + found.wrong + 1} is invalid or has no "
-                    f"canonical form, so no puzzle can be compared with it; leave it out"
-                )
-            each.append(found.keys)
-            n_before += found.n_rows
+        each += [found.keys for _, found in outputs_of(spec, known, pool)]
     maker.known = np.unique(np.concatenate(each))
 
 
@@ -303,57 +294,27 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
         said[BOX] = "x".join(map(str, files.box))
     puzzle, solution = maker.wanted.columns
     columns = [
-        Column(puzzle, pa.string(), _Made.puzzles),
-        Column(solution, pa.string(), _Made.solutions),
-        Column("clues", pa.int64(), _Made.clues),
+        Column(puzzle, pa.string(), partial(Puzzles.grids, which="puzzles", notation=notation)),
+        Column(solution, pa.string(), partial(Puzzles.grids, which="solutions", notation=notation)),
+        Column("clues", pa.int64(), Puzzles.clues),
     ]
-    columns += [Column("weight", pa.float64(), _Made.weights)] if maker.wanted.weights else []
+    columns += [Column("weight", pa.float64(), Puzzles.weights)] if maker.wanted.weights else []
     same = {name: value for name, value in said.items() if value is not None}
     columns += [Column(name, pa.string(), partial(_same_text, text)) for name, text in same.items()]
     own = maker.drawn.names if maker.drawn else ()
     columns += [Column(name, pa.string(), partial(_own_text, name)) for name in own]
     if name := repeated([column.name for column in columns]):
         raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
-    return RowTable(maker, columns, partial(_Made, notation), pa.schema([]))
+    return RowTable(maker, columns, _as_made, pa.schema([]))
 
 
-class _Made:
-    """The puzzles of a block, of which columns are made.
-
-    Parameters
-    ----------
-    notation : Notation
-    batch : Puzzles
-    answers : None
-    """
-
-    table = pa.table({})
-
-    def __init__(self, notation: Notation, batch: Puzzles, answers: None) -> None:
-        self._notation, self.batch = notation, batch
-
-    @property
-    def sums(self) -> RowSums:
-        """The sums of the rows."""
-        n, nodes = len(self.batch), int(self.batch.made.nodes.sum())
-        return RowSums({"rows": n, "unique": n, "nodes": nodes})
-
-    def puzzles(self) -> pa.Array:
-        return self._notation.decode(self.batch.made.puzzles, np.ones(len(self.batch), np.bool_))
-
-    def solutions(self) -> pa.Array:
-        return self._notation.decode(self.batch.made.solutions, np.ones(len(self.batch), np.bool_))
-
-    def clues(self) -> pa.Array:
-        return pa.array(np.count_nonzero(self.batch.made.puzzles, axis=1))
-
-    def weights(self) -> pa.Array:
-        return pa.array(self.batch.made.weights)
+def _as_made(batch: Puzzles, answers: None) -> Puzzles:
+    return batch
 
 
-def _same_text(text: str, found: _Made) -> pa.Array:
-    return pa.repeat(text, len(found.batch))
+def _same_text(text: str, puzzles: Puzzles) -> pa.Array:
+    return pa.repeat(text, len(puzzles))
 
 
-def _own_text(name: str, found: _Made) -> pa.Array:
-    return found.batch.own[name]
+def _own_text(name: str, puzzles: Puzzles) -> pa.Array:
+    return puzzles.own[name]

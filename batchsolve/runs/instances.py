@@ -27,12 +27,10 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
 from batchsolve.formats.grid_documents import is_grid_document
-from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.stacks import Group, Stacks
-from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
+from batchsolve.runs.reading import Reading, read_content, read_problem, reading_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
 from batchsolve.tables.answers import STATS, Column, RowTable, RowValues
@@ -48,7 +46,6 @@ PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling", ".matrix", ".rows
 BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
 PARTS = BlockSize(256 << 10, 256 << 10, 4096)
 MOST_ENTRIES = 10_000  # of a problem that is kept until its answer is written
-_NO_CLUES = np.empty(0, np.uint32)
 
 
 Facts = tuple[int, int, str]
@@ -147,13 +144,6 @@ def check_engine(choice: Choice, settings: SearchSettings, keep: int) -> None:
         )
 
 
-def reading_without_name(problem: Puzzle) -> Reading:
-    """Return a problem in memory, or an argument of `read_problem`, as a reading."""
-    if isinstance(problem, ExactCover):  # its name is not needed, and takes time
-        return Reading(problem, _NO_CLUES, "")
-    return reading_of(problem)
-
-
 # ---- instances in files and tables ----------------------------------------------------------
 
 
@@ -222,7 +212,7 @@ def _of_text(column: str, text: str | None) -> Reading:
             problem = family(text)
         else:
             raise InputError(f"{quoted(text)} is not {_EXPECTED}: {known_families()}")
-    return reading_without_name(problem)
+    return reading_of(problem)
 
 
 _EXPECTED = "the text of a .dlx (a line of items, then a line for each option) or a family"
@@ -232,7 +222,7 @@ def _of_fields(fields: dict[str, str | None]) -> Reading:
     """Read fields of JSON, each as text."""
     texts = [f"{json.dumps(name)}: {text}" for name, text in fields.items() if text is not None]
     with named_errors("the problem"):
-        return reading_without_name(read_json("{" + ", ".join(texts) + "}"))
+        return reading_of(read_json("{" + ", ".join(texts) + "}"))
 
 
 def of_files(paths: Sequence[str]) -> list[Source]:
@@ -454,9 +444,9 @@ def _names_of(reading: Reading, cover: UInts) -> list[str]:
     problem = reading.problem
     if not isinstance(problem, GridProblem):
         return list(map(problem.option_name, sorted(cover.tolist())))
-    notation = reading.notation or usual_notation(problem.n_digits)
+    assert reading.notation is not None
     [grid] = problem.grids(Stacks.from_lists([cover.tolist()]))
-    return [notation.write(grid)]
+    return [reading.notation.write(grid)]
 
 
 RowCount = tuple[int, str | None]  # and why it is not complete, if it is not

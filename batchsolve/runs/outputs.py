@@ -98,65 +98,53 @@ class Encoded:
         return cls(data, Written.of(data), n_rows)
 
 
-_Call = tuple[Callable[[], object], Callable[[], object]]  # for the thread, and for after it
-
-
 class Behind:
-    """A thread that makes calls, one after another, while this one goes on.
+    """A thread that makes a call while this one goes on.
 
     The two communicate through queues written in C. Within the Python code of a `Future` or a
     `threading.Condition`, Ctrl-C can leave a lock taken, and the thread would wait for it forever.
 
     Attributes
     ----------
-    n_open : int
-        Number of calls that have not ended, as far as `settle` knows.
-    is_left : bool
-        True if no further calls are wanted.
+    is_busy : bool
+        True until `settle` has found that the call has ended.
     """
 
     def __init__(self) -> None:
-        self.n_open, self.is_left = 0, False
-        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
-        self._ended: SimpleQueue[Callable[[], object] | Exception] = SimpleQueue()
-        # a daemon, so that the program ends even if an error prevents a call of `leave`
+        self.is_busy = False
+        self._calls: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._ended: SimpleQueue[Exception | None] = SimpleQueue()
+        # a daemon, so that the program ends even if an error prevents the end of the thread
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
     def _work(self) -> None:
-        while (each := self._calls.get()) is not None:
-            call, then = each
+        while (call := self._calls.get()) is not None:
             try:
-                if not self.is_left:
-                    call()
+                call()
+                self._ended.put(None)
             except Exception as error:
                 self._ended.put(error)
-            else:
-                self._ended.put(then)
 
-    def do(self, call: Callable[[], object], then: Callable[[], object] = lambda: None) -> None:
-        """Make a call after all others; once it has ended, `settle` makes the second one."""
-        self.n_open += 1
-        self._calls.put((call, then))
+    def do(self, call: Callable[[], object], then: Callable[[], object]) -> None:
+        """Make a call unless there is one; once it has ended, `settle` makes the second one."""
+        if not self.is_busy:
+            self.is_busy, self._then = True, then
+            self._calls.put(call)
 
-    def settle(self, wait: bool = False) -> None:
-        """Raise the error of a call that has failed; perhaps wait until all calls have ended."""
-        while self.n_open and (wait or not self._ended.empty()):
-            ended = self._ended.get()
-            self.n_open -= 1
-            if isinstance(ended, Exception):
-                raise ended
-            ended()
+    def settle(self) -> None:
+        """If the call has ended, raise its error or make the second one."""
+        if not self._ended.empty():
+            error = self._ended.get()
+            self.is_busy = False
+            if error is not None:
+                raise error
+            self._then()
 
     def __enter__(self) -> Behind:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.leave()
-
-    def leave(self) -> None:
-        """Make no further calls, and wait for the end of the thread."""
-        self.is_left = True
         self._calls.put(None)
         self._thread.join()
 
@@ -380,6 +368,7 @@ class OneFile(Output):
             if suffix_of(self.path) == ".parquet":
                 with disk_errors(self._named):
                     self._row_groups = _RowGroups(self.kept, self._whole, schema)
+                    self._row_groups.grow_to(self._written.n_bytes)
         except BaseException:
             self._file.close()
             raise
@@ -428,7 +417,7 @@ class OneFile(Output):
         with disk_errors(self._named):
             if self._row_groups is not None:
                 whole = self._whole
-                self._row_groups.finish(self._written.n_bytes)
+                self._row_groups.finish()
             elif suffix_of(self.path) == ".npy":
                 whole = self._whole
                 _count_rows(self.kept, whole, self._schema.field("solution").type.list_size)
@@ -441,7 +430,7 @@ class OneFile(Output):
     def close(self) -> None:
         """See `Output`."""
         if self._row_groups is not None:
-            self._row_groups.leave()
+            self._row_groups.close()
         with suppress(OSError):  # it is finished; otherwise the next run replaces it
             os.remove(self._whole)
         with disk_errors(self._named):
@@ -449,7 +438,7 @@ class OneFile(Output):
 
 
 class _RowGroups:
-    """A Parquet file with row groups of one size, made in a thread of streams of Arrow.
+    """A Parquet file with row groups of one size, made of streams of Arrow.
 
     Parameters
     ----------
@@ -464,29 +453,10 @@ class _RowGroups:
         self._target = open(target, "wb")  # noqa: SIM115
         self._writer = pq.ParquetWriter(self._target, schema, compression="zstd")
         self._waiting: list[pa.Table] = []
-        self._behind = Behind()
 
     def grow_to(self, end: int) -> None:
-        """Go on up to an offset of the source; raise the error of the thread, if any."""
-        self._behind.settle()
-        self._behind.do(partial(self._read_to, end))
-
-    def finish(self, end: int) -> None:
-        """Write all rows and sync the file; raise the error of the thread, if any."""
-        self.grow_to(end)
-        self._behind.do(self._end)
-        self._behind.settle(wait=True)
-
-    def leave(self) -> None:
-        """Stop the thread."""
-        self._behind.leave()
-        with suppress(OSError, pa.ArrowException):  # of a file that is not wanted any more
-            self._writer.close()
-            self._target.close()
-        self._source.close()
-
-    def _read_to(self, end: int) -> None:
-        while self._source.tell() < end and not self._behind.is_left:
+        """Go on up to an offset of the source."""
+        while self._source.tell() < end:
             with pa.ipc.open_stream(self._source) as stream:
                 self._waiting.append(stream.read_all())
             if sum(map(len, self._waiting)) >= ROW_GROUP:
@@ -496,16 +466,23 @@ class _RowGroups:
                     rest = rest.slice(ROW_GROUP)
                 self._waiting = [rest]
 
-    def _write(self, table: pa.Table) -> None:
-        """Write a row group; each column is one chunk, because pages end where chunks end."""
-        self._writer.write_table(table.combine_chunks(), row_group_size=ROW_GROUP)
-
-    def _end(self) -> None:
+    def finish(self) -> None:
+        """Write the last rows, and sync the file."""
         if any(map(len, self._waiting)):
             self._write(pa.concat_tables(self._waiting))
         self._writer.close()
         _sync(self._target)
-        self._target.close()
+
+    def close(self) -> None:
+        """Close the files."""
+        with suppress(OSError, pa.ArrowException):  # of a file that is not wanted any more
+            self._writer.close()
+            self._target.close()
+        self._source.close()
+
+    def _write(self, table: pa.Table) -> None:
+        """Write a row group; each column is one chunk, because pages end where chunks end."""
+        self._writer.write_table(table.combine_chunks(), row_group_size=ROW_GROUP)
 
 
 def _count_rows(source: str, target: str, n_cells: int) -> None:

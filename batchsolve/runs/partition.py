@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-import pyarrow as pa
 
 from batchsolve.core.arrays import Bools, Floats, Ints
 from batchsolve.errors import InputError, OutputError, counted, quoted
@@ -25,13 +24,13 @@ from batchsolve.runs.evaluation import in_order, shown_key
 from batchsolve.runs.outputs import FORMATS
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
 from batchsolve.runs.specs import (
-    FileRun,
     RowCounter,
     Spec,
     Tell,
     outputs_of,
     refuse_own_output,
-    tables_of,
+    silent,
+    table_or_file,
 )
 from batchsolve.search.answers import Answers
 from batchsolve.settings import (
@@ -198,15 +197,12 @@ def partition(
     for k, name in enumerate(shares):
         is_in = part_of == k
         totals.parts[name] = int(np.count_nonzero(is_in))
-        spec = _part_spec(corpus, is_in)
-        if folder is None:
-            with Pool(**workers) as pool:
-                rows = pa.concat_tables(list(tables_of(spec, pool)))
-            made[name] = rows_like(rows, inputs, np.flatnonzero(is_in))
-        else:
+        if folder is not None:
             os.makedirs(folder, exist_ok=True)
-            run = FileRun(inputs, targets[name], files, Pool(**workers), is_whole=True)
-            run.run(lambda *_, spec=spec: spec)
+        how = targets.get(name), files, Pool(**workers), silent
+        rows = table_or_file(_part_spec(corpus, is_in), inputs, *how)
+        if rows is not None:
+            made[name] = rows_like(rows, inputs, np.flatnonzero(is_in))
     totals.seconds = time.perf_counter() - start
     totals.rows_per_second = totals.rows / totals.seconds
     LOG.info("%s", totals)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,8 +24,10 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, Variants
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
-from batchsolve.tables.blocks import Boundary
+from batchsolve.tables.answers import RowSums
+from batchsolve.tables.blocks import Block, Boundary, Layout, RowsError
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
+from batchsolve.tables.parsing import checked_table
 from batchsolve.tables.reader import Batch, forms_of_shape
 from batchsolve.tables.repeats import grid_keys
 from batchsolve.tables.rule_columns import RuleColumns, own_rules
@@ -41,38 +43,6 @@ BLOCK_CELLS = 1 << 24  # of the squares of the cells of a block: about 0.1 s
 MOST_ROWS, FEWEST_ROWS = 8192, 64  # of a block
 TIMES_SLOWER = 16  # rows with rules of their own, about
 NO_CLUE = ".0_-"  # characters of a pattern
-
-
-@dataclass(frozen=True)
-class RowRange:
-    """The numbers of consecutive rows: a block of a run that makes puzzles.
-
-    Attributes
-    ----------
-    first, last : int
-        The first row, counted from 0, and the row after the last one.
-    number : int
-        The number of the block in the output.
-    """
-
-    first: int
-    last: int
-    number: int = 0
-    source: int = 0
-    name: str = ""
-
-    @property
-    def end(self) -> Boundary:
-        """The position after the block."""
-        return Boundary(0, self.last)
-
-    def carried(self) -> RowRange:
-        """See `Block`."""
-        return self
-
-    def records(self) -> bytes:
-        """Return nothing, because nothing is read."""
-        return b""
 
 
 @dataclass
@@ -97,11 +67,13 @@ class RowNumbers:
 
     def blocks(
         self, begin: Boundary | None = None, most_rows: int | None = None
-    ) -> Iterator[RowRange]:
-        """Yield the blocks from a position on."""
+    ) -> Iterator[Block]:
+        """Yield the blocks from a position on: tables of row numbers, counted from 0."""
         size, last = most_rows or self.size, UNLIMITED if self.n is None else self.n
         for first in range(begin.offset if begin else 0, last, size):
-            yield RowRange(first, min(first + size, last))
+            end = min(first + size, last)
+            rows = pa.table({"row": np.arange(first, end)})
+            yield Block(rows, Layout(rows.schema, checked_table), "", Boundary(0, end))
 
     def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
         """Return the number of rows."""
@@ -110,22 +82,44 @@ class RowNumbers:
 
 @dataclass(frozen=True, eq=False)
 class Puzzles:
-    """The puzzles of a block.
+    """The puzzles of a block, of which columns are made.
 
     Attributes
     ----------
-    block : RowRange
+    block : Block
     made : Made
     own : dict of str to pyarrow.Array
         The columns of the rules that each puzzle has of its own.
+    table : pyarrow.Table
+        The input columns: none.
     """
 
-    block: RowRange
+    block: Block
     made: Made
     own: dict[str, pa.Array]
+    table: ClassVar[pa.Table] = pa.table({})
 
     def __len__(self) -> int:
         return len(self.made.puzzles)
+
+    @property
+    def sums(self) -> RowSums:
+        """The sums of the rows."""
+        return RowSums(
+            {"rows": len(self), "unique": len(self), "nodes": int(self.made.nodes.sum())}
+        )
+
+    def grids(self, which: str, notation: Notation) -> pa.Array:
+        """Return the column of ``puzzles`` or of ``solutions``."""
+        return notation.decode(getattr(self.made, which), np.ones(len(self), np.bool_))
+
+    def clues(self) -> pa.Array:
+        """Return the column of the numbers of clues."""
+        return pa.array(np.count_nonzero(self.made.puzzles, axis=1))
+
+    def weights(self) -> pa.Array:
+        """Return the column of weights."""
+        return pa.array(self.made.weights)
 
 
 def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
@@ -316,24 +310,27 @@ class Maker:
         n_rows = BLOCK_CELLS // self.problem.n_cells**2
         return min(MOST_ROWS, max(FEWEST_ROWS, n_rows)) // (TIMES_SLOWER if self.drawn else 1)
 
-    def read(self, rows: RowRange) -> Puzzles:
-        """Make the puzzles of some rows.
+    def read(self, block: Block) -> Puzzles:
+        """Make the puzzles of the rows of a block.
 
         Raises
         ------
         InputError
             If no attempt at a row makes a puzzle as wanted; it names the first such row.
         """
+        return Puzzles(block, *self._made(block.rows()[0]["row"].to_numpy()))
+
+    def _made(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
+        """Make the puzzles of some rows, and the columns of their own rules."""
         try:
-            return self._made(rows)
+            return self._attempted(numbers)
         except _RowError as error:
             # rows take turns, attempt by attempt, so that a row before it may fail in a later turn
-            self.read(replace(rows, last=error.row))
+            self._made(numbers[numbers < error.row])
             raise InputError(str(error)) from None
 
-    def _made(self, rows: RowRange) -> Puzzles:
+    def _attempted(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
         """Make the puzzles of some rows, or raise `_RowError`."""
-        numbers = np.arange(rows.first, rows.last)
         made = Made.of_rows(len(numbers), self.problem.n_cells)
         names = self.drawn.names if self.drawn else ()
         columns = {name: np.empty(len(numbers), object) for name in names}
@@ -347,8 +344,7 @@ class Maker:
                 column[done] = texts[name][are_fit]
             left = np.setdiff1d(left, done)
             made.attempts[left] += 1
-        own = {name: pa.array(column, pa.string()) for name, column in columns.items()}
-        return Puzzles(rows, made, own)
+        return made, {name: pa.array(column, pa.string()) for name, column in columns.items()}
 
     def _keys(self, use: int) -> Words:
         """Return the seed of the random numbers for a use."""
@@ -452,24 +448,20 @@ def keys_of_forms(forms: Bytes) -> Words:
 
 
 class KnownKeys(NamedTuple):
-    """The keys of the puzzles of a block that have some number of digits.
-
-    Attributes
-    ----------
-    n_rows : int
-        The number of rows of the block.
-    keys : ndarray of uint64
-    wrong : int or None
-        The first row that is invalid, or whose canonical form is not found.
-    """
+    """The keys of the puzzles of a block that have some number of digits, and its rows."""
 
     n_rows: int
     keys: Words
-    wrong: int | None
 
 
 def known_keys(n_digits: int, batch: Batch, answers: None = None) -> KnownKeys:
-    """Return the keys of the puzzles of a batch that have this number of digits."""
+    """Return the keys of the puzzles of a batch that have this number of digits.
+
+    Raises
+    ------
+    RowsError
+        If a row is invalid, or its canonical form is not found.
+    """
     wrong = np.flatnonzero(batch.first_clashes() >= 0)
     keys = [np.empty(0, np.uint64)]
     for grids in batch.grids:
@@ -478,5 +470,8 @@ def known_keys(n_digits: int, batch: Batch, answers: None = None) -> KnownKeys:
             found, forms, _ = forms_of_shape(grids.shape, grids.puzzles, grids.places(right))
             wrong = np.union1d(wrong, np.setdiff1d(grids.rows, grids.rows[found]))
             keys.append(keys_of_forms(forms))
-    first = int(wrong[0]) if wrong.size else None
-    return KnownKeys(len(batch), np.concatenate(keys), first)
+    if wrong.size:
+        why = "invalid, or without a canonical form to compare puzzles with; leave it out"
+        row = int(wrong[0]) + 1
+        raise RowsError(why, row, row, batch.block.name if batch.block else "")
+    return KnownKeys(len(batch), np.concatenate(keys))

@@ -137,8 +137,7 @@ def rate(table: Any, *, on_progress: OnProgress = None, **settings: Unpack[RateF
     workers, wanted, files = settings_of(rate, settings, RateSettings, FileSettings)
     corpus = Corpus([TableSource(arrow_table(table))], files, size=TASKS.divided_by(SHARE))
     spec = _rating(corpus, wanted)
-    with Pool(**workers) as pool:
-        return with_columns_of(table_of(spec, pool, on_progress=on_progress), table)
+    return with_columns_of(table_of(spec, Pool(**workers), on_progress), table)
 
 
 def rate_file(

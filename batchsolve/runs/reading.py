@@ -13,7 +13,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from html import escape
@@ -84,7 +84,7 @@ class Reading:
     name : str
         The name of the problem in messages.
     notation : Notation or None
-        The notation of the grid; None for other problems.
+        The notation of the grid, by default the usual one; None for other problems.
 
     Examples
     --------
@@ -97,6 +97,10 @@ class Reading:
     stack: UInts
     name: str
     notation: Notation | None = None
+
+    def __post_init__(self) -> None:
+        if self.notation is None and isinstance(self.problem, GridProblem):
+            object.__setattr__(self, "notation", usual_notation(self.problem.n_digits))
 
     def __repr__(self) -> str:
         return f"Reading({self.name!r}, {self.problem!r}, {self.stack.size} clues)"
@@ -173,13 +177,9 @@ def read_problem(
     (ExactCover(n_items=34, n_primary=12, n_options=36), 0, 'queens:6')
     """
     if not isinstance(text, str | os.PathLike):
-        if _is_matrix(text):
-            raise InputError(
-                f"a problem is text, such as 'queens:8' or the name of a file, not a "
-                f"{type(text).__name__}; of a matrix of 0 and 1, make one by ExactCover.from_matrix"
-            )
         raise InputError(
-            f"a problem is text, such as 'queens:8' or the name of a file, {wrong_kind(text)}"
+            f"a problem is text, such as 'queens:8' or the name of a file, {wrong_kind(text)}; of "
+            f"a matrix of 0 and 1, make one by ExactCover.from_matrix"
         )
     text = os.fsdecode(text)
     written = {"box": box, "alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
@@ -216,13 +216,6 @@ def read_problem(
     return _reading(problem, text)
 
 
-def _is_matrix(value: object) -> bool:
-    """Return True for arrays, sparse matrices, and lists of numbers, as the rows of a matrix."""
-    if isinstance(value, list | tuple):
-        return bool(value) and all(isinstance(each, int) or _is_matrix(each) for each in value)
-    return hasattr(value, "dtype") or hasattr(value, "tocsr")
-
-
 def _read_text(text: str, written: Mapping[str, Any]) -> Reading | None:
     """Read the one grid of a text; return None for the name of a file."""
     try:
@@ -248,7 +241,7 @@ def reading_of(problem: Puzzle) -> Reading:
     ('queens:6', 'ExactCover(n_items=1, n_primary=1, n_options=1)')
     """
     if isinstance(problem, ExactCover):
-        return Reading(problem, np.empty(0, np.uint32), repr(problem))
+        return _reading(problem, repr(problem))
     return problem if isinstance(problem, Reading) else read_problem(problem)
 
 
@@ -375,15 +368,14 @@ def picture(reading: Reading) -> str:
     problem = reading.problem
     if not isinstance(problem, GridProblem):
         raise InputError(f"{reading.name}: only grids have a picture; this is an exact cover")
-    notation = reading.notation or usual_notation(problem.n_digits)
+    assert reading.notation is not None
     clues = problem.grids(Stacks.from_lists([reading.stack.tolist()]))[0]
-    return draw_grid(problem, notation, clues)
+    return draw_grid(problem, reading.notation, clues)
 
 
 def _reading(problem: ExactCover, name: str) -> Reading:
     """Return the reading of a problem without clues."""
-    notation = usual_notation(problem.n_digits) if isinstance(problem, GridProblem) else None
-    return Reading(problem, np.empty(0, np.uint32), name, notation)
+    return Reading(problem, np.empty(0, np.uint32), name)
 
 
 def _read_file(path: str, written: Mapping[str, Any], form: str = "") -> Reading:
@@ -509,20 +501,10 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
             raise InputError(f"no single grid; if it is a table, {_name_a_row(path)}") from error
         if suffix_of(path) == ".json":
             return _reading(read_json(_text(data)), name)
-        is_numbers = not re.search(rb"[A-Za-z|]", data)  # a grid that lacks a line reads as .dlx
-        for form, read in _OF_NUMBERS if is_numbers else _OF_NAMES:
-            try:
-                read(data)
-            except BatchsolveError:
-                continue
-            raise InputError(
-                f"{error}; if it is a .{form} problem, name it {form}:{path}"
-            ) from error
-        raise
-
-
-_OF_NUMBERS: list[tuple[str, Callable[[bytes], ExactCover]]] = [("matrix", read_matrix)]
-_OF_NAMES = [("dlx", lambda data: read_dlx(_text(data))), ("ec", lambda data: read_ec(_text(data)))]
+        raise InputError(
+            f"{error}; if it is an exact cover problem, name its form, as in dlx:{path} "
+            f"or matrix:{path}"
+        ) from error
 
 
 def _corpus_of(data: bytes, path: str, written: Mapping[str, Any]) -> Corpus:

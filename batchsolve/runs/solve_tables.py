@@ -101,12 +101,10 @@ def solve_table(
     >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
     (['1243342143122134', None], ['unique', 'invalid'])
     """
-    search, files, workers = _in_memory(solve_table, settings)
-    sources = [TableSource(arrow_table(table))]
-    corpus = Corpus(sources, files)
+    search, files, pool = _in_memory(solve_table, settings)
+    corpus = Corpus([TableSource(arrow_table(table))], files)
     spec = solving(corpus, corpus, search, files)
-    with workers as pool:
-        return with_columns_of(table_of(spec, pool, on_progress=on_progress), table)
+    return with_columns_of(table_of(spec, pool, on_progress), table)
 
 
 @overload

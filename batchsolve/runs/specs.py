@@ -288,19 +288,42 @@ def tables_of(
             yield rows.table
 
 
-def table_of(
-    spec: Spec,
-    pool: Pool,
-    most_rows: int | None = None,
-    on_progress: OnProgress = None,
-) -> pa.Table:
-    """Return the output table; tell of the progress as `shown` says, and log the sums."""
+def in_memory(spec: Spec, pool: Pool, tell: Tell, most_rows: int | None = None) -> pa.Table:
+    """Return the output table of a specification."""
     start = time.perf_counter()
-    with shown(on_progress, ROW_BAR) as tell:
+    with pool:
         made = pa.concat_tables(list(tables_of(spec, pool, most_rows, tell)))
-    spec.end(pool, start)
+        spec.end(pool, start)
+    return made
+
+
+def table_of(spec: Spec, pool: Pool, on_progress: OnProgress) -> pa.Table:
+    """Return the output table; tell of the progress as `shown` says, and log the sums."""
+    with shown(on_progress, ROW_BAR) as tell:
+        made = in_memory(spec, pool, tell)
     LOG.info("%s", spec.totals)
     return made
+
+
+def table_or_file(
+    spec: Spec, inputs: Any, target: str | None, files: FileSettings, pool: Pool, tell: Tell
+) -> pa.Table | None:
+    """Return the output table, unless it is to be written to a file.
+
+    Parameters
+    ----------
+    spec : Spec
+    inputs : table, or list of str or table
+        What its source is made of.
+    target : str, optional
+        The file; an unfinished one is removed.
+    files, pool, tell
+        As for `FileRun`.
+    """
+    if target is None:
+        return in_memory(spec, pool, tell, files.chunk)
+    FileRun(inputs, target, files, pool, tell, is_whole=True).run(lambda *_: spec)
+    return None
 
 
 # ---- files ----------------------------------------------------------------------------------
@@ -676,7 +699,7 @@ class FileRun:
         A thread waits for the disk while the run goes on.
         """
         behind.settle()
-        if not behind.n_open and time.monotonic() - self.last_recorded >= JOURNAL_SECONDS:
+        if not behind.is_busy and time.monotonic() - self.last_recorded >= JOURNAL_SECONDS:
             self.last_recorded = time.monotonic()
             note = partial(self.note, self.state(), len(self.unrecorded))
             behind.do(self.output.sync, note)
