@@ -1,37 +1,45 @@
-"""Evaluation of predictions: how many rows, cells, clues and houses are right, by stratum."""
+"""Evaluation of predictions: how many rows, cells, clues and houses are right, by stratum.
+
+The counts are a table, in words, a page and a plot.
+"""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Unpack
 
+import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, listed, quoted
-from batchsolve.runs.evaluation import Evaluation, in_order
+from batchsolve.errors import InputError, check_installed, counted, listed, printable, quoted
+from batchsolve.formats.whole_files import write_whole
+from batchsolve.pictures.page import PAGE_STYLE, html_page, html_table, text_table
+from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.outputs import Parts, output_at
-from batchsolve.runs.progress import ROW_BAR, OnProgress, shown
+from batchsolve.runs.progress import ROW_BAR, OnProgress, puzzles_taken, shown
 from batchsolve.runs.specs import Spec, table_or_file
 from batchsolve.settings import (
     EvaluateFields,
     EvaluateSettings,
     FileSettings,
+    columns_of,
     path_of,
     settings_of,
     table_or_each,
     text_of,
 )
-from batchsolve.tables.answers import RowTable
+from batchsolve.tables.answers import RowTable, with_new_columns
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables, with_columns_of
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
     MOST_NAMED,
+    NO_VALUE,
     VERDICTS,
     Example,
     JudgedSums,
@@ -45,11 +53,313 @@ from batchsolve.tables.places import suffix_of
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, TableSource, open_all
 from batchsolve.tables.texts import check_holds_texts
+from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
 NO_TRUTH = "none"
 MOST_STRATA = 1000
+PLOTS = (".svg", ".png", ".pdf")
+ALL = "all"
+"""The name of the stratum of all rows."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(InWords):
+    """The counts of `evaluate`; ``str`` of it is a table.
+
+    Attributes
+    ----------
+    all : Stratum
+        The counts of all rows.
+    strata : dict of str, or of tuple of str, to Stratum
+        Those of each value of the column ``by``, or of each combination of the values of several
+        columns; numbers and categories in their order; empty without such a column.
+    column, prediction : str or None
+        The columns of puzzles and of predictions.
+    truth : str or None
+        The column of truths; None if the puzzles were solved.
+    by : str or tuple of str or None
+        The column of strata, or the columns.
+    named : dict of str to list of str
+        The first malformed predictions and the first unjudged rows, and why.
+    examples : list of Example
+        The first wrong predictions.
+    seconds : float
+    rows : table or None
+        The rows with columns ``right`` and ``wrong_cells``, if ``rows`` is True.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from batchsolve import evaluate
+    >>> puzzles, predictions = ["1.....2..3.....4"] * 2, ["1243342143122134", "1243"]
+    >>> result = evaluate(pa.table({"puzzle": puzzles, "prediction": predictions}))
+    >>> print(result)
+         rows  right         rows right  cells right  clues kept  houses violated
+    all     2      1  50.0 % (9.5–90.5)      50.00 %     50.00 %          50.00 %
+    malformed predictions: 1 (wrong in every cell); the first is row 2: 4 characters; a 4×4 grid ...
+    >>> result
+    Evaluation(2 rows: 1 right, 50.0 % (9.5–90.5))
+    >>> result.named["malformed"]
+    ['row 2: 4 characters; a 4×4 grid has 16']
+    """
+
+    all: Stratum
+    strata: dict[Any, Stratum]
+    column: str | None
+    prediction: str
+    truth: str | None
+    by: str | tuple[str, ...] | None
+    named: dict[str, list[str]]
+    examples: list[Example]
+    seconds: float
+    rows: Any = None
+    _ranks: Sequence[Sequence[str]] = ()
+
+    @property
+    def complete(self) -> bool:
+        """True if every row was judged."""
+        return not self.all.unjudged
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The counts, with the intervals of shares of rows, in JSON types."""
+        taken = {name: getattr(self, name) for name in ("column", "prediction", "truth", "by")}
+        strata = {shown_key(name): _facts(stratum) for name, stratum in self.strata.items()}
+        return {**taken, ALL: _facts(self.all), "strata": strata, **self.named}
+
+    @property
+    def columns(self) -> str:
+        """The columns of the input that were read, in words."""
+        truth = "the solutions found" if self.truth is None else f"column {quoted(self.truth)}"
+        by = f", strata in {listed(columns_of(self.by))}" if self.by else ""
+        return (
+            f"{puzzles_taken(self.column)}, predictions in {quoted(self.prediction)}, "
+            f"truth: {truth}{by}"
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """The numbers of predictions and rows that need a word, one a line."""
+        kinds = {
+            "missing": ("missing predictions", " (wrong in every cell)"),
+            "malformed": ("malformed predictions", " (wrong in every cell)"),
+            "unjudged": ("rows not judged", ""),
+            "several": (
+                "puzzles with several solutions",
+                " (any of them is right, and cells are not compared)",
+            ),
+            "other": (
+                "predictions that differ from the truth but solve the puzzle",
+                " (right without a truth)",
+            ),
+        }
+        notes = []
+        for name, (words, more) in kinds.items():
+            if n := getattr(self.all, name):
+                first = "".join(f"; the first is {each}" for each in self.named.get(name, [])[:1])
+                notes.append(f"{words}: {n:,}{more}{first}")
+        return notes
+
+    @property
+    def in_short(self) -> str:
+        """See `InWords`."""
+        _, right, share, *_ = _cells(self.all)
+        return f"{counted(self.all.rows, 'row')}: {right} right, {share}"
+
+    def __str__(self) -> str:
+        return "\n".join([self.table, *map(printable, self.notes)])
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{escape(note)}</p>\n" for note in [self.columns, *self.notes])
+        return f"{html_table(self._table())}{notes}"
+
+    def to_pandas(self) -> Any:
+        """Return the counts of the strata as a data frame of pandas, a row for each.
+
+        It has the columns ``by``, whose values are texts, the counts, and the shares of right rows
+        with their Wilson intervals: ``right_share``, ``right_low``, ``right_high``. A column ``by``
+        with one of these names becomes ``given_…``. Without strata, its row is that of all rows.
+        """
+        rows = []
+        for stratum in self.strata.values() or [self.all]:
+            low, high = stratum.interval("right")
+            share = stratum.right / stratum.judged if stratum.judged else float("nan")
+            shares = {"right_share": share, "right_low": low, "right_high": high}
+            rows.append(asdict(stratum) | shares)
+        by = columns_of(self.by)
+        counts = pa.Table.from_pylist(rows).slice(0, len(self.strata) if by else 1)
+        values = [[columns_of(name)[k] for name in self.strata] for k in range(len(by))]
+        schema = with_new_columns(pa.schema([(n, pa.string()) for n in by]), [*counts.schema])
+        return pa.table([*values, *counts.columns], schema=schema).to_pandas()
+
+    @property
+    def table(self) -> str:
+        """The table of the strata and of all rows, as text."""
+        return text_table(self._table())
+
+    def _table(self) -> list[list[str]]:
+        """Return the cells of the table, the heads first."""
+        heads = ["rows", "right", "rows right", "cells right", "clues kept", "houses violated"]
+        by = columns_of(self.by) or ("",)
+        total = (ALL, *[""] * (len(by) - 1))
+        return [
+            [*by, *heads],
+            *([*columns_of(name), *_cells(stratum)] for name, stratum in self.strata.items()),
+            [*total, *_cells(self.all)],
+        ]
+
+    @property
+    def html(self) -> str:
+        """The text of a self-contained HTML file: the table, and pictures of wrong predictions."""
+        notes = "".join(f"<p>{escape(note)}</p>\n" for note in [self.columns, *self.notes])
+        figures = "".join(map(self._figure, self.examples))
+        return html_page(
+            "Evaluation of predictions",
+            f"{STYLE}{PAGE_STYLE}{_TABLE_STYLE}",
+            f"<h1>Evaluation of {counted(self.all.rows, 'prediction')}</h1>\n{notes}"
+            f"{html_table(self._table())}"
+            f"<p>Rows right: with Wilson intervals of 95 %.</p>\n"
+            f'<main id="all">\n{figures}</main>\n',
+        )
+
+    def _figure(self, example: Example) -> str:
+        """Return a picture of a wrong prediction, its wrong cells marked."""
+        puzzle, predicted, truth = example.puzzle, example.predicted, example.truth
+        is_grid, has_truth = bool(predicted.any()), bool(truth.any())
+        wrong = np.flatnonzero(
+            predicted != truth if has_truth else (puzzle > 0) & (predicted != puzzle)
+        )
+        why = counted(len(wrong), "wrong cell") if has_truth else "no solution of the puzzle"
+        pairs = zip(columns_of(self.by), example.stratum, strict=True)
+        stratum = "".join(f", {name} {value}" for name, value in pairs)
+        about = f"row {example.row:,}{stratum}: {why if is_grid else 'no grid'}"
+        digits, marked = (predicted, wrong.tolist()) if is_grid else (puzzle, [])
+        drawing = grid_drawing(
+            example.problem, digits.tolist(), puzzle.tolist(), example.notation, marked
+        )
+        svg = as_svg(drawing, about, style=False)
+        return f"<figure>{svg}<figcaption>{escape(about)}</figcaption></figure>\n"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page of `html`; it appears when it is complete."""
+        write_whole(path, self.html)
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw the share of right rows of each stratum, with Wilson intervals of 95 %.
+
+        The strata of two columns are the cells of a table.
+
+        Parameters
+        ----------
+        path : str or path
+            ``.svg``, ``.png`` or ``.pdf``. The same counts make the same file.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is not installed, or the strata are too many.
+        """
+        from batchsolve.pictures.charts import content
+        from batchsolve.pictures.strata import strata_figure, strata_table
+
+        form, by = plot_format_of(path), columns_of(self.by)
+        if len(by) == 2:
+            values = [
+                list(in_order({(key[k],): None for key in self.strata}, [self._ranks[k]]))
+                for k in range(2)
+            ]
+            figure = strata_table(self.strata, values, by)
+        else:
+            strata = {shown_key(name): stratum for name, stratum in self.strata.items()}
+            figure = strata_figure(strata, self.all, ", ".join(by))
+        write_whole(path, content(figure, form))
+
+
+def plot_format_of(path: str | os.PathLike[str]) -> str:
+    """Return the format of a plot, which the suffix of its file names.
+
+    Examples
+    --------
+    >>> plot_format_of("accuracy.svg")
+    'svg'
+    >>> plot_format_of("accuracy.jpg")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: accuracy.jpg: the name of a plot ends with .svg, .png or .pdf
+    """
+    name = path_of("the plot", path)
+    check_installed("a plot", "matplotlib", extra="plot")
+    if suffix_of(name) not in PLOTS:
+        raise InputError(f"{name}: the name of a plot ends with .svg, .png or .pdf")
+    return suffix_of(name)[1:]
+
+
+_TABLE_STYLE = (
+    "table{border-collapse:collapse;margin:.6rem 0}th,td{padding:.2rem .7rem;text-align:right;"
+    "border-bottom:1px solid var(--line)}th:first-child,td:first-child{text-align:left}"
+)
+
+
+def _share(k: int, n: int, decimals: int = 2) -> str:
+    return f"{100 * k / n:.{decimals}f} %" if n else "–"
+
+
+def _cells(stratum: Stratum) -> list[str]:
+    """Return the cells of a line of the table."""
+    low, high = (100 * bound for bound in stratum.interval("right"))
+    right = f"{_share(stratum.right, stratum.judged, 1)} ({low:.1f}–{high:.1f})"
+    return [
+        f"{stratum.rows:,}",
+        f"{stratum.right:,}",
+        right if stratum.judged else "–",
+        _share(stratum.cells_right, stratum.cells),
+        _share(stratum.clues_kept, stratum.clues),
+        _share(stratum.violated, stratum.houses),
+    ]
+
+
+def _facts(stratum: Stratum) -> dict[str, Any]:
+    intervals = {
+        f"{name}_interval": [round(bound, 6) for bound in stratum.interval(name)]
+        for name in ("right", "keeping", "unviolated")
+    }
+    return {**asdict(stratum), **intervals}
+
+
+def shown_key(name: str | tuple[str, ...]) -> str:
+    """Return the name of a stratum as one text."""
+    return ", ".join(columns_of(name))
+
+
+def in_order(strata: dict[Any, Any], ranks: Sequence[Sequence[str]]) -> dict[Any, Any]:
+    """Return strata in the order of ranks, or else of numbers and names; those without last.
+
+    Strata of one column are named by its values.
+
+    Examples
+    --------
+    >>> in_order({("10",): 1, ("9",): 2, ("(none)",): 3}, [[]])
+    {'9': 2, '10': 1, '(none)': 3}
+    """
+
+    def place(key: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        return [_place(name, known) for name, known in zip(key, ranks, strict=True)]
+
+    keys = sorted(strata, key=place)
+    return {key[0] if len(key) == 1 else key: strata[key] for key in keys}
+
+
+def _place(name: str, ranks: Sequence[str]) -> tuple[bool, int, bool, float, str]:
+    rank = ranks.index(name) if name in ranks else len(ranks)
+    try:
+        return name == NO_VALUE, rank, False, float(name), name
+    except ValueError:
+        return name == NO_VALUE, rank, True, 0.0, name
+
+
+# ---- evaluating -----------------------------------------------------------------------------
 
 
 def evaluate(

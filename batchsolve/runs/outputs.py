@@ -304,18 +304,12 @@ class OneFile(Output):
     def check(self) -> None:
         """See `Output`."""
         suffix, compression = split_suffixes(self.path)
-        if suffix not in FORMATS:
+        if suffix not in FORMATS or (compression and suffix in (".parquet", ".npy")):
             raise InputError(
                 f"{self.path}: the name must say the format: .csv, .tsv, .jsonl (each perhaps with "
                 f".gz, .bz2 or .zst), .parquet or, of solutions alone, .npy; a folder of Parquet "
                 f"files ends with /"
             )
-        if suffix == ".parquet" and compression:
-            raise InputError(
-                f"{self.path}: Parquet is compressed by itself; leave out {compression}"
-            )
-        if suffix == ".npy" and compression:
-            raise InputError(f"{self.path}: an array is not compressed; leave out {compression}")
         target_of(self.path)
 
     def check_unused(self, resume: bool) -> None:
@@ -515,15 +509,10 @@ class Parts(Output):
     def check(self) -> None:
         """See `Output`."""
         suffix = suffix_of(self.path)
-        if suffix in FORMATS and is_address(self.path):
-            raise InputError(
-                f"{self.path}: what is written to an address is a folder of Parquet files; leave "
-                f"out {suffix}"
-            )
         if suffix in FORMATS:
             raise OutputError(
-                f"{self.path}: is a directory; name a file in it, or end it with / for a folder of "
-                f"Parquet files"
+                f"{self.path}: is a directory or an address, which gets a folder of Parquet files; "
+                f"leave out {suffix}, or name a file in the directory"
             )
         local = local_path(self.path)
         if local is not None:

@@ -161,7 +161,7 @@ class RowsError(InputError):
     def __str__(self) -> str:
         name = f"{self.name}: " if self.name else ""
         is_one = self.first == self.last
-        rows = f"row {self.first:,}" if is_one else f"rows {self.first} to {self.last}"
+        rows = f"row {self.first}" if is_one else f"rows {self.first} to {self.last}"
         return f"{name}{rows}: {self.what}"
 
     def of(self, name: str) -> RowsError:

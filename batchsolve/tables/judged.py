@@ -114,7 +114,6 @@ class Stratum:
 
 
 FIELDS = tuple(field.name for field in fields(Stratum))
-_PLACE = {name: place for place, name in enumerate(FIELDS)}
 
 
 class Example(NamedTuple):
@@ -186,32 +185,32 @@ class JudgedValues:
     ) -> None:
         self.table = batch.table.select(names)
         text = in_one_line(as_text(batch.table[prediction], prediction))
-        counts = np.zeros((len(batch), len(FIELDS)), np.int64)
-        counts[:, _PLACE["rows"]] = 1
+        counts = {name: np.zeros(len(batch), np.int64) for name in FIELDS}
         strata, labels = strata_of(batch.table, by, bins)
         malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
         for grids in batch.grids:
             graded, predicted, truth, bad, without = _graded(
                 batch, grids, text.take(pa.array(grids.rows)), answers
             )
-            counts[grids.rows] += graded
+            for name, values in graded.items():
+                counts[name][grids.rows] = values
             malformed |= bad
             unjudged |= without
-            is_wrong = graded[:, [_PLACE["unjudged"], _PLACE["right"]]].sum(axis=1) == 0
+            is_wrong = (graded["unjudged"] == 0) & (graded["right"] == 0)
             for place in np.flatnonzero(is_wrong)[:MOST_EXAMPLES].tolist():
                 row = int(grids.rows[place])
                 given = batch.row(row)
                 grid = predicted[place], truth[place]
                 wrong.append(Example(row, labels[strata[row]], given[0], given[2], given[1], *grid))
         sums = np.zeros((len(labels), len(FIELDS)), np.int64)
-        np.add.at(sums, strata, counts)
+        np.add.at(sums, strata, np.stack(list(counts.values()), axis=1))
         named = {
             name: sorted(faults.items())[:MOST_NAMED]
             for name, faults in (("malformed", malformed), ("unjudged", unjudged))
         }
         examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
         self.sums = JudgedSums(dict(zip(labels, sums, strict=True)), named, examples)
-        self._counts = dict(zip(FIELDS, counts.T, strict=True))
+        self._counts = counts
 
     def right(self) -> pa.Array:
         """Return the column ``right``, null in unjudged rows."""
@@ -232,12 +231,13 @@ VERDICTS = (
 
 def _graded(
     batch: Batch, grids: Grids, text: pa.Array, answers: Answers | None
-) -> tuple[Any, Any, Any, dict[int, str], dict[int, str]]:
+) -> tuple[dict[str, Ints], Bytes, Bytes, dict[int, str], dict[int, str]]:
     """Grade the grids of one shape, given their predictions as text.
 
     Returns
     -------
-    counts : ndarray of int64, shape (n, number of fields of `Stratum`)
+    counts : dict of str to ndarray of int64, shape (n,)
+        By the fields of `Stratum`.
     predicted, truth : ndarray of uint8, shape (n, n_cells)
         All 0 for a prediction that is not a grid.
     malformed, unjudged : dict of int to str
@@ -272,10 +272,8 @@ def _graded(
         "violated": n_houses - n_kept,
         "unviolated": n_kept == n_houses,
     }
-    counts = np.zeros((len(rows), len(FIELDS)), np.int64)
-    for name, values in graded.items():
-        counts[judged, _PLACE[name]] = values[judged]
-    counts[~judged, _PLACE["unjudged"]] = 1
+    counts = {name: values * judged.astype(np.int64) for name, values in graded.items()}
+    counts |= {"rows": np.ones(len(rows), np.int64), "unjudged": 1 - judged}
     named = {row: why for row, why in malformed.items() if row not in unjudged}
     return counts, predicted, truth, named, unjudged
 
