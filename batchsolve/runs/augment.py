@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from batchsolve.core.arrays import Bools
 from batchsolve.errors import counted
-from batchsolve.runs.outputs import Output
+from batchsolve.runs.outputs import IN_MEMORY, Output
 from batchsolve.runs.progress import OnProgress, Sums
-from batchsolve.runs.specs import RowCounter, Spec, corpus_of, run_files, table_of
+from batchsolve.runs.specs import RowCounter, Spec, run_files, table_of
 from batchsolve.settings import (
     AugmentFields,
     AugmentFileFields,
@@ -30,11 +30,11 @@ from batchsolve.settings import (
 )
 from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
 from batchsolve.tables.answers import Column, RowSums, RowTable, grid_column, grid_type
-from batchsolve.tables.blocks import JSON_TEXT, TASKS
+from batchsolve.tables.blocks import JSON_TEXT
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
 from batchsolve.tables.reader import Batch, Grids, Reader
-from batchsolve.tables.sources import TableSource, open_all
+from batchsolve.tables.sources import TableSource
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -161,8 +161,7 @@ def augment(
     settings = {"seed": None, **settings}
     workers, wanted, files = settings_of(augment, settings, ImageSettings, FileSettings)
     sources = [TableSource(without_views(arrow_table(table)))]
-    corpus = Corpus(sources, files, size=TASKS.divided_by(n + wanted.original))
-    spec = _augmenting(corpus, n, wanted)
+    spec = _augmenting(n, wanted, files, sources)
     made = table_of(spec, Pool(**workers), on_progress)
     if spec.totals.invalid:
         without = counted(spec.totals.invalid, "row")
@@ -171,7 +170,7 @@ def augment(
         alone = counted(spec.totals.unmoved, "row")
         LOG.warning("%s whose rules no symmetry keeps: each is its only image", alone)
     sources = made[SOURCE].to_numpy() - 1
-    return images_like(made, table, sources, places_of(corpus.reader))
+    return images_like(made, table, sources, places_of(spec.reader))
 
 
 def augment_file(
@@ -222,17 +221,21 @@ def augment_file(
     """
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
     workers, wanted, files = settings_of(augment_file, settings, ImageSettings, FileSettings)
-
-    def spec(paths: list[str], output: Output) -> Spec:
-        corpus = corpus_of(open_all(paths), files, output, n + wanted.original)
-        return _augmenting(corpus, n, wanted)
-
+    spec = partial(_augmenting, n, wanted, files)
     summary: AugmentSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
     return summary
 
 
-def _augmenting(corpus: Corpus, n: int, wanted: ImageSettings) -> Spec:
+def _augmenting(
+    n: int,
+    wanted: ImageSettings,
+    files: FileSettings,
+    inputs: list[Any],
+    output: Output = IN_MEMORY,
+) -> Spec:
     """Return the specification of *augment*."""
+    size = output.block_size.divided_by(n + wanted.original)
+    corpus = Corpus(inputs, files, size=size)
     # JSON has no integers as large as seeds
     same = {"n": n, "seed": str(wanted.seed), "original": wanted.original}
     table = partial(_image_table, n=n, seed=wanted.seed, original=wanted.original)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import itemgetter
 from typing import Any, ClassVar, Unpack, overload
@@ -220,8 +220,9 @@ def dedupe(
             refuse_own_output(other, theirs, target)
     search = _Repeats(wanted, files)
     with shown(on_progress, ROW_BAR) as tell:
-        corpus = Corpus(sources, files, filename=files.filename)
-        spec = search.over(corpus, [Corpus(theirs, files) for theirs in known])
+        unnamed = replace(files, filename=False)
+        others_read = [Corpus(theirs, unnamed) for theirs in known]
+        spec = search.over(Corpus(sources, files), others_read)
         made = table_or_file(spec, inputs, target, files, Pool(**workers), tell)
     LOG.info("%s", search.totals)
     if made is None:

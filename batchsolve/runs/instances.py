@@ -427,16 +427,13 @@ _ABOUT = [
 ]
 
 
-def count_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
-    """Return the output table of counts."""
-    columns = [*_SIZES, *_COUNTS, *_ABOUT, *(STATS if stats else [])]
-    return RowTable(reader, columns, partial(_CountValues, search))
-
-
-def cover_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
-    """Return the output table of first covers."""
-    columns = [*_SIZES, *_COVERS, *_ABOUT, *(STATS if stats else [])]
-    return RowTable(reader, columns, partial(_CoverValues, search))
+def instance_table(
+    reader: InstanceReader, search: SearchSettings, stats: bool, keep: int
+) -> RowTable:
+    """Return the output table of first covers, or of counts if none are kept."""
+    values, columns = (_CoverValues, _COVERS) if keep else (_CountValues, _COUNTS)
+    columns = [*_SIZES, *columns, *_ABOUT, *(STATS if stats else [])]
+    return RowTable(reader, columns, partial(values, search))
 
 
 def _names_of(reading: Reading, cover: UInts) -> list[str]:

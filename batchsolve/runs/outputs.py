@@ -246,6 +246,10 @@ class Output:
         """Leave the output as it is, to be resumed."""
 
 
+IN_MEMORY = Output()
+"""No output, but a table in memory."""
+
+
 def output_at(path: str, is_whole: bool = False) -> Output:
     """Return the output that a path names; addresses and folders get parts.
 

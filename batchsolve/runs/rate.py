@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from batchsolve.errors import ProblemError
 from batchsolve.problems.rating import NAMES, has_ratings, ratings_of, steps_text
-from batchsolve.runs.outputs import Output
+from batchsolve.runs.outputs import IN_MEMORY, Output
 from batchsolve.runs.progress import OnProgress, Summary
-from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of
+from batchsolve.runs.specs import Spec, run_files, table_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import (
     PROVES_UNIQUENESS,
@@ -26,11 +26,10 @@ from batchsolve.settings import (
     settings_of,
 )
 from batchsolve.tables.answers import Column, RowSums, RowTable, RowValues
-from batchsolve.tables.blocks import TASKS
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Reader, Shape
-from batchsolve.tables.sources import TableSource, open_all
+from batchsolve.tables.sources import TableSource
 from batchsolve.workers import Pool
 
 NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
@@ -135,8 +134,7 @@ def rate(table: Any, *, on_progress: OnProgress = None, **settings: Unpack[RateF
     'hidden single in box'
     """
     workers, wanted, files = settings_of(rate, settings, RateSettings, FileSettings)
-    corpus = Corpus([TableSource(arrow_table(table))], files, size=TASKS.divided_by(SHARE))
-    spec = _rating(corpus, wanted)
+    spec = _rating(wanted, files, [TableSource(arrow_table(table))])
     return with_columns_of(table_of(spec, Pool(**workers), on_progress), table)
 
 
@@ -180,19 +178,19 @@ def rate_file(
     (10000, 10000)
     """
     workers, wanted, files = settings_of(rate_file, settings, RateSettings, FileSettings)
-
-    def spec(paths: list[str], output: Output) -> Spec:
-        corpus = corpus_of(open_all(paths), files, output, SHARE)
-        return _rating(corpus, wanted, output.n_tasks)
-
+    spec = partial(_rating, wanted, files)
     summary: RateSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
     return summary
 
 
-def _rating(corpus: Corpus, wanted: RateSettings, size: int = 1) -> Spec:
+def _rating(
+    wanted: RateSettings, files: FileSettings, inputs: list[Any], output: Output = IN_MEMORY
+) -> Spec:
     """Return the specification of *rate*."""
+    corpus = Corpus(inputs, files, size=output.block_size.divided_by(SHARE))
     table, same = partial(_rated_table, wanted), asdict(wanted)
-    return Spec("rate", corpus, corpus.reader, table, RateSummary(), same).searched(size=size)
+    spec = Spec("rate", corpus, corpus.reader, table, RateSummary(), same)
+    return spec.searched(size=output.n_tasks)
 
 
 def _rated_table(wanted: RateSettings, reader: Reader) -> RowTable:

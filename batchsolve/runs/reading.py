@@ -188,9 +188,7 @@ def read_problem(
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
         return _read_file(text, written)
     form, _, path = text.partition(":")
-    if form in WRITTEN_ONLY:
-        raise _written_only(form)
-    if form in FORMS and (path == "-" or os.path.exists(path)):
+    if form in (*FORMS, *WRITTEN_ONLY) and (path == "-" or os.path.exists(path)):
         return _read_file(path, written, form)
     path, row = _split_row(text)
     is_family = text.partition(":")[0] in FAMILIES
@@ -426,55 +424,43 @@ def read_content(
     return _reading(problem, name)
 
 
-def _written_only(form: str) -> InputError:
-    return InputError(
-        f"a .{form} file is only written, by convert, and not read; read the problem that it was "
-        f"made of: {', '.join(f'.{each}' for each in FORMS)}, a grid, or a family"
-    )
-
-
 def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     """Return the exact cover problem in a file, or None if the file must be a grid."""
     if suffix == ".npz" or (data.startswith(ZIP) and b"indptr" in data):
         return read_npz(data)
     if suffix.removeprefix(".") in WRITTEN_ONLY:
-        raise _written_only(suffix.removeprefix("."))
+        raise InputError(
+            f"a {suffix} file is only written, by convert, and not read; read the problem that it "
+            f"was made of: {', '.join(f'.{each}' for each in FORMS)}, a grid, or a family"
+        )
     if suffix == ".matrix" or is_matrix(data):
         return read_matrix(data)
     if data.startswith(_BINARY_TABLES):
         return None
     text = _text(data)
-    if suffix == ".dlx":
-        return read_dlx(text)
-    if suffix == ".ec" or re.search(r"^\s*p\s+ec\s", text, re.MULTILINE):
+    if suffix in _READERS:
+        return _READERS[suffix](text)
+    if re.search(r"^\s*p\s+ec\s", text, re.MULTILINE):
         return read_ec(text)
-    if suffix == SUFFIX or (suffix not in TABLE_SUFFIXES and BEGINNING.search(text)):
+    if suffix not in TABLE_SUFFIXES and BEGINNING.search(text):
         return read_tiling(text)
-    if suffix == ".sets":
-        return read_sets(text)
-    if suffix == ".rows":
-        return read_rows(text)
     is_object = text.lstrip().startswith("{") and not is_grid_document(data)
     if form == "json" or (is_object and suffix not in TABLE_SUFFIXES):
         return read_json(text)
     return None
 
 
+_READERS = {
+    **{".dlx": read_dlx, ".ec": read_ec, SUFFIX: read_tiling},
+    **{".sets": read_sets, ".rows": read_rows},
+}
+
+
 def _text(data: bytes) -> str:
     head = data[:_HEAD_BYTES]
-    is_binary = b"\0" in head or data.startswith(ZIP)
-    if is_binary and kind_of(head):
+    if (b"\0" in head or data.startswith(ZIP)) and kind_of(head):
         raise InputError(not_text(head))
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if kind_of(head):
-            raise InputError(not_text(head)) from error
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"line {line}: not UTF-8 text (byte 0x{error.object[error.start]:02x}); convert it, "
-            f"for instance with iconv -t utf-8"
-        ) from error
+    return data.decode("utf-8-sig")
 
 
 def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) -> Reading:
@@ -575,40 +561,34 @@ def _find_row(corpus: Corpus, path: str, row: str) -> tuple[Block, int]:
         )
     if number is None:
         corpus.check_column(column)
-    found: list[tuple[Block, int]] = []
-    numbers: list[int] = []
+    found: list[tuple[int, Block, int]] = []
     n_rows = 0
     for block in corpus.blocks():
         table, _ = block.rows()
-        if number is not None and number <= n_rows + len(table):
-            return block, number - n_rows - 1
-        places = _where(table, column, value) if number is None else []
-        found += [(block, place) for place in places]
-        numbers += [n_rows + place + 1 for place in places]
+        places = _where(table, column, value) if number is None else [number - n_rows - 1]
+        found += [(n_rows + place + 1, block, place) for place in places if place < len(table)]
+        if number is not None and found:
+            break
         n_rows += len(table)
-    if number is not None:
+    if not found and number is not None:
         raise InputError(f"there is no row {number:,}; the last one is {n_rows:,}")
     if not found:
         raise InputError(f"no row has {quoted(value)} in column {quoted(column)}")
     if len(found) > 1:
+        numbers = [one[0] for one in found]
         some = ", ".join(map(str, numbers[:5])) + (", …" if len(found) > 5 else "")
         raise InputError(
             f"{len(found):,} rows have {quoted(value)} in column {quoted(column)} ({some}); name "
             f"one by its number, as in {path}#{numbers[0]}"
         )
-    return found[0]
+    return found[0][1:]
 
 
 def _where(table: pa.Table, column: str, value: str) -> list[int]:
     """Return the rows of a table that have a value in a column, compared as text."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    try:
-        same = pc.equal(table[column].cast(pa.string()), value)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputError(
-            f"column {quoted(column)} holds {shortened(str(table[column].type))}, not text; name "
-            f"the row by its number"
-        ) from error
+    from batchsolve.tables.texts import values_as_text
+
+    same = pc.equal(values_as_text(table[column], column), value)
     return np.flatnonzero(np.asarray(pc.fill_null(same, False))).tolist()

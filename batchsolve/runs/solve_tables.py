@@ -18,16 +18,15 @@ from batchsolve.runs.instances import (
     PARTS,
     InstanceTables,
     check_engine,
-    count_table,
-    cover_table,
     hold_problems,
+    instance_table,
     is_problem_file,
     of_files,
 )
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, check_progress, shown
 from batchsolve.runs.reading import TABLE_SUFFIXES
-from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of, tables_of
+from batchsolve.runs.specs import Spec, run_files, table_of, tables_of
 from batchsolve.settings import (
     UNLIMITED,
     CountFileFields,
@@ -335,7 +334,7 @@ def _solving(search: SearchSettings, files: FileSettings, paths: list[str], outp
     if hold_problems(sources, files.column):
         return _of_problems("solve", sources, search, files, output)
     as_digits = suffix_of(output.path) == ".npy"
-    corpus = corpus_of(sources, files, output, one_shape=as_digits)
+    corpus = Corpus(sources, files, size=output.block_size, one_shape=as_digits)
     return solving(corpus, corpus, search, files, as_digits, output.n_tasks)
 
 
@@ -352,7 +351,7 @@ def _of_problems(
     check_engine(choice, search, keep)
     size = PARTS if isinstance(output, Parts) else BLOCKS
     source = InstanceTables(sources, choice, files, size)
-    table = partial(cover_table if keep else count_table, search=search, stats=files.stats)
+    table = partial(instance_table, search=search, stats=files.stats, keep=keep)
     spec = Spec(kind, source, source.reader, table)
     return spec.searched(search, output.n_tasks, choice, keep)
 

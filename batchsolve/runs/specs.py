@@ -54,7 +54,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Checksums, Written, joined, sums_of
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import exists, facts_of, is_address, suffix_of
-from batchsolve.tables.sources import Source, Tables
+from batchsolve.tables.sources import Tables
 from batchsolve.tables.texts import Kinds, number_kinds, number_types
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
@@ -454,18 +454,6 @@ def run_files(
         summary = FileRun(*names, files, pool, tell).run(spec)
     LOG.info("%s", summary)
     return summary
-
-
-def corpus_of(
-    sources: list[Source],
-    files: FileSettings,
-    output: Output,
-    share: int = 1,
-    one_shape: bool = False,
-) -> Corpus:
-    """Return the corpus in some sources, in blocks that are `share` times as small as usual."""
-    size = output.block_size.divided_by(share)
-    return Corpus(sources, files, filename=files.filename, size=size, one_shape=one_shape)
 
 
 class FileRun:

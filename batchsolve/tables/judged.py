@@ -26,7 +26,7 @@ from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS, number_of
 from batchsolve.tables.answers import Column, solved_among
 from batchsolve.tables.reader import Batch, Grids
-from batchsolve.tables.texts import as_text, in_one_line
+from batchsolve.tables.texts import as_text, in_one_line, values_as_text
 
 NO_VALUE = "(none)"
 """The stratum of rows without a value."""
@@ -313,10 +313,7 @@ def _values(column: pa.ChunkedArray, name: str, bins: tuple[float, ...]) -> tupl
 
     Ranges compare the values as texts say them, so that all forms of files have the same strata.
     """
-    try:
-        text = pc.ascii_trim_whitespace(column.cast(pa.string()))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputError(f"column {name!r} has values of {column.type}, not one") from error
+    text = pc.ascii_trim_whitespace(values_as_text(column, name))
     text = pc.replace_substring_regex(text, _MINUS_ZERO, r"\1")
     text = pc.if_else(pc.equal(text, ""), None, text).fill_null(NO_VALUE)
     coded = text.combine_chunks().dictionary_encode()
