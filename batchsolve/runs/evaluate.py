@@ -60,6 +60,14 @@ PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", 
 NO_TRUTH = "none"
 MOST_STRATA = 1000
 PLOTS = (".svg", ".png", ".pdf")
+_WRONG = " (wrong in every cell)"
+_NOTES = {
+    "missing": ("missing predictions", _WRONG),
+    "malformed": ("malformed predictions", _WRONG),
+    "unjudged": ("rows not judged", ""),
+    "several": ("puzzles with several solutions", " (any is right, and cells are not compared)"),
+    "other": ("predictions that differ from the truth but solve the puzzle", " (right without it)"),
+}
 ALL = "all"
 """The name of the stratum of all rows."""
 
@@ -142,21 +150,8 @@ class Evaluation(InWords):
     @property
     def notes(self) -> list[str]:
         """The numbers of predictions and rows that need a word, one a line."""
-        kinds = {
-            "missing": ("missing predictions", " (wrong in every cell)"),
-            "malformed": ("malformed predictions", " (wrong in every cell)"),
-            "unjudged": ("rows not judged", ""),
-            "several": (
-                "puzzles with several solutions",
-                " (any of them is right, and cells are not compared)",
-            ),
-            "other": (
-                "predictions that differ from the truth but solve the puzzle",
-                " (right without a truth)",
-            ),
-        }
         notes = []
-        for name, (words, more) in kinds.items():
+        for name, (words, more) in _NOTES.items():
             if n := getattr(self.all, name):
                 first = "".join(f"; the first is {each}" for each in self.named.get(name, [])[:1])
                 notes.append(f"{words}: {n:,}{more}{first}")
@@ -172,8 +167,10 @@ class Evaluation(InWords):
         return "\n".join([self.table, *map(printable, self.notes)])
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{escape(note)}</p>\n" for note in [self.columns, *self.notes])
-        return f"{html_table(self._table())}{notes}"
+        return f"{html_table(self._table())}{self._notes_as_html()}"
+
+    def _notes_as_html(self) -> str:
+        return "".join(f"<p>{escape(note)}</p>\n" for note in [self.columns, *self.notes])
 
     def to_pandas(self) -> Any:
         """Return the counts of the strata as a data frame of pandas, a row for each.
@@ -213,12 +210,12 @@ class Evaluation(InWords):
     @property
     def html(self) -> str:
         """The text of a self-contained HTML file: the table, and pictures of wrong predictions."""
-        notes = "".join(f"<p>{escape(note)}</p>\n" for note in [self.columns, *self.notes])
         figures = "".join(map(self._figure, self.examples))
         return html_page(
             "Evaluation of predictions",
             f"{STYLE}{PAGE_STYLE}{_TABLE_STYLE}",
-            f"<h1>Evaluation of {counted(self.all.rows, 'prediction')}</h1>\n{notes}"
+            f"<h1>Evaluation of {counted(self.all.rows, 'prediction')}</h1>\n"
+            f"{self._notes_as_html()}"
             f"{html_table(self._table())}"
             f"<p>Rows right: with Wilson intervals of 95 %.</p>\n"
             f'<main id="all">\n{figures}</main>\n',

@@ -369,11 +369,9 @@ class _CoverValues(RowValues):
         for row in np.flatnonzero(self.status == Status.UNFINISHED).tolist():
             self.messages[row] = _why_unfinished(answers, row, search)
 
-    def items(self) -> pa.Array:
-        return pa.array([facts and facts[0] for facts in self._facts], pa.int64())
-
-    def options(self) -> pa.Array:
-        return pa.array([facts and facts[1] for facts in self._facts], pa.int64())
+    def sizes(self, which: int) -> pa.Array:
+        """Return the column of the numbers of items, or of options."""
+        return pa.array([facts and facts[which] for facts in self._facts], pa.int64())
 
     def engines(self) -> pa.Array:
         names = [facts and facts[2] for facts in self._facts]
@@ -409,8 +407,8 @@ class _CountValues(_CoverValues):
 
 
 _SIZES = [
-    Column("items", pa.int64(), _CoverValues.items),
-    Column("options", pa.int64(), _CoverValues.options),
+    Column("items", pa.int64(), partial(_CoverValues.sizes, which=0)),
+    Column("options", pa.int64(), partial(_CoverValues.sizes, which=1)),
 ]
 _COUNTS = [
     Column("count", pa.string(), _CountValues.counts, DIGITS),

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of
 from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import InputError, ProblemError, counted, prefixed
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.rating import SCALE, has_ratings, ratings_of
@@ -23,7 +23,7 @@ from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, Variants
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
-from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
+from batchsolve.symmetry.canonical import check_shape, forms_of
 from batchsolve.tables.answers import RowSums
 from batchsolve.tables.blocks import Block, Boundary, Layout, RowsError
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
@@ -277,17 +277,14 @@ class Maker:
                 f"digits without a clue can trade places; allow {needed} or more"
             )
         if wanted.unlike:
-            if not isinstance(problem, Sudoku):
-                raise InputError(f"`unlike`: {NO_SYMMETRY}")
-            check_shape(problem)
-        if wanted.rating is not None and not has_ratings(problem):
-            raise InputError("`rating`: puzzles of 9×9 without other rules have one")
+            with prefixed("`unlike`", InputError, ProblemError):
+                check_shape(problem)
         if wanted.rating is not None:
             low, high = wanted.rating
-            if not np.any((low <= SCALE) & (high >= SCALE)):
+            if not (has_ratings(problem) and np.any((low <= SCALE) & (high >= SCALE))):
                 raise InputError(
                     f"`rating`: no puzzle is rated {low:g} to {high:g}; ratings are {SCALE[0]:.1f} "
-                    f"to {SCALE[-1]:.1f}"
+                    f"to {SCALE[-1]:.1f}, and puzzles of 9×9 without other rules have one"
                 )
         # nodes after which fills do not begin again at a contradiction; weights need all chances
         fill_nodes = DRAWN_NODES if drawn else RESTART_NODES

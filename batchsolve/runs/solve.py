@@ -6,7 +6,7 @@ are searched together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -29,10 +29,9 @@ from batchsolve.problems.sudoku import Sudoku, usual_sudoku
 from batchsolve.problems.variant import Variants, grid_problem
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.search.answers import STATUS_NAMES, Answers
-from batchsolve.search.rows import Read, Write, search_block, search_rows
+from batchsolve.search.rows import Read, search_block, search_rows
 from batchsolve.settings import (
     AUTO,
-    UNLIMITED,
     Box,
     FileSettings,
     SearchSettings,
@@ -249,15 +248,14 @@ def solve_batch(
     rows = rows_of(grids, problem, written)
     write = partial(_arrays, rows.problem, rows.notation, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
+    choice = Choice.for_grids(engine, rows.problem, limit, rows.sizes_vary)
+    parts, totals = [], Summary()
     with shown(on_progress, ROW_BAR) as tell, Pool(jobs, backend, address) as pool:
-        parts = []
-        totals = Summary()
-        for part in _answered(rows, write, settings, pool):
+        for _, part in search_rows(rows.blocks, choice, pool, settings, rows.read, write):
             parts.append(part)
-            if on_progress:
-                more = {"rows": len(part), "nodes": int(part.nodes.sum())}
-                totals.add(RowSums(_numbers_of(part.status) | more))
-                tell(Progress(len(part), totals, rows.n_rows))
+            more = {"rows": len(part), "nodes": int(part.nodes.sum())}
+            totals.add(RowSums(_numbers_of(part.status) | more))
+            tell(Progress(len(part), totals, rows.n_rows))
     if not parts:
         nothing = np.zeros((0, rows.problem.n_cells), np.uint8)
         parts = [write(batch_of(([(rows.problem, np.arange(0))], nothing)), Answers.unknown(0))]
@@ -283,16 +281,6 @@ def _numbers_of(status: npt.NDArray[np.str_]) -> dict[str, int]:
     """Return the number of rows of each status."""
     names, n = np.unique(status, return_counts=True)
     return dict(zip(names.tolist(), n.tolist(), strict=True))
-
-
-def _answered(
-    rows: GridRows, write: Write, settings: SearchSettings, pool: Pool
-) -> Iterator[BatchResult]:
-    """Yield the answers to blocks of rows, in order, as `write` renders them."""
-    limit = settings.limit or UNLIMITED
-    choice = Choice.for_grids(settings.engine, rows.problem, limit, rows.sizes_vary)
-    for _, written in search_rows(rows.blocks, choice, pool, settings, rows.read, write):
-        yield written
 
 
 def _arrays(
