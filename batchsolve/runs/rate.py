@@ -189,8 +189,7 @@ def _rating(
     """Return the specification of *rate*."""
     corpus = Corpus(inputs, files, size=output.block_size.divided_by(SHARE))
     table, same = partial(_rated_table, wanted), asdict(wanted)
-    spec = Spec("rate", corpus, corpus.reader, table, RateSummary(), same)
-    return spec.searched(size=output.n_tasks)
+    return Spec("rate", corpus, corpus.reader, table, RateSummary(), same).searched()
 
 
 def _rated_table(wanted: RateSettings, reader: Reader) -> RowTable:

@@ -102,7 +102,7 @@ def solve_table(
     """
     search, files, pool = _in_memory(solve_table, settings)
     corpus = Corpus([TableSource(arrow_table(table))], files)
-    spec = solving(corpus, corpus, search, files)
+    spec = solving(corpus, search, files)
     return with_columns_of(table_of(spec, pool, on_progress), table)
 
 
@@ -207,7 +207,7 @@ def _solved_one_by_one(
     if not first:
         return
     corpus = Corpus([first[-1][1]], files)
-    wanted, totals = corpus.reader.columns_read, Summary()
+    spec, wanted = solving(corpus, search, files), corpus.reader.columns_read
     with shown(on_progress, ROW_BAR) as show, pool:
 
         def tell(progress: Progress) -> None:
@@ -217,36 +217,18 @@ def _solved_one_by_one(
             read = corpus if source is first[-1][1] else Tables([source])
             if missing := [name for name in wanted if name not in read.columns]:
                 raise InputError(f"{source.path}: has no column {quoted(missing[0])}")
-            spec = replace(solving(read, corpus, search, files), totals=totals)
-            yield with_columns_of(pa.concat_tables(list(tables_of(spec, pool, tell=tell))), each)
+            reader = replace(corpus.reader, input_schema=read.schema)
+            made = tables_of(replace(spec, source=read, reader=reader), pool, tell=tell)
+            yield with_columns_of(pa.concat_tables(list(made)), each)
 
 
 def solving(
-    source: Tables,
-    corpus: Corpus,
-    search: SearchSettings,
-    files: FileSettings,
-    as_digits: bool = False,
-    size: int = 1,
+    corpus: Corpus, search: SearchSettings, files: FileSettings, as_digits: bool = False
 ) -> Spec:
-    """Return the specification of *solve* for grids.
-
-    Parameters
-    ----------
-    source : Tables
-        The rows; they are written as those of the corpus.
-    corpus : Corpus
-    search : SearchSettings
-    files : FileSettings
-    as_digits : bool
-        See `answer_table`.
-    size : int
-        See `search_rows`.
-    """
+    """Return the specification of *solve* for grids; see `answer_table`."""
     limit = search.limit or UNLIMITED
-    reader = replace(corpus.reader, input_schema=source.schema)
     table = partial(answer_table, limit=limit, files=files, as_digits=as_digits)
-    return Spec("solve", source, reader, table).searched(search, size)
+    return Spec("solve", corpus, corpus.reader, table).searched(search)
 
 
 # ---- files ----------------------------------------------------------------------------------
@@ -335,7 +317,7 @@ def _solving(search: SearchSettings, files: FileSettings, paths: list[str], outp
         return _of_problems("solve", sources, search, files, output)
     as_digits = suffix_of(output.path) == ".npy"
     corpus = Corpus(sources, files, size=output.block_size, one_shape=as_digits)
-    return solving(corpus, corpus, search, files, as_digits, output.n_tasks)
+    return solving(corpus, search, files, as_digits)
 
 
 def _of_problems(
@@ -353,7 +335,7 @@ def _of_problems(
     source = InstanceTables(sources, choice, files, size)
     table = partial(instance_table, search=search, stats=files.stats, keep=keep)
     spec = Spec(kind, source, source.reader, table)
-    return spec.searched(search, output.n_tasks, choice, keep)
+    return spec.searched(search, choice, keep)
 
 
 def count_file(

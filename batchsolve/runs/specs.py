@@ -124,7 +124,6 @@ class Spec:
     def searched(
         self,
         search: SearchSettings = PROOF,
-        size: int = 1,
         choice: Choice | None = None,
         keep: int = 1,
     ) -> Spec:
@@ -133,14 +132,8 @@ class Spec:
             problem, limit = self.reader.main.problem, search.limit or UNLIMITED
             choice = Choice.for_grids(search.engine, problem, limit)
         same = {name: getattr(search, name) for name in SAME_SEARCH}
-        return replace(
-            self,
-            same={**same, "engine": choice.identity, **self.same},
-            choice=choice,
-            search=search,
-            size=size,
-            keep=keep,
-        )
+        same = {**same, "engine": choice.identity, **self.same}
+        return replace(self, same=same, choice=choice, search=search, keep=keep)
 
     def end(self, pool: Pool, start: float, rows_before: int = 0) -> None:
         """Note in the sums how the run was done, and its time."""
@@ -514,7 +507,7 @@ class FileRun:
         """Carry out a specification, or go on with an interrupted run of it."""
         start = time.perf_counter()
         self._check()
-        self.spec = open_spec(self.paths, self.output)
+        self.spec = replace(open_spec(self.paths, self.output), size=self.output.n_tasks)
         # before a journal is made, because a cluster may be unreachable
         with self.output.held(), self.pool:
             is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
