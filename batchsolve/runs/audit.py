@@ -146,11 +146,7 @@ class Audit(InWords):
 
 
 def audit(
-    train: Any,
-    test: Any,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[AuditFields],
+    train: Any, test: Any, *, on_progress: OnProgress = None, **settings: Unpack[AuditFields]
 ) -> Audit:
     """Count the faults of a training and a test table, and the leaks between them.
 

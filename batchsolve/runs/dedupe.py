@@ -22,13 +22,7 @@ from batchsolve.core.arrays import Bools, Ints
 from batchsolve.errors import InputError
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Sums, shown
-from batchsolve.runs.specs import (
-    Spec,
-    Tell,
-    outputs_of,
-    refuse_own_output,
-    table_or_file,
-)
+from batchsolve.runs.specs import Spec, Tell, outputs_of, refuse_own_output, table_or_file
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
     DedupeFields,

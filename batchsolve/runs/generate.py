@@ -19,13 +19,7 @@ from batchsolve.errors import InputError, counted, quoted, repeated
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import (
-    ROW_BAR,
-    OnProgress,
-    Summary,
-    check_progress,
-    shown,
-)
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, check_progress, shown
 from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, known_keys
 from batchsolve.runs.specs import (
     Spec,
@@ -166,10 +160,7 @@ def generate_file(
 
 
 def generate_table(
-    n: int,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[GenerateTableFields],
+    n: int, *, on_progress: OnProgress = None, **settings: Unpack[GenerateTableFields]
 ) -> pa.Table:
     """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
 
@@ -188,10 +179,7 @@ def generate_table(
 
 
 def generate(
-    n: int | None = None,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[GenerateFields],
+    n: int | None = None, *, on_progress: OnProgress = None, **settings: Unpack[GenerateFields]
 ) -> Iterator[Puzzle]:
     """Make puzzles, each with one solution, one after another; see `generate_table`.
 
@@ -233,11 +221,7 @@ def _seeded(settings: Any) -> Any:
 
 
 def _tables(
-    n: int | None,
-    pool: Pool,
-    wanted: PuzzleSettings,
-    files: FileSettings,
-    on_progress: OnProgress,
+    n: int | None, pool: Pool, wanted: PuzzleSettings, files: FileSettings, on_progress: OnProgress
 ) -> Generator[pa.Table]:
     """Yield an empty table, then the puzzles in small blocks."""
     spec = _generating(n, wanted, files, FEW_ROWS)

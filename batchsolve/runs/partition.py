@@ -312,12 +312,7 @@ class _Groups:
     totals: PartitionSummary
 
     def drawn(
-        self,
-        shares: dict[str, float],
-        seed: int,
-        pool: Pool,
-        chunk: int | None,
-        tell: Tell,
+        self, shares: dict[str, float], seed: int, pool: Pool, chunk: int | None, tell: Tell
     ) -> Ints:
         """Return the number of the part of each row."""
         self._read(pool, chunk, tell)

@@ -30,14 +30,7 @@ from batchsolve.problems.variant import Variants, grid_problem
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.search.rows import Read, search_block, search_rows
-from batchsolve.settings import (
-    AUTO,
-    Box,
-    FileSettings,
-    SearchSettings,
-    checked_box,
-    whole_number,
-)
+from batchsolve.settings import AUTO, Box, FileSettings, SearchSettings, checked_box, whole_number
 from batchsolve.tables.answers import RowSums
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus

@@ -122,10 +122,7 @@ class Spec:
     decide: Callable[[Block, Any], Any] | None = None
 
     def searched(
-        self,
-        search: SearchSettings = PROOF,
-        choice: Choice | None = None,
-        keep: int = 1,
+        self, search: SearchSettings = PROOF, choice: Choice | None = None, keep: int = 1
     ) -> Spec:
         """Return a specification whose rows are searched; by default, they are grids."""
         if choice is None:
