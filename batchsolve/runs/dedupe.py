@@ -185,7 +185,7 @@ def dedupe(
     -----
     Puzzles are compared by hashes of 128 bits, drawn anew for each run: see
     `batchsolve.tables.repeats`. Ten million different puzzles take 403 MB, and half as much again
-    while the table doubles.
+    while the table doubles; so do solutions, if those of ``against`` are compared.
 
     Examples
     --------

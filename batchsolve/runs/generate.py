@@ -235,7 +235,7 @@ def _generating(
     """Return the specification of *generate*: the source of its rows is a range of numbers."""
     maker = Maker.of(files, wanted)
     rows, (puzzle, solution) = files.chunk or size or maker.rows_of_block, wanted.columns
-    source = RowNumbers(n, rows, puzzle, puzzle, solution)
+    source = RowNumbers(n, rows, puzzle, solution)
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
     corpora = [Corpus([one], FileSettings(box=files.box)) for one in known]  # before any output
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}

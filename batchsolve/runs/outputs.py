@@ -208,9 +208,7 @@ class Output:
         """
         return partial(_encoded, table, encoder_for(self.path), None)
 
-    def open(
-        self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
-    ) -> None:
+    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """Begin anew, or go on behind the recorded rows; all others are discarded.
 
         Parameters
@@ -274,9 +272,7 @@ class StandardOutput(Output):
 
     path = "-"
 
-    def open(
-        self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
-    ) -> None:
+    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """See `Output`."""
         self._file = sys.stdout.buffer
         self.take(Encoded.of(header_for(self.path, schema)))
@@ -335,7 +331,7 @@ class OneFile(Output):
     def written_whole(self, schema: pa.Schema) -> Iterator[str]:
         """Be the only writer from the first row to the last; lend a folder beside the file."""
         with self.held() as folder:
-            self.open(schema)
+            self.open(schema, None, ())
             with closing(self):
                 yield folder
                 self.finish()
@@ -344,9 +340,7 @@ class OneFile(Output):
         """See `Output`."""
         return not os.path.exists(self.kept)
 
-    def open(
-        self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
-    ) -> None:
+    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """See `Output`."""
         if written is not None and not os.path.exists(self.kept):
             raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
@@ -374,8 +368,6 @@ class OneFile(Output):
     def _go_on_from(self, written: Written) -> None:
         with disk_errors(self._named):
             self._written = written_to(self._file, written.n_bytes)
-            if self._written.n_bytes < written.n_bytes:
-                raise OSError(f"it is shorter than its journal says ({written.n_bytes} bytes)")
             if self._written != written:
                 raise JournalError(
                     f"{self.kept}: is damaged: its first {written.n_bytes:,} bytes are not "
@@ -546,9 +538,7 @@ class Parts(Output):
         puts = pool.sees_files or is_address(self.path)
         return partial(_encoded, table, _parquet, self.folder if puts else None)
 
-    def open(
-        self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
-    ) -> None:
+    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """See `Output`."""
         self.folder.make()
         for part in parts:

@@ -59,7 +59,6 @@ class RowNumbers:
 
     n: int | None
     size: int
-    column: str = "puzzle"
     given_column: str = "puzzle"
     solution_column: str = "solution"
     rule_columns: tuple[str, ...] = ()

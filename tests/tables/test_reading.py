@@ -307,7 +307,7 @@ def test_rows_of_other_tables(save):
         assert read_problem(f"{path}#2").stack.size == 30 - LINE.count("9")
         if not name.endswith("txt"):
             assert read_problem(f"{path}#id=1").stack.size == 30 - LINE.count("9")
-    with pytest.raises(InputError, match="column 'tags' holds list"):
+    with pytest.raises(InputError, match="column 'tags' has values of list"):
         read_problem(save("a.jsonl", tables["a.jsonl"]) + "#tags=1")
 
 
