@@ -382,13 +382,11 @@ def rows_of(
         raise InputError("the problem has its box, rules and regions; leave these out")
     texts = text_column(grids)
     if texts is not None:
-        if isinstance(problem, Sequence) and not isinstance(problem, str | bytes):
+        if problem is not None and not isinstance(problem, GridProblem):
             raise InputError(
                 f"texts have one problem, such as Sudoku(3, 3), not {quoted(problem)}; give an "
                 f"array of digits, or rules in columns to solve_table"
             )
-        if problem is not None and not isinstance(problem, GridProblem):
-            raise _no_problem(problem)
         table = TableSource(pa.table({"puzzle": texts}))
         corpus = Corpus([table], written, problem=problem)
         read = partial(_of_one_size, corpus.reader)

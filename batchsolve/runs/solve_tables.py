@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, count
+from itertools import chain
 from typing import Any, Unpack, overload
 
 import pyarrow as pa
@@ -197,8 +197,8 @@ def _solved_one_by_one(
     on_progress: OnProgress,
 ) -> Iterator[Any]:
     """Yield tables with columns of answers."""
-    names = map("table {:,}".format, count(1))
-    sources = ((each, TableSource(arrow_table(each), next(names))) for each in tables)
+    numbered = enumerate(tables, 1)
+    sources = ((each, TableSource(arrow_table(each), f"table {k:,}")) for k, each in numbered)
     first = []
     for each, source in sources:
         first.append((each, source))

@@ -218,9 +218,9 @@ def outputs_of(
     """
     place, source = place or Place(), spec.source
     spec.begin(pool, place.n_rows, tell)
-    blocks = numbered(blocks_for(pool, source, place.end, most_rows), place.n_blocks)
+    blocks = readable(source.blocks(place.end, most_rows), pool)
     try:
-        with closing(_passed(spec, blocks, write, pool)) as outputs:
+        with closing(_passed(spec, numbered(blocks, place.n_blocks), write, pool)) as outputs:
             for block, output in outputs:
                 yield block, output
                 place.pass_by(block, output.n_rows)
@@ -371,14 +371,8 @@ def identity_of(path: Any) -> str:
     return f"{path} of {facts.size:,} bytes, changed {changed} UTC"
 
 
-def blocks_for(
-    pool: Pool, corpus: Tables, begin: Boundary | None = None, most_rows: int | None = None
-) -> Iterator[Block]:
-    """Cut a corpus into blocks (see `Corpus.blocks`) that the workers of a pool can read."""
-    return _for_workers(pool, corpus.blocks(begin, most_rows))
-
-
-def _for_workers(pool: Pool, blocks: Iterator[Block]) -> Iterator[Block]:
+def readable(blocks: Iterator[Block], pool: Pool) -> Iterator[Block]:
+    """Return blocks that the workers of a pool can read."""
     return blocks if pool.sees_files else (block.carried() for block in blocks)
 
 
@@ -390,7 +384,7 @@ def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
     InputError
         If they cannot be read.
     """
-    blocks = _for_workers(pool, corpus.blocks_before(end))
+    blocks = readable(corpus.blocks_before(end), pool)
     with closing(in_one_pass(blocks, pool, partial(_sums_until, end))) as found:
         return reduce(joined, found, ())
 
@@ -411,7 +405,7 @@ def numbers_of(corpus: Corpus, pool: Pool) -> Mapping[str, pa.DataType]:
     names = corpus.perhaps_numbers()
     if not names:
         return {}
-    blocks = blocks_for(pool, corpus, Boundary(0, 0))
+    blocks = readable(corpus.blocks(Boundary(0, 0)), pool)
     try:
         with closing(in_one_pass(blocks, pool, partial(_number_kinds, names))) as found:
             return number_types(found)
