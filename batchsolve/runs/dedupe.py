@@ -33,7 +33,7 @@ from batchsolve.settings import (
     settings_of,
     table_or_each,
 )
-from batchsolve.tables.answers import Column, RowSums, RowTable
+from batchsolve.tables.answers import Column, Found, RowSums, RowTable
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, files_and_tables, rows_like
@@ -251,22 +251,18 @@ def kept_table(mark: bool, reader: Reader) -> RowTable:
     """
     if mark and FIRST in reader.schema.names:
         raise InputError(f"the input has a column {FIRST} already; rename it, or leave out `mark`")
-    return RowTable(reader, [Column(FIRST, pa.string(), _Kept.names)] if mark else [], _Kept)
+    return RowTable(reader, [Column(FIRST, pa.string())] if mark else [], _kept)
 
 
-class _Kept:
-    """The rows of a batch that are kept; all of them if they are marked."""
-
-    def __init__(self, batch: Batch, decision: Decision) -> None:
-        self._first, self._names = decision
-        self.table, self.sums = batch.table, RowSums({"rows": len(batch)})
-        is_new = self._first == UNSEEN
-        if self._names is None and not is_new.all():
-            self.table = batch.table.filter(pa.array(is_new))
-
-    def names(self) -> pa.Array:
-        assert self._names is not None
-        return pa.array(map(self._names.get, self._first.tolist()), pa.string())
+def _kept(batch: Batch, decision: Decision) -> Found:
+    """Return the rows of a batch that are kept; all of them if they are marked."""
+    first, names = decision
+    columns, table = {}, batch.table
+    if names is not None:
+        columns[FIRST] = pa.array(map(names.get, first.tolist()), pa.string())
+    elif (first != UNSEEN).any():
+        table = table.filter(pa.array(first == UNSEEN))
+    return Found(table, RowSums({"rows": len(batch)}), columns)
 
 
 @dataclass

@@ -43,10 +43,10 @@ from batchsolve.tables.judged import (
     VERDICTS,
     Example,
     JudgedSums,
-    JudgedValues,
     Key,
     Stratum,
     check_ranges,
+    judged,
     ranges,
 )
 from batchsolve.tables.places import suffix_of
@@ -474,7 +474,7 @@ def _judged_table(
 ) -> RowTable:
     """Return the output table: the rows with their verdicts, or nothing but the sums."""
     given = reader.schema if with_rows else pa.schema([])
-    found = partial(JudgedValues, prediction, by, bins, given.names)
+    found = partial(judged, prediction, by, bins, given.names)
     return RowTable(reader, VERDICTS if with_rows else [], found, given)
 
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import starmap
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -40,7 +41,7 @@ from batchsolve.settings import (
     settings_of,
     whole_number,
 )
-from batchsolve.tables.answers import Column, RowTable
+from batchsolve.tables.answers import Column, Found, RowSums, RowTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.reader import BOX
@@ -276,29 +277,27 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
         said[CONSTRAINTS] = " ".join(maker.wanted.constraints.split())
     if files.box is not None and files.box != default_box(n):
         said[BOX] = "x".join(map(str, files.box))
-    puzzle, solution = maker.wanted.columns
-    columns = [
-        Column(puzzle, pa.string(), partial(Puzzles.grids, which="puzzles", notation=notation)),
-        Column(solution, pa.string(), partial(Puzzles.grids, which="solutions", notation=notation)),
-        Column("clues", pa.int64(), Puzzles.clues),
-    ]
-    columns += [Column("weight", pa.float64(), Puzzles.weights)] if maker.wanted.weights else []
-    same = {name: value for name, value in said.items() if value is not None}
-    columns += [Column(name, pa.string(), partial(_same_text, text)) for name, text in same.items()]
+    texts = {name: value for name, value in said.items() if value is not None}
     own = maker.drawn.names if maker.drawn else ()
-    columns += [Column(name, pa.string(), partial(_own_text, name)) for name in own]
-    if name := repeated([column.name for column in columns]):
+    kinds: list[tuple[str, pa.DataType]]
+    kinds = [*zip(maker.wanted.columns, [pa.string()] * 2, strict=True), ("clues", pa.int64())]
+    kinds += [("weight", pa.float64())] if maker.wanted.weights else []
+    kinds += [(name, pa.string()) for name in (*texts, *own)]
+    if name := repeated([name for name, _ in kinds]):
         raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
-    return RowTable(maker, columns, _as_made, pa.schema([]))
+    found = partial(_made, notation, maker.wanted.columns, texts)
+    return RowTable(maker, list(starmap(Column, kinds)), found, pa.schema([]))
 
 
-def _as_made(batch: Puzzles, answers: None) -> Puzzles:
-    return batch
-
-
-def _same_text(text: str, puzzles: Puzzles) -> pa.Array:
-    return pa.repeat(text, len(puzzles))
-
-
-def _own_text(name: str, puzzles: Puzzles) -> pa.Array:
-    return puzzles.own[name]
+def _made(
+    notation: Notation, names: tuple[str, str], texts: dict[str, str], batch: Puzzles, answers: None
+) -> Found:
+    """Return the columns of the puzzles of a block; `texts` are the same in all rows."""
+    n, made = len(batch), batch.made
+    grids = (notation.decode(each, np.ones(n, np.bool_)) for each in (made.puzzles, made.solutions))
+    columns = dict(zip(names, grids, strict=True))
+    columns |= {"clues": pa.array(np.count_nonzero(made.puzzles, axis=1))}
+    columns |= {"weight": pa.array(made.weights), **batch.own}
+    columns |= {name: pa.repeat(text, n) for name, text in texts.items()}
+    sums = RowSums({"rows": n, "unique": n, "nodes": int(made.nodes.sum())})
+    return Found(pa.table({}), sums, columns)

@@ -26,7 +26,7 @@ from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Reading, read_content, read_problem, reading_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
-from batchsolve.tables.answers import STATS, Column, RowTable, RowValues
+from batchsolve.tables.answers import Column, Found, RowTable, RowValues
 from batchsolve.tables.blocks import BOM, DIGITS, JSON_TEXT, Block, BlockSize
 from batchsolve.tables.detection import json_lines
 from batchsolve.tables.places import exists, suffix_of
@@ -344,87 +344,70 @@ def _with_json(source: Source) -> Source:
 # ---- output tables --------------------------------------------------------------------------
 
 
-class _CoverValues(RowValues):
-    """The values of the new columns of instances: first covers.
-
-    A cover is the names of its options, in their order; a solved grid is one name, its text.
-
-    Parameters
-    ----------
-    search : SearchSettings
-    batch : Instances
-    answers : Answers
-    """
-
-    def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
-        super().__init__(batch, answers, search.limit or UNLIMITED)
-        self._facts = batch.facts()
-        for row in np.flatnonzero(self.status == Status.UNFINISHED).tolist():
-            self.messages[row] = _why_unfinished(answers, row, search)
-
-    def sizes(self, which: int) -> pa.Array:
-        """Return the column of the numbers of items, or of options."""
-        return pa.array([facts and facts[which] for facts in self._facts], pa.int64())
-
-    def engines(self) -> pa.Array:
-        names = [facts and facts[2] for facts in self._facts]
-        for row, name in self.answers.counters.items():
-            names[row] = name
-        return pa.array(names, pa.string())
-
-    def covers(self) -> pa.Array:
-        names: list[list[str] | None] = [None] * len(self.batch)
-        covers = self.answers.covers
-        for row, cover in zip(covers.roots.tolist(), covers, strict=True):
-            names[row] = _names_of(self.batch.reading(row), cover)
-        return pa.array(names, pa.list_(pa.string()))
-
-
-class _CountValues(_CoverValues):
-    """Counts, as text of digits, because they may have any size."""
-
-    def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
-        super().__init__(search, batch, answers)
-        self._unknown = self.status == Status.INVALID
-        self._found = counts_of(batch, answers, search)
-        self.messages = {row: why for row, (_, why) in enumerate(self._found) if why is not None}
-        statuses = [_status(*each) for each in self._found]
-        self.status = np.where(self._unknown, Status.INVALID, statuses)
-
-    def counts(self) -> pa.Array:
-        digits = [str(Decimal(count)) for count, _ in self._found]  # `str` has 4,300 at most
-        return pa.array(digits, pa.string(), mask=self._unknown)
-
-    def complete(self) -> pa.Array:
-        return pa.array([why is None for _, why in self._found], mask=self._unknown)
-
-
-_SIZES = [
-    Column("items", pa.int64(), partial(_CoverValues.sizes, which=0)),
-    Column("options", pa.int64(), partial(_CoverValues.sizes, which=1)),
-]
-_COUNTS = [
-    Column("count", pa.string(), _CountValues.counts, DIGITS),
-    Column("complete", pa.bool_(), _CountValues.complete),
-]
-_COVERS = [
-    Column("cover", pa.list_(pa.string()), _CoverValues.covers),
-    Column("status", pa.string(), RowValues.statuses),
-    Column("n_solutions", pa.int64(), RowValues.counts),
-]
-_ABOUT = [
-    Column("engine", pa.string(), _CoverValues.engines),
-    Column("message", pa.string(), RowValues.texts),
-]
-
-
 def instance_table(
     reader: InstanceReader, search: SearchSettings, stats: bool, keep: int
 ) -> RowTable:
     """Return the output table of first covers, or of counts if none are kept."""
-    values, columns = (_CoverValues, _COVERS) if keep else (_CountValues, _COUNTS)
-    columns = [*_SIZES, *columns, *_ABOUT, *(STATS if stats else [])]
-    return RowTable(reader, columns, partial(values, search))
+    kinds = {"items": pa.int64(), "options": pa.int64()}
+    if keep:
+        kinds |= {"cover": _NAMES, "status": pa.string(), "n_solutions": pa.int64()}
+    else:
+        kinds |= {"count": pa.string(), "complete": pa.bool_()}
+    kinds |= {"engine": pa.string(), "message": pa.string()}
+    kinds |= {"nodes": pa.int64(), "seconds": pa.float64()} if stats else {}
+    metadata = {"count": DIGITS}
+    columns = [Column(name, kind, None, metadata.get(name)) for name, kind in kinds.items()]
+    return RowTable(reader, columns, partial(_covered if keep else _counted, search))
+
+
+_NAMES = pa.list_(pa.string())
+
+
+def _covered(search: SearchSettings, batch: Instances, answers: Answers) -> Found:
+    """Return the new columns of instances whose first covers were found.
+
+    A cover is the names of its options, in their order; a solved grid is one name, its text.
+    """
+    values = RowValues(batch, answers, search.limit or UNLIMITED)
+    for row in np.flatnonzero(values.status == Status.UNFINISHED).tolist():
+        values.messages[row] = _why_unfinished(answers, row, search)
+    names: list[list[str] | None] = [None] * len(batch)
+    covers = answers.covers
+    for row, cover in zip(covers.roots.tolist(), covers, strict=True):
+        names[row] = _names_of(batch.reading(row), cover)
+    columns = {"cover": pa.array(names, _NAMES), "n_solutions": values.counts()}
+    return _with_facts(values, columns)
+
+
+def _counted(search: SearchSettings, batch: Instances, answers: Answers) -> Found:
+    """Return the new columns of instances that were counted.
+
+    Counts are text of digits, because they may have any size.
+    """
+    values = RowValues(batch, answers, search.limit or UNLIMITED)
+    is_invalid = values.status == Status.INVALID
+    found = counts_of(batch, answers, search)
+    values.messages = {row: why for row, (_, why) in enumerate(found) if why is not None}
+    values.status = np.where(is_invalid, Status.INVALID, [_status(*each) for each in found])
+    digits = [str(Decimal(count)) for count, _ in found]  # `str` has 4,300 at most
+    columns = {
+        "count": pa.array(digits, pa.string(), mask=is_invalid),
+        "complete": pa.array([why is None for _, why in found], mask=is_invalid),
+    }
+    return _with_facts(values, columns)
+
+
+def _with_facts(values: RowValues, columns: dict[str, pa.Array]) -> Found:
+    """Add the columns that covers and counts have both."""
+    answers, facts = values.answers, values.batch.facts()
+    items, options, engines = ([each and each[k] for each in facts] for k in range(3))
+    for row, name in answers.counters.items():
+        engines[row] = name
+    columns |= {"items": pa.array(items, pa.int64()), "options": pa.array(options, pa.int64())}
+    columns |= {"engine": pa.array(engines, pa.string()), "message": values.texts()}
+    columns |= {"status": values.statuses(), "nodes": pa.array(answers.nodes)}
+    columns |= {"seconds": pa.array(np.round(answers.seconds, 6))}
+    return Found(values.table, values.sums, columns)
 
 
 def _names_of(reading: Reading, cover: UInts) -> list[str]:

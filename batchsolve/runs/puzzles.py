@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,6 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, Variants
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import check_shape, forms_of
-from batchsolve.tables.answers import RowSums
 from batchsolve.tables.blocks import Block, Boundary, Layout, RowsError
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
 from batchsolve.tables.parsing import checked_table
@@ -81,7 +80,7 @@ class RowNumbers:
 
 @dataclass(frozen=True, eq=False)
 class Puzzles:
-    """The puzzles of a block, of which columns are made.
+    """The puzzles of a block.
 
     Attributes
     ----------
@@ -89,36 +88,14 @@ class Puzzles:
     made : Made
     own : dict of str to pyarrow.Array
         The columns of the rules that each puzzle has of its own.
-    table : pyarrow.Table
-        The input columns: none.
     """
 
     block: Block
     made: Made
     own: dict[str, pa.Array]
-    table: ClassVar[pa.Table] = pa.table({})
 
     def __len__(self) -> int:
         return len(self.made.puzzles)
-
-    @property
-    def sums(self) -> RowSums:
-        """The sums of the rows."""
-        return RowSums(
-            {"rows": len(self), "unique": len(self), "nodes": int(self.made.nodes.sum())}
-        )
-
-    def grids(self, which: str, notation: Notation) -> pa.Array:
-        """Return the column of ``puzzles`` or of ``solutions``."""
-        return notation.decode(getattr(self.made, which), np.ones(len(self), np.bool_))
-
-    def clues(self) -> pa.Array:
-        """Return the column of the numbers of clues."""
-        return pa.array(np.count_nonzero(self.made.puzzles, axis=1))
-
-    def weights(self) -> pa.Array:
-        """Return the column of weights."""
-        return pa.array(self.made.weights)
 
 
 def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from itertools import starmap
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -25,7 +26,7 @@ from batchsolve.settings import (
     RateSettings,
     settings_of,
 )
-from batchsolve.tables.answers import Column, RowSums, RowTable, RowValues
+from batchsolve.tables.answers import Column, Found, RowSums, RowTable, RowValues
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Reader, Shape
@@ -196,70 +197,47 @@ def _rated_table(wanted: RateSettings, reader: Reader) -> RowTable:
     """Return the output table of ratings; raises `ProblemError` if no row is a plain 9×9 grid."""
     if not _may_be_rated(reader):
         raise ProblemError(NOT_RATED)
-    columns = [
-        Column("technique", pa.string(), _RatingValues.techniques),
-        Column("rating", pa.float64(), _RatingValues.ratings),
-        Column("backtracks", pa.int64(), _RatingValues.backtracks),
-    ]
-    columns += [Column("backdoor", pa.int64(), _RatingValues.backdoors)] if wanted.backdoor else []
-    columns += [Column("steps", pa.string(), _RatingValues.steps)] if wanted.steps else []
-    columns.append(Column("status", pa.string(), RowValues.statuses))
-    columns.append(Column("message", pa.string(), RowValues.texts))
-    return RowTable(reader, columns, partial(_RatingValues, wanted))
+    kinds = {"technique": pa.string(), "rating": pa.float64(), "backtracks": pa.int64()}
+    kinds |= {"backdoor": pa.int64()} if wanted.backdoor else {}
+    kinds |= {"steps": pa.string()} if wanted.steps else {}
+    kinds |= {"status": pa.string(), "message": pa.string()}
+    return RowTable(reader, list(starmap(Column, kinds.items())), partial(_rated, wanted))
 
 
-class _RatingValues(RowValues):
-    """The values of the new columns of rated puzzles: of the rows that have one solution.
-
-    Parameters
-    ----------
-    wanted : RateSettings
-    batch : Batch
-    answers : Answers
-    """
-
-    def __init__(self, wanted: RateSettings, batch: Batch, answers: Answers) -> None:
-        super().__init__(batch, answers, PROVES_UNIQUENESS)
-        self._uniqueness = wanted.uniqueness
-        rated, puzzles = np.zeros(len(answers), np.bool_), np.zeros((len(answers), 81), np.uint8)
-        notations = np.empty(len(answers), object)
-        for grids in batch.grids:
-            some = grids.rows[self.status[grids.rows] == Status.UNIQUE]
-            if _is_rated(grids.shape):
-                rated[some] = True
-                puzzles[some] = grids.puzzles_of(some)
-                notations[some] = grids.shape.notation
-            else:
-                self.messages |= dict.fromkeys(some.tolist(), NOT_RATED)
-        self._puzzles, self._notations = puzzles[rated], notations[rated]
-        self._found = ratings_of(self._puzzles, wanted.backdoor, wanted.uniqueness)
-        self._places = pa.array(np.cumsum(rated) - 1, mask=~rated)
-
-    @property
-    def sums(self) -> RowSums:
-        """See `RowValues`; with the rows of each technique."""
-        techniques = dict.fromkeys(NAMES, 0)
-        for level in self._found.levels.tolist():  # several levels can have one name
-            techniques[NAMES[level]] += 1
-        return super().sums._replace(techniques=techniques)
-
-    def techniques(self) -> pa.Array:
-        return _NAMES.take(pa.array(self._found.levels)).take(self._places)
-
-    def ratings(self) -> pa.Array:
-        return pa.array(self._found.values).take(self._places)
-
-    def backtracks(self) -> pa.Array:
-        return pa.array(self._found.backtracks).take(self._places)
-
-    def backdoors(self) -> pa.Array:
-        found = self._found.backdoors
-        return pa.array(found.astype(np.int64), mask=found < 0).take(self._places)
-
-    def steps(self) -> pa.Array:
-        pairs = zip(self._puzzles, self._notations, strict=True)
-        texts = (steps_text(puzzle, self._uniqueness, notation.names) for puzzle, notation in pairs)
-        return pa.array(texts, pa.string()).take(self._places)
+def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
+    """Return the new columns of rated puzzles: those of the rows that have one solution."""
+    values = RowValues(batch, answers, PROVES_UNIQUENESS)
+    is_rated, puzzles = np.zeros(len(answers), np.bool_), np.zeros((len(answers), 81), np.uint8)
+    notations = np.empty(len(answers), object)
+    for grids in batch.grids:
+        some = grids.rows[values.status[grids.rows] == Status.UNIQUE]
+        if _is_rated(grids.shape):
+            is_rated[some] = True
+            puzzles[some] = grids.puzzles_of(some)
+            notations[some] = grids.shape.notation
+        else:
+            values.messages |= dict.fromkeys(some.tolist(), NOT_RATED)
+    puzzles, notations = puzzles[is_rated], notations[is_rated]
+    found = ratings_of(puzzles, wanted.backdoor, wanted.uniqueness)
+    columns = {
+        "technique": _NAMES.take(pa.array(found.levels)),
+        "rating": pa.array(found.values),
+        "backtracks": pa.array(found.backtracks),
+    }
+    if wanted.backdoor:
+        backdoors = found.backdoors
+        columns["backdoor"] = pa.array(backdoors.astype(np.int64), mask=backdoors < 0)
+    if wanted.steps:
+        pairs = zip(puzzles, notations, strict=True)
+        texts = (steps_text(puzzle, wanted.uniqueness, one.names) for puzzle, one in pairs)
+        columns["steps"] = pa.array(texts, pa.string())
+    places = pa.array(np.cumsum(is_rated) - 1, mask=~is_rated)
+    columns = {name: column.take(places) for name, column in columns.items()}
+    columns |= {"status": values.statuses(), "message": values.texts()}
+    techniques = dict.fromkeys(NAMES, 0)
+    for level in found.levels.tolist():  # several levels can have one name
+        techniques[NAMES[level]] += 1
+    return Found(batch.table, values.sums._replace(techniques=techniques), columns)
 
 
 def _may_be_rated(reader: Reader) -> bool:

@@ -91,16 +91,35 @@ class Column(NamedTuple):
     ----------
     name : str
     kind : pyarrow.DataType
-    make : callable
-        Makes the column, given the `RowValues` of a block; workers call it.
+    make : callable, optional
+        Makes the column, given the `RowValues` of a block; workers call it. By default, it is among
+        the columns of `Found`.
     metadata : dict, optional
         The metadata of the field.
     """
 
     name: str
     kind: pa.DataType
-    make: Callable[[Any], pa.Array]
+    make: Callable[[Any], pa.Array] | None = None
     metadata: dict[bytes, bytes] | None = None
+
+
+class Found(NamedTuple):
+    """What is found out about the rows of a block.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The rows of the input, as they are written.
+    sums : RowSums
+        Their sums.
+    columns : dict of str to pyarrow.Array
+        The new columns, by name.
+    """
+
+    table: pa.Table
+    sums: Any
+    columns: dict[str, pa.Array]
 
 
 class RowTable:
@@ -114,8 +133,8 @@ class RowTable:
         The reader of blocks.
     columns : sequence of Column
     found : callable
-        Takes a batch and the answers to it; returns the values that columns are made of, with the
-        rows of the input as ``table``, and their sums as ``sums``: see `RowValues`.
+        Takes a batch and the answers to it; returns `Found`, or the values that columns are made
+        of: see `RowValues`.
     given : pyarrow.Schema, optional
         The input columns, as they are written; by default those of the reader.
 
@@ -134,14 +153,17 @@ class RowTable:
         given: pa.Schema | None = None,
     ) -> None:
         self.reader, self._found = reader, found
-        self._makes = [column.make for column in columns]
+        self._columns = columns
         new = [pa.field(name, kind, metadata=more) for name, kind, _, more in columns]
         self.schema = with_new_columns(reader.schema if given is None else given, new)
 
     def rows(self, batch: Any, answers: Any) -> OutputRows:
         """Return the output rows of a batch, and their sums."""
         found = self._found(batch, answers)
-        new = [make(found) for make in self._makes]
+        new = [
+            column.make(found) if column.make else found.columns[column.name]
+            for column in self._columns
+        ]
         table = pa.Table.from_arrays([*found.table.columns, *new], schema=self.schema)
         return OutputRows(len(batch), table, found.sums)
 

@@ -24,7 +24,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS, number_of
-from batchsolve.tables.answers import Column, solved_among
+from batchsolve.tables.answers import Column, Found, solved_among
 from batchsolve.tables.reader import Batch, Grids
 from batchsolve.tables.texts import as_text, in_one_line, values_as_text
 
@@ -156,8 +156,17 @@ class JudgedSums(NamedTuple):
     examples: list[Example]
 
 
-class JudgedValues:
-    """The values of the new columns of predictions, and their counts.
+def judged(
+    prediction: str,
+    by: tuple[str, ...],
+    bins: tuple[float, ...],
+    names: list[str],
+    batch: Batch,
+    answers: Answers | None = None,
+) -> Found:
+    """Judge the rows of a batch; return the columns ``right`` and ``wrong_cells``, and the counts.
+
+    They are null in rows that are not judged; wrong cells also for puzzles with several solutions.
 
     Parameters
     ----------
@@ -173,60 +182,41 @@ class JudgedValues:
     answers : Answers, optional
         The answers to the puzzles, which are the truth; by default the given solutions are.
     """
-
-    def __init__(
-        self,
-        prediction: str,
-        by: tuple[str, ...],
-        bins: tuple[float, ...],
-        names: list[str],
-        batch: Batch,
-        answers: Answers | None = None,
-    ) -> None:
-        self.table = batch.table.select(names)
-        text = in_one_line(as_text(batch.table[prediction], prediction))
-        counts = {name: np.zeros(len(batch), np.int64) for name in FIELDS}
-        strata, labels = strata_of(batch.table, by, bins)
-        malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
-        for grids in batch.grids:
-            graded, predicted, truth, bad, without = _graded(
-                batch, grids, text.take(pa.array(grids.rows)), answers
-            )
-            for name, values in graded.items():
-                counts[name][grids.rows] = values
-            malformed |= bad
-            unjudged |= without
-            is_wrong = (graded["unjudged"] == 0) & (graded["right"] == 0)
-            for place in np.flatnonzero(is_wrong)[:MOST_EXAMPLES].tolist():
-                row = int(grids.rows[place])
-                given = batch.row(row)
-                grid = predicted[place], truth[place]
-                wrong.append(Example(row, labels[strata[row]], given[0], given[2], given[1], *grid))
-        sums = np.zeros((len(labels), len(FIELDS)), np.int64)
-        np.add.at(sums, strata, np.stack(list(counts.values()), axis=1))
-        named = {
-            name: sorted(faults.items())[:MOST_NAMED]
-            for name, faults in (("malformed", malformed), ("unjudged", unjudged))
-        }
-        examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
-        self.sums = JudgedSums(dict(zip(labels, sums, strict=True)), named, examples)
-        self._counts = counts
-
-    def right(self) -> pa.Array:
-        """Return the column ``right``, null in unjudged rows."""
-        return pa.array(self._counts["right"] > 0, mask=self._counts["unjudged"] > 0)
-
-    def wrong_cells(self) -> pa.Array:
-        """Return the column ``wrong_cells``, null for puzzles with several solutions, too."""
-        of = self._counts
-        wrong = of["cells"] - of["cells_right"] + of["clues"] - of["clues_kept"]
-        return pa.array(wrong, mask=of["unjudged"] + of["several"] > 0)
+    text = in_one_line(as_text(batch.table[prediction], prediction))
+    counts = {name: np.zeros(len(batch), np.int64) for name in FIELDS}
+    strata, labels = strata_of(batch.table, by, bins)
+    malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
+    for grids in batch.grids:
+        graded, predicted, truth, bad, without = _graded(
+            batch, grids, text.take(pa.array(grids.rows)), answers
+        )
+        for name, values in graded.items():
+            counts[name][grids.rows] = values
+        malformed |= bad
+        unjudged |= without
+        is_wrong = (graded["unjudged"] == 0) & (graded["right"] == 0)
+        for place in np.flatnonzero(is_wrong)[:MOST_EXAMPLES].tolist():
+            row = int(grids.rows[place])
+            problem, puzzle, notation = batch.row(row)
+            which = row, labels[strata[row]], problem, notation
+            wrong.append(Example(*which, puzzle, predicted[place], truth[place]))
+    sums = np.zeros((len(labels), len(FIELDS)), np.int64)
+    np.add.at(sums, strata, np.stack(list(counts.values()), axis=1))
+    named = {
+        name: sorted(faults.items())[:MOST_NAMED]
+        for name, faults in (("malformed", malformed), ("unjudged", unjudged))
+    }
+    examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
+    found = JudgedSums(dict(zip(labels, sums, strict=True)), named, examples)
+    n_wrong = counts["cells"] - counts["cells_right"] + counts["clues"] - counts["clues_kept"]
+    columns = {
+        "right": pa.array(counts["right"] > 0, mask=counts["unjudged"] > 0),
+        "wrong_cells": pa.array(n_wrong, mask=counts["unjudged"] + counts["several"] > 0),
+    }
+    return Found(batch.table.select(names), found, columns)
 
 
-VERDICTS = (
-    Column("right", pa.bool_(), JudgedValues.right),
-    Column("wrong_cells", pa.int64(), JudgedValues.wrong_cells),
-)
+VERDICTS = Column("right", pa.bool_()), Column("wrong_cells", pa.int64())
 
 
 def _graded(
