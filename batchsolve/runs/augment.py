@@ -29,7 +29,7 @@ from batchsolve.settings import (
     whole_number,
 )
 from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
-from batchsolve.tables.answers import Column, Found, RowSums, RowTable, grid_column, grid_type
+from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
 from batchsolve.tables.blocks import JSON_TEXT
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
@@ -262,7 +262,7 @@ def _image_table(n: int, wanted: ImageSettings, reader: Reader) -> RowTable:
             field = field.remove_metadata()
         schema = schema.set(place, field.with_type(kind))
     found = partial(_drawn, schema, places_of(reader), n, wanted)
-    return RowTable(reader, [Column(SOURCE, pa.int64())], found, schema)
+    return RowTable(reader, pa.schema({SOURCE: pa.int64()}), found, schema)
 
 
 def places_of(reader: Reader) -> list[int]:

@@ -33,7 +33,7 @@ from batchsolve.settings import (
     settings_of,
     table_or_each,
 )
-from batchsolve.tables.answers import Column, Found, RowSums, RowTable
+from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, files_and_tables, rows_like
@@ -251,7 +251,7 @@ def kept_table(mark: bool, reader: Reader) -> RowTable:
     """
     if mark and FIRST in reader.schema.names:
         raise InputError(f"the input has a column {FIRST} already; rename it, or leave out `mark`")
-    return RowTable(reader, [Column(FIRST, pa.string())] if mark else [], _kept)
+    return RowTable(reader, pa.schema({FIRST: pa.string()} if mark else {}), _kept)
 
 
 def _kept(batch: Batch, decision: Decision) -> Found:

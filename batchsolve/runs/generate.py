@@ -10,7 +10,6 @@ import os
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import starmap
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -41,7 +40,7 @@ from batchsolve.settings import (
     settings_of,
     whole_number,
 )
-from batchsolve.tables.answers import Column, Found, RowSums, RowTable
+from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.reader import BOX
@@ -286,7 +285,7 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
     if name := repeated([name for name, _ in kinds]):
         raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
     found = partial(_made, notation, maker.wanted.columns, texts)
-    return RowTable(maker, list(starmap(Column, kinds)), found, pa.schema([]))
+    return RowTable(maker, pa.schema(kinds), found, pa.schema([]))
 
 
 def _made(

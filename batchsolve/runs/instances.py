@@ -26,7 +26,7 @@ from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Reading, read_content, read_problem, reading_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
-from batchsolve.tables.answers import Column, Found, RowTable, RowValues
+from batchsolve.tables.answers import STATS, Found, RowTable, RowValues
 from batchsolve.tables.blocks import BOM, DIGITS, JSON_TEXT, Block, BlockSize
 from batchsolve.tables.detection import json_lines
 from batchsolve.tables.places import exists, suffix_of
@@ -354,10 +354,10 @@ def instance_table(
     else:
         kinds |= {"count": pa.string(), "complete": pa.bool_()}
     kinds |= {"engine": pa.string(), "message": pa.string()}
-    kinds |= {"nodes": pa.int64(), "seconds": pa.float64()} if stats else {}
-    metadata = {"count": DIGITS}
-    columns = [Column(name, kind, None, metadata.get(name)) for name, kind in kinds.items()]
-    return RowTable(reader, columns, partial(_covered if keep else _counted, search))
+    kinds |= STATS if stats else {}
+    marks = {"count": DIGITS}
+    new = [pa.field(name, kind, metadata=marks.get(name)) for name, kind in kinds.items()]
+    return RowTable(reader, pa.schema(new), partial(_covered if keep else _counted, search))
 
 
 _NAMES = pa.list_(pa.string())
@@ -375,8 +375,7 @@ def _covered(search: SearchSettings, batch: Instances, answers: Answers) -> Foun
     covers = answers.covers
     for row, cover in zip(covers.roots.tolist(), covers, strict=True):
         names[row] = _names_of(batch.reading(row), cover)
-    columns = {"cover": pa.array(names, _NAMES), "n_solutions": values.counts()}
-    return _with_facts(values, columns)
+    return _with_facts(values, {"cover": pa.array(names, _NAMES)})
 
 
 def _counted(search: SearchSettings, batch: Instances, answers: Answers) -> Found:
@@ -404,10 +403,8 @@ def _with_facts(values: RowValues, columns: dict[str, pa.Array]) -> Found:
     for row, name in answers.counters.items():
         engines[row] = name
     columns |= {"items": pa.array(items, pa.int64()), "options": pa.array(options, pa.int64())}
-    columns |= {"engine": pa.array(engines, pa.string()), "message": values.texts()}
-    columns |= {"status": values.statuses(), "nodes": pa.array(answers.nodes)}
-    columns |= {"seconds": pa.array(np.round(answers.seconds, 6))}
-    return Found(values.table, values.sums, columns)
+    columns |= {"engine": pa.array(engines, pa.string()), **values.columns()}
+    return Found(values.batch.table, values.sums, columns)
 
 
 def _names_of(reading: Reading, cover: UInts) -> list[str]:

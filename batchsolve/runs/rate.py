@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import starmap
 from typing import Any, Unpack, overload
 
 import numpy as np
@@ -26,7 +25,7 @@ from batchsolve.settings import (
     RateSettings,
     settings_of,
 )
-from batchsolve.tables.answers import Column, Found, RowSums, RowTable, RowValues
+from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Reader, Shape
@@ -201,7 +200,7 @@ def _rated_table(wanted: RateSettings, reader: Reader) -> RowTable:
     kinds |= {"backdoor": pa.int64()} if wanted.backdoor else {}
     kinds |= {"steps": pa.string()} if wanted.steps else {}
     kinds |= {"status": pa.string(), "message": pa.string()}
-    return RowTable(reader, list(starmap(Column, kinds.items())), partial(_rated, wanted))
+    return RowTable(reader, pa.schema(kinds), partial(_rated, wanted))
 
 
 def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
@@ -233,11 +232,11 @@ def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
         columns["steps"] = pa.array(texts, pa.string())
     places = pa.array(np.cumsum(is_rated) - 1, mask=~is_rated)
     columns = {name: column.take(places) for name, column in columns.items()}
-    columns |= {"status": values.statuses(), "message": values.texts()}
     techniques = dict.fromkeys(NAMES, 0)
     for level in found.levels.tolist():  # several levels can have one name
         techniques[NAMES[level]] += 1
-    return Found(batch.table, values.sums._replace(techniques=techniques), columns)
+    sums = values.sums._replace(techniques=techniques)
+    return Found(batch.table, sums, columns | values.columns())
 
 
 def _may_be_rated(reader: Reader) -> bool:

@@ -24,7 +24,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS, number_of
-from batchsolve.tables.answers import Column, Found, solved_among
+from batchsolve.tables.answers import Found, solved_among
 from batchsolve.tables.reader import Batch, Grids
 from batchsolve.tables.texts import as_text, in_one_line, values_as_text
 
@@ -216,7 +216,7 @@ def judged(
     return Found(batch.table.select(names), found, columns)
 
 
-VERDICTS = Column("right", pa.bool_()), Column("wrong_cells", pa.int64())
+VERDICTS = pa.schema({"right": pa.bool_(), "wrong_cells": pa.int64()})
 
 
 def _graded(

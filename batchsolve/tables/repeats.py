@@ -22,7 +22,7 @@ from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes, Ints, Words
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS
-from batchsolve.tables.answers import RowSums, SolvedValues
+from batchsolve.tables.answers import RowSums, RowValues, agreement, solved_among
 from batchsolve.tables.reader import Batch, Grids, forms_of_shape
 
 UNSEEN = -1
@@ -210,10 +210,14 @@ def solved_keys(
     batch : Batch
     answers : Answers
     """
-    solved = SolvedValues(PROVES_UNIQUENESS, None, has_given, False, batch, answers)
-    is_unique, is_valid = solved.status == Status.UNIQUE, solved.status != Status.INVALID
+    values = RowValues(batch, answers, PROVES_UNIQUENESS)
+    sums, is_valid = values.sums, values.status != Status.INVALID
+    is_unique = values.status == Status.UNIQUE
+    solved = [solved_among(grids, answers) for grids in batch.grids]
+    if has_given:
+        _, sums.counts["disagree"] = agreement(batch, values.status, solved)
     solutions = []
-    for grids, (digits, places, _) in zip(batch.grids, solved.solved, strict=True):
+    for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
         solution = np.zeros_like(grids.puzzles)
         solution[places] = digits
         solution[~is_unique[grids.rows]] = 0
@@ -222,7 +226,7 @@ def solved_keys(
             right[right] = batch.check(grids.rows[right])
             solution[right] = grids.given[right]
         solutions.append(solution)
-    return _row_keys(secret, names, batch, is_valid, solutions, solved.sums)
+    return _row_keys(secret, names, batch, is_valid, solutions, sums)
 
 
 def _row_keys(
