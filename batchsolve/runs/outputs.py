@@ -176,18 +176,13 @@ class Output:
     def check(self) -> None:
         """Raise `InputError` or `OutputError` if nothing can be written there."""
 
-    def check_unused(self, resume: bool) -> None:
-        """Raise `OutputError` if files exist that no journal records.
+    def leftovers(self, resume: bool) -> str:
+        """Return the fault if files exist that no journal records, or nothing.
 
         The input they came from is unknown, so a run must not delete them. A resumed run may delete
         unfinished files of killed workers.
         """
-
-    def _no_journal(self) -> str:
-        """Return the words for a journal that is missing, or has no records."""
-        if os.path.exists(self.journal):  # a killed run leaves its last records in the other file
-            return f"its journal {self.journal} is empty without {self.journal}-wal"
-        return f"has no journal ({self.journal}) to be resumed with"
+        return ""
 
     def held(self) -> AbstractContextManager[Any]:
         """Be the only run that writes there; raises `OutputError` if another does."""
@@ -312,12 +307,9 @@ class OneFile(Output):
             )
         target_of(self.path)
 
-    def check_unused(self, resume: bool) -> None:
+    def leftovers(self, resume: bool) -> str:
         """See `Output`."""
-        if os.path.exists(self.kept):
-            raise OutputError(
-                f"{self.kept}: is in the way, and {self._no_journal()}; move it or delete it"
-            )
+        return "is in the way" if os.path.exists(self.kept) else ""
 
     @contextmanager
     def held(self) -> Iterator[str]:
@@ -517,17 +509,11 @@ class Parts(Output):
                 raise OutputError(f"{self.path}: is a file; name a folder")
         self.folder.names()
 
-    def check_unused(self, resume: bool) -> None:
+    def leftovers(self, resume: bool) -> str:
         """See `Output`."""
-        for name in self.folder.names():
-            if not resume:
-                raise OutputError(f"{self.path}: is not empty; name another folder")
-            if not name.startswith(UNFINISHED):
-                raise OutputError(
-                    f"{self.path}: is not empty, and {self._no_journal()}: its run has ended, "
-                    f"or was begun elsewhere; delete {self.path} to begin again, or name another "
-                    f"folder"
-                )
+        names = self.folder.names()
+        has_others = any(not (resume and name.startswith(UNFINISHED)) for name in names)
+        return "is not empty" if has_others else ""
 
     def parts_of(self, number: int, block: Encoded) -> list[Part]:
         """See `Output`."""

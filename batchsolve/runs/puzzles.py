@@ -24,12 +24,12 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, Variants
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import check_shape, forms_of
-from batchsolve.tables.blocks import Block, Boundary, Layout, RowsError
+from batchsolve.tables.blocks import Block, Boundary, RowsError
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
-from batchsolve.tables.parsing import checked_table
 from batchsolve.tables.reader import Batch, forms_of_shape
 from batchsolve.tables.repeats import grid_keys
 from batchsolve.tables.rule_columns import RuleColumns, own_rules
+from batchsolve.tables.sources import TableSource
 
 N_FILLS = 8  # solved grids from which an attempt takes one; see docs/decisions/generate.md
 # Nodes of a search for a second solution, after which clues stay: of minimal puzzles, whose clues
@@ -71,7 +71,7 @@ class RowNumbers:
         for first in range(begin.offset if begin else 0, last, size):
             end = min(first + size, last)
             rows = pa.table({"row": np.arange(first, end)})
-            yield Block(rows, Layout(rows.schema, checked_table), "", Boundary(0, end))
+            yield Block(rows, TableSource(rows).layout, "", Boundary(0, end))
 
     def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
         """Return the number of rows."""

@@ -487,8 +487,10 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
             raise InputError(f"no single grid; if it is a table, {_name_a_row(path)}") from error
         if suffix_of(path) == ".json":
             return _reading(read_json(_text(data)), name)
+        if re.search(rb"[2-9]", data) and not re.search(rb"[A-Za-z|]", data):
+            raise  # of a grid that lacks a line, for instance
         raise InputError(
-            f"{error}; if it is an exact cover problem, name its form, as in dlx:{path} "
+            f"{error}; if it is an exact cover problem, name its form, too: dlx:{path}, ec:{path} "
             f"or matrix:{path}"
         ) from error
 

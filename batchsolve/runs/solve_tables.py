@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -28,7 +28,7 @@ from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, che
 from batchsolve.runs.reading import TABLE_SUFFIXES
 from batchsolve.runs.specs import Spec, run_files, table_of, tables_of
 from batchsolve.settings import (
-    UNLIMITED,
+    PROVES_UNIQUENESS,
     CountFileFields,
     FileSettings,
     SearchSettings,
@@ -100,10 +100,10 @@ def solve_table(
     >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
     (['1243342143122134', None], ['unique', 'invalid'])
     """
-    search, files, pool = _in_memory(solve_table, settings)
+    workers, search, files = settings_of(solve_table, settings, SearchSettings, FileSettings)
     corpus = Corpus([TableSource(arrow_table(table))], files)
     spec = solving(corpus, search, files)
-    return with_columns_of(table_of(spec, pool, on_progress), table)
+    return with_columns_of(table_of(spec, Pool(**workers), on_progress), table)
 
 
 @overload
@@ -159,17 +159,10 @@ def solve_stream(
     >>> [table["status"].to_pylist() for table in solve_stream(tables)]
     [['unique'], ['multiple']]
     """
-    search, files, pool = _in_memory(solve_stream, settings)
+    workers, search, files = settings_of(solve_stream, settings, SearchSettings, FileSettings)
     check_progress(on_progress)
+    pool = Pool(**workers)
     return _solved_one_by_one(_each_table(tables), search, files, pool, on_progress)
-
-
-def _in_memory(
-    caller: Callable[..., object], each: Mapping[str, Any]
-) -> tuple[SearchSettings, FileSettings, Pool]:
-    """Return the settings of a function of tables, and its workers."""
-    workers, search, files = settings_of(caller, each, SearchSettings, FileSettings)
-    return search.of_rows(), files, Pool(**workers)
 
 
 def _each_table(tables: Any) -> Iterator[Any]:
@@ -226,9 +219,9 @@ def solving(
     corpus: Corpus, search: SearchSettings, files: FileSettings, as_digits: bool = False
 ) -> Spec:
     """Return the specification of *solve* for grids; see `answer_table`."""
-    limit = search.limit or UNLIMITED
+    limit = search.limit or PROVES_UNIQUENESS
     table = partial(answer_table, limit=limit, files=files, as_digits=as_digits)
-    return Spec("solve", corpus, corpus.reader, table).searched(search)
+    return Spec("solve", corpus, corpus.reader, table).searched(search.of_rows())
 
 
 # ---- files ----------------------------------------------------------------------------------
@@ -302,7 +295,7 @@ def solve_file(
     <BLANKLINE>
     """
     workers, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
-    spec = partial(_solving, search.of_rows(), files)
+    spec = partial(_solving, search, files)
     summary: Summary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
     if summary.advice:
         LOG.info("%s unfinished: %s", f"{summary.unfinished:,}", summary.advice)
@@ -314,7 +307,7 @@ def _solving(search: SearchSettings, files: FileSettings, paths: list[str], outp
     are_files = any(map(is_problem_file, paths))
     sources = of_files(paths) if are_files else open_all(paths)
     if hold_problems(sources, files.column):
-        return _of_problems("solve", sources, search, files, output)
+        return _of_problems("solve", sources, search.of_rows(), files, output)
     as_digits = suffix_of(output.path) == ".npy"
     corpus = Corpus(sources, files, size=output.block_size, one_shape=as_digits)
     return solving(corpus, search, files, as_digits)

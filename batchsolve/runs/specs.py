@@ -625,8 +625,13 @@ class FileRun:
                 f"{kept}: an interrupted run ({kind}) left its rows there; go on with "
                 f"`resume`, or delete {kept} and {path} to begin again"
             )
-        if not begun:
-            self.output.check_unused(self.settings.resume)
+        if not begun and (fault := self.output.leftovers(self.settings.resume)):
+            why = f"has no journal ({path}) to be resumed with"
+            if os.path.exists(path):  # a killed run leaves its last records in the other file
+                why = f"its journal {path} is empty without {path}-wal"
+            raise OutputError(
+                f"{kept}: {fault}, and {why}; move it or delete it, or name another output"
+            )
 
     def _opened_journal(self) -> Journal:
         """Open the journal; its settings must be the same when the run is resumed."""

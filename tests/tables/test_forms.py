@@ -953,7 +953,7 @@ def test_matrices_of_0_and_1_are_problems(tmp_path):
         reading = bs.read_problem(f"{form}{form and ':'}{tmp_path / path}")
         assert (reading.problem.n_items, reading.problem.n_options) == (7, 6)
         assert bs.count(reading).count == 1
-    with pytest.raises(bs.InputError, match=r"name its form, as in .* matrix:.*b\.txt"):
+    with pytest.raises(bs.InputError, match=r"name its form, too: .* matrix:.*b\.txt"):
         bs.count(tmp_path / "b.txt")
     summary = bs.count_file(tmp_path / "a.matrix", tmp_path / "out.csv")
     assert (summary.rows, summary.invalid) == (1, 0)
