@@ -287,17 +287,9 @@ class _Repeats:
         self.totals.solution_column = corpus.solution_column
         are_solved = [None not in (corpus.solution_column, one.solution_column) for one in others]
         learned = list(zip(others, map(self._keys, are_solved), strict=True))
-        look = partial(_look, corpus.reader, self._keys(any(are_solved)))
-        return Spec(
-            "dedupe",
-            corpus,
-            corpus.reader,
-            partial(kept_table, self.wanted.mark),
-            self.totals,
-            begin=partial(self._learn, learned),
-            look=look,
-            decide=self._decide,
-        )
+        begin, look = partial(self._learn, learned), self._keys(any(are_solved))
+        given = "dedupe", corpus, corpus.reader, partial(kept_table, self.wanted.mark), self.totals
+        return Spec(*given, begin=begin, look=look, decide=self._decide)
 
     def _keys(self, with_solutions: bool) -> Write:
         """Return the function that makes the keys of a batch."""
@@ -342,9 +334,3 @@ class _Repeats:
         """Return the name of a row for `batchsolve show`."""
         first, name = self.files[bisect_right(self.files, row, key=itemgetter(0)) - 1]
         return f"{name}#{row - first + 1}"
-
-
-def _look(reader: Reader, keys: Write, block: Block) -> RowKeys:
-    """Return the keys of the rows of a block; workers call it."""
-    found: RowKeys = keys(reader.read(block), None)
-    return found

@@ -100,8 +100,9 @@ class Spec:
     begin : callable
         Called before the first block is read, with the pool, the number of rows that a resumed run
         has done, and the function that tells of the progress.
-    look : callable
-        Returns the findings on a block that `decide` needs; workers call it.
+    look : callable, optional
+        Returns the findings on a batch that `decide` needs, given the batch and None; workers call
+        it. By default, they are the number of rows.
     decide : callable, optional
         Returns the answers to a block, given the block and the findings on it; called block after
         block.
@@ -118,7 +119,7 @@ class Spec:
     size: int = 1
     keep: int = 1
     begin: Callable[[Pool, int, Tell], None] = lambda pool, n_rows, tell: None
-    look: Callable[[Block], Any] = Block.n_rows
+    look: Write | None = None
     decide: Callable[[Block, Any], Any] | None = None
 
     def searched(
@@ -240,7 +241,8 @@ def _passed(spec: Spec, blocks: Iterator[Block], write: Write, pool: Pool) -> Ou
         )
     done = partial(_written, read, write)
     if spec.decide is not None:
-        return in_two_passes(blocks, pool, spec.look, spec.decide, done)
+        look = Block.n_rows if spec.look is None else partial(_written, read, spec.look)
+        return in_two_passes(blocks, pool, look, spec.decide, done)
     return each_with_output(blocks, pool, done)
 
 
