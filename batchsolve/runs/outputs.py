@@ -441,12 +441,11 @@ class _RowGroups:
         while self._source.tell() < end:
             with pa.ipc.open_stream(self._source) as stream:
                 self._waiting.append(stream.read_all())
-            if sum(map(len, self._waiting)) >= ROW_GROUP:
-                rest = pa.concat_tables(self._waiting)
-                while len(rest) >= ROW_GROUP:
-                    self._write(rest.slice(0, ROW_GROUP))
-                    rest = rest.slice(ROW_GROUP)
-                self._waiting = [rest]
+            n_rows = sum(map(len, self._waiting)) // ROW_GROUP * ROW_GROUP
+            if n_rows:
+                rows = pa.concat_tables(self._waiting)
+                self._write(rows.slice(0, n_rows))
+                self._waiting = [rows.slice(n_rows)]
 
     def finish(self) -> None:
         """Write the last rows, and sync the file."""
@@ -463,7 +462,7 @@ class _RowGroups:
         self._source.close()
 
     def _write(self, table: pa.Table) -> None:
-        """Write a row group; each column is one chunk, because pages end where chunks end."""
+        """Write row groups; each column is one chunk, because pages end where chunks end."""
         self._writer.write_table(table.combine_chunks(), row_group_size=ROW_GROUP)
 
 

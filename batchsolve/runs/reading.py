@@ -183,17 +183,17 @@ def read_problem(
         )
     text = os.fsdecode(text)
     written = {"box": box, "alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
+    has_column = column is not None or rule_columns is not None
     if text == "-" or os.path.exists(text):
-        if column is not None or rule_columns is not None:
+        if has_column:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
         return _read_file(text, written)
     form, _, path = text.partition(":")
     if form in (*FORMS, *WRITTEN_ONLY) and (path == "-" or os.path.exists(path)):
         return _read_file(path, written, form)
     path, row = _split_row(text)
-    is_family = text.partition(":")[0] in FAMILIES
-    is_row = row is not None and os.path.exists(path)
-    is_name = is_family or is_row or column is not None or rule_columns is not None
+    is_family = form in FAMILIES
+    is_name = is_family or has_column or (row is not None and os.path.exists(path))
     if not is_name and (reading := _read_text(text, written)) is not None:
         return reading
     if row is not None:
@@ -201,7 +201,7 @@ def read_problem(
     if not is_family:
         why = why_unseen(text) or f"no such file, nor one of the families {known_families()}"
         raise InputError(f"{text}: {why}")
-    if any(each is not None for each in (column, rule_columns, box, alphabet, blank)):
+    if has_column or any(each is not None for each in (box, alphabet, blank)):
         raise InputError(
             f"{text}: only grids in files have a box, an alphabet, a blank or a column to name"
         )

@@ -162,7 +162,7 @@ class RowValues:
     def sums(self) -> RowSums:
         """The sums of the rows."""
         tally = np.bincount(self.status, minlength=len(Status)).tolist()
-        counts = {"rows": len(self.status), "nodes": int(self.answers.nodes.sum())}
+        counts = {"rows": len(self.status), "nodes": int(self.answers.nodes.sum()), "disagree": 0}
         counts |= dict(zip(STATUS_NAMES.tolist(), tally, strict=True))
         invalid = np.flatnonzero(self.status == Status.INVALID)[:1].tolist()
         first = (invalid[0], str(self.messages[invalid[0]])) if invalid else None
