@@ -336,24 +336,19 @@ def refuse_own_output(inputs: Any, paths: Sequence[Any], output: str) -> None:
     ------
     InputError
     """
-    check_is_no_input(output, _files_among(paths))
-    for folder in filter(os.path.isdir, _files_among(each_of(inputs))):
-        if _lies_in(output, folder):
+    taken, given = (
+        [os.fsdecode(one) for one in some if isinstance(one, str | bytes | os.PathLike)]
+        for some in (paths, each_of(inputs))
+    )
+    check_is_no_input(output, taken)
+    is_local = output != "-" and not is_address(output)
+    for folder in filter(os.path.isdir, given if is_local else []):
+        inner, outer = os.path.realpath(output), os.path.realpath(folder)
+        if os.path.commonpath([inner, outer]) == outer:
             raise InputError(
                 f"{output}: lies in {folder}, all of which is input; write elsewhere, or "
                 f"name the files, as in '{os.path.join(folder, '*.csv')}'"
             )
-
-
-def _files_among(inputs: Sequence[Any]) -> Iterator[str]:
-    return (os.fsdecode(one) for one in inputs if isinstance(one, str | bytes | os.PathLike))
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    if path == "-" or is_address(path):
-        return False
-    inner, outer = os.path.realpath(path), os.path.realpath(folder)
-    return os.path.commonpath([inner, outer]) == outer
 
 
 def identity_of(path: Any) -> str:
