@@ -535,14 +535,12 @@ def _check_columns(corpus: Corpus, prediction: str, truth: str | None, by: tuple
         corpus.check_column(name)
     kind = corpus.schema.field(prediction).type
     check_holds_texts(kind, f"column {quoted(prediction)}", prediction)
-    for other, both, settings in (
-        (corpus.column, "puzzles and of predictions", "`column` and `prediction`"),
-        (truth, "predictions and of truths", "`prediction` and `truth`"),
-    ):
-        if prediction == other:
-            raise InputError(
-                f"column {quoted(prediction)} is taken as that of {both}; name two with {settings}"
-            )
+    if prediction in (corpus.column, truth):
+        other = "puzzles" if prediction == corpus.column else "truths"
+        raise InputError(
+            f"column {quoted(prediction)} is taken as that of predictions and of {other}; name two "
+            f"with `prediction`, `column` and `truth`"
+        )
 
 
 def _categories(source: Source, name: str) -> list[str]:

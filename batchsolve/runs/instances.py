@@ -315,11 +315,8 @@ class InstanceTables(Tables):
             sources = list(map(_with_json, sources))
         super().__init__(sources, filename, size)
         self.column = "" if has_fields or are_files else column or COLUMN
-        if self.column and self.column not in self.columns:
-            raise InputError(
-                f"unknown column {quoted(self.column)}; choose the column of problems from "
-                f"{listed(self.columns)}"
-            )
+        if self.column:
+            self.check_column(self.column)
         left_out = JSON_FIELDS if has_fields else Files.schema.names[1:] if are_files else ()
         kept = [each for each in self.schema if each.name not in left_out]
         schema = pa.schema([*kept, FILENAME] if filename else kept)
