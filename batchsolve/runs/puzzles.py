@@ -167,27 +167,24 @@ def _cells_of(pattern: str | None, rules: Rules) -> set[int]:
 
 def _orbits(rules: Rules, symmetry: str) -> list[list[int]]:
     """Return the cells that a symmetry maps to one another, orbit by orbit."""
-    if symmetry == "none":
-        return [[cell] for cell in range(rules.n_cells)]
     cells = {place: cell for cell, place in enumerate(rules.places)}
     rows, columns = rules.extent
-    orbits, seen = [], set()
+    turn = {
+        "none": lambda r, c: (r, c),
+        "rotation": lambda r, c: (rows - 1 - r, columns - 1 - c),
+        "quarter-turn": lambda r, c: (c, rows - 1 - r),
+        "mirror": lambda r, c: (r, columns - 1 - c),
+        "diagonal": lambda r, c: (c, r),
+    }[symmetry]
+    orbits: dict[frozenset[tuple[int, int]], list[int]] = {}
     for place in rules.places:
-        orbit = []
-        while place in cells and cells[place] not in seen:
-            seen.add(cells[place])
-            orbit.append(cells[place])
-            r, c = place
-            place = {
-                "rotation": (rows - 1 - r, columns - 1 - c),
-                "quarter-turn": (c, rows - 1 - r),
-                "mirror": (r, columns - 1 - c),
-                "diagonal": (c, r),
-            }[symmetry]
-        if place not in cells:
+        orbit = [place]
+        while (image := turn(*orbit[-1])) != place:
+            orbit.append(image)
+        if not cells.keys() >= {*orbit}:
             raise InputError(f"the grid does not have the symmetry {symmetry!r}")
-        orbits += [orbit] if orbit else []
-    return orbits
+        orbits.setdefault(frozenset(orbit), [cells[each] for each in orbit])
+    return list(orbits.values())
 
 
 @dataclass(eq=False)
