@@ -33,8 +33,7 @@ from batchsolve.runs.count import (
 from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
 from batchsolve.runs.draw import Picture as Picture, draw as draw
 from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
-from batchsolve.runs.evaluate import evaluate as evaluate
-from batchsolve.runs.evaluation import Evaluation as Evaluation
+from batchsolve.runs.evaluate import Evaluation as Evaluation, evaluate as evaluate
 from batchsolve.runs.generate import (
     GenerateSummary as GenerateSummary,
     Puzzle as Puzzle,

@@ -23,7 +23,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, shown, sums_told
-from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
+from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks, reading_of
 from batchsolve.runs.words import InWords
 from batchsolve.search.answers import Answers
 from batchsolve.search.cheapest import Cheapest, CheapestSearch
@@ -222,14 +222,14 @@ def _counts_of_each(
     tell: Callable[[Progress], None],
 ) -> list[Count]:
     """Count problems side by side, a block of them to a task."""
-    from batchsolve.runs.instances import Instances, check_engine, reading_without_name
+    from batchsolve.runs.instances import Instances, check_engine
 
     choice = Choice(settings.engine)
     check_engine(choice, settings, keep=0)
     n = len(problems)
     size = max(1, min(MOST_IN_BLOCK, n // (LEAST_BLOCKS * pool.jobs)))
     blocks = (problems[begin : begin + size] for begin in range(0, n, size))
-    read = partial(Instances, read=reading_without_name, choice=choice)
+    read = partial(Instances, read=reading_of, choice=choice)
     write = partial(_counts_of_rows, settings, pool.backend, pool.jobs)
     found: list[Count] = []
     told = sums_told(tell, n)

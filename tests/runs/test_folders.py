@@ -170,8 +170,8 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
 
 @pytest.fixture
 def _all_recorded(monkeypatch):
-    def record(run, behind, journal):
-        run.record(journal)
+    def record(run, behind):
+        run.record()
 
     # record at once: a thread would wait for the disk, and the run might stop before it is done
     monkeypatch.setattr("batchsolve.runs.specs.FileRun.record_behind", record)
@@ -277,7 +277,7 @@ def test_folders_that_cannot_be_written_are_refused(corpora, tmp_path):
     (tmp_path / "full" / "mine.txt").write_text("mine")
     (tmp_path / "there.csv").mkdir()
     refused = {
-        f"{tmp_path}/full": "is not empty; name another folder",
+        f"{tmp_path}/full": "is not empty, and has no journal",
         f"{tmp_path}/no/out/": "the directory .*/no does not exist",
         f"{tmp_path}/full/mine.txt/": "is a file; name a folder",
         f"{tmp_path}/there.csv": "is a directory",
@@ -302,7 +302,7 @@ def test_a_folder_that_no_journal_tells_of_is_left_alone(corpora, tmp_path, monk
         bs.solve_file(corpora / "a.csv", target)
     whole = contents(out)
     for source in ("a.csv", "b.csv"):
-        with pytest.raises(bs.OutputError, match=r"is not empty; name another folder"):
+        with pytest.raises(bs.OutputError, match=r"is not empty, and has no journal"):
             bs.solve_file(corpora / source, target)
         with pytest.raises(bs.OutputError, match=r"is not empty, and has no journal \(.*journal\)"):
             bs.solve_file(corpora / source, target, resume=True)

@@ -376,7 +376,7 @@ def test_puzzles_of_other_sizes_in_the_known_ones_are_left_out():
 
 def test_a_row_that_cannot_be_compared_is_named(tmp_path):
     (tmp_path / "known.csv").write_text("puzzle\n1.....2..3.....4\n11..............\n")
-    with pytest.raises(bs.InputError, match=r"known\.csv: row 2 is invalid"):
+    with pytest.raises(bs.InputError, match=r"known\.csv: row 2: invalid"):
         bs.generate_table(5, **SOME, unlike=[tmp_path / "known.csv"])
 
 

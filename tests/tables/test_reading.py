@@ -307,7 +307,7 @@ def test_rows_of_other_tables(save):
         assert read_problem(f"{path}#2").stack.size == 30 - LINE.count("9")
         if not name.endswith("txt"):
             assert read_problem(f"{path}#id=1").stack.size == 30 - LINE.count("9")
-    with pytest.raises(InputError, match="column 'tags' holds list"):
+    with pytest.raises(InputError, match="column 'tags' has values of list"):
         read_problem(save("a.jsonl", tables["a.jsonl"]) + "#tags=1")
 
 
@@ -350,8 +350,8 @@ def test_missing_files_and_directories(tmp_path, save):
         str(tmp_path): "is a directory; name a file in it",
         f"{tmp_path}#1": "is a directory",
         "queens:x": "write queens:N",
-        save("latin1.txt", "ok\nüber".encode("latin-1")): "line 2: not UTF-8 text",
-        save("latin1.ec", "1 1\nü\nü".encode("latin-1")): "line 2: not UTF-8 text",
+        save("latin1.txt", "ok\nüber".encode("latin-1")): "not UTF-8 text",
+        save("latin1.ec", "1 1\nü\nü".encode("latin-1")): "not UTF-8 text",
         save("utf16.dlx", "a b\na b\n".encode("utf-16")): "not UTF-8 text, but UTF-16 text",
         save("latin1.csv", "id,puzzle\nü,1".encode("latin-1")) + "#1": "not UTF-8 text",
     }.items():
