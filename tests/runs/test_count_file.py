@@ -113,8 +113,7 @@ def test_patterns_and_several_problems_print_a_table(folder, monkeypatch):
     assert third.startswith('no.dlx,,,,,,"no.dlx: no such file')
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_a_hard_problem_among_easy_ones_is_split(backend, tmp_path, monkeypatch):
+def test_a_hard_problem_among_easy_ones_is_split(tmp_path, monkeypatch):
     problems = [*EASY, "queens:11", *EASY]
     out, again = tmp_path / "out.csv", tmp_path / "again.csv"
     bs.count_file(problems, out, jobs=1)
@@ -125,7 +124,7 @@ def test_a_hard_problem_among_easy_ones_is_split(backend, tmp_path, monkeypatch)
         "accept",
         lambda self, piece, result: (taken.append(type(piece)), accept(self, piece, result))[1],
     )
-    bs.count_file(problems, again, jobs=2, backend=backend, budget=1000)
+    bs.count_file(problems, again, jobs=2, budget=1000)
     assert out.read_bytes() == again.read_bytes()
     assert {row["name"]: row["count"] for row in counts_in(out)}["queens:11"] == "2680"
     assert taken.count(row_search.Piece) > 20  # of 51,944 nodes

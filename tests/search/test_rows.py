@@ -333,19 +333,15 @@ def everything(grids, **settings):
     return rows
 
 
-ways_to_cut = pytest.mark.parametrize(
-    ("jobs", "batch", "settings"),
-    [
-        (1, 1, {}),
-        (2, 3, {"budget": 7}),
-        (2, 2, {"budget": 60, "split_depth": 3}),
-        (3, 100, {"budget": 1}),
-        (2, 4, {"backend": "loky"}),
-    ],
-)
+WAYS_TO_CUT = [
+    (1, 1, {}),
+    (2, 3, {"budget": 7}),
+    (2, 2, {"budget": 60, "split_depth": 3}),
+    (3, 100, {"budget": 1}),
+    (2, 4, {"backend": "loky"}),
+]
 
 
-@ways_to_cut
 @pytest.mark.parametrize(
     ("engine", "after", "limit", "node_limit"),
     [
@@ -354,12 +350,14 @@ ways_to_cut = pytest.mark.parametrize(
     ],
 )
 def test_rows_have_the_same_answers_however_they_are_cut_up(
-    grids, jobs, batch, settings, engine, after, limit, node_limit
+    grids, engine, after, limit, node_limit
 ):
     fallback = (get_engine("sat"), after) if after else None
     same = {"fallback": fallback, "limit": limit, "node_limit": node_limit}
-    cut = everything(grids, jobs=jobs, batch=batch, engine=get_engine(engine), **same, **settings)
-    assert cut == everything(grids, jobs=1, batch=100, engine=get_engine(engine), **same)
+    same["engine"] = get_engine(engine)
+    whole = everything(grids, jobs=1, batch=100, **same)
+    for jobs, batch, settings in WAYS_TO_CUT:
+        assert everything(grids, jobs=jobs, batch=batch, **same, **settings) == whole
 
 
 def test_a_row_is_handed_over_once_it_has_taken_so_many_nodes(grids):
