@@ -19,7 +19,7 @@ from click.shell_completion import ShellComplete
 from invoking import invoke, refused
 
 from batchsolve.cli import all_commands, app
-from batchsolve.cli.options import HEADINGS, Printing, WorkerOptions
+from batchsolve.cli.options import HEADINGS, WorkerOptions
 from batchsolve.engines import engine_names
 from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings, meanings_of
 
@@ -317,11 +317,6 @@ atexit.register(print, "Python ends")
 """
     result = python(script, "count", problem, "--quiet")
     assert (result.returncode, result.stdout) == (code, "" if code else "2\n")
-
-
-def test_facts_are_printed_as_they_are_read(capsys):
-    Printing().facts({"name": "queens:8", "count": 1200, "complete": False, "share": 0.5})
-    assert capsys.readouterr().out == "name: queens:8\ncount: 1,200\ncomplete: False\nshare: 0.5\n"
 
 
 def test_main_leaves_an_ignored_interrupt_ignored():

@@ -308,15 +308,6 @@ def test_a_folder_that_no_journal_tells_of_is_left_alone(corpora, tmp_path, monk
     assert len(whole) > 1
 
 
-def test_unfinished_files_do_not_keep_a_run_from_being_resumed(corpora, tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / ".unfinished-abc").write_text("a worker was killed here")
-    with pytest.raises(bs.OutputError, match="is not empty"):
-        bs.solve_file(corpora / "b.csv", f"{tmp_path}/out/")
-    bs.solve_file(corpora / "b.csv", f"{tmp_path}/out/", resume=True)
-    assert os.listdir(tmp_path / "out") == ["part-000000.parquet"]
-
-
 def test_a_corpus_without_rows_is_one_part_without_rows(tmp_path):
     (tmp_path / "in.csv").write_text("id,puzzle\n")
     bs.solve_file(tmp_path / "in.csv", f"{tmp_path}/out/")
