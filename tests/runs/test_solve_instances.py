@@ -124,15 +124,6 @@ def test_files_of_every_format_are_rows(tmp_path):
     assert rows_of(alone)[0]["cover"] == ["a", "b"]
 
 
-def test_json_lines_may_have_the_fields_of_problems(tmp_path):
-    path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    path.write_text('{"id": 1, "options": [["a"], ["b"]]}\n{"id": 2, "options": [["a"], ["a"]]}\n')
-    bs.solve_file(path, out, limit=1)
-    first, second = map(json.loads, out.read_text().splitlines())
-    assert (first["id"], first["cover"], first["status"]) == (1, ["a", "b"], "solved")
-    assert (second["cover"], second["n_solutions"], second["status"]) == (["a"], 1, "solved")
-
-
 def test_a_corpus_of_grids_stays_one(tmp_path):
     path, out = tmp_path / "in.csv", tmp_path / "out.csv"
     path.write_text("id,problem\n1,1.....2..3.....4\n2,queens:6\n")
