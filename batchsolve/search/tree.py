@@ -252,7 +252,7 @@ class TreeSearch:
     def _split(self) -> Iterator[Done]:
         """Expand the tree in this process, to a depth or until there are enough stacks."""
         goal, budget = self._goal, SPLIT_NODES
-        depth = goal.settings.depth
+        depth = goal.settings.split_depth
         if goal.settings.node_limit is not None or depth == 0 or goal.enough:
             return
         if depth is not None:
