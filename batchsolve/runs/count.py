@@ -94,12 +94,6 @@ class Count(InWords):
     hint: str = ""
     symmetries: int = 1
 
-    @property
-    def rates(self) -> dict[str, float]:
-        """Nodes and solutions a second, as ``nodes`` and ``solutions``."""
-        seconds = max(self.seconds, 1e-9)
-        return {"nodes": self.nodes / seconds, "solutions": self.count / seconds}
-
     def __str__(self) -> str:
         state = "complete" if self.complete else "not complete"
         by = f" by {self.engine}" if self.engine else ""
@@ -577,34 +571,6 @@ def covers_of(best: Cheapest) -> list[PricedCover]:
 # ---- the first covers in tree order ---------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class FirstCovers(InWords):
-    """The result of a search for the first covers.
-
-    Attributes
-    ----------
-    covers : list of ndarray of uint32
-        In tree order.
-    complete : bool
-        True if all wanted covers were found, or all that exist.
-    nodes : int
-        Nodes visited.
-    seconds : float
-    engine : str
-    """
-
-    covers: list[UInts]
-    complete: bool
-    nodes: int
-    seconds: float
-    engine: str
-
-    def __str__(self) -> str:
-        state = "" if self.complete else ", not complete"
-        found = counted(len(self.covers), "solution")
-        return f"{found}{state}; {counted(self.nodes, 'node')}; {self.seconds:.1f} s"
-
-
 def first_covers(
     problem: ExactCover,
     stack: Stack = (),
@@ -612,7 +578,7 @@ def first_covers(
     limit: int,
     on_progress: Callable[[int, int], None] = lambda covers, nodes: None,
     search: SearchSettings | None = None,
-) -> FirstCovers:
+) -> tuple[list[UInts], Count]:
     """Find the first covers of a problem, in tree order.
 
     One worker searches, because a cover is known to be among the first only once everything before
@@ -630,6 +596,12 @@ def first_covers(
     search : SearchSettings, optional
         Limits on nodes and time, the budget, and the engine.
 
+    Returns
+    -------
+    list of ndarray of uint32, Count
+        The covers, in tree order, and the result of the search. It is complete if all wanted covers
+        were found, or all that exist.
+
     Raises
     ------
     ProblemError
@@ -640,7 +612,7 @@ def first_covers(
     Examples
     --------
     >>> from batchsolve.problems.families import dominoes
-    >>> [sorted(cover.tolist()) for cover in first_covers(dominoes(2, 3), limit=2).covers]
+    >>> [sorted(cover.tolist()) for cover in first_covers(dominoes(2, 3), limit=2)[0]]
     [[0, 4, 5], [1, 2, 6]]
     """
     settings = search or SearchSettings()
@@ -668,4 +640,5 @@ def first_covers(
         left = outcome.frontier
         on_progress(len(covers), nodes)
     complete = len(covers) >= limit or not len(left)
-    return FirstCovers(covers, complete, nodes, time.monotonic() - begin, engine.name)
+    spent = time.monotonic() - begin
+    return covers, Count(len(covers), complete, nodes, 0, 0, spent, engine.name, "", 1, [])

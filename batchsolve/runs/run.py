@@ -148,7 +148,7 @@ class Run:
         path = os.path.join(self._directory, JOURNAL)
         self._journal = Journal(path, kind, settings, {"name": name or reading.name})
         try:
-            self._begin: tuple[Piece, Totals] | None = self._load()
+            self._load()  # raises an error if the journal is damaged
             self._remove_unrecorded_parts()
         except BaseException:
             self._journal.close()
@@ -190,32 +190,18 @@ class Run:
         if not self._one_at_a_time.acquire(blocking=False):
             raise InputError(f"{self._directory}: another thread searches this run just now")
         try:
-            return self._search(chosen, Pool(**workers), on_progress)
+            begin, self._totals = self._load()
+            if n_nodes := self._totals.nodes:
+                LOG.info("%s goes on after %s", self._directory, counted(n_nodes, "node"))
+            with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
+                self._tree = self._tree_of(pool, chosen, begin)
+                return searched(self._tree, pool, tell)
+        except BaseException as error:
+            if os.path.exists(self._journal.path):
+                error.add_note(f"what is done is kept in {self._directory}; go on with `resume`")
+            raise
         finally:
             self._one_at_a_time.release()
-
-    def _search(
-        self,
-        chosen: SearchSettings,
-        workers: Pool,
-        on_progress: Callable[[TreeSearch], None] | bool | None,
-    ) -> Count:
-        begin, self._totals = self._begin or self._load()
-        if self._totals.nodes:
-            LOG.info("%s goes on after %s", self._directory, counted(self._totals.nodes, "node"))
-        with workers as pool, shown(on_progress, TREE_BAR) as tell:
-            self._tree = tree = self._tree_of(pool, chosen, begin)
-            try:
-                result = searched(tree, pool, tell)
-            except BaseException as error:
-                if os.path.exists(self._journal.path):
-                    error.add_note(
-                        f"what is done is kept in {self._directory}; go on with `resume`"
-                    )
-                self._begin = None  # the next search reads the journal again
-                raise
-            self._begin = tree.outstanding, tree.totals
-            return result
 
     @property
     def cheapest_covers(self) -> list[PricedCover]:
