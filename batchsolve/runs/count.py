@@ -28,7 +28,14 @@ from batchsolve.search.answers import Answers
 from batchsolve.search.rows import search_rows
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
-from batchsolve.search.tree_goal import Cheapest, CheapestGoal, Totals, TreeGoal, cheapest_of
+from batchsolve.search.tree_goal import (
+    Cheapest,
+    CheapestGoal,
+    PricedCover,
+    Totals,
+    TreeGoal,
+    cheapest_of,
+)
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.words import InWords
@@ -424,28 +431,6 @@ def searched(search: TreeSearch, pool: Pool, tell: Callable[[TreeSearch], None])
 # ---- the cheapest covers --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class PricedCover:
-    """A cover and its cost.
-
-    Attributes
-    ----------
-    cost : int
-        The sum of the costs of its options.
-    options : list of int
-        Its options, ascending.
-
-    Examples
-    --------
-    >>> problem = ExactCover.from_options([["a", "b"], ["a"], ["b"]], costs=[25, 20, 2])
-    >>> cheapest(problem).covers[0].cost
-    22
-    """
-
-    cost: int
-    options: list[int]
-
-
 @dataclass(frozen=True, repr=False)
 class CheapestCovers(InWords):
     """The cheapest covers of a problem.
@@ -523,7 +508,7 @@ def cheapest(
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
         tree = search_for_cheapest(best, pool, chosen, Piece.whole(begin))
         result = searched(tree, pool, tell)
-        return CheapestCovers(covers_of(best), result)
+        return CheapestCovers(best.covers, result)
 
 
 def write_cheapest(
@@ -561,11 +546,6 @@ def search_for_cheapest(
     goal = CheapestGoal(best, settings, begin, totals, keep)
     engine = engine_for(settings.engine, best.problem, has_costs=True)
     return TreeSearch(goal, engine, pool, partial(cheapest_of, replace(best, covers=[])))
-
-
-def covers_of(best: Cheapest) -> list[PricedCover]:
-    """Return the covers that were found."""
-    return [PricedCover(c.cost, c.options(best.problem.n_options)) for c in best.covers]
 
 
 # ---- the first covers in tree order ---------------------------------------------------------

@@ -25,10 +25,8 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import (
     Count,
-    PricedCover,
     Stack,
     UpToSymmetry,
-    covers_of,
     search_for_cheapest,
     search_tree,
     searched,
@@ -40,7 +38,7 @@ from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import TreeSearch
-from batchsolve.search.tree_goal import Cheapest, Totals
+from batchsolve.search.tree_goal import Cheapest, PricedCover, Totals
 from batchsolve.settings import AUTO, RunSearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.encoders import Written
 from batchsolve.tables.places import sync_directory
@@ -206,7 +204,7 @@ class Run:
     @property
     def cheapest_covers(self) -> list[PricedCover]:
         """The cheapest covers found so far; empty for other kinds of runs."""
-        return covers_of(self._best) if self._best else []
+        return list(self._best.covers) if self._best else []
 
     def _tree_of(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
         """Return the search of the outstanding stacks."""
@@ -286,9 +284,9 @@ class Run:
             {
                 "cost": found.cost,
                 "options": [self._problem.option_name(o) for o in found.options],
-                "decisions": best.decisions,
+                "decisions": found.decisions,
             }
-            for found, best in zip(covers_of(self._best), self._best.covers, strict=True)
+            for found in self._best.covers
         ]
         return {**state, COVERS: covers}
 
