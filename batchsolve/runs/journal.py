@@ -18,6 +18,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from io import FileIO
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -137,6 +138,8 @@ class Journal:
         check_is_no_link(path)
         with disk_errors(path):
             file = _locked(path)
+        with suppress(FileNotFoundError):
+            os.remove(_anew(path))  # of a run that was killed while it wrote that
         try:
             if self._read(path, file):
                 self._compare(mine)
@@ -291,7 +294,7 @@ class Journal:
 
     def _write_anew(self) -> None:
         """Write a journal of the same run without what is over, and put it in its place."""
-        name = f"{self.path}.new"
+        name = _anew(self.path)
         lines, old = _SealedLines(_locked(name)), self._lines
         lines.append(self.about)
         stacks = list(self.stacks.values())
@@ -339,6 +342,11 @@ class Journal:
             f"{self.path}: the journal is damaged ({why}), and the run cannot go on; what it has "
             f"written stays where it is; move both away to begin again"
         )
+
+
+def _anew(path: str) -> str:
+    """Return the name of a journal while it is written anew."""
+    return f"{path}.new"
 
 
 def _locked(path: str) -> FileIO:
