@@ -106,7 +106,7 @@ def enumerating(problem: Path | str, *options: str) -> Job:
 
     def result(folder: Path, begun: int, printed: str) -> str:
         kept = set(os.listdir(folder / "run"))
-        if kept != {"journal.jsonl", "solutions"}:
+        if kept != {"journal.sqlite", "solutions"}:
             return f"left in the run: {sorted(kept)}"
         export_run(str(folder / "run"), str(folder / "sorted.csv"))
         found = digest(folder / "sorted.csv")

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
 from batchsolve.settings import path_of
 
-JOURNAL = "journal.jsonl"  # of a run that has a folder
+JOURNAL = "journal.sqlite"  # of a run that has a folder
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
 _AT_ONCE = 1 << 20
 _OF_RUNS = (".partial", ".partial.journal")  # ends of the names of the files of unfinished runs

@@ -127,14 +127,15 @@ class Solutions:
         JournalError
             If the directory holds no run, or solutions are missing or damaged.
         """
-        journal = Journal.read(os.path.join(directory, JOURNAL))
-        about, kind = journal.about, journal.about["kind"]
+        with Journal.read(os.path.join(directory, JOURNAL)) as journal:
+            about, parts, state = journal.about, journal.parts(), journal.state() or {}
+        kind = about["kind"]
         if kind == CHEAPEST:
-            return cls(directory, [], _table_of_cheapest((journal.state or {}).get(COVERS, [])))
+            return cls(directory, [], _table_of_cheapest(state.get(COVERS, [])))
         if kind != "enumerate":
             raise InputError(f"{directory}: a run that only counts has no solutions to export")
         check_is_no_link(os.path.join(directory, SOLUTIONS))
-        parts = [part for part in journal.parts if part.rows]
+        parts = [part for part in parts if part.rows]
         is_grid = about["settings"].get("alphabet") is not None  # only grids have one
         nothing = (GRIDS if is_grid else LISTS).empty_table()
         return cls(directory, parts, next(_tables(directory, parts), nothing))
@@ -168,7 +169,8 @@ class Solutions:
 
 def check_problem(directory: str, problem: ExactCover) -> None:
     """Raise `InputError` unless the run in a directory is of this problem."""
-    about = Journal.read(os.path.join(directory, JOURNAL)).about
+    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
+        about = journal.about
     if about["settings"]["problem"] != problem.fingerprint:
         name = quoted(about.get("notes", {}).get("name"))
         raise InputError(f"{directory}: is a run of another problem, {name}, and not of {problem}")
@@ -267,7 +269,10 @@ def found_covers(reading: Reading, path: str, limit: int) -> list[UInts]:
 
 def is_whole(path: str) -> bool:
     """Return False for a run that is not finished; a file counts as complete."""
-    return not os.path.isdir(path) or not Journal.read(os.path.join(path, JOURNAL)).stacks
+    if not os.path.isdir(path):
+        return True
+    with Journal.read(os.path.join(path, JOURNAL)) as journal:
+        return not journal.stacks()
 
 
 def _found_tables(problem: ExactCover, path: str, folder: str) -> Iterator[pa.Table]:

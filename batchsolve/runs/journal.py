@@ -1,13 +1,9 @@
-"""The journal of a run: JSON lines that record finished and outstanding work.
+"""The journal of a run: an SQLite file that records finished and outstanding work.
 
-A journal belongs to one run of one kind with one set of settings, and to one process at a time,
-which holds a lock on the file. The first line says what run it is. Every checkpoint appends a line
-with its changes, so to read all lines is to have the last state of the run. A last line without its
-end was being written when the process or the machine stopped; its checkpoint is not kept.
+A journal belongs to one run of one kind with one set of settings, and to one process at a time.
 
-Every line has a seal, which covers the seal of the line before, too. So damage is noticed wherever
-it is: in a line, or by a line that is missing. A journal that mostly records what is over is
-written anew, as its first line and one checkpoint.
+SQLite notices a damaged page only if its structure breaks. So every checkpoint also records a
+*seal*: a checksum of the settings, the state, all stacks, and the sums of all parts.
 """
 
 from __future__ import annotations
@@ -16,12 +12,16 @@ import fcntl
 import json
 import os
 import re
+import shutil
+import sqlite3
+import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from io import FileIO
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from batchsolve.errors import (
     BatchsolveError,
@@ -32,18 +32,26 @@ from batchsolve.errors import (
     quoted,
     shortened,
 )
-from batchsolve.formats.json_records import SEAL, is_whole, sealed
 from batchsolve.formats.whole_files import check_is_no_link
-from batchsolve.tables.places import sync_directory
 
 VERSION = 9
-LEAST_REWRITTEN, REWRITTEN_AT = 1 << 20, 3  # bytes, and times as many as when last written anew
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
-_LOOKS, _LOOK_SECONDS = 5, 0.05  # at a locked journal, at which another process may only look
+_TABLES = """
+CREATE TABLE run (about TEXT NOT NULL, state TEXT, seal TEXT NOT NULL);
+CREATE TABLE stacks (number INTEGER PRIMARY KEY, options BLOB, branch BLOB, weight REAL);
+CREATE TABLE parts (name TEXT PRIMARY KEY, rows INTEGER, checksum INTEGER);
+"""
+_LOOKS, _LOOK_SECONDS = 20, 0.05  # at a journal in use, until a copy is whole; between two
+_LOCKED_FROM, _LOCKED_SIZE = 2**30 + 2, 510  # the bytes that readers and writers of SQLite lock
+_UNWRITABLE = {  # errors of the disk, not of the contents of the file
+    *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY),
+    *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN),
+}
 
-OpenStack = tuple[int, str, str, float]
-"""An outstanding stack: its number, its options and its branch, both as little-endian uint32 in
-hexadecimal, and its weight."""
+
+OpenStack = tuple[int, bytes, bytes, float]
+"""An outstanding stack: its number, its options and its branch or nothing, both as little-endian
+uint32, and its weight."""
 
 
 class Part(NamedTuple):
@@ -60,34 +68,6 @@ class Part(NamedTuple):
     name: str
     rows: int
     checksum: int
-
-
-class _SealedLines:
-    """A file of JSON lines, each with a seal that also covers the one before."""
-
-    def __init__(self, file: FileIO) -> None:
-        self.file, self.size, self._seal = file, 0, ""
-
-    def read(self) -> Iterator[dict[str, Any]]:
-        """Yield the records of all lines that have an end."""
-        for line in self.file.readall().split(b"\n")[:-1]:
-            record = json.loads(line)
-            if not is_whole(record, self._seal):
-                raise ValueError("its seal does not match its contents")
-            self.size, self._seal = self.size + len(line) + 1, record.pop(SEAL)
-            yield record
-
-    def append(self, record: Mapping[str, Any]) -> None:
-        """Write a line behind the others, all of which the disk has then."""
-        whole = sealed(record, self._seal)
-        line = memoryview(f"{json.dumps(whole)}\n".encode())
-        self.file.truncate(self.size)  # of a line that could not be written
-        self.file.seek(self.size)
-        rest = line
-        while rest:
-            rest = rest[self.file.write(rest) :]
-        os.fsync(self.file.fileno())
-        self.size, self._seal = self.size + len(line), whole[SEAL]
 
 
 class Journal:
@@ -115,15 +95,10 @@ class Journal:
     ----------
     about : dict
         Kind, version, settings and notes of the run.
-    state : mapping or None
-        The last recorded state; None if none is recorded yet.
-    stacks : dict of int to OpenStack
-        The outstanding stacks by their numbers.
-    parts : list of Part
-        The files of solutions.
     """
 
     about: dict[str, Any]
+    _file: tuple[int, int]  # its device and inode
 
     def __init__(
         self,
@@ -132,22 +107,28 @@ class Journal:
         settings: Mapping[str, Any],
         notes: Mapping[str, Any] | None = None,
     ) -> None:
+        self.path = path
         mine = {"kind": kind, "version": VERSION, "settings": dict(settings)}
         if notes:
             mine["notes"] = dict(notes)
         check_is_no_link(path)
-        with disk_errors(path):
-            file = _locked(path)
-        with suppress(FileNotFoundError):
-            os.remove(_anew(path))  # of a run that was killed while it wrote that
-        try:
-            if self._read(path, file):
-                self._compare(mine)
-            else:
+        if _identity(path) in _OPEN:  # to open and close the file would free its lock
+            raise _in_use(path)
+        with disk_errors(path):  # names the cause, which SQLite's error does not
+            open(path, "ab").close()
+        self._file = _identity(path)
+        with self._opened(_connected):
+            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            self._db.execute("BEGIN EXCLUSIVE")
+            if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
                 self._begin(mine)
-        except BaseException:
-            file.close()
-            raise
+            else:
+                self._check()
+                self._compare(mine)
+            self._db.execute("COMMIT")
+        _OPEN[self._file] = self
 
     def __enter__(self) -> Journal:
         return self
@@ -157,21 +138,21 @@ class Journal:
 
     @staticmethod
     def is_begun(path: str) -> bool:
-        """Return True if a run has a journal there: one that was not interrupted at its first line.
+        """Return True if a run has a journal there: not one that was interrupted while it was made.
 
-        A disk that became full leaves an empty file.
+        A disk that became full leaves an empty file, and an interrupt a database without tables.
         """
-        try:
-            with open(path, "rb") as file:
-                return file.readline().endswith(b"\n")
-        except FileNotFoundError:
+        if not os.path.exists(path) or not os.path.getsize(path):
             return False
-        except OSError:  # not a file, or not readable: opening it raises that error
+        try:
+            with closing(_copy_of(path)) as db:
+                return db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
+        except (sqlite3.Error, OSError):  # damaged, or not a file: opening it raises that error
             return True
 
     @classmethod
     def read(cls, path: str, in_progress: bool = False) -> Journal:
-        """Read the journal of any run to inspect it.
+        """Open a copy of the journal of any run to inspect it; the file stays as it is.
 
         Parameters
         ----------
@@ -185,23 +166,28 @@ class Journal:
             As `Journal` does; if there is no journal, or it cannot be read.
         """
         journal = cls.__new__(cls)
+        journal.path, journal._file = path, _identity(path)
         check_is_no_link(path)
-        try:
-            with FileIO(path) as file:
-                if not (in_progress or _lock(file, fcntl.LOCK_SH)):
-                    raise _in_use(path)
-                if not journal._read(path, file):
-                    raise JournalError(f"{path}: is empty; its run was stopped at once")
-        except OSError as error:
-            why = f"cannot be read: {error.strerror or first_line(error)}"
-            if isinstance(error, FileNotFoundError):
-                why = "there is no journal"
-            raise JournalError(f"{path}: {why}") from error
-        return journal
+        with journal._errors():
+            for _ in range(_LOOKS):
+                is_in_use = _is_in_use(path)
+                if is_in_use and not in_progress:
+                    break
+                try:
+                    with journal._opened(_copy_of):
+                        journal._check()
+                    return journal
+                except BatchsolveError:
+                    if not (is_in_use or _is_in_use(path)):  # a run may have begun just now
+                        raise
+                time.sleep(_LOOK_SECONDS)  # it was written to meanwhile
+        raise _in_use(path)
 
     def close(self) -> None:
         """Close the journal, so that another process may open it."""
-        self._lines.file.close()
+        self._db.close()
+        if _OPEN.get(self._file) is self:
+            del _OPEN[self._file]
 
     def record(
         self,
@@ -226,28 +212,45 @@ class Journal:
         Raises
         ------
         OutputError
-            If the file cannot be written, or was moved or deleted: the records could not be found
-            again.
+            If the file cannot be written, or was moved or deleted. SQLite would still write to it,
+            but the records could not be found again.
         """
-        self.check_open()
-        if not _is_at(path := self.path, self._lines.file):
+        if _identity(self.path) != self._file:
             raise OutputError(
-                f"{path}: was moved or deleted while the run was going on; put it back where "
+                f"{self.path}: was moved or deleted while the run was going on; put it back where "
                 f"it was, with the files beside it, or begin again"
             )
-        changes = {"state": state, "done": [*done], "new": [*new], "parts": [*parts]}
-        with disk_errors(self.path):
-            self._lines.append(changes)
-            self._take(changes)
-            if self._lines.size > self._rewritten_at:
-                self._write_anew()
+        with self._errors():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in done))
+                self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?, ?)", new)
+                self._db.executemany("INSERT INTO parts VALUES (?, ?, ?)", parts)
+                self._db.execute("UPDATE run SET state = ?", [json.dumps(state)])
+                self._db.execute("UPDATE run SET seal = ?", [self._seal()])
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
 
-    def check_open(self) -> None:
-        """Raise `JournalError` if the journal is closed."""
-        if self._lines.file.closed:
-            raise JournalError(
-                f"{self.path}: the run is closed; open it again, and go on with `resume`"
-            )
+    def stacks(self) -> list[OpenStack]:
+        """Return every outstanding stack."""
+        with self._errors():
+            columns = "number, options, branch, weight"
+            return self._db.execute(f"SELECT {columns} FROM stacks ORDER BY number").fetchall()
+
+    def parts(self) -> list[Part]:
+        """Return every file of solutions."""
+        with self._errors():
+            rows = self._db.execute("SELECT name, rows, checksum FROM parts ORDER BY name")
+            return [Part(*row) for row in rows]
+
+    def state(self) -> dict[str, Any] | None:
+        """Return the last recorded state, or None if none is recorded yet."""
+        with self._errors():
+            (state,) = self._db.execute("SELECT state FROM run").fetchone()
+            return None if state is None else dict(json.loads(state))
 
     def remove(self) -> None:
         """Close the journal and delete its file."""
@@ -256,62 +259,36 @@ class Journal:
 
     def _begin(self, about: dict[str, Any]) -> None:
         self.about = about
-        with disk_errors(self.path):
-            self._lines.append(about)
-            sync_directory(os.path.dirname(self.path) or ".")
+        for table in _TABLES.strip().splitlines():
+            self._db.execute(table)
+        self._db.execute("INSERT INTO run VALUES (?, NULL, '')", [json.dumps(about)])
+        self._db.execute("UPDATE run SET seal = ?", [self._seal()])
 
-    def _read(self, path: str, file: FileIO) -> bool:
-        """Read all records; return False if there is none."""
-        self.path, self._lines = path, _SealedLines(file)
-        self.state: Mapping[str, Any] | None = None
-        self.stacks: dict[int, OpenStack] = {}
-        self.parts: list[Part] = []
-        self._rewritten_at = LEAST_REWRITTEN
-        try:
-            records = self._lines.read()
-            for self.about in records:
-                self._check_version()
-                for changes in records:
-                    self._take(changes)
-                self._rewritten_at = max(LEAST_REWRITTEN, REWRITTEN_AT * self._lines.size)
-                return True
-        except (BatchsolveError, OSError):
-            raise
-        except Exception as error:
-            raise self.damaged(first_line(error)) from error
-        return False
+    def _seal(self) -> str:
+        """Return the checksum of all that is recorded; of parts, whose files have one, of sums."""
+        run = self._db.execute("SELECT about, state FROM run").fetchall()
+        sums = self._db.execute("SELECT count(*), total(rows), total(checksum) FROM parts")
+        content = repr((run, self.stacks(), sums.fetchall()))
+        return blake2b(content.encode(), digest_size=8).hexdigest()
 
-    def _take(self, changes: Mapping[str, Any]) -> None:
-        """Make the changes of a checkpoint."""
-        for name, *_ in changes["parts"]:  # a seal can be made anew; the rest is not touched
-            if not _NAME.fullmatch(name):
-                raise ValueError(f"{quoted(name)} is not the name of a file of a run")
-        self.stacks.update((stack[0], stack) for stack in changes["new"])
-        for number in changes["done"]:
-            del self.stacks[number]
-        self.parts += [Part(*part) for part in changes["parts"]]
-        self.state = changes["state"]
-
-    def _write_anew(self) -> None:
-        """Write a journal of the same run without what is over, and put it in its place."""
-        name = _anew(self.path)
-        lines, old = _SealedLines(_locked(name)), self._lines
-        lines.append(self.about)
-        stacks = list(self.stacks.values())
-        lines.append({"state": self.state, "done": [], "new": stacks, "parts": self.parts})
-        os.replace(name, self.path)
-        sync_directory(os.path.dirname(self.path) or ".")
-        self._lines = lines
-        old.file.close()
-        self._rewritten_at = max(LEAST_REWRITTEN, REWRITTEN_AT * lines.size)
-
-    def _check_version(self) -> None:
+    def _check(self) -> None:
+        """Read `about`; raise unless the seal matches all rows."""
+        damage = self._db.execute("PRAGMA quick_check").fetchone()[0]
+        if damage != "ok":
+            raise sqlite3.DatabaseError(damage)
+        [(about, seal)] = self._db.execute("SELECT about, seal FROM run").fetchall()
+        self.about = json.loads(about)
         if self.about["version"] != VERSION:
             raise JournalError(
                 f"{self.path}: was begun by another version of batchsolve (its journal has the "
                 f"format {shortened(str(self.about['version']))}, this version writes {VERSION}); "
                 f"end it with that version, or delete it to begin again"
             )
+        if seal != self._seal():
+            raise ValueError("its seal does not match its contents")
+        for name, *_ in self.parts():  # a seal can be made anew; the rest is not touched
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                raise ValueError(f"{quoted(name)} is not the name of a file of a run")
 
     def _compare(self, mine: Mapping[str, Any]) -> None:
         """Raise `JournalError` unless the journal is of the same run."""
@@ -339,49 +316,107 @@ class Journal:
     def damaged(self, why: object) -> JournalError:
         """Return the error to raise if the contents of the journal make no sense."""
         return JournalError(
-            f"{self.path}: the journal is damaged ({why}), and the run cannot go on; what it has "
-            f"written stays where it is; move both away to begin again"
+            f"{self.path}: the journal is damaged ({shortened(str(why))}), and the run cannot go "
+            f"on; what it has written stays where it is; move both away to begin again"
         )
 
+    @contextmanager
+    def _opened(self, connect: Callable[[str], sqlite3.Connection]) -> Iterator[None]:
+        """Open the database; close it if an error follows."""
+        with self._errors():
+            self._db = connect(self.path)
+            try:
+                yield
+            except BaseException:
+                self._db.close()
+                raise
 
-def _anew(path: str) -> str:
-    """Return the name of a journal while it is written anew."""
-    return f"{path}.new"
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.ProgrammingError as error:  # a mistake of the caller; nothing was done
+            raise JournalError(
+                f"{self.path}: the run is closed; open it again, and go on with `resume`"
+            ) from error
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+            is_gone = _identity(self.path) != self._file  # the other run has just ended
+            if is_gone or code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise _in_use(self.path) from error
+            if code in _UNWRITABLE:
+                raise OutputError(
+                    f"{self.path}: cannot be written ({error}); make room, and go on with `resume`"
+                ) from error
+            raise self.damaged(error) from error
+        except BatchsolveError:
+            raise
+        except OSError as error:
+            is_copied = error.filename2 is not None  # errors of copies name two files
+            done = f"copied to {tempfile.gettempdir()}" if is_copied else "read"
+            why = f"cannot be {done}: {error.strerror or first_line(error)}"
+            if isinstance(error, FileNotFoundError) and error.filename == self.path:
+                why = "there is no journal"
+            raise JournalError(f"{self.path}: {why}") from error
+        except Exception as error:
+            raise self.damaged(first_line(error)) from error
 
 
-def _locked(path: str) -> FileIO:
-    """Open a file, made if there is none, that this process alone writes."""
-    for _ in range(_LOOKS):
-        file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
-        if not _lock(file, fcntl.LOCK_EX):
-            time.sleep(_LOOK_SECONDS)
-        elif _is_at(path, file):  # neither written anew nor removed just now
-            return file
-        file.close()
-    raise _in_use(path)
-
-
-def _lock(file: FileIO, kind: int) -> bool:
-    """Lock a file; return False if another process has locked it."""
-    try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
-    except OSError as error:  # there are file systems without locks
-        return not isinstance(error, BlockingIOError)
-    return True
-
-
-def _is_at(path: str, file: FileIO) -> bool:
-    """Return True if an open file is the one of this name."""
-    try:
-        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
-    except OSError:
-        return False
+_OPEN: WeakValueDictionary[tuple[int, int], Journal] = WeakValueDictionary()
+"""The journals that this process writes, by `_identity`."""
 
 
 def _in_use(path: str) -> JournalError:
     return JournalError(
         f"{path}: in use by another process; wait until that process ends, or name another output"
     )
+
+
+def _copy_of(path: str) -> sqlite3.Connection:
+    """Return a copy, in memory, of a journal: SQLite itself would write beside one that it reads.
+
+    It may be torn, if a run writes meanwhile; then its seal does not match.
+    """
+    copy = _connected(":memory:")
+    if own := _OPEN.get(_identity(path)):
+        own._db.backup(copy)
+        return copy
+    with tempfile.TemporaryDirectory() as folder:
+        own_path = os.path.join(folder, "journal")
+        shutil.copyfile(path, own_path)
+        with suppress(FileNotFoundError):  # only a run that goes on or was killed has one
+            shutil.copyfile(f"{path}-wal", f"{own_path}-wal")
+        with closing(_connected(own_path)) as db:
+            db.backup(copy)
+    return copy
+
+
+def _is_in_use(path: str) -> bool:
+    """Return True if a process writes a journal: SQLite then has a lock on these bytes of it."""
+    if _identity(path) in _OPEN:  # to open and close the file would free its lock
+        return True
+    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # it may be a pipe
+    try:
+        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, _LOCKED_SIZE, _LOCKED_FROM)
+    except OSError as error:  # there are file systems without locks
+        return isinstance(error, BlockingIOError)
+    finally:
+        os.close(file)
+    return False
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    """Open a database that other threads may use, too."""
+    return sqlite3.connect(path, timeout=0.2, isolation_level=None, check_same_thread=False)
+
+
+def _identity(path: str) -> tuple[int, int]:
+    """Return the device and inode of a file; zeros if it does not exist."""
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return 0, 0
+    return facts.st_dev, facts.st_ino
 
 
 def _difference(then: Any, now: Any) -> tuple[Any, Any]:

@@ -197,8 +197,8 @@ class Output:
 
     def _no_journal(self) -> str:
         """Return the words for a journal that is missing, or has no records."""
-        if os.path.exists(self.journal):
-            return f"its journal {self.journal} is empty, or of another version of batchsolve"
+        if os.path.exists(self.journal):  # a killed run leaves its last records in the other file
+            return f"its journal {self.journal} is empty without {self.journal}-wal"
         return f"has no journal ({self.journal}) to be resumed with"
 
     def held(self) -> AbstractContextManager[Any]:

@@ -47,6 +47,7 @@ from batchsolve.workers.base import LOG
 
 _PART_NAME = re.compile(r"[0-9]{8,}\.parquet")  # no other files are ever removed
 SHARES = ("finished_share", "finished_between")  # of a `TreeSearch`, in the journal of a run
+_NO_BRANCH = bytes(12)
 SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file
 
 
@@ -184,7 +185,7 @@ class Run:
         """
         workers, search = settings_of(Run.search, settings, SearchSettings)
         chosen = replace(search, engine=self._engine)
-        self._journal.check_open()
+        self._journal.parts()  # raises an error if the run is closed
         if not self._one_at_a_time.acquire(blocking=False):
             raise InputError(f"{self._directory}: another thread searches this run just now")
         try:
@@ -215,53 +216,69 @@ class Run:
         return search_tree(*task, self._collect, render, self._group)
 
     def _make_directory(self, resume: bool) -> None:
-        path, folder = (os.path.join(self._directory, name) for name in (JOURNAL, SOLUTIONS))
-        check_is_no_link(folder)
+        check_is_no_link(os.path.join(self._directory, SOLUTIONS))
         with disk_errors(self._directory):
             if os.path.isdir(self._directory) and os.listdir(self._directory):
-                is_there, begun = os.path.exists(path), Journal.is_begun(path)
-                if not (is_there and resume):
+                journal = os.path.join(self._directory, JOURNAL)
+                begun = os.path.exists(journal)
+                if not (begun and resume):
                     what = "a run is kept there; go on with `resume`, or"
                     if not begun:
-                        what = "a run there was stopped at once; begin it again with `resume`, or"
-                    if not is_there:
                         what = "is not empty;"
+                    elif not os.path.getsize(journal):
+                        what = "a run there was stopped at once; begin it again with `resume`, or"
                     raise OutputError(f"{self._directory}: {what} name another directory")
-                if not begun and os.path.isdir(folder) and os.listdir(folder):
-                    raise JournalError(
-                        f"{path}: is empty, but {folder} holds solutions; delete "
-                        f"{self._directory} to begin again, or name another directory"
-                    )
+                self._refuse_unrecorded_solutions()
             try:
-                os.makedirs(folder, exist_ok=True)
+                os.makedirs(os.path.join(self._directory, SOLUTIONS), exist_ok=True)
             except FileExistsError as error:
                 raise OutputError(f"{self._directory}: not a directory; name another") from error
 
+    def _refuse_unrecorded_solutions(self) -> None:
+        """Raise `JournalError` if solutions exist but the journal is empty."""
+        path, folder = (os.path.join(self._directory, name) for name in (JOURNAL, SOLUTIONS))
+        found = os.listdir(folder) if os.path.isdir(folder) else []
+        if not os.path.getsize(path) and any(map(_PART_NAME.fullmatch, found)):
+            raise JournalError(
+                f"{path}: is empty, but {folder} holds solutions; delete {self._directory} to "
+                f"begin again, or name another directory"
+            )
+
     def _load(self) -> tuple[Piece, Totals]:
         """Read the outstanding stacks and the sums from the journal, or begin a new run."""
-        journal = self._journal
-        self._n_parts = len(journal.parts)
-        if journal.state is None:
+        parts = self._journal.parts()
+        self._n_parts = len(parts)
+        state = self._journal.state()
+        if state is None:
             begin = Piece.whole(self._start)
-            journal.record(asdict(Totals()), new=_records_of(begin))
+            self._journal.record(asdict(Totals()), new=_records_of(begin))
             return begin, Totals()
-        totals = Totals(**{name: journal.state[name] for name in asdict(Totals())})
-        recorded = sum(part.rows for part in journal.parts)
-        if self._collect and recorded != totals.count:
-            raise JournalError(
-                f"{journal.path}: the journal is damaged (its files hold {recorded} "
-                f"solutions, its sum is {totals.count}); delete {self._directory} to begin again"
-            )
+        rows = self._journal.stacks()
+        stacks = Stacks.from_lists(
+            [np.frombuffer(options, "<u4").tolist() for _, options, _, _ in rows],
+            branches=[np.frombuffer(branch or _NO_BRANCH, "<u4") for _, _, branch, _ in rows],
+        )
+        paths = [stacks.first_path(k) for k in range(len(stacks))]
         place_of: Callable[[list[int]], Any] = list
         if self._best is not None:
-            place_of = self._best.pricing.path
-            covers = journal.state.get(COVERS, [])
+            place_of, covers = self._best.pricing.path, state.get(COVERS, [])
             self._best.covers[:] = [self._best.priced(cover["decisions"]) for cover in covers]
-        return _piece_of(list(journal.stacks.values()), place_of), totals
+        order = sorted(range(len(rows)), key=lambda k: place_of(paths[k]))
+        stacks = stacks.take(order).with_roots(np.arange(len(rows)))
+        ids = np.array([rows[k][0] for k in order], np.int64)
+        weights = np.array([rows[k][3] for k in order], np.float64)
+        totals = Totals(**{name: state[name] for name in asdict(Totals())})
+        recorded = sum(part.rows for part in parts)
+        if self._collect and recorded != totals.count:
+            raise JournalError(
+                f"{self._journal.path}: the journal is damaged (its files hold {recorded} "
+                f"solutions, its sum is {totals.count}); delete {self._directory} to begin again"
+            )
+        return Piece(stacks, weights, ids), totals
 
     def _remove_unrecorded_parts(self) -> None:
         folder = os.path.join(self._directory, SOLUTIONS)
-        parts = self._journal.parts
+        parts = self._journal.parts()
         unrecorded = set(os.listdir(folder)) - {part.name for part in parts}
         for name in filter(_PART_NAME.fullmatch, unrecorded):
             os.remove(os.path.join(folder, name))
@@ -315,33 +332,13 @@ class Run:
 
 def _records_of(piece: Piece) -> list[OpenStack]:
     """Return the stacks of a piece in the form of `Journal.record`."""
-    options = piece.stacks.options.astype("<u4").tobytes().hex()
-    bounds = (8 * piece.stacks.offsets).tolist()
-    branches = piece.stacks.all_branches.astype("<u4")
-    return [
-        (number, options[begin:end], branch.tobytes().hex(), weight)
-        for number, begin, end, branch, weight in zip(
-            piece.ids.tolist(),
-            bounds[:-1],
-            bounds[1:],
-            branches,
-            piece.weights.tolist(),
-            strict=True,
-        )
-    ]
-
-
-def _piece_of(records: list[OpenStack], place_of: Callable[[list[int]], Any]) -> Piece:
-    """Return the stacks of a journal as a piece, in the order of their places."""
-    ids, options, branches, weights = zip(*records, strict=True) if records else ((),) * 4
-    stacks = Stacks.from_lists(
-        [np.frombuffer(bytes.fromhex(text), "<u4").tolist() for text in options],
-        branches=[np.frombuffer(bytes.fromhex(text), "<u4") for text in branches],
+    options = piece.stacks.options.astype("<u4").tobytes()
+    bounds = (4 * piece.stacks.offsets).tolist()
+    branches = [row.tobytes() if row[0] else b"" for row in piece.stacks.all_branches.astype("<u4")]
+    each = zip(
+        piece.ids.tolist(), bounds, bounds[1:], branches, piece.weights.tolist(), strict=False
     )
-    places = [place_of(stacks.first_path(k)) for k in range(len(stacks))]
-    order = np.array(sorted(range(len(stacks)), key=places.__getitem__), np.int64)
-    piece = Piece(stacks, np.array(weights, np.float64), np.array(ids, np.int64)).take(order)
-    return replace(piece, stacks=piece.stacks.with_roots(np.arange(len(piece))))
+    return [(number, options[a:b], branch, weight) for number, a, b, branch, weight in each]
 
 
 def describe_run(directory: str) -> dict[str, Any]:
@@ -349,9 +346,9 @@ def describe_run(directory: str) -> dict[str, Any]:
 
     Of a run that is going on, these are the facts of its last checkpoint.
     """
-    journal = Journal.read(os.path.join(directory, JOURNAL), in_progress=True)
-    about, stacks, state = journal.about, journal.stacks, journal.state or asdict(Totals())
-    facts = {name: state[name] for name in asdict(Totals())}
+    with Journal.read(os.path.join(directory, JOURNAL), in_progress=True) as journal:
+        about, stacks, parts = journal.about, journal.stacks(), journal.parts()
+        state: dict[str, Any] = journal.state() or asdict(Totals())
     share, between = (state.get(name) for name in SHARES)
     return {
         "kind": about["kind"],
@@ -359,8 +356,8 @@ def describe_run(directory: str) -> dict[str, Any]:
         **about["settings"],
         "finished_share": float(not stacks) if share is None else round(share, 4),
         "finished_between": between and [round(each, 4) for each in between],
-        **facts,
+        **{name: state[name] for name in asdict(Totals())},
         "complete": not stacks,
         "outstanding": len(stacks),
-        "parts": len(journal.parts),
+        "parts": len(parts),
     }

@@ -495,7 +495,7 @@ class FileRun:
             journal.remove()  # the run was stopped between its last two steps
             return
         self.check_read()
-        parts = journal.parts if journal else []
+        parts = journal.parts() if journal else []
         try:
             self.output.open(table.schema, written, parts)
         except BaseException:
@@ -581,7 +581,8 @@ class FileRun:
         kept, path = self.output.kept, self.output.journal
         begun = Journal.is_begun(path)
         if begun and not self.settings.resume:
-            kind = Journal.read(path).about["kind"]  # raises if the run is going on elsewhere
+            with Journal.read(path) as journal:  # raises if the run is going on elsewhere
+                kind = journal.about["kind"]
             raise OutputError(
                 f"{kept}: an interrupted run ({kind}) left its rows there; go on with "
                 f"`resume`, or delete {kept} and {path} to begin again"
@@ -603,7 +604,7 @@ class FileRun:
 
     def _restore(self, journal: Journal) -> tuple[Written | None, bool]:
         """Restore the state of an interrupted run; return its output and whether it finished."""
-        state = journal.state
+        state = journal.state()
         if state is None:
             return None, False
         try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import tempfile
 from collections.abc import Sequence
 from functools import cache
@@ -31,7 +32,7 @@ def search(command: str) -> Files:
     begin = [command, PROBLEM, "--run" if command == "count" else "-o", "run", "-q", "-j", "1"]
     begin += ["--budget", "30"]
     steps = [[*begin, "--limit", "60"], [*begin, "--limit", "150", "--resume"]]
-    return with_seconds(run_commands(Draft({}, steps)).files, "run/journal.jsonl")
+    return with_seconds(run_commands(Draft({}, steps)).files, "run/journal.sqlite")
 
 
 def begin_search(rng: Random) -> Case:
@@ -44,7 +45,7 @@ def begin_search(rng: Random) -> Case:
     ways = [[resume], [look]]
     if command == "enumerate":
         ways += [[resume, export], [resume, export], [export]]
-    return _case(search(command), rng.choice(ways), "run/journal.jsonl")
+    return _case(search(command), rng.choice(ways), "run/journal.sqlite")
 
 
 # ---- runs over a table ----------------------------------------------------------------------
@@ -82,9 +83,9 @@ def _case(files: Files, commands: Sequence[Sequence[str]], journal: str) -> Case
     def wrong(draft: Draft, outcome: Outcome) -> str:
         return _wrong(_right(at_first, named), draft, outcome)
 
-    lines = Change(lambda draft, rng: _change_lines(draft, journal, rng))
+    rows = Change(lambda draft, rng: _change_rows(draft, journal, rng))
     draft = Draft(dict(files), [list(words) for words in commands])
-    return Case(draft, tuple(map(_spare_input, (*CHANGES, *(lines,) * 12))), wrong, shrinks=False)
+    return Case(draft, tuple(map(_spare_input, (*CHANGES, *(rows,) * 12))), wrong, shrinks=False)
 
 
 def _spare_input(change: Change) -> Change:
@@ -162,18 +163,20 @@ def with_seconds(files: Files, journal: str) -> Files:
     """Return the files of a run, with fixed times in its journal."""
 
     def change(path: str) -> None:
-        about = Journal.read(path).about
-        with Journal(path, about["kind"], about["settings"]) as opened:
-            state = dict(opened.state or {})
+        with Journal.read(path) as read:
+            kind, settings = read.about["kind"], read.about["settings"]
+        with Journal(path, kind, settings) as opened:
+            state = opened.state() or {}
             sums = state.get("totals", state)
             sums["seconds"] = SECONDS
             opened.record(state)
 
-    return {**files, journal: _edited(files[journal], change)}
+    kept = {name: data for name, data in files.items() if not name.endswith(("-wal", "-shm"))}
+    return {**kept, journal: _edited(files[journal], change)}
 
 
 def _edited(data: bytes, change: Any) -> bytes:
-    """Return a journal after a change."""
+    """Return a database file after a change."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         path = os.path.join(folder, "journal")
         with open(path, "wb") as file:
@@ -183,22 +186,70 @@ def _edited(data: bytes, change: Any) -> bytes:
             return file.read()
 
 
-def _change_lines(draft: Draft, name: str, rng: Random) -> None:
-    """Change, add or delete lines of a journal, but not its last: it would be an earlier one."""
-    lines = draft.files.get(name, b"").splitlines(keepends=True)
-    if len(lines) < 2:
+def _change_rows(draft: Draft, name: str, rng: Random) -> None:
+    """Change, add or delete rows of a journal, or drop a table; it stays a valid database."""
+    if name not in draft.files:
         return
-    k = rng.randrange(len(lines) - 1)
-    how = rng.choice([0, 1, 2, *[3] * 8])
+
+    def change(path: str) -> None:
+        db = sqlite3.connect(path)
+        try:
+            with db:
+                _change_a_row(db, rng)
+        except (sqlite3.Error, ValueError, IndexError):  # an earlier change broke it
+            pass
+        finally:
+            db.close()
+
+    draft.files[name] = _edited(draft.files[name], change)
+
+
+def _change_a_row(db: sqlite3.Connection, rng: Random) -> None:
+    table = rng.choice(
+        [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    )
+    column = rng.choice([row[1] for row in db.execute(f"PRAGMA table_info({table})")])
+    rows = [row for (row,) in db.execute(f"SELECT rowid FROM {table} ORDER BY rowid")]
+    how = rng.choice([0, 1, 2, 3, 4, 4, 5, *[6] * 8])
     if how == 0:
-        del lines[k]
+        db.execute(f"DROP TABLE {table}")
     elif how == 1:
-        lines.insert(k, rng.choice(lines))
+        db.execute(f"ALTER TABLE {table} ADD COLUMN more TEXT")
     elif how == 2:
-        lines[k], lines[-1] = lines[-1], lines[k]
+        db.execute(f"ALTER TABLE {table} RENAME COLUMN {column} TO other")
+    elif how == 3:
+        db.execute(f"DELETE FROM {table}")
+    elif not rows:
+        db.execute(f"INSERT INTO {table} DEFAULT VALUES")
+    elif how == 4:
+        db.execute(f"DELETE FROM {table} WHERE rowid = ?", [rng.choice(rows)])
+    elif how == 5:
+        db.execute(f"CREATE TEMP TABLE copy AS SELECT * FROM {table}")
+        db.execute(f"INSERT OR IGNORE INTO {table} SELECT * FROM copy")
     else:
-        lines[k] = damage.change_json(lines[k].rstrip(), rng) + b"\n"
-    draft.files[name] = b"".join(lines)
+        row = rng.choice(rows)
+        [[old]] = db.execute(f"SELECT {column} FROM {table} WHERE rowid = ?", [row])
+        new = _another(old, rng)
+        db.execute(f"UPDATE OR REPLACE {table} SET {column} = ? WHERE rowid = ?", [new, row])
+
+
+def _another(value: Any, rng: Random) -> Any:
+    """Return another value, often a similar one."""
+    if rng.random() < 0.3:
+        return rng.choice(
+            [None, 0, -1, 1, 2**62, 1e300, "", "x", b"", b"\0" * 4, "[]", "{}", "null"]
+        )
+    if isinstance(value, str):
+        if rng.random() < 0.7:
+            return damage.change_json(value.encode(), rng).decode(errors="replace")
+        return damage.set_a_byte(value.encode(), rng).decode(errors="replace")
+    if isinstance(value, bytes):
+        return rng.choice(damage.BYTES)(value, rng)
+    if isinstance(value, int):
+        return rng.choice(
+            [value + 1, value - 1, -value, value ^ 1 << rng.randrange(40), str(value)]
+        )
+    return value / 2 if isinstance(value, float) else value
 
 
 def _remove(draft: Draft, rng: Random) -> None:
@@ -218,7 +269,7 @@ def _add(draft: Draft, rng: Random) -> None:
     name = rng.choice(sorted(draft.files))
     folder = os.path.dirname(name)
     other = rng.choice(
-        [f"{name}.new", os.path.join(folder, "x.parquet"), os.path.join(folder, "x")]
+        [f"{name}-wal", os.path.join(folder, "x.parquet"), os.path.join(folder, "x")]
     )
     draft.files[other] = rng.choice([b"", b"x", draft.files[name]])
 

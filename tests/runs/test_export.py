@@ -46,7 +46,7 @@ def make_run(directory, schema, parts, kind="enumerate"):
     """Write a run whose solutions are in these parts, each of them sorted."""
     (directory / "solutions").mkdir(parents=True)
     settings = {"alphabet": "1-9" if schema is GRIDS else None}
-    with Journal(str(directory / "journal.jsonl"), kind, settings) as journal:
+    with Journal(str(directory / "journal.sqlite"), kind, settings) as journal:
         for k, rows in enumerate(parts):
             name = f"{k:08d}.parquet"
             table = pa.table([pa.array(sorted(rows, key=in_order), schema.field(0).type)], schema)
