@@ -73,7 +73,7 @@ from batchsolve.runs.solve_tables import (
     solve_table as solve_table,
 )
 from batchsolve.runs.split import Split as Split, split as split
-from batchsolve.search.tree_goal import PricedCover as PricedCover
+from batchsolve.search.cheapest import PricedCover as PricedCover
 from batchsolve.settings import (
     FileSettings as FileSettings,
     PuzzleSettings as PuzzleSettings,

@@ -27,7 +27,6 @@ from batchsolve.runs.count import (
     Count,
     Stack,
     UpToSymmetry,
-    search_for_cheapest,
     search_tree,
     searched,
     symmetries_for,
@@ -36,9 +35,9 @@ from batchsolve.runs.export import CHEAPEST, COVERS, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, OpenStack, Part
 from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
+from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.scheduler import Changes, Piece
-from batchsolve.search.tree import TreeSearch
-from batchsolve.search.tree_goal import Cheapest, PricedCover, Totals
+from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, RunSearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.encoders import Written
 from batchsolve.tables.places import sync_directory
@@ -210,7 +209,8 @@ class Run:
     def _tree_of(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
         """Return the search of the outstanding stacks."""
         if self._best is not None:
-            return search_for_cheapest(self._best, pool, settings, begin, self._totals, self.keep)
+            how = {"totals": self._totals, "keep": self.keep}
+            return CheapestSearch(self._best, settings, begin, pool, **how)
         render = CoverRenderer(self._problem, self._notation).parquet if self._collect else None
         task = self._problem, begin, pool, settings, self._totals, self.keep
         return search_tree(*task, self._collect, render, self._group)

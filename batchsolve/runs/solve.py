@@ -28,7 +28,7 @@ from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
-from batchsolve.problems.variant import Variant, Variants, grid_problem
+from batchsolve.problems.variant import Variants, grid_problem
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.search.rows import Read, Write, search_block, search_rows
@@ -516,7 +516,7 @@ def _shared(problem: GridProblem) -> Rules | GridProblem:
     rules, n = problem.rules, problem.n_digits
     lines = Rules.square(n, ()).houses
     is_square = rules.n_cells == n * n and rules.houses[: 2 * n] == lines
-    if not isinstance(problem, Variant) or not is_square or len(rules.regions) != n:
+    if isinstance(problem, Sudoku) or not is_square or len(rules.regions) != n:
         return problem
     regions = set(rules.regions)
     if regions & set(lines):
