@@ -28,7 +28,7 @@ def rows_of(path):
 
 def first_cover(problem, **how):
     """Return the names of the options of the first cover in tree order."""
-    found = first_covers(problem, limit=1, **how).covers
+    found, _ = first_covers(problem, limit=1, **how)
     return list(map(problem.option_name, sorted(found[0].tolist()))) if found else None
 
 
