@@ -293,7 +293,7 @@ def _made(
 ) -> Found:
     """Return the columns of the puzzles of a block; `texts` are the same in all rows."""
     n, made = len(batch), batch.made
-    grids = (notation.decode(each, np.ones(n, np.bool_)) for each in (made.puzzles, made.solutions))
+    grids = (notation.decode(each) for each in (made.puzzles, made.solutions))
     columns = dict(zip(names, grids, strict=True))
     columns |= {"clues": pa.array(np.count_nonzero(made.puzzles, axis=1))}
     columns |= {"weight": pa.array(made.weights), **batch.own}
