@@ -55,8 +55,8 @@ struct type_caster<symmetry::Forms>
 
 template <>
 struct type_caster<symmetry::Group>
-    : PartsCaster<symmetry::Group, int, int, int, int, Rows<const symmetry::Group::Cell>,
-                  Rows<const symmetry::Group::Cell>, Rows<const symmetry::Group::Digit>> {};
+    : PartsCaster<symmetry::Group, int, int, int, int, Rows<const symmetry::Cell>,
+                  Rows<const symmetry::Cell>, Rows<const symmetry::Digit>> {};
 
 template <>
 struct type_caster<symmetry::Images>
