@@ -75,15 +75,9 @@ public:
 private:
     /// Two sets of covers, a and b, that are to be united, or one into which an option is to be
     /// inserted: then a is `insertion` + the place of the option.
-    class Pair {
-    public:
-        Pair(NodeNumber a, NodeNumber b) : both_(std::uint64_t{a} << 32 | b) {}
-        NodeNumber a() const { return static_cast<NodeNumber>(both_ >> 32); }
-        NodeNumber b() const { return static_cast<NodeNumber>(both_); }
-        std::uint64_t key() const { return both_; }
-
-    private:
-        std::uint64_t both_;  // written and read at once
+    struct Pair {
+        NodeNumber a, b;
+        std::uint64_t key() const { return std::uint64_t{a} << 32 | b; }
     };
 
     enum class Stage { awaits_b, begins, awaits_low, awaits_high };
@@ -113,7 +107,7 @@ private:
         Frame& frame = frames_.back();
         switch (frame.stage) {
             case Stage::awaits_b:
-                frame.pair = {frame.pair.a(), result_};
+                frame.pair.b = result_;
                 frame.stage = Stage::begins;
                 break;
             case Stage::begins:
@@ -134,12 +128,12 @@ private:
     }
 
     void begin(Frame& frame) {
-        NodeNumber a = frame.pair.a(), b = frame.pair.b();
+        auto [a, b] = frame.pair;
         const bool inserts = a >= insertion;
         if (b == 0) return end_with(inserts ? 0 : a);
         if (a == 0 || a == b) return end_with(b);
         if (!inserts && a > b) std::swap(a, b);
-        const Pair pair(a, b);
+        const Pair pair{a, b};
         const std::size_t place = place_of(pair);
         if (keys_[place] == pair.key()) return end_with(results_[place]);
         const Option first_of_a = inserts ? a - insertion : new_[a].option;
@@ -148,8 +142,8 @@ private:
         const Option top = std::min(first_of_a, new_[b].option);
         const auto low = [&](NodeNumber x) { return new_[x].option == top ? new_[x].low : x; };
         const auto high = [&](NodeNumber x) { return new_[x].option == top ? new_[x].high : 0; };
-        const Pair below_low(inserts ? a : low(a), low(b)),
-            below_high(inserts ? a : high(a), high(b));
+        const Pair below_low{inserts ? a : low(a), low(b)};
+        const Pair below_high{inserts ? a : high(a), high(b)};
         __builtin_prefetch(&keys_[place_of(below_high)]);
         frame = {pair, Stage::awaits_low, below_high, top};
         frames_.push_back({below_low});
