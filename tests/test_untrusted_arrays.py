@@ -323,7 +323,7 @@ def work_guarded():
 
 _FUNCTIONS = """
     Problem memo links search_links search_bits search_sparse
-    search_boxes search_houses read_symbols read_numbers write_symbols join
+    search_grids read_symbols read_numbers write_symbols join
     survey
 """
 

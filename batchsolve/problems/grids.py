@@ -158,10 +158,14 @@ class GridProblem(ExactCover):
         Number of digits, N.
     rules : Rules
         The rules of the grid.
+    box : pair of int
+        The rows and columns of the boxes, if it has the rules of Sudoku and no more; else 0 and 0.
     """
 
     n_digits: int
     rules: Rules
+    box: tuple[int, int] = (0, 0)
+    _core_rules: Any = None
     _row_rules: RowRules | None = None
 
     @property
@@ -207,7 +211,9 @@ class GridProblem(ExactCover):
 
         The core takes rules of `MOST_IN_CORE` digits or fewer.
         """
-        return core_rules(self.rules), self.row_rules, self.rows_of(roots)
+        if self._core_rules is None:
+            self._core_rules = core_rules(self.rules, self.box)
+        return self._core_rules, self.row_rules, self.rows_of(roots)
 
     def other_options(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""

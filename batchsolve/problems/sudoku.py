@@ -57,6 +57,7 @@ class Sudoku(GridProblem):
                 f"1 to {MOST_DIGITS} are possible"
             )
         self.box_rows, self.box_columns, self.n_digits = box_rows, box_columns, n
+        self.box = box_rows, box_columns
         option = np.arange(n**3)
         cell, digit = np.divmod(option, n)
         row, column = np.divmod(cell, n)

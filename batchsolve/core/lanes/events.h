@@ -52,21 +52,6 @@ struct Once {
     }
 };
 
-/// Grids that a search works on; they have `Cells` as `cells`.
-template <class G>
-concept GridsInLanes = requires(G grids, const G& here, int lane, std::size_t place, int cell) {
-    typename G::Digits;  // a set of digits
-    { here.n_digits() } -> std::same_as<int>;
-    { here.cells.full() } -> std::same_as<LaneBits>;                  // lanes without an empty cell
-    grids.follow(lane, place);                                        // the rules of a row
-    grids.follow_lane(lane, lane);                                    // those of another lane
-    { here.blank(place, cell) } -> std::same_as<typename G::Digits>;  // without a clue
-    { grids.propagate() } -> std::same_as<Found>;                     // one pass
-    { grids.choose() } -> std::same_as<LaneBits>;     // branch cells; lanes with an empty cell
-    { here.chosen(lane) } -> std::same_as<int>;       // the branch cell
-    { grids.settle(lane) } -> std::same_as<Settled>;  // the rules of its row
-};
-
 /// Lanes that contradict themselves; that are solved, if they are full; those two and the lanes
 /// where propagation leads no further, which have a branch cell.
 struct Events {
@@ -74,7 +59,7 @@ struct Events {
 };
 
 /// Propagates all grids, until some of the busy ones need attention.
-template <GridsInLanes Grids>
+template <class Grids>
 class Propagation {
 public:
     explicit Propagation(Grids& grids) : grids_(grids) {}
@@ -86,7 +71,7 @@ public:
             Found found = grids_.propagate();
             found.stuck &= busy;
             found.solved &= busy;
-            if constexpr (Grids::has_row_rules) settle(found);
+            if (grids_.has_row_rules) settle(found);
             events = {found.bad, found.solved, 0, (found.bad | found.solved) & busy};
             // one choice serves all lanes that are stuck, and costs half as much as a pass
             stuck = 8 * std::popcount(found.stuck) >= std::popcount(busy) ? found.stuck : 0;
@@ -105,7 +90,7 @@ public:
 
 private:
     /// Apply the rules of single rows where propagation leads no further.
-    void settle(Found& found) {
+    [[gnu::noinline]] void settle(Found& found) {
         for (LaneBits left = (found.stuck | found.solved) & ~settled_; left; left &= left - 1) {
             const int lane = lowest_lane(left);
             const Settled done = grids_.settle(lane);
