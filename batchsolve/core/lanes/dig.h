@@ -41,7 +41,6 @@ public:
     Digging(LaneGrids<T>& grids, const Wish& wish, const Made& made, const Streams& streams,
             Ints rows)
         : grids_(grids),
-          propagation_(grids),
           cells_(grids.cells),
           wish_(wish),
           streams_(streams),
@@ -67,7 +66,7 @@ public:
                     busy &= ~bit_of(lane);
                 }
             }
-            if (busy != 0) events = propagation_.run(busy);
+            if (busy != 0) events = grids_.propagate(busy);
         }
         return end_;
     }
@@ -425,7 +424,6 @@ private:
     static Digits digit_bit(int digit) { return static_cast<Digits>(1u << digit); }
 
     LaneGrids<T>& grids_;
-    Propagation<LaneGrids<T>> propagation_;
     Cells<Digits>& cells_;
     const Wish& wish_;
     const Streams& streams_;

@@ -81,24 +81,32 @@ public:
         return first_clash(rules_, own_, row_of(place), stack);
     }
 
-    Found propagate() { return steps_.propagate(rules_, cells.vectors(), regions_); }
-    /// Choose branch cells; return the lanes where a cell has no candidate.
-    LaneBits choose() { return steps_.choose(rules_, std::as_const(cells).vectors(), chosen_); }
-    int chosen(int lane) const { return static_cast<int>(chosen_[lane]); }
-
-    /// Apply the pairs and the cages of the row of a lane.
-    Settled settle(int lane) {
-        const auto row = row_of_lane_[lane];
-        Settled done = Settled::same;
-        for (auto x = own_.pairs_of[row]; x < own_.pairs_of[row + 1]; ++x) {
-            done = std::max(done, review_pair(own_.pair(x), lane));
+    /// Propagate all grids, until some of the busy ones need attention.
+    Events propagate(LaneBits busy) {
+        Events events;
+        LaneBits stuck = 0;
+        while (events.all == 0) {
+            Found found = steps_.propagate(rules_, cells.vectors(), regions_);
+            found.stuck &= busy;
+            found.solved &= busy;
+            if (has_row_rules) settle(found);
+            events = {found.bad, found.solved, 0, (found.bad | found.solved) & busy};
+            // one choice serves all lanes that are stuck, and costs half as much as a pass
+            stuck = 8 * std::popcount(found.stuck) >= std::popcount(busy) ? found.stuck : 0;
+            events.all |= stuck;
         }
-        for (auto cage = own_.cages_of[row];
-             cage < own_.cages_of[row + 1] && done != Settled::wrong; ++cage) {
-            done = std::max(done, review_cage(cage, lane));
+        if (stuck != 0) {
+            const LaneBits empty = steps_.choose(rules_, std::as_const(cells).vectors(), chosen_);
+            events.bad |= empty & stuck;
+            events.full = ~empty;
+        } else if (events.solved != 0) {
+            events.full = cells.full();
         }
-        return done;
+        settled_ &= ~events.all;
+        return events;
     }
+    /// The branch cell of a lane that is stuck.
+    int chosen(int lane) const { return static_cast<int>(chosen_[lane]); }
 
     Cells<T> cells;
     const bool has_row_rules;  // or there are boxes alone
@@ -149,6 +157,35 @@ private:
     }
 
     std::size_t row_of(std::size_t place) const { return static_cast<std::size_t>(rows_[place]); }
+
+    /// Apply the rules of single rows where propagation leads no further.
+    [[gnu::noinline]] void settle(Found& found) {
+        for (LaneBits left = (found.stuck | found.solved) & ~settled_; left; left &= left - 1) {
+            const int lane = lowest_lane(left);
+            const Settled done = settle_lane(lane);
+            if (done == Settled::same) {
+                settled_ |= bit_of(lane);
+                continue;
+            }
+            found.stuck &= ~bit_of(lane);
+            found.solved &= ~bit_of(lane);
+            if (done == Settled::wrong) found.bad |= bit_of(lane);
+        }
+    }
+
+    /// Apply the pairs and the cages of the row of a lane.
+    Settled settle_lane(int lane) {
+        const auto row = row_of_lane_[lane];
+        Settled done = Settled::same;
+        for (auto x = own_.pairs_of[row]; x < own_.pairs_of[row + 1]; ++x) {
+            done = std::max(done, review_pair(own_.pair(x), lane));
+        }
+        for (auto cage = own_.cages_of[row];
+             cage < own_.cages_of[row + 1] && done != Settled::wrong; ++cage) {
+            done = std::max(done, review_cage(cage, lane));
+        }
+        return done;
+    }
 
     /// Take the digits from each cell that no digit of the other one allows.
     Settled review_pair(const Related& pair, int lane) {
@@ -229,6 +266,7 @@ private:
     std::vector<Vector<T>> regions_;  // of every cell, if regions differ from row to row
     std::vector<bool> is_filled_;     // cells, the marks and cages, by the stack that is placed
     Vector<T> chosen_{};
+    LaneBits settled_ = 0;  // lanes that the rules of their rows lead no further, too
 };
 
 }  // namespace batchsolve::lanes

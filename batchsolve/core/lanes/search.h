@@ -30,7 +30,6 @@ class Search {
 public:
     Search(LaneGrids<T>& grids, const Task& task)
         : grids_(grids),
-          propagation_(grids),
           task_(task),
           n_cells_(grids.cells.size()),
           n_digits_(grids.n_digits()),
@@ -69,7 +68,7 @@ public:
                 if (events.all != 0) continue;
             }
             if (busy_ == 0) return finished();
-            events = propagation_.run(busy_);
+            events = grids_.propagate(busy_);
             is_new = events.all;
         }
     }
@@ -421,7 +420,6 @@ private:
     }
 
     LaneGrids<T>& grids_;
-    Propagation<LaneGrids<T>> propagation_;
     const Task& task_;
     const int n_cells_, n_digits_;
     Outcome out_;
