@@ -147,7 +147,7 @@ class RowWork:
 
     def _takes_rows(self, problem: Variants) -> bool:
         with suppress(InputError):
-            return self.choice.of(problem).capabilities.rules
+            return self.choice.of(problem).capabilities.sudoku_only
         return True  # the error is that of all rows
 
 

@@ -409,7 +409,7 @@ def test_engines_for_sudoku_refuse_other_problems(engine):
 @pytest.mark.parametrize("engine", LARGER_BOXES)
 @pytest.mark.parametrize("box", [(1, 9), (9, 1), (6, 6)])
 def test_engines_for_some_shapes_refuse_other_grids(engine, box):
-    message = r"boxes of 2 rows and columns or more, up to 32×32, not Sudoku"
+    message = r"up to 32 digits, with boxes of 2 rows and columns or more, not Sudoku"
     with pytest.raises(InputError, match=message):
         get_engine(engine).search(Sudoku(*box), Task.of(WHOLE))
 
