@@ -5,14 +5,13 @@ Characters come from an *alphabet*. Alphabets for N > 9 disagree (``A`` is 10 in
 ``0-9A-F`` and 1 in ``A-P``), so a whole column decides on the alphabet, never one row. A column
 that fits several is refused with the choices.
 
-The core (``core/text.h``) reads and writes them. A malformed grid becomes a blank one, so the
+The core (``core/text.h``) reads them. A malformed grid becomes a blank one, so the
 digits that leave this module are 0 .. N.
 """
 
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import isqrt
@@ -22,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Bytes, Ints
+from batchsolve.core.arrays import Bools, Bytes, Ints, begins_of
 from batchsolve.errors import InputError
 
 if TYPE_CHECKING:
@@ -162,23 +161,6 @@ class Notation:
         """For grids that overlap: true for each character of a grid that is a cell."""
         return np.array([c != "#" for c in self.drawing.replace("\n", "")])
 
-    @cached_property
-    def shifts(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-        """The steps from digits, and from 0 for blank cells, to the bytes of their symbols.
-
-        Returns
-        -------
-        begins, steps : ndarray of uint8
-            The byte of a digit is the digit plus all steps that begin at it or before it, modulo
-            256. A step begins where the bytes of two symbols are not consecutive.
-        """
-        symbols = (self.blank + self.symbols + "#" * bool(self.drawing)).encode()
-        shifts = (np.frombuffer(symbols, np.uint8) - np.arange(len(symbols))).astype(np.uint8)
-        begins = np.flatnonzero(np.append(True, shifts[1:] != shifts[:-1]))
-        steps = shifts[begins].copy()
-        steps[1:] -= shifts[begins[:-1]]
-        return begins.astype(np.uint8), steps
-
     def encode(self, column: pa.Array | str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """Read a column of grids.
 
@@ -297,13 +279,16 @@ class Notation:
             return ""
         return f"; digits begin at 0 here: if at 1, name the alphabet 1-{n}"
 
-    def decode(self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_]) -> pa.Array:
+    def decode(
+        self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_] | None = None
+    ) -> pa.Array:
         """Write grids as a column: a value for each row of `where`, null where that is false.
 
         Parameters
         ----------
         grids : ndarray of uint8, shape (number of true values in `where`, n_cells)
-        where : ndarray of bool, shape (n,)
+        where : ndarray of bool, shape (n,), optional
+            True for all grids by default.
 
         Returns
         -------
@@ -311,44 +296,46 @@ class Notation:
         """
         import pyarrow as pa
 
-        data, starts = self._decoded(grids)
-        if where.all():
-            return pa.StringArray.from_buffers(len(where), pa.py_buffer(starts), pa.py_buffer(data))
-        offsets = np.concatenate([[0], starts[np.cumsum(where)]]).astype(np.int32)
-        valid = pa.py_buffer(np.packbits(where, bitorder="little"))
-        return pa.StringArray.from_buffers(
-            len(where), pa.py_buffer(offsets), pa.py_buffer(data), valid, int((~where).sum())
-        )
+        data, starts = self._in_bytes(grids)
+        buffers = pa.py_buffer(starts.astype(np.int32)), pa.py_buffer(data)
+        texts = pa.StringArray.from_buffers(len(grids), *buffers)
+        if where is None or where.all():
+            return texts
+        return texts.take(pa.array(np.cumsum(where) - 1, mask=~where))
 
     def write(self, grid: npt.NDArray[np.uint8]) -> str:
         """Return one grid, of shape (n_cells,), as text."""
-        data, _ = self._decoded(grid[None])
-        return data.tobytes().decode()
+        return self._in_bytes(grid[None])[0].tobytes().decode()
 
-    def _decoded(
-        self, grids: npt.NDArray[np.uint8]
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-        """Return the bytes of grids as text, and their offsets."""
+    def _in_bytes(self, grids: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], Ints]:
+        """Return the bytes of grids as text, and where each begins.
+
+        The byte of a symbol is the digit plus all steps that begin at it or before it, modulo 256:
+        a look-up of each would take ten times longer.
+        """
         grids = self.placed(grids)
         if not self.symbols:
             blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
-            pieces = pieces_of([blank, *self.names, "#"])
-            rows = np.arange(len(grids) + 1) * grids.shape[1], grids.reshape(-1)
-            frame = ascii_bytes(""), ascii_bytes(self.separator), ascii_bytes("")
-            offsets, data = native.join(rows, pieces, frame)
-            return data, offsets.astype(np.int32)
-        data = native.write_symbols(grids.reshape(-1), self.shifts)
-        return data, np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1])
+            texts = [blank, *self.names, "#"]
+            inner, last = np.array([[text + self.separator for text in texts], texts], "S")
+            cells = inner.take(grids)
+            cells[:, -1] = last.take(grids[:, -1])
+            padded = cells.view(np.uint8)
+            is_text = padded != 0
+            return padded[is_text], begins_of(np.count_nonzero(is_text, axis=1))
+        (_, step), *others = self._steps
+        data = grids + step
+        for begin, step in others:
+            data += (grids >= begin) * step
+        return data, np.arange(len(grids) + 1) * grids.shape[1]
 
-
-def ascii_bytes(text: str) -> Bytes:
-    """Return the bytes of an ASCII text."""
-    return np.frombuffer(text.encode("ascii"), np.uint8)
-
-
-def pieces_of(texts: Sequence[str]) -> tuple[Ints, Bytes]:
-    """Return ASCII texts as one array of bytes; text k lies at starts[k]:starts[k + 1]."""
-    return np.cumsum([0, *map(len, texts)]), ascii_bytes("".join(texts))
+    @cached_property
+    def _steps(self) -> list[tuple[int, np.uint8]]:
+        """The digits at which steps begin, 0 for blank cells, and the steps; see `_in_bytes`."""
+        symbols = (self.blank + self.symbols + "#" * bool(self.drawing)).encode()
+        shifts = np.frombuffer(symbols, np.uint8) - np.arange(len(symbols), dtype=np.uint8)
+        steps = np.diff(shifts, prepend=np.uint8(0)).astype(np.uint8)
+        return [(k, step) for k, step in enumerate(steps) if k == 0 or step]
 
 
 def symbols_of(name: str) -> str:

@@ -360,10 +360,10 @@ class _Made:
         return RowSums({"rows": n, "unique": n, "nodes": nodes})
 
     def puzzles(self) -> pa.Array:
-        return self._notation.decode(self.batch.made.puzzles, np.ones(len(self.batch), np.bool_))
+        return self._notation.decode(self.batch.made.puzzles)
 
     def solutions(self) -> pa.Array:
-        return self._notation.decode(self.batch.made.solutions, np.ones(len(self.batch), np.bool_))
+        return self._notation.decode(self.batch.made.solutions)
 
     def clues(self) -> pa.Array:
         return pa.array(np.count_nonzero(self.batch.made.puzzles, axis=1))
