@@ -239,7 +239,7 @@ class OpenRows:
         moved: list[Piece] = []
         if self._fallback is not None and len(left):
             left, moved = self._hand_over(left)
-        pieces = [self.drop_unwanted(left), *moved, *self._weighed_now(piece)]
+        pieces = [*self._weighed_now(piece), self.drop_unwanted(left), *moved]
         return [each for each in pieces if len(each)]
 
     def _hand_over(self, left: Piece) -> tuple[Piece, list[Piece]]:
