@@ -433,7 +433,7 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
 
     def clocks() -> Floats:
         here = time.perf_counter(), time.thread_time(), time.process_time()
-        return np.array([*here, pool.scheduler_seconds()])
+        return np.array([*here, pool.workers.scheduler_seconds()])
 
     starts = [clocks()]
     log, processes = _log_of(search, lambda: starts.append(clocks()))

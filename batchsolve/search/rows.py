@@ -130,7 +130,7 @@ class RowWork:
         """Search the own stacks of rows over one problem."""
         assert piece.problem is not None
         whole = engine.capabilities.whole_stacks
-        depth = (None if whole or piece.keeps_roots else self.settings.depth) or UNLIMITED
+        depth = (None if whole or piece.keeps_roots else self.settings.split_depth) or UNLIMITED
         # with a depth many solved rows would have stacks left
         unordered = depth == UNLIMITED and not piece.keeps_roots
         task = rows.task_of(piece.stacks, budget, whole, depth=depth, unordered=unordered)
@@ -263,7 +263,7 @@ def search_rows(
     work = RowWork(choice, settings, read, write, keep)
     # Processes have tables of subtrees of their own, and drop that of a row once they count others.
     # What a task leaves would begin with an empty table in the next process, and perhaps never end.
-    goal = RowGoal(choice, size, not pool.in_process and settings.time_limit is None)
+    goal = RowGoal(choice, size, not pool.workers.in_process and settings.time_limit is None)
     sizing = Sizing.of_pool(pool)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits)

@@ -213,7 +213,7 @@ class Sizing:
     @classmethod
     def of_pool(cls, pool: Pool) -> Sizing:
         """Return the sizes for the workers of a pool, which are asked how far away they are."""
-        return cls.of(pool.jobs, result_seconds(pool.backend), pool.flight_seconds())
+        return cls.of(pool.jobs, result_seconds(pool.backend), pool.workers.flight_seconds())
 
     def budget(self, rate: float, waiting: int) -> int:
         """Return the nodes that a task may visit.

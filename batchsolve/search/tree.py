@@ -220,8 +220,8 @@ class TreeSearch:
                 f"engine"
             )
         self._problem, self._settings, self._start, self._pool = problem, settings, start, pool
-        # one object, so that it is sent once
-        self._work = TreeWork(engine.for_run(problem, pool.folder), problem, render, symmetries)
+        engine = engine.for_run(problem, pool.workers.folder)
+        self._work = TreeWork(engine, problem, render, symmetries)  # one object, sent once
         self.totals = totals or Totals()
         self._before = self.totals.count, self.totals.nodes
         self._keep, self._collect = keep, collect
@@ -298,7 +298,7 @@ class TreeSearch:
 
     def _split(self) -> Iterator[Done]:
         """Expand the tree in this process, to a depth or until there are enough stacks."""
-        budget, depth = SPLIT_NODES, self._settings.depth
+        budget, depth = SPLIT_NODES, self._settings.split_depth
         if self._settings.node_limit is not None or depth == 0 or self.enough:
             return
         if depth is not None:
@@ -367,7 +367,7 @@ class TreeSearch:
 
     def _begin_again(self) -> Iterator[Done]:
         """Begin the search anew with the counter, and drop all results since it began."""
-        engine = get_engine(self._successor).for_run(self._problem, self._pool.folder)
+        engine = get_engine(self._successor).for_run(self._problem, self._pool.workers.folder)
         self._successor = ""
         self._work = replace(self._work, engine=engine)
         start = self._start
