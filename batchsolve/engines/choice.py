@@ -26,7 +26,7 @@ from batchsolve.engines import (
     new_run,
     registered,
 )
-from batchsolve.errors import InputError, check_installed, how_to_install
+from batchsolve.errors import InputError, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.settings import AUTO
@@ -166,7 +166,7 @@ class Choice:
             raise InputError(f"the engine {name!r} only counts; it solves no puzzles")
         if name != AUTO or limit > MOST_WANTED or not (sizes_vary or _is_large(problem)):
             return cls(name, main=problem)
-        if _is_installed(FALLBACK):
+        if _takes(FALLBACK, problem):
             return cls(name, FALLBACK, problem)
         missing = (
             f"rows of more than {NODES_AN_OPTION * problem.n_options:,} nodes would go to the "
@@ -210,11 +210,3 @@ class Choice:
 
 def _is_large(problem: ExactCover) -> bool:
     return isinstance(problem, GridProblem) and problem.n_digits >= FALLBACK_DIGITS
-
-
-def _is_installed(name: str) -> bool:
-    can = registered(name).capabilities
-    with suppress(InputError):
-        check_installed(name, can.module, can.extra)
-        return True
-    return False
