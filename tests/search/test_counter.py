@@ -16,7 +16,8 @@ from batchsolve.engines.choice import Choice
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
-from batchsolve.runs.instances import Instances, reading_without_name
+from batchsolve.runs.instances import Instances
+from batchsolve.runs.reading import reading_of
 from batchsolve.search import rows as row_search, tree
 from batchsolve.search.answers import OpenRows
 from batchsolve.search.scheduler import Piece, Result, Scheduler
@@ -359,7 +360,7 @@ def test_a_hard_problem_does_not_keep_those_behind_it_from_beginning(monkeypatch
 def test_rows_go_over_soon_in_whichever_order_results_come(seed):
     """A weighing that waited behind the rest of its row would come when nothing is left."""
     random, choice = Random(seed), Choice("auto")
-    read = partial(Instances, read=reading_without_name, choice=choice)
+    read = partial(Instances, read=reading_of, choice=choice)
     settings = SearchSettings(budget=200)
     work = row_search.RowWork(choice, settings, read, lambda _, answers: answers, keep=0)
     goal = row_search.RowGoal(choice, 1)
