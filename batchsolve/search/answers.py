@@ -232,6 +232,8 @@ class OpenRows:
             row, options = int(covers.roots[k]), covers[k].tolist()
             if row not in self._best or self._best[row].is_behind(options):
                 self._best[row] = _First(options, problem)
+        if not len(outcome.frontier) and not self._is_counted:
+            return []
         weights = piece.weights[outcome.parents] * outcome.weights
         left = replace(
             piece, stacks=outcome.frontier, weights=weights, ids=piece.ids[outcome.parents]
