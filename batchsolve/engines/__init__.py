@@ -389,40 +389,8 @@ def engine_names() -> list[str]:
     return list(_ENGINES)
 
 
-def registered(name: str) -> Engine:
-    """Return the description of the engine of that name, without importing it.
-
-    Parameters
-    ----------
-    name : str
-        As `get_engine` takes it.
-
-    Raises
-    ------
-    InputError
-        If no engine has that name, or it does not take the branching rule. `get_engine` checks the
-        number behind a name.
-
-    Examples
-    --------
-    >>> registered("lanes").capabilities.sudoku_only
-    True
-    """
-    if name in _ENGINES:
-        return _ENGINES[name]
-    base, *settings = str(name).split(":")
-    known = _ENGINES.get(base)
-    if known and not known.branches and {FIRST, SHARP} & {*settings}:
-        those = ", ".join(each for each in _ENGINES if _ENGINES[each].branches)
-        raise InputError(f"the engine {base!r} takes no branching rule; these engines do: {those}")
-    if known is None or (settings and not (known.capabilities.has_table or known.branches)):
-        raise InputError(f"unknown engine {name!r}; choose from {', '.join([AUTO, *_ENGINES])}")
-    rule = checked_branch(":".join(settings)) if settings and known.branches else MRV
-    return known if rule == MRV else known.under(rule)
-
-
 def get_engine(name: str) -> Engine:
-    """Return the engine of that name; no other is imported.
+    """Return the engine of that name; its search is imported when it is first used.
 
     Parameters
     ----------
@@ -433,19 +401,27 @@ def get_engine(name: str) -> Engine:
     Raises
     ------
     InputError
-        If no engine has that name, or the number is not valid.
+        If no engine has that name, the number is not valid, or it does not take the branching rule.
 
     Examples
     --------
-    >>> get_engine("memo:64").capabilities.counts_only
-    True
+    >>> get_engine("lanes").capabilities.sudoku_only, get_engine("memo:64").name
+    (True, 'memo:64')
     """
-    known = registered(name)
-    if not known.capabilities.has_table:
-        return known
-    from batchsolve.engines.memo import with_size  # which is an engine itself
+    base, *settings = str(name).split(":")
+    known = _ENGINES.get(base)
+    if known and not known.branches and {FIRST, SHARP} & {*settings}:
+        those = ", ".join(each for each in _ENGINES if _ENGINES[each].branches)
+        raise InputError(f"the engine {base!r} takes no branching rule; these engines do: {those}")
+    has_table = known is not None and known.capabilities.has_table
+    if known is None or (settings and not (has_table or known.branches)):
+        raise InputError(f"unknown engine {name!r}; choose from {', '.join([AUTO, *_ENGINES])}")
+    if has_table:
+        from batchsolve.engines.memo import with_size  # which is an engine itself
 
-    return with_size(known, name)
+        return with_size(known, name)
+    rule = checked_branch(":".join(settings)) if settings else MRV
+    return known if rule == MRV else known.under(rule)
 
 
 def check_support(engine: Engine, problem: ExactCover) -> None:
@@ -464,7 +440,7 @@ def check_support(engine: Engine, problem: ExactCover) -> None:
         raise InputError(f"the engine {engine.name!r} takes no secondary items: {problem!r}")
     for attribute, what in (("colors", "colours"), ("bounds", "bounds of items")):
         if getattr(problem, attribute) is not None and not getattr(can, attribute):
-            those = [n for n in engine_names() if getattr(registered(n).capabilities, attribute)]
+            those = [n for n in engine_names() if getattr(get_engine(n).capabilities, attribute)]
             raise InputError(
                 f"the engine {engine.name!r} takes no {what}: {problem!r}; these engines do: "
                 f"{', '.join(those)}"

@@ -19,7 +19,7 @@ from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
 from batchsolve import ExactCover, InputError, Stacks, Sudoku
-from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine, registered
+from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
 from batchsolve.engines.choice import engine_for
 from batchsolve.formats.exact_cover_files import read_dlx
 from batchsolve.problems.families import family
@@ -434,7 +434,7 @@ def test_loading_an_engine_imports_no_other(load, engines):
     imports = "import sys; from batchsolve import Sudoku; from batchsolve.engines import "
     code = f"{imports} choice, get_engine; {load}; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = [n for n in engine_names() if registered(n).module in run.stdout.split()]
+    loaded = [n for n in engine_names() if get_engine(n).module in run.stdout.split()]
     assert loaded == engines
 
 
