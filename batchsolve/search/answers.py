@@ -210,8 +210,8 @@ class OpenRows:
         """Add the outcome of a piece to the answers; return the pieces that remain."""
         if piece.weighs:
             return self._after_weighing(piece, outcome)
-        if self._recounted and (stale := self._is_stale(piece)).any():
-            piece, outcome = piece.take(~stale), _part_of(outcome, ~stale)
+        if self._is_stale(piece):
+            return []
         answers, rows = self._answers, piece.stacks.roots
         covers, counts = outcome.solutions, outcome.counts
         if self._exact is not None:
@@ -319,27 +319,30 @@ class OpenRows:
         self._answers.counters[row] = engine.name
         return [self._moved(row, piece, engine)]
 
-    def _is_stale(self, piece: Piece) -> npt.NDArray[np.bool_]:
-        """Tell of the stacks of a piece whether their rows have moved to a counter since."""
-        if piece.engine is not None and not piece.weighs:
-            return np.zeros(len(piece), np.bool_)
-        return np.isin(piece.stacks.roots, list(self._recounted))
+    def _is_stale(self, piece: Piece) -> bool:
+        """Tell whether the row of a piece has moved to a counter since.
+
+        Rows that may move to one are in pieces of their own.
+        """
+        is_first = piece.engine is None and bool(self._recounted)
+        return is_first and int(piece.stacks.roots[0]) in self._recounted
 
     def lose(self, piece: Piece, reason: str) -> None:
         """Record that the search of some rows failed."""
-        stacks = piece.stacks.take(~self._is_stale(piece))
-        np.subtract.at(self._pending, stacks.roots, 1)
+        if self._is_stale(piece):
+            return
+        np.subtract.at(self._pending, piece.stacks.roots, 1)
         if piece.weighs:
-            self._on_scales.difference_update(stacks.roots.tolist())
+            self._on_scales.difference_update(piece.stacks.roots.tolist())
         else:
-            self.give_up(stacks, reason)
+            self.give_up(piece.stacks, reason)
 
     def drop_unwanted(self, piece: Piece) -> Piece:
         """Return the stacks of a piece that can still change an answer."""
-        if self._recounted:
-            piece = piece.take(~self._is_stale(piece))
-        if piece.weighs:
+        if piece.weighs or not len(piece):
             return piece
+        if self._is_stale(piece):
+            return piece.between(0, 0)
         rows = piece.stacks.roots
         counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
         doubtful = (counts >= self._limit) | (nodes >= self._most_nodes[rows])
@@ -374,20 +377,6 @@ class OpenRows:
             return row in self._best and self._best[row].is_behind(stack)
         answers.unfinished[row] = None
         return False
-
-
-def _part_of(outcome: Outcome, kept: npt.NDArray[np.bool_]) -> Outcome:
-    """Return the outcome of some stacks of a task that hands back no covers."""
-    is_left = kept[outcome.parents]
-    return Outcome(
-        outcome.counts[kept],
-        outcome.nodes[kept],
-        outcome.clash[kept],
-        outcome.solutions,
-        outcome.frontier.take(is_left),
-        outcome.weights[is_left],
-        (np.cumsum(kept) - 1)[outcome.parents[is_left]],
-    )
 
 
 def _add_up(
