@@ -279,26 +279,26 @@ class OpenRows:
         return Piece(stacks, np.ones(1), ids, False, problem, engine, weighs)
 
     def _weighed_now(self, piece: Piece) -> list[Piece]:
-        """Return pieces that weigh a counter, for rows of a piece that have the nodes for it.
+        """Return the piece that weighs a counter for the row of a piece, if it is time.
 
         So the nodes of a row alone say which engine counts it, not the size of its tasks, and the
         output is the same however it was made.
         """
-        problem, nodes = piece.problem, self._answers.nodes
-        if not self._is_counted or problem is None or (piece.engine and not piece.weighs):
+        problem, has_moved = piece.problem, piece.engine is not None and not piece.weighs
+        if not self._is_counted or problem is None or has_moved or not len(piece):
             return []
-        found = []
-        for row in np.unique(piece.stacks.roots).tolist():
-            weighing = self._weighings.get(row) or tree.Weighing.first_of(problem)
-            is_due = weighing.after < nodes[row] < self._most_nodes[row]
-            is_due &= row not in self._on_scales | self._recounted
-            if is_due and (counter := counter_for(self._engine, problem)):
-                self._weighings[row] = weighing.next
-                self._on_scales.add(row)
-                self._pending[row] += 1
-                engine = tree.small_counter(counter, problem, weighing.n_nodes)
-                found.append(self._start_of(row, piece, engine, weighing.n_nodes))
-        return found
+        row = int(piece.stacks.roots[0])
+        weighing = self._weighings.get(row) or tree.Weighing.first_of(problem)
+        is_due = weighing.after < self._answers.nodes[row] < self._most_nodes[row]
+        if not is_due or row in self._on_scales:
+            return []
+        if not (counter := counter_for(self._engine, problem)):
+            return []
+        self._weighings[row] = weighing.next
+        self._on_scales.add(row)
+        self._pending[row] += 1
+        engine = tree.small_counter(counter, problem, weighing.n_nodes)
+        return [self._start_of(row, piece, engine, weighing.n_nodes)]
 
     def _after_weighing(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         """Let a counter take over its row if it gains enough; return the pieces that follow."""
