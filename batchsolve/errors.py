@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -92,17 +93,7 @@ class JournalError(BatchsolveError):
     ...     pass
     Traceback (most recent call last):
         ...
-    batchsolve.errors.JournalInUseError: .../run/journal.sqlite: in use by another process; wait ...
-    """
-
-
-class JournalInUseError(JournalError):
-    """The run of a journal is going on.
-
-    Examples
-    --------
-    >>> issubclass(JournalInUseError, JournalError)
-    True
+    batchsolve.errors.JournalError: .../run/journal.sqlite: in use by another process; wait ...
     """
 
 
@@ -226,7 +217,7 @@ def disk_errors(path: str) -> Iterator[None]:
     except (BrokenPipeError, OutputError):
         raise
     except OSError as error:
-        reason = error.strerror or first_line(error)
+        reason = os.strerror(error.errno) if error.errno else first_line(error)
         raise OutputError(f"{path}: cannot be written: {reason}") from error
 
 

@@ -400,8 +400,7 @@ def evaluate(
         some row has no truth
     """
     from batchsolve.formats.whole_files import check_is_no_input, whole_target_of
-    from batchsolve.runs.evaluate import evaluate as evaluation_of
-    from batchsolve.runs.evaluation import plot_format_of
+    from batchsolve.runs.evaluate import evaluate as evaluation_of, plot_format_of
     from batchsolve.tables.places import files_of
 
     for path in filter(None, (html, plot)):  # before the work is done

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Bytes, Ints, begins_of
+from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError
 
 if TYPE_CHECKING:
@@ -135,6 +135,11 @@ class Notation:
     def begins_at_zero(self) -> bool:
         """True if 0 is the first digit."""
         return self.symbols.startswith("0") or self.first == 0
+
+    @property
+    def first_number(self) -> int | None:
+        """The number that the first digit is, 0 or 1; None if it is another symbol."""
+        return {"0": 0, "1": 1}.get(self.names[0])
 
     @property
     def names(self) -> list[str]:
@@ -295,44 +300,47 @@ class Notation:
         pyarrow.StringArray, length n
         """
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        data, starts = self._in_bytes(grids)
-        buffers = pa.py_buffer(starts.astype(np.int32)), pa.py_buffer(data)
-        texts = pa.StringArray.from_buffers(len(grids), *buffers)
+        grids = self.placed(grids)
+        bounds = pa.py_buffer(np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1]))
+        if self.symbols:
+            data = pa.py_buffer(self._in_bytes(grids))
+            texts = pa.StringArray.from_buffers(len(grids), bounds, data)
+        else:
+            cells = pa.array(self._texts).take(pa.array(grids.reshape(-1)))
+            offsets = pa.Array.from_buffers(pa.int32(), len(grids) + 1, [None, bounds])
+            texts = pc.binary_join(pa.ListArray.from_arrays(offsets, cells), self.separator)
         if where is None or where.all():
             return texts
         return texts.take(pa.array(np.cumsum(where) - 1, mask=~where))
 
     def write(self, grid: npt.NDArray[np.uint8]) -> str:
         """Return one grid, of shape (n_cells,), as text."""
-        return self._in_bytes(grid[None])[0].tobytes().decode()
+        return self.separator.join(self._texts[k] for k in self.placed(grid[None])[0].tolist())
 
-    def _in_bytes(self, grids: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint8], Ints]:
-        """Return the bytes of grids as text, and where each begins.
+    @property
+    def _texts(self) -> list[str]:
+        """The texts of a blank cell, of the digits, and of what is outside."""
+        blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
+        return [blank, *self.names, "#"]
+
+    def _in_bytes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Return the bytes of the symbols of grids.
 
         The byte of a symbol is the digit plus all steps that begin at it or before it, modulo 256:
         a look-up of each would take ten times longer.
         """
-        grids = self.placed(grids)
-        if not self.symbols:
-            blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
-            texts = [blank, *self.names, "#"]
-            inner, last = np.array([[text + self.separator for text in texts], texts], "S")
-            cells = inner.take(grids)
-            cells[:, -1] = last.take(grids[:, -1])
-            padded = cells.view(np.uint8)
-            is_text = padded != 0
-            return padded[is_text], begins_of(np.count_nonzero(is_text, axis=1))
         (_, step), *others = self._steps
         data = grids + step
         for begin, step in others:
             data += (grids >= begin) * step
-        return data, np.arange(len(grids) + 1) * grids.shape[1]
+        return data
 
     @cached_property
     def _steps(self) -> list[tuple[int, np.uint8]]:
         """The digits at which steps begin, 0 for blank cells, and the steps; see `_in_bytes`."""
-        symbols = (self.blank + self.symbols + "#" * bool(self.drawing)).encode()
+        symbols = "".join(self._texts).encode()
         shifts = np.frombuffer(symbols, np.uint8) - np.arange(len(symbols), dtype=np.uint8)
         steps = np.diff(shifts, prepend=np.uint8(0)).astype(np.uint8)
         return [(k, step) for k, step in enumerate(steps) if k == 0 or step]

@@ -43,11 +43,14 @@ from batchsolve.tables.blocks import (
     Layout,
     Rows,
     RowsError,
+    delimited,
+    first_record,
+    lines,
+    lines_of_cells,
     never_closed,
     record_end,
     text_layout,
 )
-from batchsolve.tables.parsing import delimited, first_record, lines, lines_of_cells
 from batchsolve.tables.places import suffix_of
 
 DRAWN_BYTES = 16 << 10  # the beginning of a file that tells if grids are drawn in it
