@@ -25,7 +25,6 @@ from batchsolve.runs.augment import (
 from batchsolve.runs.count import (
     CheapestCovers as CheapestCovers,
     Count as Count,
-    PricedCover as PricedCover,
     cheapest as cheapest,
     count as count,
     solutions as solutions,
@@ -33,8 +32,7 @@ from batchsolve.runs.count import (
 from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
 from batchsolve.runs.draw import Picture as Picture, draw as draw
 from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
-from batchsolve.runs.evaluate import evaluate as evaluate
-from batchsolve.runs.evaluation import Evaluation as Evaluation
+from batchsolve.runs.evaluate import Evaluation as Evaluation, evaluate as evaluate
 from batchsolve.runs.generate import (
     GenerateSummary as GenerateSummary,
     Puzzle as Puzzle,
@@ -74,6 +72,7 @@ from batchsolve.runs.solve_tables import (
     solve_table as solve_table,
 )
 from batchsolve.runs.split import Split as Split, split as split
+from batchsolve.search.cheapest import PricedCover as PricedCover
 from batchsolve.settings import (
     FileSettings as FileSettings,
     PuzzleSettings as PuzzleSettings,

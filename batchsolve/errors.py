@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
 
-from batchsolve.file_kinds import not_text
+from batchsolve.formats.file_kinds import not_text
 
 MOST_SHOWN = 80  # characters of a name
 MOST_LISTED = 12  # names
@@ -93,17 +93,7 @@ class JournalError(BatchsolveError):
     ...     pass
     Traceback (most recent call last):
         ...
-    batchsolve.errors.JournalInUseError: .../run/journal.sqlite: in use by another process; wait ...
-    """
-
-
-class JournalInUseError(JournalError):
-    """The run of a journal is going on.
-
-    Examples
-    --------
-    >>> issubclass(JournalInUseError, JournalError)
-    True
+    batchsolve.errors.JournalError: .../run/journal.sqlite: in use by another process; wait ...
     """
 
 

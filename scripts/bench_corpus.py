@@ -36,7 +36,7 @@ def read_and_write(path: str) -> None:
         answers = Answers.unknown(len(batch))
         [(_, stacks)] = batch.groups()
         answers.found = [stacks]
-        encoder(table.rows(batch, answers)[0])
+        encoder(table.rows(batch, answers).table)
 
 
 def repeated(path: str, rows: int | None, folder: Path) -> str:

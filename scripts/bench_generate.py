@@ -102,7 +102,8 @@ def solved(box: tuple[int, int], n: int) -> puzzles.Made:
     """Return solved grids."""
     cells = (box[0] * box[1]) ** 2
     maker = puzzles.Maker.of(FileSettings(box=box), PuzzleSettings(clues=(cells, cells)))
-    return maker.read(puzzles.RowRange(0, n)).made
+    [block] = puzzles.RowNumbers(n, n).blocks()
+    return maker.read(block).made
 
 
 def chances(n: int) -> dict[str, float]:

@@ -33,5 +33,5 @@ def content_of(path):
 def opened(path, schema, written=None):
     """Return an output that is a file, open."""
     output = OneFile(str(path))
-    output.open(schema, written)
+    output.open(schema, written, ())
     return output

@@ -132,9 +132,8 @@ _TEXT = np.frombuffer(b"12.4", np.uint8)
 _TABLE = np.zeros(256, np.uint8)
 _UINTS = np.zeros(1, np.uint32)
 _REFUSED = (
-    "ascend, within|each text is|without a name|does not exist"
-    "|two words for each|of another shape|of other cells"
-    "|do not fit together"
+    "ascend, within|each text is|does not exist|two words for each"
+    "|of another shape|of other cells|do not fit together"
 )
 
 
@@ -165,8 +164,6 @@ def _draw(puzzle, n_digits, move):
         lambda: _read([0, 4], 2),
         lambda: _read([]),
         lambda: native.survey((np.array([0, 9], np.int32), _TEXT)),
-        lambda: native.ranked((np.array([0, 1]), np.array([7], np.uint32)), _UINTS, True),
-        lambda: native.ranked((np.array([0, 2]), _UINTS), _UINTS, True),
         lambda: native.grids_of_stacks((np.array([0, 9]), _UINTS), 4, 2),
         lambda: _add_keys(3),
         lambda: native.least_covers((np.array([0, 1]), _UINTS + 1), _UINTS[None]),

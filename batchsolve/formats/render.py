@@ -2,8 +2,7 @@
 
 A solved grid is one text; any other cover is the list of the names of its options. Rows are
 sorted, grids by their bytes and lists name by name, so that equal sets of covers make equal tables.
-The core (``core/render.h``) and Arrow work on whole batches, without a Python object per cover and
-without the interpreter lock.
+NumPy and Arrow work on whole batches, without a Python object per cover.
 """
 
 from __future__ import annotations
@@ -17,22 +16,22 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from batchsolve.core import native
-from batchsolve.core.arrays import UInts
+from batchsolve.core.arrays import Bytes, Ints, UInts, begins_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
-from batchsolve.problems.notation import Notation, buffers, usual_notation
+from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 
 GRID, OPTIONS = "grid", "options"
 GRIDS = pa.schema([(GRID, pa.string())])
 LISTS = pa.schema([(OPTIONS, pa.list_(pa.string()))])
 
-_MOST_BYTES = 2**31 - 1  # of a column of Arrow, whose offsets have 32 bits
+_MOST_ENTRIES = 2**31 - 1  # of lists of a column of Arrow, whose offsets have 32 bits
 _CACHED_PROBLEMS = 8
 
 # On 16×16 grids, lz4 and snappy are little faster than level 1 of zstd, and make files three and
@@ -76,15 +75,13 @@ class CoverRenderer:
         """The one column of a table: ``grid``, text, for grids, else ``options``, lists."""
         return GRIDS if isinstance(self.problem, GridProblem) else LISTS
 
-    def table(self, covers: Stacks, *, in_order: bool = True) -> pa.Table:
-        """Return covers as a table.
+    def table(self, covers: Stacks) -> pa.Table:
+        """Return covers as a sorted table.
 
         Parameters
         ----------
         covers : Stacks
             Complete covers, in any order.
-        in_order : bool
-            True to sort the rows; otherwise they have the order of the covers.
 
         Returns
         -------
@@ -100,35 +97,56 @@ class CoverRenderer:
             size of a column of Arrow.
         """
         if isinstance(self.problem, GridProblem):
-            column = _grids(self.problem, covers, self.notation)
-            column = column.take(pc.sort_indices(column)) if in_order else column
-        else:
-            column = self._lists(covers, self._names.sorted, in_order)
-        return pa.table([column], self.schema)
+            return pa.table([_grid_texts(self.problem, covers, self.notation)], self.schema)
+        bounds, ranks = self._ranked(covers)
+        return pa.table([_lists(bounds, self._names.sorted.take(ranks))], self.schema)
 
     def parquet(self, covers: Stacks) -> pa.Buffer:
         """Return a whole Parquet file of `table`."""
-        return _parquet(self.table(covers))
+        is_grid = isinstance(self.problem, GridProblem)
+        return _parquet(self.table(covers) if is_grid else self._coded(covers))
 
     def json_lines(self, covers: Stacks, *, in_order: bool = True) -> pa.Buffer:
-        """Return the rows of `table` as JSON, one object per line, in ASCII."""
-        if isinstance(self.problem, GridProblem):
-            texts = self.table(covers, in_order=in_order)[GRID].chunk(0)
-            for escaped in ("\\", '"'):
-                texts = pc.replace_substring(texts, escaped, f"\\{escaped}")
-            begin, end = f'{{"{GRID}": "', '"}\n'
-        else:
-            texts = pc.binary_join(self._lists(covers, self._names.in_json, in_order), ", ")
-            begin, end = f'{{"{OPTIONS}": [', "]}\n"
-        bounds, data = buffers(pc.binary_join_element_wise(begin, texts, end, ""))
-        return pa.py_buffer(data[: bounds[-1]])
+        """Return the rows of `table` as JSON, one object per line, in ASCII.
 
-    def _lists(self, covers: Stacks, names: pa.StringArray, in_order: bool) -> pa.ListArray:
-        """Return the names of the options of covers, given the name of each rank."""
-        pairs = covers.offsets, covers.options
-        bounds, ranks = native.ranked(pairs, self._names.rank, in_order)
-        _check_size(len(covers), bounds[-1])
-        return pa.ListArray.from_arrays(bounds.astype(np.int32), names.take(pa.array(ranks)))
+        Parameters
+        ----------
+        covers : Stacks
+        in_order : bool
+            True to sort the rows; otherwise they have the order of the covers.
+        """
+        if not len(covers):
+            return pa.py_buffer(b"")
+        if isinstance(self.problem, GridProblem):
+            head, tail = f'{{"{GRID}": "', '"}\n'
+            texts = _grid_texts(self.problem, covers, self.notation, in_order, in_json=True)
+        else:
+            head, tail = f'{{"{OPTIONS}": [', "]}\n"
+            bounds, ranks = self._ranked(covers, in_order)
+            texts = pc.binary_join(_lists(bounds, self._names.in_json.take(ranks)), ", ")
+        return pc.binary_join_element_wise(head, texts, tail, "").buffers()[2]
+
+    def _coded(self, covers: Stacks) -> pa.Table:
+        """Return `table` with names encoded as in Parquet: numbers, and a dictionary."""
+        (bounds, ranks), names = self._ranked(covers), self._names.sorted
+        if len(names) > len(ranks):  # the file would hold the whole dictionary
+            return self.table(covers)
+        return pa.table([_lists(bounds, pa.DictionaryArray.from_arrays(ranks, names))], [OPTIONS])
+
+    def _ranked(self, covers: Stacks, in_order: bool = True) -> tuple[Ints, pa.Array]:
+        """Return the lists of names of covers, sorted if `in_order`: bounds, and ranks of names."""
+        names, sizes = self._names, np.diff(covers.offsets)
+        is_there = np.arange(sizes.max(initial=0)) < sizes[:, None]
+        options = np.full(is_there.shape, names.rank.size, np.uint32)  # none, behind all others
+        options[is_there] = covers.options[covers.offsets[0] : covers.offsets[-1]]
+        options.sort(axis=1)
+        # counted from 1, so that a list is less than its extensions
+        as_type = np.min_scalar_type(len(names.sorted))
+        ranks = np.append(names.rank + 1, 0).astype(as_type).take(options)
+        if in_order:
+            ranks = ranks[_order_of(ranks)]
+        is_there = ranks > 0
+        return begins_of(is_there.sum(axis=1)), pa.array(ranks[is_there].astype(np.int32) - 1)
 
     @property
     def _names(self) -> _Names:
@@ -138,8 +156,11 @@ class CoverRenderer:
 
 def joined(parts: Sequence[pa.Buffer]) -> pa.Buffer:
     """Join files of `CoverRenderer.parquet`; the rows of each part keep their order."""
-    tables = (pq.read_table(pa.BufferReader(part), use_threads=False) for part in parts)
-    return _parquet(pa.concat_tables(tables).combine_chunks())
+    is_grid = GRID in pq.read_schema(pa.BufferReader(parts[0])).names
+    coded = [] if is_grid else [f"{OPTIONS}.list.element"]  # names stay encoded
+    files = (pq.ParquetFile(pa.BufferReader(part), read_dictionary=coded) for part in parts)
+    tables = (file.read(use_threads=False) for file in files)
+    return _parquet(pa.concat_tables(tables).unify_dictionaries().combine_chunks())
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:
@@ -152,7 +173,7 @@ def _parquet(table: pa.Table) -> pa.Buffer:
         compression_level=_COMPRESSION_LEVEL,
         use_dictionary=table.column_names != [GRID],
         write_statistics=False,
-        store_schema=False,
+        store_schema=False,  # otherwise lists of encoded names would be read as such
     )
     return file.getvalue()
 
@@ -165,7 +186,7 @@ class _Names(NamedTuple):
 
     sorted: pa.StringArray  # by their bytes; the place of a name is its rank
     rank: UInts  # option -> the rank of its name
-    in_json: pa.StringArray  # the same as texts of JSON
+    in_json: pa.StringArray  # rank -> JSON text
 
 
 _NAMES_LOCK = threading.Lock()
@@ -179,8 +200,8 @@ def _names_of(renderer: CoverRenderer) -> _Names:
     each = sorted(set(names), key=str.encode)
     rank_of = {name: rank for rank, name in enumerate(each)}
     rank = np.array([rank_of[name] for name in names], np.uint32)
-    texts = pa.array(map(json.dumps, each), pa.string())
-    return _Names(pa.array(each, pa.string()), rank, texts)
+    in_json = pa.array(list(map(json.dumps, each)), pa.string())
+    return _Names(pa.array(each, pa.string()), rank, in_json)
 
 
 def _digest_of_names(problem: ExactCover) -> bytes:
@@ -198,21 +219,58 @@ def _digest_of_names(problem: ExactCover) -> bytes:
     return digest.digest()
 
 
+# ---- rows -----------------------------------------------------------------------------------
+
+
+def _order_of(rows: npt.NDArray[np.unsignedinteger]) -> Ints:
+    """Return the ascending order of rows of numbers, which numpy compares as bytes."""
+    if rows.size == 0:
+        return np.arange(len(rows))
+    in_bytes = np.ascontiguousarray(rows, rows.dtype.newbyteorder(">"))
+    keys = in_bytes.view(f"S{rows.itemsize * rows.shape[1]}").reshape(-1)
+    return np.argsort(keys, kind="stable")
+
+
+def _lists(bounds: Ints, entries: pa.Array) -> pa.ListArray:
+    """Return lists that lie one behind the other as a column of Arrow."""
+    if bounds[-1] > _MOST_ENTRIES:
+        raise ValueError(f"{bounds.size - 1} covers are too many to be rendered at once")
+    return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), entries)
+
+
 # ---- grids ----------------------------------------------------------------------------------
 
 
-def _grids(problem: GridProblem, covers: Stacks, notation: Notation | None) -> pa.StringArray:
-    """Return covers as grids in a notation."""
-    n, size = len(covers), problem.cover_size
+def _grid_texts(
+    problem: GridProblem,
+    covers: Stacks,
+    notation: Notation | None,
+    in_order: bool = True,
+    in_json: bool = False,
+) -> pa.StringArray:
+    """Return grids as texts, sorted if `in_order`, with symbols escaped if `in_json`."""
+    size, notation = problem.cover_size, notation or usual_notation(problem.n_digits)
     if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != size):
         raise ValueError(f"not all of these covers of {problem!r} have {size} options")
-    notation = notation or usual_notation(problem.n_digits)
-    longest = max(map(len, notation.names)) + len(notation.separator)
-    _check_size(n, n * max(problem.n_cells, len(notation.drawing)) * longest)
-    return notation.decode(problem.grids(covers), np.ones(n, np.bool_))
+    grids = problem.grids(covers)
+    if in_order:
+        ranks = _ranks(notation.names, notation.separator)
+        is_ascending = (np.diff(ranks.astype(int)) > 0).all()
+        grids = grids[_order_of(grids if is_ascending else ranks.take(grids))]
+    texts = notation.decode(grids)
+    for symbol in sorted(notation.symbols, key="\\".__ne__):  # first, as it is in the others' text
+        if in_json and (escaped := json.dumps(symbol)[1:-1]) != symbol:
+            texts = pc.replace_substring(texts, symbol, escaped)
+    return texts
 
 
-def _check_size(n: int, n_bytes: int) -> None:
-    """Raise `ValueError` if a column of Arrow may have too few offsets for covers."""
-    if n_bytes > _MOST_BYTES:
-        raise ValueError(f"{n} covers are too many to be rendered at once")
+def _ranks(digits: Sequence[str], separator: str) -> Bytes:
+    """Return the rank of each digit's text, from 1, shape (N + 1,); blank cells have none.
+
+    The order of texts of grids is that of their cells in turn, each with the separator behind it.
+    The last cell has none, but grids that agree in all others agree in the last one as well.
+    """
+    order = sorted(range(len(digits)), key=lambda digit: (digits[digit] + separator).encode())
+    ranks = np.zeros(len(digits) + 1, np.uint8)
+    ranks[np.array(order) + 1] = np.arange(1, len(digits) + 1)
+    return ranks

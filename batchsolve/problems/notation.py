@@ -5,7 +5,7 @@ Characters come from an *alphabet*. Alphabets for N > 9 disagree (``A`` is 10 in
 ``0-9A-F`` and 1 in ``A-P``), so a whole column decides on the alphabet, never one row. A column
 that fits several is refused with the choices.
 
-The core (``core/text.h``) reads and writes them. A malformed grid becomes a blank one, so the
+The core (``core/text.h``) reads them. A malformed grid becomes a blank one, so the
 digits that leave this module are 0 .. N.
 """
 
@@ -284,13 +284,16 @@ class Notation:
             return ""
         return f"; digits begin at 0 here: if at 1, name the alphabet 1-{n}"
 
-    def decode(self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_]) -> pa.Array:
+    def decode(
+        self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_] | None = None
+    ) -> pa.Array:
         """Write grids as a column: a value for each row of `where`, null where that is false.
 
         Parameters
         ----------
         grids : ndarray of uint8, shape (number of true values in `where`, n_cells)
-        where : ndarray of bool, shape (n,)
+        where : ndarray of bool, shape (n,), optional
+            True for all grids by default.
 
         Returns
         -------
@@ -302,13 +305,15 @@ class Notation:
         grids = self.placed(grids)
         bounds = pa.py_buffer(np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1]))
         if self.symbols:
-            data = grids.tobytes().translate("".join(self._texts).encode().ljust(256))
-            texts = pa.StringArray.from_buffers(len(grids), bounds, pa.py_buffer(data))
+            data = pa.py_buffer(self._in_bytes(grids))
+            texts = pa.StringArray.from_buffers(len(grids), bounds, data)
         else:
             cells = pa.array(self._texts).take(pa.array(grids.reshape(-1)))
             offsets = pa.Array.from_buffers(pa.int32(), len(grids) + 1, [None, bounds])
             texts = pc.binary_join(pa.ListArray.from_arrays(offsets, cells), self.separator)
-        return texts if where.all() else texts.take(pa.array(np.cumsum(where) - 1, mask=~where))
+        if where is None or where.all():
+            return texts
+        return texts.take(pa.array(np.cumsum(where) - 1, mask=~where))
 
     def write(self, grid: npt.NDArray[np.uint8]) -> str:
         """Return one grid, of shape (n_cells,), as text."""
@@ -319,6 +324,26 @@ class Notation:
         """The texts of a blank cell, of the digits, and of what is outside."""
         blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
         return [blank, *self.names, "#"]
+
+    def _in_bytes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Return the bytes of the symbols of grids.
+
+        The byte of a symbol is the digit plus all steps that begin at it or before it, modulo 256:
+        a look-up of each would take ten times longer.
+        """
+        (_, step), *others = self._steps
+        data = grids + step
+        for begin, step in others:
+            data += (grids >= begin) * step
+        return data
+
+    @cached_property
+    def _steps(self) -> list[tuple[int, np.uint8]]:
+        """The digits at which steps begin, 0 for blank cells, and the steps; see `_in_bytes`."""
+        symbols = "".join(self._texts).encode()
+        shifts = np.frombuffer(symbols, np.uint8) - np.arange(len(symbols), dtype=np.uint8)
+        steps = np.diff(shifts, prepend=np.uint8(0)).astype(np.uint8)
+        return [(k, step) for k, step in enumerate(steps) if k == 0 or step]
 
 
 def symbols_of(name: str) -> str:

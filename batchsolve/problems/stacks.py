@@ -35,35 +35,11 @@ from batchsolve.errors import (
     quoted,
     shortened,
 )
-from batchsolve.formats.json_records import (
-    SEAL,
-    TEXT,
-    Form,
-    check,
-    is_whole,
-    list_of,
-    parse,
-    sealed,
-    whole,
-)
+from batchsolve.formats.json_records import is_whole, parse, sealed
 from batchsolve.problems.attributes import array_of, whole_numbers
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, options_with
 
-_HEADER_FORM: Form = {
-    "batchsolve": ("'stacks'", lambda value: value == "stacks"),
-    "version": whole(),
-    "problem": TEXT,
-    SEAL: TEXT,
-}
 _VERSION = 3
-_NUMBERS = list_of(whole(0, 2**32 - 1))
-_STACK_FORM: Form = {"root": whole(-(2**63), 2**63 - 1), "stack": _NUMBERS}
-_BRANCH_FORM: Form = {
-    "branch": (
-        "an item and two options",
-        lambda value: _NUMBERS[1](value) and len(value) == 3 and value[0] > 0,
-    )
-}
 _PLAIN = np.empty((0, 3), np.uint32)
 
 
@@ -99,32 +75,28 @@ class Stacks:
     branches: npt.NDArray[np.uint32] = field(default_factory=lambda: _PLAIN)
 
     def __post_init__(self) -> None:
-        offsets, options, roots = self.offsets, self.options, self.roots
-        for name in ("offsets", "options", "roots", "branches"):
-            array = getattr(self, name)
-            kind = np.uint32 if name in ("options", "branches") else np.int64
+        offsets, options, roots, branches = self.offsets, self.options, self.roots, self.branches
+        kinds = (offsets, np.int64), (options, np.uint32), (roots, np.int64), (branches, np.uint32)
+        for array, kind in kinds:
             if not isinstance(array, np.ndarray) or array.dtype != kind:
                 raise ProblemError(
-                    f"{name} of stacks are an array of {kind.__name__}, not {quoted(array)}; "
-                    f"Stacks.from_lists makes stacks of lists"
+                    f"offsets and roots of stacks are arrays of int64, options and branches of "
+                    f"uint32, not {quoted(array)}; Stacks.from_lists makes stacks of lists"
                 )
         if not (
             offsets.ndim == options.ndim == roots.ndim == 1
             and offsets.size == roots.size + 1
             and 0 <= offsets[0] <= offsets[-1] <= options.size
             and (offsets.size == 2 or (offsets[1:] >= offsets[:-1]).all())
+            and branches.shape in ((0, 3), (roots.size, 3))
         ):
             raise ProblemError(
-                f"stacks of {offsets.shape} offsets, {options.shape} options and {roots.shape} "
-                f"roots do not fit together: n stacks have n + 1 offsets, which ascend from 0 to "
-                f"the number of options, and n roots"
+                f"stacks of {offsets.shape} offsets, {options.shape} options, {roots.shape} roots "
+                f"and {branches.shape} branches do not fit together: n stacks have n + 1 offsets, "
+                f"which ascend from 0 to the number of options, n roots, and n branches of three "
+                f"numbers or none"
             )
-        if self.branches.shape not in ((0, 3), (roots.size, 3)):
-            raise ProblemError(
-                f"{roots.size} stacks have {roots.size} branches of three numbers or none, not an "
-                f"array of shape {self.branches.shape}"
-            )
-        if self.branches.size and self.branches[self.branches[:, 0] == 0].any():
+        if branches.size and branches[branches[:, 0] == 0].any():
             raise ProblemError(
                 "branches of stacks name an item, counted from 1; a stack without one has zeros"
             )
@@ -285,25 +257,20 @@ class Stacks:
         first, _, rest = text.partition("\n")
         wanted = f'{{"batchsolve": "stacks", "version": {_VERSION}, "problem": …}}'
         wanted = f"the header that `Stacks.to_jsonl` writes, {wanted}"
-        with prefixed(f"line 1: expected {wanted}", InputError):
-            header = parse(first, _HEADER_FORM)
-        if header["version"] != _VERSION:
+        with prefixed(f"line 1: expected {wanted}", InputError, ValueError):
+            header = parse(first)
+        if (version := header.get("version")) != _VERSION:
             raise InputError(
                 f"these stacks were written by another version of batchsolve (their form is "
-                f"{shortened(str(header['version']))}, this version reads {_VERSION}); split again"
+                f"{quoted(version)}, this version reads {_VERSION}); split again"
             )
-        records = []
-        for number, line in enumerate(rest.splitlines(), 2):
-            with prefixed(f'line {number}: expected {{"root": …, "stack": […]}}', InputError):
-                records.append(parse(line, _STACK_FORM))
-                if "branch" in records[-1]:
-                    check(records[-1], _BRANCH_FORM)
         if not is_whole(header, rest):
             raise InputError(
                 "the stacks are damaged: the file was changed after it was written (the seal in "
                 "line 1 does not match the file); split again"
             )
         check_belongs(header["problem"], problem, "these stacks belong")
+        records = [json.loads(line) for line in rest.splitlines()]
         branches = [r.get("branch", [0, 0, 0]) for r in records]
         numbers = [r["root"] for r in records]
         batch = cls.from_lists([r["stack"] for r in records], numbers, branches)

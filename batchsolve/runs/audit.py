@@ -7,45 +7,23 @@ as it is written, and up to symmetry.
 from __future__ import annotations
 
 import hashlib
-import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
 
-import numpy as np
-
-from batchsolve.core.arrays import Bools, Ints
-from batchsolve.engines.choice import Choice
 from batchsolve.errors import counted
 from batchsolve.pictures.page import html_table, text_table
 from batchsolve.runs.dedupe import check_same_rules
-from batchsolve.runs.progress import (
-    ROW_BAR,
-    OnProgress,
-    Progress,
-    Summary,
-    note_columns,
-    shown,
-)
-from batchsolve.runs.specs import blocks_for, followed, searching
-from batchsolve.search.answers import Answers
-from batchsolve.settings import (
-    AUTO,
-    PROVES_UNIQUENESS,
-    AuditFields,
-    FileSettings,
-    SearchSettings,
-    settings_of,
-)
-from batchsolve.tables.blocks import Block
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
+from batchsolve.runs.specs import Spec, outputs_of
+from batchsolve.runs.words import InWords
+from batchsolve.settings import AuditFields, FileSettings, settings_of
+from batchsolve.tables.answers import RowSums
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import is_address
-from batchsolve.tables.reader import Batch
-from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, RowKeys, SeenKeys, compared
-from batchsolve.words import InWords
+from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, RowKeys, Seen, solved_keys
 from batchsolve.workers import Pool
 
 LINES = {
@@ -168,11 +146,7 @@ class Audit(InWords):
 
 
 def audit(
-    train: Any,
-    test: Any,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[AuditFields],
+    train: Any, test: Any, *, on_progress: OnProgress = None, **settings: Unpack[AuditFields]
 ) -> Audit:
     """Count the faults of a training and a test table, and the leaks between them.
 
@@ -225,67 +199,29 @@ def audit(
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
         for corpus, totals in zip(corpora, sums, strict=True):
             note_columns(totals, corpus)
-            seen.n_train = seen.n_rows  # in the end, the rows of the first table
-            write = partial(compared, seen.secret, corpus.solution_column is not None)
-            for _, rows in solved_rows(corpus, write, pool, files.chunk, totals, tell):
-                totals.add(rows.sums)
-                seen.count(rows, totals)
+            seen.n_known = seen.n_rows  # in the end, the rows of the first table
+            spec = Spec("audit", corpus, corpus.reader, totals=totals).searched()
+            keys = partial(solved_keys, seen.secret, KEYS, corpus.solution_column is not None)
+            for _, rows in outputs_of(spec, keys, pool, tell, files.chunk):
+                _count(seen, rows, totals)
     paths = [path for each in inputs for path in each if isinstance(path, str)]
     digests = {path: _digest(path) for path in paths if path != "-" and not is_address(path)}
     return Audit(sums[0], sums[1], digests, time.perf_counter() - begin)
 
 
-@dataclass
-class Seen:
-    """The keys of all rows so far; those of training rows come first."""
-
-    secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))
-    tables: dict[str, SeenKeys] = field(default_factory=dict)
-    n_rows: int = 0
-    n_train: int = 0
-
-    def first_rows(self, rows: RowKeys, names: Sequence[str] = KEYS) -> dict[str, Ints]:
-        """Add keys of the next rows; return the first row with each, or `UNSEEN`."""
+def _count(seen: Seen, rows: RowKeys, totals: AuditedTable) -> None:
+    """Add the faults, the repeated puzzles and the leaks among the next rows."""
+    counts, first = dict(rows.sums.counts), seen.first_rows(rows)
+    for suffix in ("", FORM):
+        puzzle, solution = (first[f"{name}{suffix}"] for name in ("puzzle", "solution"))
+        same = seen.is_known(puzzle)
         found = {
-            name: self.tables.setdefault(name, SeenKeys()).add(*rows.keys[name], self.n_rows)
-            for name in names
+            "repeated": (puzzle != UNSEEN) & ~same,
+            "puzzle": same,
+            "solution": seen.is_known(solution) & ~same,
         }
-        self.n_rows += rows.n_rows
-        return found
-
-    def count(self, rows: RowKeys, totals: AuditedTable) -> None:
-        """Add the leaks and the repeated puzzles among the next rows."""
-        first = self.first_rows(rows)
-        for suffix in ("", FORM):
-            puzzle, solution = (first[f"{name}{suffix}"] for name in ("puzzle", "solution"))
-            same = self._is_known(puzzle)
-            found = {
-                "repeated": (puzzle != UNSEEN) & ~same,
-                "puzzle": same,
-                "solution": self._is_known(solution) & ~same,
-            }
-            for name, those in found.items():
-                n = getattr(totals, f"{name}{suffix}") + int(np.count_nonzero(those))
-                setattr(totals, f"{name}{suffix}", n)
-
-    def _is_known(self, first: Ints) -> Bools:
-        known: Bools = (first != UNSEEN) & (first < self.n_train)
-        return known
-
-
-def solved_rows(
-    corpus: Corpus,
-    write: Callable[[Batch, Answers], Any],
-    pool: Pool,
-    chunk: int | None,
-    totals: Any,
-    tell: Callable[[Progress], None],
-) -> Iterator[tuple[Block, Any]]:
-    """Solve the rows of a corpus; yield each block with what workers make of the answers."""
-    choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
-    work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
-    blocks = blocks_for(pool, corpus, most_rows=chunk)
-    return followed(work(blocks, pool, corpus.reader.read, write, 1), corpus, totals, tell)
+        counts |= {f"{name}{suffix}": int(those.sum()) for name, those in found.items()}
+    totals.add(RowSums(counts))
 
 
 def _digest(path: str) -> str:

@@ -7,7 +7,7 @@ of every row, from which its random numbers come.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Unpack, overload
@@ -17,9 +17,9 @@ import pyarrow as pa
 
 from batchsolve.core.arrays import Bools
 from batchsolve.errors import counted
-from batchsolve.runs.outputs import Output
+from batchsolve.runs.outputs import IN_MEMORY, Output
 from batchsolve.runs.progress import OnProgress, Sums
-from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of, with_numbers_of_rows
+from batchsolve.runs.specs import RowCounter, Spec, run_files, table_of
 from batchsolve.settings import (
     AugmentFields,
     AugmentFileFields,
@@ -29,12 +29,12 @@ from batchsolve.settings import (
     whole_number,
 )
 from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
-from batchsolve.tables.answers import Column, RowSums, RowTable, grid_column, grid_type
-from batchsolve.tables.blocks import JSON_TEXT, TASKS
+from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
+from batchsolve.tables.blocks import JSON_TEXT
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
 from batchsolve.tables.reader import Batch, Grids, Reader
-from batchsolve.tables.sources import TableSource, open_all
+from batchsolve.tables.sources import TableSource
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -161,10 +161,8 @@ def augment(
     settings = {"seed": None, **settings}
     workers, wanted, files = settings_of(augment, settings, ImageSettings, FileSettings)
     sources = [TableSource(without_views(arrow_table(table)))]
-    corpus = Corpus(sources, files, size=TASKS.divided_by(n + wanted.original))
-    spec = _augmenting(corpus, n, wanted)
-    with Pool(**workers) as pool:
-        made = table_of(spec, pool, on_progress=on_progress)
+    spec = _augmenting(n, wanted, files, sources)
+    made = table_of(spec, Pool(**workers), on_progress)
     if spec.totals.invalid:
         without = counted(spec.totals.invalid, "row")
         LOG.warning("%s without images: %s", without, spec.totals.first_invalid)
@@ -172,7 +170,7 @@ def augment(
         alone = counted(spec.totals.unmoved, "row")
         LOG.warning("%s whose rules no symmetry keeps: each is its only image", alone)
     sources = made[SOURCE].to_numpy() - 1
-    return images_like(made, table, sources, places_of(corpus.reader))
+    return images_like(made, table, sources, places_of(spec.reader))
 
 
 def augment_file(
@@ -223,27 +221,30 @@ def augment_file(
     """
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
     workers, wanted, files = settings_of(augment_file, settings, ImageSettings, FileSettings)
-
-    def spec(paths: list[str], output: Output) -> Spec:
-        corpus = corpus_of(open_all(paths), files, output, n + wanted.original)
-        return _augmenting(corpus, n, wanted)
-
+    spec = partial(_augmenting, n, wanted, files)
     summary: AugmentSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
     return summary
 
 
-def _augmenting(corpus: Corpus, n: int, wanted: ImageSettings) -> Spec:
+def _augmenting(
+    n: int,
+    wanted: ImageSettings,
+    files: FileSettings,
+    inputs: list[Any],
+    output: Output = IN_MEMORY,
+) -> Spec:
     """Return the specification of *augment*."""
+    size = output.block_size.divided_by(n + wanted.original)
+    corpus = Corpus(inputs, files, size=size)
     # JSON has no integers as large as seeds
     same = {"n": n, "seed": str(wanted.seed), "original": wanted.original}
-    table = partial(_image_table, n=n, seed=wanted.seed, original=wanted.original)
-    totals = AugmentSummary(seed=wanted.seed)
-    return Spec(
-        "augment", corpus, corpus.reader, table, with_numbers_of_rows, totals=totals, same=same
-    )
+    table = partial(_image_table, n, wanted)
+    totals, counter = AugmentSummary(seed=wanted.seed), RowCounter()
+    given = "augment", corpus, corpus.reader, table, totals, same
+    return Spec(*given, begin=counter.begin, decide=counter.decide)
 
 
-def _image_table(reader: Reader, n: int, seed: int, original: bool) -> RowTable:
+def _image_table(n: int, wanted: ImageSettings, reader: Reader) -> RowTable:
     """Return the output table of images: the input columns of each, then `SOURCE`.
 
     Raises
@@ -260,8 +261,8 @@ def _image_table(reader: Reader, n: int, seed: int, original: bool) -> RowTable:
         if field.metadata == JSON_TEXT:  # images are grids
             field = field.remove_metadata()
         schema = schema.set(place, field.with_type(kind))
-    found = partial(_Drawn, schema, places_of(reader), n, seed, original)
-    return RowTable(reader, [Column(SOURCE, pa.int64(), _Drawn.numbers)], found, schema)
+    found = partial(_drawn, schema, places_of(reader), n, wanted)
+    return RowTable(reader, pa.schema({SOURCE: pa.int64()}), found, schema)
 
 
 def places_of(reader: Reader) -> list[int]:
@@ -270,8 +271,10 @@ def places_of(reader: Reader) -> list[int]:
     return [reader.schema.names.index(name) for name in columns if name is not None]
 
 
-class _Drawn:
-    """The images of the rows of a batch.
+def _drawn(
+    schema: pa.Schema, places: list[int], n: int, wanted: ImageSettings, batch: Batch, first: int
+) -> Found:
+    """Return the images of the rows of a batch.
 
     Parameters
     ----------
@@ -279,82 +282,71 @@ class _Drawn:
         The input columns, as they are written.
     places : list of int
         See `places_of`.
-    n, seed, original
+    n, wanted
         As in `augment`.
     batch : Batch
     first : int
         The number of its first row, counted from 1.
     """
-
-    def __init__(
-        self,
-        schema: pa.Schema,
-        places: list[int],
-        n: int,
-        seed: int,
-        original: bool,
-        batch: Batch,
-        first: int,
-    ) -> None:
-        self._schema, self._places = schema, places
-        self._first, self._draw = first, partial(images_of, n=n, seed=seed, original=original)
-        faults = batch.faults | _faults_of_solutions(batch)
-        good = np.ones(len(batch), np.bool_)
-        good[list(faults)] = False
-        self._n_unmoved = 0
-        drawn = [self._images(grids, good) for grids in batch.grids]
-        sources = np.concatenate([images.sources for images in drawn])
-        columns = [self._columns(*each) for each in zip(batch.grids, drawn, strict=True)]
-        grids = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
-        if len(drawn) > 1:
-            order = np.argsort(sources, kind="stable")
-            sources, grids = sources[order], [column.take(pa.array(order)) for column in grids]
-        self._sources = sources
-        given = [k for k in range(batch.table.num_columns) if k not in places]
-        each = batch.table.select(given).take(pa.array(sources)).columns
-        for place, column in sorted(zip(places, grids, strict=True), key=lambda one: one[0]):
-            each.insert(place, column)
-        self.table = pa.Table.from_arrays(each, schema=schema)
-        counts = np.bincount(sources, minlength=len(batch))
-        short = np.count_nonzero(counts[good] < n + original)
-        named = min(faults.items(), default=None)
-        sums = {"rows": len(batch), "images": len(sources), "short": int(short)}
-        more = {"unmoved": self._n_unmoved, "invalid": len(faults)}
-        self.sums = RowSums(sums | more, named)
-
-    def numbers(self) -> pa.Array:
-        return pa.array(self._first + self._sources)
-
-    def _images(self, grids: Grids, good: Bools) -> Images:
-        """Return the images of the good rows of a shape; the sources are rows of the block."""
-        found = []
-        solved = grids.puzzles[:, :0] if grids.given is None else grids.given
-        for problem, rows in grids.one_by_one():
-            some, group = rows[good[rows]], group_of(problem)
-            self._n_unmoved += len(some) * group.is_trivial
-            places = grids.places(some)
-            pairs = grids.puzzles[places], solved[places]
-            images = self._draw(group, *pairs, self._first + some)
-            found.append(images._replace(sources=some[images.sources]))
-        if len(found) == 1:
-            return found[0]
-        found.append(Images(np.empty(0, np.int64), grids.puzzles[:0], solved[:0]))
-        sources, drawn, moved = map(np.concatenate, zip(*found, strict=True))
+    faults = batch.faults | _faults_of_solutions(batch)
+    good = np.ones(len(batch), np.bool_)
+    good[list(faults)] = False
+    draw = partial(images_of, n=n, seed=wanted.seed, original=wanted.original)
+    drawn, n_unmoved = zip(*(_images(draw, each, good, first) for each in batch.grids), strict=True)
+    sources = np.concatenate([images.sources for images in drawn])
+    kinds = [schema.field(place).type for place in places]
+    columns = [_columns(kinds, *each) for each in zip(batch.grids, drawn, strict=True)]
+    grids = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
+    if len(drawn) > 1:
         order = np.argsort(sources, kind="stable")
-        return Images(sources[order], drawn[order], moved[order])
+        sources, grids = sources[order], [column.take(pa.array(order)) for column in grids]
+    given = [k for k in range(batch.table.num_columns) if k not in places]
+    each = batch.table.select(given).take(pa.array(sources)).columns
+    for place, column in sorted(zip(places, grids, strict=True), key=lambda one: one[0]):
+        each.insert(place, column)
+    counts = np.bincount(sources, minlength=len(batch))
+    short = np.count_nonzero(counts[good] < n + wanted.original)
+    sums = {"rows": len(batch), "images": len(sources), "short": int(short)}
+    sums |= {"unmoved": sum(n_unmoved), "invalid": len(faults)}
+    return Found(
+        pa.Table.from_arrays(each, schema=schema),
+        RowSums(sums, min(faults.items(), default=None)),
+        {SOURCE: pa.array(first + sources)},
+    )
 
-    def _columns(self, grids: Grids, images: Images) -> list[pa.Array]:
-        """Return the columns of puzzles and solutions of images, in the form of the input."""
-        shape, every = grids.shape, np.ones(len(images.sources), np.bool_)
-        n = shape.notation.n_digits
-        kinds = [grid_type(self._schema.field(place).type, n) for place in self._places]
-        columns = [grid_column(kinds[0], shape.notation, images.puzzles, every)]
-        if grids.has_given is not None:
-            has = grids.has_given[grids.places(images.sources)]
-            columns.append(
-                grid_column(kinds[1], shape.solution_notation, images.solutions[has], has)
-            )
-        return columns
+
+def _images(
+    draw: Callable[..., Images], grids: Grids, good: Bools, first: int
+) -> tuple[Images, int]:
+    """Return the images of the good rows of a shape, and the number of rows that do not move.
+
+    The sources are rows of the block.
+    """
+    found, n_unmoved = [], 0
+    solved = grids.puzzles[:, :0] if grids.given is None else grids.given
+    for problem, rows in grids.one_by_one():
+        some, group = rows[good[rows]], group_of(problem)
+        n_unmoved += len(some) * group.is_trivial
+        places = grids.places(some)
+        images = draw(group, grids.puzzles[places], solved[places], first + some)
+        found.append(images._replace(sources=some[images.sources]))
+    if len(found) == 1:
+        return found[0], n_unmoved
+    found.append(Images(np.empty(0, np.int64), grids.puzzles[:0], solved[:0]))
+    sources, drawn, moved = map(np.concatenate, zip(*found, strict=True))
+    order = np.argsort(sources, kind="stable")
+    return Images(sources[order], drawn[order], moved[order]), n_unmoved
+
+
+def _columns(kinds: list[pa.DataType], grids: Grids, images: Images) -> list[pa.Array]:
+    """Return the columns of puzzles and solutions of images, in the form of the input."""
+    shape, every = grids.shape, np.ones(len(images.sources), np.bool_)
+    kinds = [grid_type(kind, shape.notation.n_digits) for kind in kinds]
+    columns = [grid_column(kinds[0], shape.notation, images.puzzles, every)]
+    if grids.has_given is not None:
+        has = grids.has_given[grids.places(images.sources)]
+        columns.append(grid_column(kinds[1], shape.solution_notation, images.solutions[has], has))
+    return columns
 
 
 def _faults_of_solutions(batch: Batch) -> dict[int, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack, overload
 
@@ -23,15 +23,15 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, shown, sums_told
-from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks
+from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks, reading_of
+from batchsolve.runs.words import InWords
 from batchsolve.search.answers import Answers
+from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.rows import search_rows
 from batchsolve.search.scheduler import Changes, Piece
-from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
-from batchsolve.search.tree_goal import Cheapest, CheapestGoal, Totals, TreeGoal, cheapest_of
+from batchsolve.search.tree import FIRST_NODES, Render, Totals, TreeSearch
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
-from batchsolve.words import InWords
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -93,12 +93,6 @@ class Count(InWords):
     failures: list[str]
     hint: str = ""
     symmetries: int = 1
-
-    @property
-    def rates(self) -> dict[str, float]:
-        """Nodes and solutions a second, as ``nodes`` and ``solutions``."""
-        seconds = max(self.seconds, 1e-9)
-        return {"nodes": self.nodes / seconds, "solutions": self.count / seconds}
 
     def __str__(self) -> str:
         state = "complete" if self.complete else "not complete"
@@ -222,14 +216,14 @@ def _counts_of_each(
     tell: Callable[[Progress], None],
 ) -> list[Count]:
     """Count problems side by side, a block of them to a task."""
-    from batchsolve.runs.instances import Instances, check_engine, reading_without_name
+    from batchsolve.runs.instances import Instances, check_engine
 
     choice = Choice(settings.engine)
     check_engine(choice, settings, keep=0)
     n = len(problems)
     size = max(1, min(MOST_IN_BLOCK, n // (LEAST_BLOCKS * pool.jobs)))
     blocks = (problems[begin : begin + size] for begin in range(0, n, size))
-    read = partial(Instances, read=reading_without_name, choice=choice)
+    read = partial(Instances, read=reading_of, choice=choice)
     write = partial(_counts_of_rows, settings, pool.backend, pool.jobs)
     found: list[Count] = []
     told = sums_told(tell, n)
@@ -365,12 +359,22 @@ def search_tree(
     render: Render | None = None,
     group: Symmetries | None = None,
 ) -> TreeSearch:
-    """Return the search of a tree, up to symmetry if a group is given; see `TreeGoal`."""
+    """Return the search of a tree, up to symmetry if a group is given; see `TreeSearch`."""
     if group is not None and not collect:  # workers check covers and then drop them
         collect, render = True, _forget
-    goal = TreeGoal(problem, settings, begin, totals, keep, collect)
-    engine = engine_for(settings.engine, problem)
-    return TreeSearch(goal, engine, pool, render, group, settings.engine == AUTO)
+    return TreeSearch(
+        problem,
+        settings,
+        begin,
+        engine_for(settings.engine, problem),
+        pool,
+        totals=totals,
+        keep=keep,
+        collect=collect,
+        render=render,
+        symmetries=group,
+        may_go_over=settings.engine == AUTO,
+    )
 
 
 def _forget(covers: Stacks) -> None:
@@ -428,28 +432,6 @@ def searched(search: TreeSearch, pool: Pool, tell: Callable[[TreeSearch], None])
 
 
 # ---- the cheapest covers --------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class PricedCover:
-    """A cover and its cost.
-
-    Attributes
-    ----------
-    cost : int
-        The sum of the costs of its options.
-    options : list of int
-        Its options, ascending.
-
-    Examples
-    --------
-    >>> problem = ExactCover.from_options([["a", "b"], ["a"], ["b"]], costs=[25, 20, 2])
-    >>> cheapest(problem).covers[0].cost
-    22
-    """
-
-    cost: int
-    options: list[int]
 
 
 @dataclass(frozen=True, repr=False)
@@ -527,9 +509,9 @@ def cheapest(
     problem, begin = problem_and_stack(problem, stack)
     best = Cheapest.of(problem, wanted)
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-        tree = search_for_cheapest(best, pool, chosen, Piece.whole(begin))
+        tree = CheapestSearch(best, chosen, Piece.whole(begin), pool)
         result = searched(tree, pool, tell)
-        return CheapestCovers(covers_of(best), result)
+        return CheapestCovers(best.covers, result)
 
 
 def write_cheapest(
@@ -555,54 +537,7 @@ def write_cheapest(
     return found.count
 
 
-def search_for_cheapest(
-    best: Cheapest,
-    pool: Pool,
-    settings: SearchSettings,
-    begin: Piece,
-    totals: Totals | None = None,
-    keep: Callable[[Changes], None] = lambda changes: None,
-) -> TreeSearch:
-    """Return the search that adds to the cheapest covers found so far."""
-    goal = CheapestGoal(best, settings, begin, totals, keep)
-    engine = engine_for(settings.engine, best.problem, has_costs=True)
-    return TreeSearch(goal, engine, pool, partial(cheapest_of, replace(best, covers=[])))
-
-
-def covers_of(best: Cheapest) -> list[PricedCover]:
-    """Return the covers that were found."""
-    return [PricedCover(c.cost, c.options(best.problem.n_options)) for c in best.covers]
-
-
 # ---- the first covers in tree order ---------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FirstCovers(InWords):
-    """The result of a search for the first covers.
-
-    Attributes
-    ----------
-    covers : list of ndarray of uint32
-        In tree order.
-    complete : bool
-        True if all wanted covers were found, or all that exist.
-    nodes : int
-        Nodes visited.
-    seconds : float
-    engine : str
-    """
-
-    covers: list[UInts]
-    complete: bool
-    nodes: int
-    seconds: float
-    engine: str
-
-    def __str__(self) -> str:
-        state = "" if self.complete else ", not complete"
-        found = counted(len(self.covers), "solution")
-        return f"{found}{state}; {counted(self.nodes, 'node')}; {self.seconds:.1f} s"
 
 
 def first_covers(
@@ -612,7 +547,7 @@ def first_covers(
     limit: int,
     on_progress: Callable[[int, int], None] = lambda covers, nodes: None,
     search: SearchSettings | None = None,
-) -> FirstCovers:
+) -> tuple[list[UInts], Count]:
     """Find the first covers of a problem, in tree order.
 
     One worker searches, because a cover is known to be among the first only once everything before
@@ -630,6 +565,12 @@ def first_covers(
     search : SearchSettings, optional
         Limits on nodes and time, the budget, and the engine.
 
+    Returns
+    -------
+    list of ndarray of uint32, Count
+        The covers, in tree order, and the result of the search. It is complete if all wanted covers
+        were found, or all that exist.
+
     Raises
     ------
     ProblemError
@@ -640,7 +581,7 @@ def first_covers(
     Examples
     --------
     >>> from batchsolve.problems.families import dominoes
-    >>> [sorted(cover.tolist()) for cover in first_covers(dominoes(2, 3), limit=2).covers]
+    >>> [sorted(cover.tolist()) for cover in first_covers(dominoes(2, 3), limit=2)[0]]
     [[0, 4, 5], [1, 2, 6]]
     """
     settings = search or SearchSettings()
@@ -668,4 +609,5 @@ def first_covers(
         left = outcome.frontier
         on_progress(len(covers), nodes)
     complete = len(covers) >= limit or not len(left)
-    return FirstCovers(covers, complete, nodes, time.monotonic() - begin, engine.name)
+    spent = time.monotonic() - begin
+    return covers, Count(len(covers), complete, nodes, 0, 0, spent, engine.name, "", 1, [])

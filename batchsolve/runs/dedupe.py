@@ -8,10 +8,9 @@ workers write the rows that are kept (`batchsolve.search.in_order`). Memory hold
 from __future__ import annotations
 
 import os
-import secrets
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import itemgetter
 from typing import Any, ClassVar, Unpack, overload
@@ -19,23 +18,11 @@ from typing import Any, ClassVar, Unpack, overload
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.core.arrays import Bools, Ints, Words
+from batchsolve.core.arrays import Bools, Ints
 from batchsolve.errors import InputError
-from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Sums, shown
-from batchsolve.runs.specs import (
-    FileRun,
-    Outputs,
-    Read,
-    Spec,
-    blocks_for,
-    corpus_of,
-    followed,
-    refuse_own_output,
-    table_of,
-    written,
-)
-from batchsolve.search.in_order import each_with_output, in_two_passes
+from batchsolve.runs.outputs import Parts, output_at
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Sums, shown
+from batchsolve.runs.specs import Spec, Tell, outputs_of, refuse_own_output, table_or_file
 from batchsolve.search.rows import Write
 from batchsolve.settings import (
     DedupeFields,
@@ -46,14 +33,14 @@ from batchsolve.settings import (
     settings_of,
     table_or_each,
 )
-from batchsolve.tables.answers import Column, RowSums, RowTable
+from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, files_and_tables, rows_like
 from batchsolve.tables.reader import Batch, Reader
-from batchsolve.tables.repeats import UNSEEN, RowKeys, SeenKeys, row_keys
-from batchsolve.tables.sources import open_all
+from batchsolve.tables.repeats import FORM, UNSEEN, RowKeys, Seen, row_keys
 from batchsolve.workers import Pool
+from batchsolve.workers.base import LOG
 
 FIRST = "first"
 """The column of the first row with the same puzzle."""
@@ -198,7 +185,7 @@ def dedupe(
     -----
     Puzzles are compared by hashes of 128 bits, drawn anew for each run: see
     `batchsolve.tables.repeats`. Ten million different puzzles take 403 MB, and half as much again
-    while the table doubles.
+    while the table doubles; so do solutions, if those of ``against`` are compared.
 
     Examples
     --------
@@ -215,30 +202,27 @@ def dedupe(
     workers, wanted, files = settings_of(dedupe, settings, DedupeSettings, FileSettings)
     others, what = each_of(wanted.against), "a file to compare with"
     inputs = table_or_each(inputs)
+    sources = files_and_tables("the input", inputs)
     known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
-    with shown(on_progress, ROW_BAR) as tell:
-        search = _Repeats(known, wanted, files, tell)
-        if output is None:
-            return _kept_rows(search, inputs, Pool(**workers))
-        target = path_of("the output", output)
-        for other, theirs in zip(others, known, strict=True):
+    if [each for some in (sources, *known) for each in some].count("-") > 1:
+        raise InputError("standard input can be read once; name a file")
+    target = None if output is None else path_of("the output", output)
+    if target is not None:
+        if isinstance(output_at(target), Parts):
+            raise InputError(f"{target}: name one file to write to, such as kept.parquet")
+        for other, theirs in zip([inputs, *others], [sources, *known], strict=True):
             refuse_own_output(other, theirs, target)
-        run = FileRun(inputs, target, files, Pool(**workers), tell, is_whole=True)
-        return run.run(search.written_to)
-
-
-def _kept_rows(search: _Repeats, inputs: Any, pool: Pool) -> Any:
-    """Return the rows that are kept of a table, or of files."""
-    corpus = Corpus(
-        files_and_tables("the input", inputs),
-        search.settings,
-        filename=search.settings.filename,
-    )
-    spec = search.over(corpus)
-    with pool:
-        made = table_of(spec, pool, search.settings.chunk, search.tell)
+    search = _Repeats(wanted, files)
+    with shown(on_progress, ROW_BAR) as tell:
+        unnamed = replace(files, filename=False)
+        others_read = [Corpus(theirs, unnamed) for theirs in known]
+        spec = search.over(Corpus(sources, files), others_read)
+        made = table_or_file(spec, inputs, target, files, Pool(**workers), tell)
+    LOG.info("%s", search.totals)
+    if made is None:
+        return search.totals
     is_kept = np.concatenate([np.zeros(0, np.bool_), *search.kept])
-    return rows_like(made, inputs, np.flatnonzero(is_kept | search.wanted.mark))
+    return rows_like(made, inputs, np.flatnonzero(is_kept | wanted.mark))
 
 
 def check_same_rules(corpus: Corpus, other: Corpus) -> None:
@@ -267,126 +251,86 @@ def kept_table(mark: bool, reader: Reader) -> RowTable:
     """
     if mark and FIRST in reader.schema.names:
         raise InputError(f"the input has a column {FIRST} already; rename it, or leave out `mark`")
-    return RowTable(reader, [Column(FIRST, pa.string(), _Kept.names)] if mark else [], _Kept)
+    return RowTable(reader, pa.schema({FIRST: pa.string()} if mark else {}), _kept)
 
 
-class _Kept:
-    """The rows of a batch that are kept; all of them if they are marked."""
-
-    def __init__(self, batch: Batch, decision: Decision) -> None:
-        self._first, self._names = decision
-        self.table, self.sums = batch.table, RowSums({"rows": len(batch)})
-        is_new = self._first == UNSEEN
-        if self._names is None and not is_new.all():
-            self.table = batch.table.filter(pa.array(is_new))
-
-    def names(self) -> pa.Array:
-        assert self._names is not None
-        return pa.array(map(self._names.get, self._first.tolist()), pa.string())
+def _kept(batch: Batch, decision: Decision) -> Found:
+    """Return the rows of a batch that are kept; all of them if they are marked."""
+    first, names = decision
+    columns, table = {}, batch.table
+    if names is not None:
+        columns[FIRST] = pa.array(map(names.get, first.tolist()), pa.string())
+    elif (first != UNSEEN).any():
+        table = table.filter(pa.array(first == UNSEEN))
+    return Found(table, RowSums({"rows": len(batch)}), columns)
 
 
 @dataclass
 class _Repeats:
-    """The search for repeated puzzles of a run of `dedupe`; the first fields are its arguments."""
+    """The search for repeated puzzles of a run of `dedupe`."""
 
-    known: list[list[Any]]  # files and tables
     wanted: DedupeSettings
     settings: FileSettings
-    tell: Callable[[Progress], None]
     totals: DedupeSummary = field(default_factory=DedupeSummary)
-    corpus: Corpus = field(init=False)
-    others: list[Corpus] = field(default_factory=list)  # of `known`
+    seen: Seen = field(default_factory=Seen)
     kept: list[Bools] = field(default_factory=list)  # True for each new row, block by block
-    seen: SeenKeys = field(default_factory=SeenKeys)
     files: list[tuple[int, str]] = field(default_factory=list)  # first row and name of each
-    n_rows: int = 0  # rows of all files whose keys were looked up
-    solutions: Words = field(default_factory=lambda: np.zeros(0, np.uint64))  # of `against`
-    secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))  # of hashes
     source: int = -1  # the number of the file whose keys were looked up last
 
-    def written_to(self, paths: list[Any], output: Output) -> Spec:
-        """Return the specification of a run over files."""
-        if isinstance(output, Parts):
-            raise InputError(f"{output.path}: name one file to write to, such as kept.parquet")
-        if [path for some in (paths, *self.known) for path in some].count("-") > 1:
-            raise InputError("standard input can be read once; name a file")
-        return self.over(corpus_of(open_all(paths), self.settings, output))
-
-    def over(self, corpus: Corpus) -> Spec:
-        """Return the specification of *dedupe* over a corpus; all files are opened for it."""
-        self.others = [Corpus(theirs, self.settings) for theirs in self.known]
-        for other in self.others:
+    def over(self, corpus: Corpus, others: Sequence[Corpus]) -> Spec:
+        """Return the specification of *dedupe* over a corpus, given those of ``against``."""
+        for other in others:
             check_same_rules(corpus, other)
         if self.wanted.up_to_symmetry:
-            for one in (corpus, *self.others):
+            for one in (corpus, *others):
                 one.reader.main.check_has_forms()
-        self.corpus, self.totals.solution_column = corpus, corpus.solution_column
-        table = partial(kept_table, self.wanted.mark)
-        return Spec("dedupe", corpus, corpus.reader, table, self.work, self.totals)
+        self.totals.solution_column = corpus.solution_column
+        are_solved = [None not in (corpus.solution_column, one.solution_column) for one in others]
+        learned = list(zip(others, map(self._keys, are_solved), strict=True))
+        begin, look = partial(self._learn, learned), self._keys(any(are_solved))
+        given = "dedupe", corpus, corpus.reader, partial(kept_table, self.wanted.mark), self.totals
+        return Spec(*given, begin=begin, look=look, decide=self._decide)
 
-    def work(
-        self, blocks: Iterator[Block], pool: Pool, read: Read, write: Write, first: int
-    ) -> Outputs:
-        """Do the pass in which the answer to a block is a decision, once all other files are known.
+    def _keys(self, with_solutions: bool) -> Write:
+        """Return the function that makes the keys of a batch."""
+        names = ("puzzle", "solution") if with_solutions else ("puzzle",)
+        end = FORM if self.wanted.up_to_symmetry else ""
+        return partial(row_keys, self.seen.secret, [f"{name}{end}" for name in names])
 
-        Its arguments are those of any `Pass`.
-        """
-        learned = [found for other in self.others for found in self._learn(other, pool)]
-        self.solutions = np.unique(np.concatenate([self.solutions, *learned]))
-        self.totals.known_rows = n_known = self.n_rows
-        totals = self.totals
+    def _learn(
+        self, others: list[tuple[Corpus, Write]], pool: Pool, n_rows: int, tell: Tell
+    ) -> None:
+        """Add the keys of the files and tables of ``against``."""
+        for other, keys in others:
+            spec = Spec("dedupe", other, other.reader, totals=self.totals)
+            for block, found in outputs_of(spec, keys, pool, tell, self.settings.chunk):
+                self._look_up(block, found)
+                self.totals.known_invalid += found.sums.counts["invalid"]
+            self.source = -1
+        self.totals.known_rows = self.seen.n_known = self.seen.n_rows
 
-        def decide(block: Block, found: RowKeys) -> Decision:
-            first = self._look_up(block, found)
-            is_new, is_known = first == UNSEEN, (first != UNSEEN) & (first < n_known)
-            self.kept.append(is_new)
-            totals.kept += int(np.count_nonzero(is_new))
-            totals.known += int(np.count_nonzero(is_known))
-            totals.repeated += int(np.count_nonzero(~is_new & ~is_known))
-            totals.add(found.sums)
-            totals.same_solution += int(np.count_nonzero(is_new & self._is_known_solution(found)))
-            if not self.wanted.mark:
-                return first, None
-            return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
+    def _decide(self, block: Block, found: RowKeys) -> Decision:
+        """Decide which rows of a block are kept, and count them."""
+        first, *solutions = self._look_up(block, found)
+        is_new, is_known = first == UNSEEN, self.seen.is_known(first)
+        alike = [is_new & self.seen.is_known(those) for those in solutions]
+        each = {"kept": [is_new], "known": [is_known], "repeated": [~is_new & ~is_known]}
+        each |= {"same_solution": alike}
+        counts = {name: int(np.count_nonzero(those)) for name, those in each.items()}
+        self.totals.add(RowSums(counts | found.sums.counts))
+        self.kept.append(is_new)
+        if not self.wanted.mark:
+            return first, None
+        return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
 
-        self.source = -1
-        keys = self._keys(self.corpus.reader, self.solutions.size > 0)
-        yield from in_two_passes(blocks, pool, keys, decide, partial(written, read, write))
-
-    def _keys(self, reader: Reader, with_solutions: bool) -> Callable[[Block], RowKeys]:
-        return partial(row_keys, reader, self.wanted.up_to_symmetry, with_solutions, self.secret)
-
-    def _learn(self, other: Corpus, pool: Pool) -> Iterator[Words]:
-        """Add the keys of files or a table of ``against``; yield those of their solutions."""
-        self.source = -1
-        columns = self.corpus.solution_column, other.solution_column
-        keys = self._keys(other.reader, None not in columns)
-        blocks = blocks_for(pool, other, most_rows=self.settings.chunk)
-        pairs = each_with_output(blocks, pool, keys)
-        for block, found in followed(pairs, other, self.totals, self.tell):
-            self._look_up(block, found)
-            self.totals.known_invalid += found.sums.counts["invalid"]
-            keys, has = found.keys["solution"]
-            yield np.unique(keys[has, 0])
+    def _look_up(self, block: Block, found: RowKeys) -> Iterable[Ints]:
+        """Return the first rows with the same keys, for the rows of the next block."""
+        if block.source != self.source:
+            self.source = block.source
+            self.files.append((self.seen.n_rows, block.name))
+        return self.seen.first_rows(found).values()
 
     def _name_of(self, row: int) -> str:
         """Return the name of a row for `batchsolve show`."""
         first, name = self.files[bisect_right(self.files, row, key=itemgetter(0)) - 1]
         return f"{name}#{row - first + 1}"
-
-    def _look_up(self, block: Block, found: RowKeys) -> Ints:
-        """Return the first row with the same key, for each row of the next block."""
-        if block.source != self.source:
-            self.source = block.source
-            self.files.append((self.n_rows, block.name))
-        first = self.seen.add(*found.keys["puzzle"], self.n_rows)
-        self.n_rows += first.size
-        return first
-
-    def _is_known_solution(self, found: RowKeys) -> Any:
-        """Return True for each row whose solution a row of the files of ``against`` has."""
-        keys, has = found.keys["solution"]
-        if not self.solutions.size:
-            return np.zeros(len(has), np.bool_)
-        places = np.searchsorted(self.solutions, keys[:, 0])
-        return has & (self.solutions[np.minimum(places, self.solutions.size - 1)] == keys[:, 0])

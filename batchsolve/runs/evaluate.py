@@ -1,62 +1,57 @@
-"""Evaluation of predictions: how many rows, cells, clues and houses are right, by stratum."""
+"""Evaluation of predictions: how many rows, cells, clues and houses are right, by stratum.
+
+The counts are a table, in words, a page and a plot.
+"""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
+import numpy as np
 import pyarrow as pa
 
-from batchsolve.engines.choice import Choice
-from batchsolve.errors import (
-    InputError,
-    listed,
-    quoted,
-)
-from batchsolve.runs.evaluation import Evaluation, in_order
-from batchsolve.runs.outputs import rows_written_to, whole_table_at
-from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, shown
-from batchsolve.runs.specs import (
-    Pass,
-    blocks_for,
-    followed,
-    in_one_look,
-    reader_of_numbers,
-    refuse_own_output,
-    searching,
-)
+from batchsolve.errors import InputError, check_installed, counted, listed, printable, quoted
+from batchsolve.formats.whole_files import write_whole
+from batchsolve.pictures.page import PAGE_STYLE, html_page, html_table, text_table
+from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
+from batchsolve.runs.outputs import Parts, output_at
+from batchsolve.runs.progress import ROW_BAR, OnProgress, puzzles_taken, shown
+from batchsolve.runs.specs import Spec, table_or_file
+from batchsolve.runs.words import InWords
 from batchsolve.settings import (
-    AUTO,
-    PROVES_UNIQUENESS,
     EvaluateFields,
     EvaluateSettings,
     FileSettings,
-    SearchSettings,
     columns_of,
     path_of,
     settings_of,
     table_or_each,
     text_of,
 )
+from batchsolve.tables.answers import RowTable, with_new_columns
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables, with_columns_of
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
     MOST_NAMED,
-    JudgedRows,
+    NO_VALUE,
+    VERDICTS,
+    Example,
+    JudgedSums,
+    Key,
     Stratum,
     check_ranges,
-    judge,
+    judged,
     ranges,
-    verdict_schema,
 )
 from batchsolve.tables.places import suffix_of
+from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, TableSource, open_all
 from batchsolve.tables.texts import check_holds_texts
 from batchsolve.workers import Pool
@@ -64,6 +59,304 @@ from batchsolve.workers import Pool
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
 NO_TRUTH = "none"
 MOST_STRATA = 1000
+PLOTS = (".svg", ".png", ".pdf")
+_WRONG = " (wrong in every cell)"
+_NOTES = {
+    "missing": ("missing predictions", _WRONG),
+    "malformed": ("malformed predictions", _WRONG),
+    "unjudged": ("rows not judged", ""),
+    "several": ("puzzles with several solutions", " (any is right, and cells are not compared)"),
+    "other": ("predictions that differ from the truth but solve the puzzle", " (right without it)"),
+}
+ALL = "all"
+"""The name of the stratum of all rows."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(InWords):
+    """The counts of `evaluate`; ``str`` of it is a table.
+
+    Attributes
+    ----------
+    all : Stratum
+        The counts of all rows.
+    strata : dict of str, or of tuple of str, to Stratum
+        Those of each value of the column ``by``, or of each combination of the values of several
+        columns; numbers and categories in their order; empty without such a column.
+    column, prediction : str or None
+        The columns of puzzles and of predictions.
+    truth : str or None
+        The column of truths; None if the puzzles were solved.
+    by : str or tuple of str or None
+        The column of strata, or the columns.
+    named : dict of str to list of str
+        The first malformed predictions and the first unjudged rows, and why.
+    examples : list of Example
+        The first wrong predictions.
+    seconds : float
+    rows : table or None
+        The rows with columns ``right`` and ``wrong_cells``, if ``rows`` is True.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from batchsolve import evaluate
+    >>> puzzles, predictions = ["1.....2..3.....4"] * 2, ["1243342143122134", "1243"]
+    >>> result = evaluate(pa.table({"puzzle": puzzles, "prediction": predictions}))
+    >>> print(result)
+         rows  right         rows right  cells right  clues kept  houses violated
+    all     2      1  50.0 % (9.5–90.5)      50.00 %     50.00 %          50.00 %
+    malformed predictions: 1 (wrong in every cell); the first is row 2: 4 characters; a 4×4 grid ...
+    >>> result
+    Evaluation(2 rows: 1 right, 50.0 % (9.5–90.5))
+    >>> result.named["malformed"]
+    ['row 2: 4 characters; a 4×4 grid has 16']
+    """
+
+    all: Stratum
+    strata: dict[Any, Stratum]
+    column: str | None
+    prediction: str
+    truth: str | None
+    by: str | tuple[str, ...] | None
+    named: dict[str, list[str]]
+    examples: list[Example]
+    seconds: float
+    rows: Any = None
+    _ranks: Sequence[Sequence[str]] = ()
+
+    @property
+    def complete(self) -> bool:
+        """True if every row was judged."""
+        return not self.all.unjudged
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The counts, with the intervals of shares of rows, in JSON types."""
+        taken = {name: getattr(self, name) for name in ("column", "prediction", "truth", "by")}
+        strata = {shown_key(name): _facts(stratum) for name, stratum in self.strata.items()}
+        return {**taken, ALL: _facts(self.all), "strata": strata, **self.named}
+
+    @property
+    def columns(self) -> str:
+        """The columns of the input that were read, in words."""
+        truth = "the solutions found" if self.truth is None else f"column {quoted(self.truth)}"
+        by = f", strata in {listed(columns_of(self.by))}" if self.by else ""
+        return (
+            f"{puzzles_taken(self.column)}, predictions in {quoted(self.prediction)}, "
+            f"truth: {truth}{by}"
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """The numbers of predictions and rows that need a word, one a line."""
+        notes = []
+        for name, (words, more) in _NOTES.items():
+            if n := getattr(self.all, name):
+                first = "".join(f"; the first is {each}" for each in self.named.get(name, [])[:1])
+                notes.append(f"{words}: {n:,}{more}{first}")
+        return notes
+
+    @property
+    def in_short(self) -> str:
+        """See `InWords`."""
+        _, right, share, *_ = _cells(self.all)
+        return f"{counted(self.all.rows, 'row')}: {right} right, {share}"
+
+    def __str__(self) -> str:
+        return "\n".join([self.table, *map(printable, self.notes)])
+
+    def _repr_html_(self) -> str:
+        return f"{html_table(self._table())}{self._notes_as_html()}"
+
+    def _notes_as_html(self) -> str:
+        return "".join(f"<p>{escape(note)}</p>\n" for note in [self.columns, *self.notes])
+
+    def to_pandas(self) -> Any:
+        """Return the counts of the strata as a data frame of pandas, a row for each.
+
+        It has the columns ``by``, whose values are texts, the counts, and the shares of right rows
+        with their Wilson intervals: ``right_share``, ``right_low``, ``right_high``. A column ``by``
+        with one of these names becomes ``given_…``. Without strata, its row is that of all rows.
+        """
+        rows = []
+        for stratum in self.strata.values() or [self.all]:
+            low, high = stratum.interval("right")
+            share = stratum.right / stratum.judged if stratum.judged else float("nan")
+            shares = {"right_share": share, "right_low": low, "right_high": high}
+            rows.append(asdict(stratum) | shares)
+        by = columns_of(self.by)
+        counts = pa.Table.from_pylist(rows).slice(0, len(self.strata) if by else 1)
+        values = [[columns_of(name)[k] for name in self.strata] for k in range(len(by))]
+        schema = with_new_columns(pa.schema([(n, pa.string()) for n in by]), [*counts.schema])
+        return pa.table([*values, *counts.columns], schema=schema).to_pandas()
+
+    @property
+    def table(self) -> str:
+        """The table of the strata and of all rows, as text."""
+        return text_table(self._table())
+
+    def _table(self) -> list[list[str]]:
+        """Return the cells of the table, the heads first."""
+        heads = ["rows", "right", "rows right", "cells right", "clues kept", "houses violated"]
+        by = columns_of(self.by) or ("",)
+        total = (ALL, *[""] * (len(by) - 1))
+        return [
+            [*by, *heads],
+            *([*columns_of(name), *_cells(stratum)] for name, stratum in self.strata.items()),
+            [*total, *_cells(self.all)],
+        ]
+
+    @property
+    def html(self) -> str:
+        """The text of a self-contained HTML file: the table, and pictures of wrong predictions."""
+        figures = "".join(map(self._figure, self.examples))
+        return html_page(
+            "Evaluation of predictions",
+            f"{STYLE}{PAGE_STYLE}{_TABLE_STYLE}",
+            f"<h1>Evaluation of {counted(self.all.rows, 'prediction')}</h1>\n"
+            f"{self._notes_as_html()}"
+            f"{html_table(self._table())}"
+            f"<p>Rows right: with Wilson intervals of 95 %.</p>\n"
+            f'<main id="all">\n{figures}</main>\n',
+        )
+
+    def _figure(self, example: Example) -> str:
+        """Return a picture of a wrong prediction, its wrong cells marked."""
+        puzzle, predicted, truth = example.puzzle, example.predicted, example.truth
+        is_grid, has_truth = bool(predicted.any()), bool(truth.any())
+        wrong = np.flatnonzero(
+            predicted != truth if has_truth else (puzzle > 0) & (predicted != puzzle)
+        )
+        why = counted(len(wrong), "wrong cell") if has_truth else "no solution of the puzzle"
+        pairs = zip(columns_of(self.by), example.stratum, strict=True)
+        stratum = "".join(f", {name} {value}" for name, value in pairs)
+        about = f"row {example.row:,}{stratum}: {why if is_grid else 'no grid'}"
+        digits, marked = (predicted, wrong.tolist()) if is_grid else (puzzle, [])
+        drawing = grid_drawing(
+            example.problem, digits.tolist(), puzzle.tolist(), example.notation, marked
+        )
+        svg = as_svg(drawing, about, style=False)
+        return f"<figure>{svg}<figcaption>{escape(about)}</figcaption></figure>\n"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page of `html`; it appears when it is complete."""
+        write_whole(path, self.html)
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw the share of right rows of each stratum, with Wilson intervals of 95 %.
+
+        The strata of two columns are the cells of a table.
+
+        Parameters
+        ----------
+        path : str or path
+            ``.svg``, ``.png`` or ``.pdf``. The same counts make the same file.
+
+        Raises
+        ------
+        InputError
+            If matplotlib is not installed, or the strata are too many.
+        """
+        from batchsolve.pictures.charts import content
+        from batchsolve.pictures.strata import strata_figure, strata_table
+
+        form, by = plot_format_of(path), columns_of(self.by)
+        if len(by) == 2:
+            values = [
+                list(in_order({(key[k],): None for key in self.strata}, [self._ranks[k]]))
+                for k in range(2)
+            ]
+            figure = strata_table(self.strata, values, by)
+        else:
+            strata = {shown_key(name): stratum for name, stratum in self.strata.items()}
+            figure = strata_figure(strata, self.all, ", ".join(by))
+        write_whole(path, content(figure, form))
+
+
+def plot_format_of(path: str | os.PathLike[str]) -> str:
+    """Return the format of a plot, which the suffix of its file names.
+
+    Examples
+    --------
+    >>> plot_format_of("accuracy.svg")
+    'svg'
+    >>> plot_format_of("accuracy.jpg")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: accuracy.jpg: the name of a plot ends with .svg, .png or .pdf
+    """
+    name = path_of("the plot", path)
+    check_installed("a plot", "matplotlib", extra="plot")
+    if suffix_of(name) not in PLOTS:
+        raise InputError(f"{name}: the name of a plot ends with .svg, .png or .pdf")
+    return suffix_of(name)[1:]
+
+
+_TABLE_STYLE = (
+    "table{border-collapse:collapse;margin:.6rem 0}th,td{padding:.2rem .7rem;text-align:right;"
+    "border-bottom:1px solid var(--line)}th:first-child,td:first-child{text-align:left}"
+)
+
+
+def _share(k: int, n: int, decimals: int = 2) -> str:
+    return f"{100 * k / n:.{decimals}f} %" if n else "–"
+
+
+def _cells(stratum: Stratum) -> list[str]:
+    """Return the cells of a line of the table."""
+    low, high = (100 * bound for bound in stratum.interval("right"))
+    right = f"{_share(stratum.right, stratum.judged, 1)} ({low:.1f}–{high:.1f})"
+    return [
+        f"{stratum.rows:,}",
+        f"{stratum.right:,}",
+        right if stratum.judged else "–",
+        _share(stratum.cells_right, stratum.cells),
+        _share(stratum.clues_kept, stratum.clues),
+        _share(stratum.violated, stratum.houses),
+    ]
+
+
+def _facts(stratum: Stratum) -> dict[str, Any]:
+    intervals = {
+        f"{name}_interval": [round(bound, 6) for bound in stratum.interval(name)]
+        for name in ("right", "keeping", "unviolated")
+    }
+    return {**asdict(stratum), **intervals}
+
+
+def shown_key(name: str | tuple[str, ...]) -> str:
+    """Return the name of a stratum as one text."""
+    return ", ".join(columns_of(name))
+
+
+def in_order(strata: dict[Any, Any], ranks: Sequence[Sequence[str]]) -> dict[Any, Any]:
+    """Return strata in the order of ranks, or else of numbers and names; those without last.
+
+    Strata of one column are named by its values.
+
+    Examples
+    --------
+    >>> in_order({("10",): 1, ("9",): 2, ("(none)",): 3}, [[]])
+    {'9': 2, '10': 1, '(none)': 3}
+    """
+
+    def place(key: tuple[str, ...]) -> list[tuple[Any, ...]]:
+        return [_place(name, known) for name, known in zip(key, ranks, strict=True)]
+
+    keys = sorted(strata, key=place)
+    return {key[0] if len(key) == 1 else key: strata[key] for key in keys}
+
+
+def _place(name: str, ranks: Sequence[str]) -> tuple[bool, int, bool, float, str]:
+    rank = ranks.index(name) if name in ranks else len(ranks)
+    try:
+        return name == NO_VALUE, rank, False, float(name), name
+    except ValueError:
+        return name == NO_VALUE, rank, True, 0.0, name
+
+
+# ---- evaluating -----------------------------------------------------------------------------
 
 
 def evaluate(
@@ -135,12 +428,9 @@ def evaluate(
     given: dict[str, Any] = {"prediction": prediction, "truth": truth, "by": by, "bins": bins}
     wanted = EvaluateSettings(**given)
     strata, edges = tuple(wanted.by), wanted.bins
-    target = None if isinstance(rows, bool) else whole_table_at(path_of("the rows", rows)).path
+    target = None if isinstance(rows, bool) else _target_of(rows)
     predictions = table_or_each(predictions)
-    inputs = files_and_tables("the predictions", predictions)
-    if target is not None:
-        refuse_own_output(predictions, inputs, target)
-    sources = open_all(inputs)
+    sources = open_all(files_and_tables("the predictions", predictions))
     solved = truth == NO_TRUTH
     predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES
     corpus = Corpus(
@@ -149,39 +439,82 @@ def evaluate(
     column = _prediction_column(corpus, prediction)
     _check_columns(corpus, column, truth, strata)
     known = None if solved or corpus.solution_column == column else corpus.solution_column
+    counts = _Counts(wanted.by)
+    table = partial(_judged_table, column, strata, edges, bool(rows))
     reader = replace(corpus.reader, solution_column=known)
-    named: dict[str, list[str]] = {"malformed": [], "unjudged": []}
-    names = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
-    evaluation = Evaluation(Stratum(), {}, *names, named, [], 0.0)
-    work: Pass = in_one_look
-    if known is None:
-        choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
-        work = searching(choice, SearchSettings(limit=PROVES_UNIQUENESS), corpus)
-    kept: list[pa.Table] = []
-    with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
-        if target is not None and suffix_of(target) == ".parquet":
-            numbers = reader_of_numbers(corpus, pool).numbers
-            reader = replace(reader, numbers={k: v for k, v in numbers.items() if k != column})
-        schema = verdict_schema(reader.schema)
-        taken = nullcontext(kept.append) if target is None else rows_written_to(target, schema)
-        blocks = blocks_for(pool, corpus, most_rows=files.chunk)
-        judging = partial(judge, column, strata, edges, bool(rows))
-        tell(Progress(0, evaluation.all))
-        judged = work(blocks, pool, reader.read, judging, 1)
-        with taken as take:
-            for _, some in followed(judged, corpus, evaluation.all, tell):
-                _add(evaluation, some)
-                if some.rows is not None:
-                    take(some.rows)
-    check_ranges(strata, edges, evaluation.strata)
+    spec = Spec("evaluate", corpus, reader, table, counts)
+    spec = spec.searched() if known is None else spec
+    with shown(on_progress, ROW_BAR) as tell:
+        kept = table_or_file(spec, predictions, target, files, Pool(**workers), tell)
+    check_ranges(strata, edges, counts.strata)
     ranks = [ranges(edges) if edges else _categories(sources[0], name) for name in strata]
-    return replace(
-        evaluation,
-        strata=in_order(evaluation.strata, ranks) if strata else {},
+    which = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
+    return Evaluation(
+        counts.all,
+        in_order(counts.strata, ranks) if strata else {},
+        *which,
+        named=counts.named,
+        examples=counts.examples,
         seconds=time.perf_counter() - begin,
+        rows=with_columns_of(kept, predictions) if rows is True else None,
         _ranks=ranks,
-        rows=with_columns_of(pa.concat_tables(kept), predictions) if kept else None,
     )
+
+
+def _target_of(rows: Any) -> str:
+    """Return the file that the rows are written to."""
+    path = path_of("the rows", rows)
+    if path == "-" or suffix_of(path) == ".npy" or isinstance(output_at(path), Parts):
+        raise InputError(f"{path}: name one file of a table to write to, such as rows.parquet")
+    return path
+
+
+def _judged_table(
+    prediction: str, by: Key, bins: tuple[float, ...], with_rows: bool, reader: Reader
+) -> RowTable:
+    """Return the output table: the rows with their verdicts, or nothing but the sums."""
+    given = reader.schema if with_rows else pa.schema([])
+    found = partial(judged, prediction, by, bins, given.names)
+    return RowTable(reader, VERDICTS if with_rows else pa.schema([]), found, given)
+
+
+@dataclass
+class _Counts:
+    """The sums of an evaluation; see `Evaluation`."""
+
+    by: Sequence[str]
+    all: Stratum = field(default_factory=Stratum)
+    strata: dict[Key, Stratum] = field(default_factory=dict)
+    named: dict[str, list[str]] = field(default_factory=lambda: {"malformed": [], "unjudged": []})
+    examples: list[Example] = field(default_factory=list)
+    in_bar: ClassVar[tuple[str, ...]] = ("right",)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return self.all.rows
+
+    @property
+    def right(self) -> int:
+        """The number of right rows."""
+        return self.all.right
+
+    def add(self, sums: JudgedSums) -> None:
+        """Add the counts of a block, whose rows are counted on from those before."""
+        n_before = self.rows
+        for key, counts in sums.strata.items():
+            self.all.add(counts)
+            self.strata.setdefault(key, Stratum()).add(counts)
+        if len(self.strata) > MOST_STRATA:
+            raise InputError(
+                f"{listed(self.by)} has more than {MOST_STRATA:,} values; give the bounds of "
+                f"ranges with `bins`"
+            )
+        for name, faults in sums.named.items():
+            new = (f"row {n_before + row + 1:,}: {why}" for row, why in faults)
+            self.named[name] += islice(new, MOST_NAMED - len(self.named[name]))
+        for example in sums.examples[: MOST_EXAMPLES - len(self.examples)]:
+            self.examples.append(example._replace(row=n_before + example.row + 1))
 
 
 def _prediction_column(corpus: Corpus, named: str | None) -> str:
@@ -202,34 +535,12 @@ def _check_columns(corpus: Corpus, prediction: str, truth: str | None, by: tuple
         corpus.check_column(name)
     kind = corpus.schema.field(prediction).type
     check_holds_texts(kind, f"column {quoted(prediction)}", prediction)
-    for other, both, settings in (
-        (corpus.column, "puzzles and of predictions", "`column` and `prediction`"),
-        (truth, "predictions and of truths", "`prediction` and `truth`"),
-    ):
-        if prediction == other:
-            raise InputError(
-                f"column {quoted(prediction)} is taken as that of {both}; name two with {settings}"
-            )
-
-
-def _add(evaluation: Evaluation, rows: JudgedRows) -> None:
-    """Add the counts of a block, whose rows are counted on from those before."""
-    n_before = evaluation.all.rows
-    for key, counts in rows.strata.items():
-        evaluation.all.add(counts)
-        evaluation.strata.setdefault(key, Stratum()).add(counts)
-    if len(evaluation.strata) > MOST_STRATA:
+    if prediction in (corpus.column, truth):
+        other = "puzzles" if prediction == corpus.column else "truths"
         raise InputError(
-            f"{listed(columns_of(evaluation.by))} has more than {MOST_STRATA:,} values; give the "
-            f"bounds of ranges with `bins`"
+            f"column {quoted(prediction)} is taken as that of predictions and of {other}; name two "
+            f"with `prediction`, `column` and `truth`"
         )
-    for name, faults in rows.named.items():
-        kept = evaluation.named[name]
-        new = (f"row {n_before + row + 1:,}: {why}" for row, why in faults)
-        kept += islice(new, MOST_NAMED - len(kept))
-    room = MOST_EXAMPLES - len(evaluation.examples)
-    for example in rows.examples[:room]:
-        evaluation.examples.append(example._replace(row=n_before + example.row + 1))
 
 
 def _categories(source: Source, name: str) -> list[str]:

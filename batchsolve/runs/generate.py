@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator
-from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -20,28 +19,18 @@ from batchsolve.errors import InputError, counted, quoted, repeated
 from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import (
-    ROW_BAR,
-    OnProgress,
-    Summary,
-    check_progress,
-    shown,
-)
-from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, RowRange, known_keys
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, check_progress, shown
+from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, known_keys
 from batchsolve.runs.specs import (
-    Outputs,
-    Read,
     Spec,
-    blocks_for,
+    Tell,
     identity_of,
-    in_one_look,
+    outputs_of,
     refuse_own_output,
     run_files,
     table_of,
     tables_of,
 )
-from batchsolve.search.in_order import in_one_pass
-from batchsolve.search.rows import Write
 from batchsolve.settings import (
     FileSettings,
     GenerateFields,
@@ -51,7 +40,7 @@ from batchsolve.settings import (
     settings_of,
     whole_number,
 )
-from batchsolve.tables.answers import Column, RowSums, RowTable
+from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.reader import BOX
@@ -171,10 +160,7 @@ def generate_file(
 
 
 def generate_table(
-    n: int,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[GenerateTableFields],
+    n: int, *, on_progress: OnProgress = None, **settings: Unpack[GenerateTableFields]
 ) -> pa.Table:
     """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
 
@@ -189,15 +175,11 @@ def generate_table(
     settings = _seeded(settings)
     workers, wanted, files = settings_of(generate_table, settings, PuzzleSettings, FileSettings)
     spec = _generating(whole_number("n", n), wanted, files)
-    with Pool(**workers) as pool:
-        return table_of(spec, pool, on_progress=on_progress).combine_chunks()
+    return table_of(spec, Pool(**workers), on_progress).combine_chunks()
 
 
 def generate(
-    n: int | None = None,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[GenerateFields],
+    n: int | None = None, *, on_progress: OnProgress = None, **settings: Unpack[GenerateFields]
 ) -> Iterator[Puzzle]:
     """Make puzzles, each with one solution, one after another; see `generate_table`.
 
@@ -239,11 +221,7 @@ def _seeded(settings: Any) -> Any:
 
 
 def _tables(
-    n: int | None,
-    pool: Pool,
-    wanted: PuzzleSettings,
-    files: FileSettings,
-    on_progress: OnProgress,
+    n: int | None, pool: Pool, wanted: PuzzleSettings, files: FileSettings, on_progress: OnProgress
 ) -> Generator[pa.Table]:
     """Yield an empty table, then the puzzles in small blocks."""
     spec = _generating(n, wanted, files, FEW_ROWS)
@@ -257,50 +235,26 @@ def _generating(
     """Return the specification of *generate*: the source of its rows is a range of numbers."""
     maker = Maker.of(files, wanted)
     rows, (puzzle, solution) = files.chunk or size or maker.rows_of_block, wanted.columns
-    source = RowNumbers(n, rows, puzzle, puzzle, solution)
+    source = RowNumbers(n, rows, puzzle, solution)
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
     corpora = [Corpus([one], FileSettings(box=files.box)) for one in known]  # before any output
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
     for name in ("clues", "cages", "line_cells", "columns"):
         same[name] = list(same[name] or [])
     same["rating"] = list(map(str, wanted.rating or []))  # no JSON has infinity
-    work = partial(_making, maker, corpora)
-    table = partial(_puzzle_table, files)
-    totals = GenerateSummary(seed=wanted.seed)
-    return Spec("generate", source, maker, table, work, totals, same, engine="lanes")
+    totals = GenerateSummary(seed=wanted.seed, engine="lanes")
+    begin, table = partial(_learn, maker, corpora), partial(_puzzle_table, files)
+    return Spec("generate", source, maker, table, totals, same, begin=begin)
 
 
-def _making(
-    maker: Maker,
-    known: list[Corpus],
-    blocks: Iterator[RowRange],
-    pool: Pool,
-    read: Read,
-    write: Write,
-    first: int,
-) -> Outputs:
-    """Do the pass in which rows are made, once the puzzles that they are to be unlike are known."""
-    maker = with_known(maker, known, pool)
-    yield from in_one_look(blocks, pool, maker.read, write)
-
-
-def with_known(maker: Maker, corpora: list[Corpus], pool: Pool) -> Maker:
-    """Return a maker of puzzles that are unlike those of files."""
+def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, n_rows: int, tell: Tell) -> None:
+    """Let a maker know the puzzles of files, which its own are to be unlike."""
     each = [maker.known]
     for corpus in corpora:
-        n_before = 0
-        read = partial(known_keys, corpus.reader, maker.problem.n_digits)
-        with closing(in_one_pass(blocks_for(pool, corpus), pool, read)) as found:
-            for keys, n_rows, wrong in found:
-                if wrong is not None:
-                    raise InputError(
-                        f"{corpus.names}: row {n_before + wrong + 1} is invalid or has no "
-                        f"canonical form, so no puzzle can be compared with it; leave it out"
-                    )
-                each.append(keys)
-                n_before += n_rows
-    known = np.unique(np.concatenate(each))
-    return replace(maker, known=known, wanted=replace(maker.wanted, unlike=()))
+        spec = Spec("generate", corpus, corpus.reader)
+        known = partial(known_keys, maker.problem.n_digits)
+        each += [found.keys for _, found in outputs_of(spec, known, pool)]
+    maker.known = np.unique(np.concatenate(each))
 
 
 def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
@@ -322,59 +276,27 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
         said[CONSTRAINTS] = " ".join(maker.wanted.constraints.split())
     if files.box is not None and files.box != default_box(n):
         said[BOX] = "x".join(map(str, files.box))
-    puzzle, solution = maker.wanted.columns
-    columns = [
-        Column(puzzle, pa.string(), _Made.puzzles),
-        Column(solution, pa.string(), _Made.solutions),
-        Column("clues", pa.int64(), _Made.clues),
-    ]
-    columns += [Column("weight", pa.float64(), _Made.weights)] if maker.wanted.weights else []
-    same = {name: value for name, value in said.items() if value is not None}
-    columns += [Column(name, pa.string(), partial(_same_text, text)) for name, text in same.items()]
+    texts = {name: value for name, value in said.items() if value is not None}
     own = maker.drawn.names if maker.drawn else ()
-    columns += [Column(name, pa.string(), partial(_own_text, name)) for name in own]
-    if name := repeated([column.name for column in columns]):
+    kinds: list[tuple[str, pa.DataType]]
+    kinds = [*zip(maker.wanted.columns, [pa.string()] * 2, strict=True), ("clues", pa.int64())]
+    kinds += [("weight", pa.float64())] if maker.wanted.weights else []
+    kinds += [(name, pa.string()) for name in (*texts, *own)]
+    if name := repeated([name for name, _ in kinds]):
         raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
-    return RowTable(maker, columns, partial(_Made, notation), pa.schema([]))
+    found = partial(_made, notation, maker.wanted.columns, texts)
+    return RowTable(maker, pa.schema(kinds), found, pa.schema([]))
 
 
-class _Made:
-    """The puzzles of a block, of which columns are made.
-
-    Parameters
-    ----------
-    notation : Notation
-    batch : Puzzles
-    answers : None
-    """
-
-    table = pa.table({})
-
-    def __init__(self, notation: Notation, batch: Puzzles, answers: None) -> None:
-        self._notation, self.batch = notation, batch
-
-    @property
-    def sums(self) -> RowSums:
-        """The sums of the rows."""
-        n, nodes = len(self.batch), int(self.batch.made.nodes.sum())
-        return RowSums({"rows": n, "unique": n, "nodes": nodes})
-
-    def puzzles(self) -> pa.Array:
-        return self._notation.decode(self.batch.made.puzzles, np.ones(len(self.batch), np.bool_))
-
-    def solutions(self) -> pa.Array:
-        return self._notation.decode(self.batch.made.solutions, np.ones(len(self.batch), np.bool_))
-
-    def clues(self) -> pa.Array:
-        return pa.array(np.count_nonzero(self.batch.made.puzzles, axis=1))
-
-    def weights(self) -> pa.Array:
-        return pa.array(self.batch.made.weights)
-
-
-def _same_text(text: str, found: _Made) -> pa.Array:
-    return pa.repeat(text, len(found.batch))
-
-
-def _own_text(name: str, found: _Made) -> pa.Array:
-    return found.batch.own[name]
+def _made(
+    notation: Notation, names: tuple[str, str], texts: dict[str, str], batch: Puzzles, answers: None
+) -> Found:
+    """Return the columns of the puzzles of a block; `texts` are the same in all rows."""
+    n, made = len(batch), batch.made
+    grids = (notation.decode(each) for each in (made.puzzles, made.solutions))
+    columns = dict(zip(names, grids, strict=True))
+    columns |= {"clues": pa.array(np.count_nonzero(made.puzzles, axis=1))}
+    columns |= {"weight": pa.array(made.weights), **batch.own}
+    columns |= {name: pa.repeat(text, n) for name, text in texts.items()}
+    sums = RowSums({"rows": n, "unique": n, "nodes": int(made.nodes.sum())})
+    return Found(pa.table({}), sums, columns)

@@ -17,25 +17,16 @@ import pyarrow as pa
 
 from batchsolve.core.arrays import Bytes, UInts
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import (
-    BatchsolveError,
-    InputError,
-    counted,
-    listed,
-    named_errors,
-    quoted,
-)
+from batchsolve.errors import BatchsolveError, InputError, counted, listed, named_errors, quoted
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
 from batchsolve.formats.grid_documents import is_grid_document
-from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.stacks import Group, Stacks
-from batchsolve.runs.reading import Puzzle, Reading, read_content, read_problem, reading_of
+from batchsolve.runs.reading import Reading, read_content, read_problem, reading_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
-from batchsolve.tables.answers import STATS, Column, RowTable, RowValues
+from batchsolve.tables.answers import STATS, Found, RowTable, RowValues
 from batchsolve.tables.blocks import BOM, DIGITS, JSON_TEXT, Block, BlockSize
 from batchsolve.tables.detection import json_lines
 from batchsolve.tables.places import exists, suffix_of
@@ -48,7 +39,6 @@ PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling", ".matrix", ".rows
 BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
 PARTS = BlockSize(256 << 10, 256 << 10, 4096)
 MOST_ENTRIES = 10_000  # of a problem that is kept until its answer is written
-_NO_CLUES = np.empty(0, np.uint32)
 
 
 Facts = tuple[int, int, str]
@@ -147,13 +137,6 @@ def check_engine(choice: Choice, settings: SearchSettings, keep: int) -> None:
         )
 
 
-def reading_without_name(problem: Puzzle) -> Reading:
-    """Return a problem in memory, or an argument of `read_problem`, as a reading."""
-    if isinstance(problem, ExactCover):  # its name is not needed, and takes time
-        return Reading(problem, _NO_CLUES, "")
-    return reading_of(problem)
-
-
 # ---- instances in files and tables ----------------------------------------------------------
 
 
@@ -222,7 +205,7 @@ def _of_text(column: str, text: str | None) -> Reading:
             problem = family(text)
         else:
             raise InputError(f"{quoted(text)} is not {_EXPECTED}: {known_families()}")
-    return reading_without_name(problem)
+    return reading_of(problem)
 
 
 _EXPECTED = "the text of a .dlx (a line of items, then a line for each option) or a family"
@@ -232,7 +215,7 @@ def _of_fields(fields: dict[str, str | None]) -> Reading:
     """Read fields of JSON, each as text."""
     texts = [f"{json.dumps(name)}: {text}" for name, text in fields.items() if text is not None]
     with named_errors("the problem"):
-        return reading_without_name(read_json("{" + ", ".join(texts) + "}"))
+        return reading_of(read_json("{" + ", ".join(texts) + "}"))
 
 
 def of_files(paths: Sequence[str]) -> list[Source]:
@@ -332,11 +315,8 @@ class InstanceTables(Tables):
             sources = list(map(_with_json, sources))
         super().__init__(sources, filename, size)
         self.column = "" if has_fields or are_files else column or COLUMN
-        if self.column and self.column not in self.columns:
-            raise InputError(
-                f"unknown column {quoted(self.column)}; choose the column of problems from "
-                f"{listed(self.columns)}"
-            )
+        if self.column:
+            self.check_column(self.column)
         left_out = JSON_FIELDS if has_fields else Files.schema.names[1:] if are_files else ()
         kept = [each for each in self.schema if each.name not in left_out]
         schema = pa.schema([*kept, FILENAME] if filename else kept)
@@ -361,92 +341,67 @@ def _with_json(source: Source) -> Source:
 # ---- output tables --------------------------------------------------------------------------
 
 
-class _CoverValues(RowValues):
-    """The values of the new columns of instances: first covers.
+def instance_table(
+    reader: InstanceReader, search: SearchSettings, stats: bool, keep: int
+) -> RowTable:
+    """Return the output table of first covers, or of counts if none are kept."""
+    kinds = {"items": pa.int64(), "options": pa.int64()}
+    if keep:
+        kinds |= {"cover": _NAMES, "status": pa.string(), "n_solutions": pa.int64()}
+    else:
+        kinds |= {"count": pa.string(), "complete": pa.bool_()}
+    kinds |= {"engine": pa.string(), "message": pa.string()}
+    kinds |= STATS if stats else {}
+    marks = {"count": DIGITS}
+    new = [pa.field(name, kind, metadata=marks.get(name)) for name, kind in kinds.items()]
+    return RowTable(reader, pa.schema(new), partial(_covered if keep else _counted, search))
+
+
+_NAMES = pa.list_(pa.string())
+
+
+def _covered(search: SearchSettings, batch: Instances, answers: Answers) -> Found:
+    """Return the new columns of instances whose first covers were found.
 
     A cover is the names of its options, in their order; a solved grid is one name, its text.
-
-    Parameters
-    ----------
-    search : SearchSettings
-    batch : Instances
-    answers : Answers
     """
-
-    def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
-        super().__init__(batch, answers, search.limit or UNLIMITED)
-        self._facts = batch.facts()
-        for row in np.flatnonzero(self.status == Status.UNFINISHED).tolist():
-            self.messages[row] = _why_unfinished(answers, row, search)
-
-    def items(self) -> pa.Array:
-        return pa.array([facts and facts[0] for facts in self._facts], pa.int64())
-
-    def options(self) -> pa.Array:
-        return pa.array([facts and facts[1] for facts in self._facts], pa.int64())
-
-    def engines(self) -> pa.Array:
-        names = [facts and facts[2] for facts in self._facts]
-        for row, name in self.answers.counters.items():
-            names[row] = name
-        return pa.array(names, pa.string())
-
-    def covers(self) -> pa.Array:
-        names: list[list[str] | None] = [None] * len(self.batch)
-        covers = self.answers.covers
-        for row, cover in zip(covers.roots.tolist(), covers, strict=True):
-            names[row] = _names_of(self.batch.reading(row), cover)
-        return pa.array(names, pa.list_(pa.string()))
+    values = RowValues(batch, answers, search.limit or UNLIMITED)
+    for row in np.flatnonzero(values.status == Status.UNFINISHED).tolist():
+        values.messages[row] = _why_unfinished(answers, row, search)
+    names: list[list[str] | None] = [None] * len(batch)
+    covers = answers.covers
+    for row, cover in zip(covers.roots.tolist(), covers, strict=True):
+        names[row] = _names_of(batch.reading(row), cover)
+    return _with_facts(values, {"cover": pa.array(names, _NAMES)})
 
 
-class _CountValues(_CoverValues):
-    """Counts, as text of digits, because they may have any size."""
+def _counted(search: SearchSettings, batch: Instances, answers: Answers) -> Found:
+    """Return the new columns of instances that were counted.
 
-    def __init__(self, search: SearchSettings, batch: Instances, answers: Answers) -> None:
-        super().__init__(search, batch, answers)
-        self._unknown = self.status == Status.INVALID
-        self._found = counts_of(batch, answers, search)
-        self.messages = {row: why for row, (_, why) in enumerate(self._found) if why is not None}
-        statuses = [_status(*each) for each in self._found]
-        self.status = np.where(self._unknown, Status.INVALID, statuses)
-
-    def counts(self) -> pa.Array:
-        digits = [str(Decimal(count)) for count, _ in self._found]  # `str` has 4,300 at most
-        return pa.array(digits, pa.string(), mask=self._unknown)
-
-    def complete(self) -> pa.Array:
-        return pa.array([why is None for _, why in self._found], mask=self._unknown)
-
-
-_SIZES = [
-    Column("items", pa.int64(), _CoverValues.items),
-    Column("options", pa.int64(), _CoverValues.options),
-]
-_COUNTS = [
-    Column("count", pa.string(), _CountValues.counts, DIGITS),
-    Column("complete", pa.bool_(), _CountValues.complete),
-]
-_COVERS = [
-    Column("cover", pa.list_(pa.string()), _CoverValues.covers),
-    Column("status", pa.string(), RowValues.statuses),
-    Column("n_solutions", pa.int64(), RowValues.counts),
-]
-_ABOUT = [
-    Column("engine", pa.string(), _CoverValues.engines),
-    Column("message", pa.string(), RowValues.texts),
-]
+    Counts are text of digits, because they may have any size.
+    """
+    values = RowValues(batch, answers, search.limit or UNLIMITED)
+    is_invalid = values.status == Status.INVALID
+    found = counts_of(batch, answers, search)
+    values.messages = {row: why for row, (_, why) in enumerate(found) if why is not None}
+    values.status = np.where(is_invalid, Status.INVALID, [_status(*each) for each in found])
+    digits = [str(Decimal(count)) for count, _ in found]  # `str` has 4,300 at most
+    columns = {
+        "count": pa.array(digits, pa.string(), mask=is_invalid),
+        "complete": pa.array([why is None for _, why in found], mask=is_invalid),
+    }
+    return _with_facts(values, columns)
 
 
-def count_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
-    """Return the output table of counts."""
-    columns = [*_SIZES, *_COUNTS, *_ABOUT, *(STATS if stats else [])]
-    return RowTable(reader, columns, partial(_CountValues, search))
-
-
-def cover_table(reader: InstanceReader, search: SearchSettings, stats: bool) -> RowTable:
-    """Return the output table of first covers."""
-    columns = [*_SIZES, *_COVERS, *_ABOUT, *(STATS if stats else [])]
-    return RowTable(reader, columns, partial(_CoverValues, search))
+def _with_facts(values: RowValues, columns: dict[str, pa.Array]) -> Found:
+    """Add the columns that covers and counts have both."""
+    answers, facts = values.answers, values.batch.facts()
+    items, options, engines = ([each and each[k] for each in facts] for k in range(3))
+    for row, name in answers.counters.items():
+        engines[row] = name
+    columns |= {"items": pa.array(items, pa.int64()), "options": pa.array(options, pa.int64())}
+    columns |= {"engine": pa.array(engines, pa.string()), **values.columns()}
+    return Found(values.batch.table, values.sums, columns)
 
 
 def _names_of(reading: Reading, cover: UInts) -> list[str]:
@@ -454,9 +409,9 @@ def _names_of(reading: Reading, cover: UInts) -> list[str]:
     problem = reading.problem
     if not isinstance(problem, GridProblem):
         return list(map(problem.option_name, sorted(cover.tolist())))
-    notation = reading.notation or usual_notation(problem.n_digits)
+    assert reading.notation is not None
     [grid] = problem.grids(Stacks.from_lists([cover.tolist()]))
-    return [notation.write(grid)]
+    return [reading.notation.write(grid)]
 
 
 RowCount = tuple[int, str | None]  # and why it is not complete, if it is not

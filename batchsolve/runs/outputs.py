@@ -97,65 +97,53 @@ class Encoded:
         return cls(data, Written.of(data), n_rows)
 
 
-_Call = tuple[Callable[[], object], Callable[[], object]]  # for the thread, and for after it
-
-
 class Behind:
-    """A thread that makes calls, one after another, while this one goes on.
+    """A thread that makes a call while this one goes on.
 
     The two communicate through queues written in C. Within the Python code of a `Future` or a
     `threading.Condition`, Ctrl-C can leave a lock taken, and the thread would wait for it forever.
 
     Attributes
     ----------
-    n_open : int
-        Number of calls that have not ended, as far as `settle` knows.
-    is_left : bool
-        True if no further calls are wanted.
+    is_busy : bool
+        True until `settle` has found that the call has ended.
     """
 
     def __init__(self) -> None:
-        self.n_open, self.is_left = 0, False
-        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
-        self._ended: SimpleQueue[Callable[[], object] | Exception] = SimpleQueue()
-        # a daemon, so that the program ends even if an error prevents a call of `leave`
+        self.is_busy = False
+        self._calls: SimpleQueue[Callable[[], object] | None] = SimpleQueue()
+        self._ended: SimpleQueue[Exception | None] = SimpleQueue()
+        # a daemon, so that the program ends even if an error prevents the end of the thread
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
     def _work(self) -> None:
-        while (each := self._calls.get()) is not None:
-            call, then = each
+        while (call := self._calls.get()) is not None:
             try:
-                if not self.is_left:
-                    call()
+                call()
+                self._ended.put(None)
             except Exception as error:
                 self._ended.put(error)
-            else:
-                self._ended.put(then)
 
-    def do(self, call: Callable[[], object], then: Callable[[], object] = lambda: None) -> None:
-        """Make a call after all others; once it has ended, `settle` makes the second one."""
-        self.n_open += 1
-        self._calls.put((call, then))
+    def do(self, call: Callable[[], object], then: Callable[[], object]) -> None:
+        """Make a call unless there is one; once it has ended, `settle` makes the second one."""
+        if not self.is_busy:
+            self.is_busy, self._then = True, then
+            self._calls.put(call)
 
-    def settle(self, wait: bool = False) -> None:
-        """Raise the error of a call that has failed; perhaps wait until all calls have ended."""
-        while self.n_open and (wait or not self._ended.empty()):
-            ended = self._ended.get()
-            self.n_open -= 1
-            if isinstance(ended, Exception):
-                raise ended
-            ended()
+    def settle(self) -> None:
+        """If the call has ended, raise its error or make the second one."""
+        if not self._ended.empty():
+            error = self._ended.get()
+            self.is_busy = False
+            if error is not None:
+                raise error
+            self._then()
 
     def __enter__(self) -> Behind:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.leave()
-
-    def leave(self) -> None:
-        """Make no further calls, and wait for the end of the thread."""
-        self.is_left = True
         self._calls.put(None)
         self._thread.join()
 
@@ -187,18 +175,13 @@ class Output:
     def check(self) -> None:
         """Raise `InputError` or `OutputError` if nothing can be written there."""
 
-    def check_unused(self, resume: bool) -> None:
-        """Raise `OutputError` if files exist that no journal records.
+    def leftovers(self, resume: bool) -> str:
+        """Return the fault if files exist that no journal records, or nothing.
 
         The input they came from is unknown, so a run must not delete them. A resumed run may delete
         unfinished files of killed workers.
         """
-
-    def _no_journal(self) -> str:
-        """Return the words for a journal that is missing, or has no records."""
-        if os.path.exists(self.journal):  # a killed run leaves its last records in the other file
-            return f"its journal {self.journal} is empty without {self.journal}-wal"
-        return f"has no journal ({self.journal}) to be resumed with"
+        return ""
 
     def held(self) -> AbstractContextManager[Any]:
         """Be the only run that writes there; raises `OutputError` if another does."""
@@ -219,9 +202,7 @@ class Output:
         """
         return partial(_encoded, table, encoder_for(self.path), None)
 
-    def open(
-        self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
-    ) -> None:
+    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """Begin anew, or go on behind the recorded rows; all others are discarded.
 
         Parameters
@@ -257,6 +238,10 @@ class Output:
         """Leave the output as it is, to be resumed."""
 
 
+IN_MEMORY = Output()
+"""No output, but a table in memory."""
+
+
 def output_at(path: str, is_whole: bool = False) -> Output:
     """Return the output that a path names; addresses and folders get parts.
 
@@ -281,9 +266,7 @@ class StandardOutput(Output):
 
     path = "-"
 
-    def open(
-        self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
-    ) -> None:
+    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """See `Output`."""
         self._file = sys.stdout.buffer
         self.take(Encoded.of(header_for(self.path, schema)))
@@ -315,26 +298,17 @@ class OneFile(Output):
     def check(self) -> None:
         """See `Output`."""
         suffix, compression = split_suffixes(self.path)
-        if suffix not in FORMATS:
+        if suffix not in FORMATS or (compression and suffix in (".parquet", ".npy")):
             raise InputError(
                 f"{self.path}: the name must say the format: .csv, .tsv, .jsonl (each perhaps with "
                 f".gz, .bz2 or .zst), .parquet or, of solutions alone, .npy; a folder of Parquet "
                 f"files ends with /"
             )
-        if suffix == ".parquet" and compression:
-            raise InputError(
-                f"{self.path}: Parquet is compressed by itself; leave out {compression}"
-            )
-        if suffix == ".npy" and compression:
-            raise InputError(f"{self.path}: an array is not compressed; leave out {compression}")
         target_of(self.path)
 
-    def check_unused(self, resume: bool) -> None:
+    def leftovers(self, resume: bool) -> str:
         """See `Output`."""
-        if os.path.exists(self.kept):
-            raise OutputError(
-                f"{self.kept}: is in the way, and {self._no_journal()}; move it or delete it"
-            )
+        return "is in the way" if os.path.exists(self.kept) else ""
 
     @contextmanager
     def held(self) -> Iterator[str]:
@@ -348,7 +322,7 @@ class OneFile(Output):
     def written_whole(self, schema: pa.Schema) -> Iterator[str]:
         """Be the only writer from the first row to the last; lend a folder beside the file."""
         with self.held() as folder:
-            self.open(schema)
+            self.open(schema, None, ())
             with closing(self):
                 yield folder
                 self.finish()
@@ -357,9 +331,7 @@ class OneFile(Output):
         """See `Output`."""
         return not os.path.exists(self.kept)
 
-    def open(
-        self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
-    ) -> None:
+    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """See `Output`."""
         if written is not None and not os.path.exists(self.kept):
             raise JournalError(f"{self.kept}: is gone; delete {self.journal} to begin again")
@@ -379,6 +351,7 @@ class OneFile(Output):
             if suffix_of(self.path) == ".parquet":
                 with disk_errors(self._named):
                     self._row_groups = _RowGroups(self.kept, self._whole, schema)
+                    self._row_groups.grow_to(self._written.n_bytes)
         except BaseException:
             self._file.close()
             raise
@@ -386,8 +359,6 @@ class OneFile(Output):
     def _go_on_from(self, written: Written) -> None:
         with disk_errors(self._named):
             self._written = written_to(self._file, written.n_bytes)
-            if self._written.n_bytes < written.n_bytes:
-                raise OSError(f"it is shorter than its journal says ({written.n_bytes} bytes)")
             if self._written != written:
                 raise JournalError(
                     f"{self.kept}: is damaged: its first {written.n_bytes:,} bytes are not "
@@ -427,7 +398,7 @@ class OneFile(Output):
         with disk_errors(self._named):
             if self._row_groups is not None:
                 whole = self._whole
-                self._row_groups.finish(self._written.n_bytes)
+                self._row_groups.finish()
             elif suffix_of(self.path) == ".npy":
                 whole = self._whole
                 _count_rows(self.kept, whole, self._schema.field("solution").type.list_size)
@@ -440,39 +411,15 @@ class OneFile(Output):
     def close(self) -> None:
         """See `Output`."""
         if self._row_groups is not None:
-            self._row_groups.leave()
+            self._row_groups.close()
         with suppress(OSError):  # it is finished; otherwise the next run replaces it
             os.remove(self._whole)
         with disk_errors(self._named):
             self._file.close()
 
 
-@contextmanager
-def rows_written_to(path: str, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
-    """Lend a function that appends rows to a file, which appears when it is complete.
-
-    Raises
-    ------
-    InputError, OutputError
-        If the path is that of no single file, or it cannot be written.
-    """
-    output = whole_table_at(path)
-    encode = encoder_for(output.path)
-    with output.written_whole(schema):
-        yield lambda table: output.take(Encoded.of(encode(table)))
-
-
-def whole_table_at(path: str) -> OneFile:
-    """Return the file of a table that is written whole; see `rows_written_to`."""
-    output = output_at(path, is_whole=True)
-    if not isinstance(output, OneFile) or suffix_of(path) == ".npy":
-        raise InputError(f"{path}: name one file of a table to write to, such as rows.parquet")
-    output.check()
-    return output
-
-
 class _RowGroups:
-    """A Parquet file with row groups of one size, made in a thread of streams of Arrow.
+    """A Parquet file with row groups of one size, made of streams of Arrow.
 
     Parameters
     ----------
@@ -487,48 +434,35 @@ class _RowGroups:
         self._target = open(target, "wb")  # noqa: SIM115
         self._writer = pq.ParquetWriter(self._target, schema, compression="zstd")
         self._waiting: list[pa.Table] = []
-        self._behind = Behind()
 
     def grow_to(self, end: int) -> None:
-        """Go on up to an offset of the source; raise the error of the thread, if any."""
-        self._behind.settle()
-        self._behind.do(partial(self._read_to, end))
+        """Go on up to an offset of the source."""
+        while self._source.tell() < end:
+            with pa.ipc.open_stream(self._source) as stream:
+                self._waiting.append(stream.read_all())
+            n_rows = sum(map(len, self._waiting)) // ROW_GROUP * ROW_GROUP
+            if n_rows:
+                rows = pa.concat_tables(self._waiting)
+                self._write(rows.slice(0, n_rows))
+                self._waiting = [rows.slice(n_rows)]
 
-    def finish(self, end: int) -> None:
-        """Write all rows and sync the file; raise the error of the thread, if any."""
-        self.grow_to(end)
-        self._behind.do(self._end)
-        self._behind.settle(wait=True)
+    def finish(self) -> None:
+        """Write the last rows, and sync the file."""
+        if any(map(len, self._waiting)):
+            self._write(pa.concat_tables(self._waiting))
+        self._writer.close()
+        _sync(self._target)
 
-    def leave(self) -> None:
-        """Stop the thread."""
-        self._behind.leave()
+    def close(self) -> None:
+        """Close the files."""
         with suppress(OSError, pa.ArrowException):  # of a file that is not wanted any more
             self._writer.close()
             self._target.close()
         self._source.close()
 
-    def _read_to(self, end: int) -> None:
-        while self._source.tell() < end and not self._behind.is_left:
-            with pa.ipc.open_stream(self._source) as stream:
-                self._waiting.append(stream.read_all())
-            if sum(map(len, self._waiting)) >= ROW_GROUP:
-                rest = pa.concat_tables(self._waiting)
-                while len(rest) >= ROW_GROUP:
-                    self._write(rest.slice(0, ROW_GROUP))
-                    rest = rest.slice(ROW_GROUP)
-                self._waiting = [rest]
-
     def _write(self, table: pa.Table) -> None:
-        """Write a row group; each column is one chunk, because pages end where chunks end."""
+        """Write row groups; each column is one chunk, because pages end where chunks end."""
         self._writer.write_table(table.combine_chunks(), row_group_size=ROW_GROUP)
-
-    def _end(self) -> None:
-        if any(map(len, self._waiting)):
-            self._write(pa.concat_tables(self._waiting))
-        self._writer.close()
-        _sync(self._target)
-        self._target.close()
 
 
 def _count_rows(source: str, target: str, n_cells: int) -> None:
@@ -561,15 +495,10 @@ class Parts(Output):
     def check(self) -> None:
         """See `Output`."""
         suffix = suffix_of(self.path)
-        if suffix in FORMATS and is_address(self.path):
-            raise InputError(
-                f"{self.path}: what is written to an address is a folder of Parquet files; leave "
-                f"out {suffix}"
-            )
         if suffix in FORMATS:
             raise OutputError(
-                f"{self.path}: is a directory; name a file in it, or end it with / for a folder of "
-                f"Parquet files"
+                f"{self.path}: is a directory or an address, which gets a folder of Parquet files; "
+                f"leave out {suffix}, or name a file in the directory"
             )
         local = local_path(self.path)
         if local is not None:
@@ -578,17 +507,11 @@ class Parts(Output):
                 raise OutputError(f"{self.path}: is a file; name a folder")
         self.folder.names()
 
-    def check_unused(self, resume: bool) -> None:
+    def leftovers(self, resume: bool) -> str:
         """See `Output`."""
-        for name in self.folder.names():
-            if not resume:
-                raise OutputError(f"{self.path}: is not empty; name another folder")
-            if not name.startswith(UNFINISHED):
-                raise OutputError(
-                    f"{self.path}: is not empty, and {self._no_journal()}: its run has ended, "
-                    f"or was begun elsewhere; delete {self.path} to begin again, or name another "
-                    f"folder"
-                )
+        names = self.folder.names()
+        has_others = any(not (resume and name.startswith(UNFINISHED)) for name in names)
+        return "is not empty" if has_others else ""
 
     def parts_of(self, number: int, block: Encoded) -> list[Part]:
         """See `Output`."""
@@ -596,12 +519,10 @@ class Parts(Output):
 
     def writer(self, table: RowTable, pool: Pool) -> Write:
         """See `Output`."""
-        puts = pool.sees_files or is_address(self.path)
+        puts = pool.workers.sees_files or is_address(self.path)
         return partial(_encoded, table, _parquet, self.folder if puts else None)
 
-    def open(
-        self, schema: pa.Schema, written: Written | None = None, parts: Sequence[Part] = ()
-    ) -> None:
+    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """See `Output`."""
         self.folder.make()
         for part in parts:
@@ -648,9 +569,9 @@ def _encoded(
     table: RowTable, encode: Encode, folder: Folder | None, batch: Any, answers: Any
 ) -> Encoded:
     """Encode the rows of a block; store them as a part if this process reaches the folder."""
-    rows, sums = table.rows(batch, answers)
+    n_rows, rows, sums = table.rows(batch, answers)
     data, block = encode(rows), batch.block
-    encoded = Encoded(data, Written.of(data), len(batch), sums, sums_of(block.records()))
+    encoded = Encoded(data, Written.of(data), n_rows, sums, sums_of(block.records()))
     if folder is None:
         return encoded
     folder.put(part_name(block.number), data)

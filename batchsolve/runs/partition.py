@@ -10,40 +10,28 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-import pyarrow as pa
 
 from batchsolve.core.arrays import Bools, Floats, Ints
 from batchsolve.errors import InputError, OutputError, counted, quoted
-from batchsolve.runs.audit import Seen, solved_rows
 from batchsolve.runs.dedupe import Decision, kept_table
-from batchsolve.runs.evaluation import in_order, shown_key
+from batchsolve.runs.evaluate import in_order, shown_key
 from batchsolve.runs.outputs import FORMATS
-from batchsolve.runs.progress import (
-    ROW_BAR,
-    OnProgress,
-    Progress,
-    Summary,
-    note_columns,
-    shown,
-)
+from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
 from batchsolve.runs.specs import (
-    FileRun,
-    Outputs,
-    Read,
+    RowCounter,
     Spec,
+    outputs_of,
     refuse_own_output,
-    tables_of,
-    written,
+    silent,
+    table_or_file,
 )
 from batchsolve.search.answers import Answers
-from batchsolve.search.in_order import in_two_passes
-from batchsolve.search.rows import Write
 from batchsolve.settings import (
     PARTS,
     AuditFields,
@@ -60,10 +48,11 @@ from batchsolve.tables.frames import files_and_tables, rows_like
 from batchsolve.tables.judged import check_ranges, ranges, strata_of
 from batchsolve.tables.places import is_address, split_suffixes
 from batchsolve.tables.reader import Batch
-from batchsolve.tables.repeats import FORM, UNSEEN, RowKeys, compared
+from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, RowKeys, Seen, solved_keys
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
+FORMS = tuple(name for name in KEYS if name.endswith(FORM))
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
 Counts = Floats
 
@@ -198,24 +187,25 @@ def partition(
     for target in targets.values():
         refuse_own_output(inputs, sources, target)
     corpus, totals = Corpus(sources, files), PartitionSummary(seed=wanted.seed)
+    note_columns(totals, corpus)
     for name in wanted.by:
         corpus.check_column(name)
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
-        groups = _Groups(corpus, tuple(wanted.by), wanted.bins, totals)
-        part_of = groups.drawn(shares, wanted.seed, pool, files.chunk, tell)
+        groups = _groups_of(corpus, wanted, totals, pool, (tell, files.chunk))
+    part_of = _drawn(groups, shares, wanted.seed, totals)
+    for s, name in enumerate(groups.names if wanted.by else []):
+        counts = np.bincount(part_of[groups.strata == s], minlength=len(shares))
+        totals.strata[name] = dict(zip(shares, counts.tolist(), strict=True))
     made = {}
     for k, name in enumerate(shares):
         is_in = part_of == k
         totals.parts[name] = int(np.count_nonzero(is_in))
-        spec = _part_spec(corpus, is_in)
-        if folder is None:
-            with Pool(**workers) as pool:
-                rows = pa.concat_tables(list(tables_of(spec, pool)))
-            made[name] = rows_like(rows, inputs, np.flatnonzero(is_in))
-        else:
+        if folder is not None:
             os.makedirs(folder, exist_ok=True)
-            run = FileRun(inputs, targets[name], files, Pool(**workers), is_whole=True)
-            run.run(lambda *_, spec=spec: spec)
+        how = targets.get(name), files, Pool(**workers), silent
+        rows = table_or_file(_part_spec(corpus, is_in), inputs, *how)
+        if rows is not None:
+            made[name] = rows_like(rows, inputs, np.flatnonzero(is_in))
     totals.seconds = time.perf_counter() - start
     totals.rows_per_second = totals.rows / totals.seconds
     LOG.info("%s", totals)
@@ -284,25 +274,21 @@ def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[
 
 def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:
     """Return the specification of the rows of one part."""
+    counter = RowCounter()
 
-    def work(blocks: Any, pool: Pool, read: Read, write: Write, first: int = 1) -> Outputs:
-        n_before = 0
+    def decide(block: Block, n_rows: int) -> Decision:
+        first = counter.decide(block, n_rows) - 1
+        return np.where(is_in[first : first + n_rows], UNSEEN, 0), None
 
-        def decide(block: Block, n_rows: int) -> Decision:
-            nonlocal n_before
-            n_before += n_rows
-            return np.where(is_in[n_before - n_rows : n_before], UNSEEN, 0), None
-
-        yield from in_two_passes(blocks, pool, Block.n_rows, decide, partial(written, read, write))
-
-    return Spec("partition", corpus, corpus.reader, partial(kept_table, False), work)
+    table = partial(kept_table, False)
+    return Spec("partition", corpus, corpus.reader, table, begin=counter.begin, decide=decide)
 
 
 class _Rows(NamedTuple):
     """The solved rows of a block, with the stratum of each."""
 
     n_rows: int
-    compared: RowKeys
+    keys: RowKeys
     strata: Ints
     labels: list[tuple[str, ...]]
 
@@ -316,87 +302,83 @@ def _with_strata(
     answers: Answers,
 ) -> _Rows:
     strata = strata_of(batch.table, by, edges)
-    return _Rows(len(batch), compared(secret, has_given, batch, answers), *strata)
+    return _Rows(len(batch), solved_keys(secret, FORMS, has_given, batch, answers), *strata)
 
 
-@dataclass
-class _Groups:
-    """The groups of the rows of a corpus, and the strata of the rows."""
+class _Groups(NamedTuple):
+    """The groups and the strata of rows.
 
-    corpus: Corpus
-    by: tuple[str, ...]
-    edges: tuple[float, ...]
-    totals: PartitionSummary
+    Attributes
+    ----------
+    labels : ndarray of int64
+        The first row of the group of each row.
+    strata : ndarray of int64
+        The number of the stratum of each row.
+    names : list of str
+        The names of strata.
+    """
 
-    def drawn(
-        self,
-        shares: dict[str, float],
-        seed: int,
-        pool: Pool,
-        chunk: int | None,
-        tell: Callable[[Progress], None],
-    ) -> Ints:
-        """Return the number of the part of each row."""
-        self._read(pool, chunk, tell)
-        rng, n = np.random.default_rng(seed), len(self.labels)
-        sizes = np.bincount(self.labels, minlength=n)
-        several = np.flatnonzero(sizes > 1)
-        self.totals.groups, self.totals.largest = len(several), int(sizes.max(initial=0))
-        wanted = np.outer(
-            list(shares.values()), np.bincount(self.strata, minlength=len(self.names))
-        )
-        room, part_of = wanted.astype(np.float64), np.full(n, -1)
-        order = np.argsort(self.labels, kind="stable")
-        begins = np.searchsorted(self.labels[order], several)
-        mixed = rng.permutation(len(several))
-        for k in mixed[np.argsort(-sizes[several[mixed]], kind="stable")].tolist():
-            rows = order[begins[k] : begins[k] + sizes[several[k]]]
-            part_of[rows] = _part_for(self.strata[rows], room, wanted.sum(axis=1), rng)
-        self._fill(part_of, room, rng)
-        for s, name in enumerate(self.names if self.by else []):
-            counts = np.bincount(part_of[self.strata == s], minlength=len(shares))
-            if counts.any():
-                self.totals.strata[name] = dict(zip(shares, counts.tolist(), strict=True))
-        return part_of
+    labels: Ints
+    strata: Ints
+    names: list[str]
 
-    def _read(self, pool: Pool, chunk: int | None, tell: Callable[[Progress], None]) -> None:
-        """Find the label of the group of each row, its first row, and the number of its stratum."""
-        seen, corpus, totals = Seen(), self.corpus, self.totals
-        note_columns(totals, corpus)
-        has_given = corpus.solution_column is not None
-        write = partial(_with_strata, seen.secret, has_given, self.by, self.edges)
-        numbers: dict[tuple[str, ...], int] = {}
-        strata, edges = [np.zeros(0, np.int64)], [np.zeros((0, 2), np.int64)]
-        for _, rows in solved_rows(corpus, write, pool, chunk, totals, tell):
-            every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
-            first = seen.first_rows(rows.compared, (f"puzzle{FORM}", f"solution{FORM}"))
-            for those in first.values():
-                is_later = those != UNSEEN
-                edges.append(np.column_stack([every[is_later], those[is_later]]))
-            each = [numbers.setdefault(label, len(numbers)) for label in rows.labels]
-            strata.append(np.array(each, np.int64)[rows.strata])
-            totals.add(rows.compared.sums)
-        check_ranges(self.by, self.edges, numbers)
-        names = list(in_order(numbers, [ranges(self.edges) if self.edges else ()] * len(self.by)))
-        ranks = np.empty(len(numbers), np.int64)  # in an order that blocks do not change
-        ranks[[numbers[columns_of(name)] for name in names]] = np.arange(len(names))
-        self.strata, self.names = ranks[np.concatenate(strata)], list(map(shown_key, names))
-        self.labels = _labels(seen.n_rows, np.concatenate(edges))
 
-    def _fill(self, part_of: Ints, room: Counts, rng: np.random.Generator) -> None:
-        """Draw the parts of single rows; what a stratum cannot have right, the next ones make up.
+def _groups_of(
+    corpus: Corpus, wanted: PartSettings, totals: PartitionSummary, pool: Pool, how: Any
+) -> _Groups:
+    """Read the rows of a corpus; `how` are the last arguments of `outputs_of`."""
+    by, bins, seen = tuple(wanted.by), wanted.bins, Seen()
+    edges, blocks = [np.zeros((0, 2), np.int64)], []
+    spec = Spec("partition", corpus, corpus.reader, totals=totals).searched()
+    write = partial(_with_strata, seen.secret, corpus.solution_column is not None, by, bins)
+    for _, rows in outputs_of(spec, write, pool, *how):
+        every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
+        for those in seen.first_rows(rows.keys).values():
+            is_later = those != UNSEEN
+            edges.append(np.column_stack([every[is_later], those[is_later]]))
+        blocks.append((rows.strata, rows.labels))
+        totals.add(rows.keys.sums)
+    known = dict.fromkeys(label for _, labels in blocks for label in labels)
+    check_ranges(by, bins, known)
+    names = list(in_order(known, [ranges(bins) if bins else ()] * len(by)))
+    number_of = {columns_of(name): k for k, name in enumerate(names)}  # whatever the blocks are
+    strata = [np.array([number_of[label] for label in labels])[each] for each, labels in blocks]
+    joined = np.concatenate([np.zeros(0, np.int64), *strata])
+    return _Groups(_labels(seen.n_rows, np.concatenate(edges)), joined, [*map(shown_key, names)])
 
-        The largest strata come last, for which that matters least.
-        """
-        singles = np.flatnonzero(part_of < 0)
-        counts = np.bincount(self.strata[singles], minlength=len(self.names))
-        carried = np.zeros(len(room))
-        for s in np.argsort(counts, kind="stable").tolist():
-            wanted = room[:, s] + carried
-            n_each = _whole(wanted, int(counts[s]))
-            rows = rng.permutation(singles[self.strata[singles] == s])
-            part_of[rows] = np.repeat(np.arange(len(room)), n_each)
-            carried = wanted - n_each
+
+def _drawn(groups: _Groups, shares: dict[str, float], seed: int, totals: PartitionSummary) -> Ints:
+    """Return the number of the part of each row."""
+    rng, (labels, strata, names) = np.random.default_rng(seed), groups
+    sizes = np.bincount(labels, minlength=len(labels))
+    several = np.flatnonzero(sizes > 1)
+    totals.groups, totals.largest = len(several), int(sizes.max(initial=0))
+    wanted = np.outer(list(shares.values()), np.bincount(strata, minlength=len(names)))
+    room, part_of = wanted.astype(np.float64), np.full(len(labels), -1)
+    order = np.argsort(labels, kind="stable")
+    begins = np.searchsorted(labels[order], several)
+    mixed = rng.permutation(len(several))
+    for k in mixed[np.argsort(-sizes[several[mixed]], kind="stable")].tolist():
+        rows = order[begins[k] : begins[k] + sizes[several[k]]]
+        part_of[rows] = _part_for(strata[rows], room, wanted.sum(axis=1), rng)
+    _fill(part_of, strata, room, rng)
+    return part_of
+
+
+def _fill(part_of: Ints, strata: Ints, room: Counts, rng: np.random.Generator) -> None:
+    """Draw the parts of single rows; what a stratum cannot have right, the next ones make up.
+
+    The largest strata come last, for which that matters least.
+    """
+    singles = np.flatnonzero(part_of < 0)
+    counts = np.bincount(strata[singles], minlength=room.shape[1])
+    carried = np.zeros(len(room))
+    for s in np.argsort(counts, kind="stable").tolist():
+        wanted = room[:, s] + carried
+        n_each = _whole(wanted, int(counts[s]))
+        rows = rng.permutation(singles[strata[singles] == s])
+        part_of[rows] = np.repeat(np.arange(len(room)), n_each)
+        carried = wanted - n_each
 
 
 def _labels(n: int, edges: Ints) -> Ints:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of
 from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import InputError, ProblemError, counted, prefixed
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.rating import SCALE, has_ratings, ratings_of
@@ -23,12 +23,13 @@ from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, Variants
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
-from batchsolve.symmetry.canonical import NO_SYMMETRY, check_shape, forms_of
-from batchsolve.tables.blocks import Block, Boundary
+from batchsolve.symmetry.canonical import check_shape, forms_of
+from batchsolve.tables.blocks import Block, Boundary, RowsError
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
-from batchsolve.tables.reader import Reader, forms_of_shape
+from batchsolve.tables.reader import Batch, forms_of_shape
 from batchsolve.tables.repeats import grid_keys
 from batchsolve.tables.rule_columns import RuleColumns, own_rules
+from batchsolve.tables.sources import TableSource
 
 N_FILLS = 8  # solved grids from which an attempt takes one; see docs/decisions/generate.md
 # Nodes of a search for a second solution, after which clues stay: of minimal puzzles, whose clues
@@ -41,38 +42,6 @@ BLOCK_CELLS = 1 << 24  # of the squares of the cells of a block: about 0.1 s
 MOST_ROWS, FEWEST_ROWS = 8192, 64  # of a block
 TIMES_SLOWER = 16  # rows with rules of their own, about
 NO_CLUE = ".0_-"  # characters of a pattern
-
-
-@dataclass(frozen=True)
-class RowRange:
-    """The numbers of consecutive rows: a block of a run that makes puzzles.
-
-    Attributes
-    ----------
-    first, last : int
-        The first row, counted from 0, and the row after the last one.
-    number : int
-        The number of the block in the output.
-    """
-
-    first: int
-    last: int
-    number: int = 0
-    source: int = 0
-    name: str = ""
-
-    @property
-    def end(self) -> Boundary:
-        """The position after the block."""
-        return Boundary(0, self.last)
-
-    def carried(self) -> RowRange:
-        """See `Block`."""
-        return self
-
-    def records(self) -> bytes:
-        """Return nothing, because nothing is read."""
-        return b""
 
 
 @dataclass
@@ -89,7 +58,6 @@ class RowNumbers:
 
     n: int | None
     size: int
-    column: str = "puzzle"
     given_column: str = "puzzle"
     solution_column: str = "solution"
     rule_columns: tuple[str, ...] = ()
@@ -97,11 +65,13 @@ class RowNumbers:
 
     def blocks(
         self, begin: Boundary | None = None, most_rows: int | None = None
-    ) -> Iterator[RowRange]:
-        """Yield the blocks from a position on."""
+    ) -> Iterator[Block]:
+        """Yield the blocks from a position on: tables of row numbers, counted from 0."""
         size, last = most_rows or self.size, UNLIMITED if self.n is None else self.n
         for first in range(begin.offset if begin else 0, last, size):
-            yield RowRange(first, min(first + size, last))
+            end = min(first + size, last)
+            rows = pa.table({"row": np.arange(first, end)})
+            yield Block(rows, TableSource(rows).layout, "", Boundary(0, end))
 
     def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
         """Return the number of rows."""
@@ -114,13 +84,13 @@ class Puzzles:
 
     Attributes
     ----------
-    block : RowRange
+    block : Block
     made : Made
     own : dict of str to pyarrow.Array
         The columns of the rules that each puzzle has of its own.
     """
 
-    block: RowRange
+    block: Block
     made: Made
     own: dict[str, pa.Array]
 
@@ -197,30 +167,27 @@ def _cells_of(pattern: str | None, rules: Rules) -> set[int]:
 
 def _orbits(rules: Rules, symmetry: str) -> list[list[int]]:
     """Return the cells that a symmetry maps to one another, orbit by orbit."""
-    if symmetry == "none":
-        return [[cell] for cell in range(rules.n_cells)]
     cells = {place: cell for cell, place in enumerate(rules.places)}
     rows, columns = rules.extent
-    orbits, seen = [], set()
+    turn = {
+        "none": lambda r, c: (r, c),
+        "rotation": lambda r, c: (rows - 1 - r, columns - 1 - c),
+        "quarter-turn": lambda r, c: (c, rows - 1 - r),
+        "mirror": lambda r, c: (r, columns - 1 - c),
+        "diagonal": lambda r, c: (c, r),
+    }[symmetry]
+    orbits: dict[frozenset[tuple[int, int]], list[int]] = {}
     for place in rules.places:
-        orbit = []
-        while place in cells and cells[place] not in seen:
-            seen.add(cells[place])
-            orbit.append(cells[place])
-            r, c = place
-            place = {
-                "rotation": (rows - 1 - r, columns - 1 - c),
-                "quarter-turn": (c, rows - 1 - r),
-                "mirror": (r, columns - 1 - c),
-                "diagonal": (c, r),
-            }[symmetry]
-        if place not in cells:
+        orbit = [place]
+        while (image := turn(*orbit[-1])) != place:
+            orbit.append(image)
+        if not cells.keys() >= {*orbit}:
             raise InputError(f"the grid does not have the symmetry {symmetry!r}")
-        orbits += [orbit] if orbit else []
-    return orbits
+        orbits.setdefault(frozenset(orbit), [cells[each] for each in orbit])
+    return list(orbits.values())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Maker:
     """The function that makes the puzzles of rows; workers receive it.
 
@@ -283,17 +250,14 @@ class Maker:
                 f"digits without a clue can trade places; allow {needed} or more"
             )
         if wanted.unlike:
-            if not isinstance(problem, Sudoku):
-                raise InputError(f"`unlike`: {NO_SYMMETRY}")
-            check_shape(problem)
-        if wanted.rating is not None and not has_ratings(problem):
-            raise InputError("`rating`: puzzles of 9×9 without other rules have one")
+            with prefixed("`unlike`", InputError, ProblemError):
+                check_shape(problem)
         if wanted.rating is not None:
             low, high = wanted.rating
-            if not np.any((low <= SCALE) & (high >= SCALE)):
+            if not (has_ratings(problem) and np.any((low <= SCALE) & (high >= SCALE))):
                 raise InputError(
                     f"`rating`: no puzzle is rated {low:g} to {high:g}; ratings are {SCALE[0]:.1f} "
-                    f"to {SCALE[-1]:.1f}"
+                    f"to {SCALE[-1]:.1f}, and puzzles of 9×9 without other rules have one"
                 )
         # nodes after which fills do not begin again at a contradiction; weights need all chances
         fill_nodes = DRAWN_NODES if drawn else RESTART_NODES
@@ -307,6 +271,7 @@ class Maker:
             trial_nodes=PROOF_NODES if wanted.minimal else TRIAL_NODES,
             fill_nodes=wanted.node_limit if wanted.weights else fill_nodes,
         )
+        wanted = replace(wanted, unlike=())  # workers need no files of others
         return cls(problem, drawn, wish, wanted, np.empty(0, np.uint64))
 
     @property
@@ -315,24 +280,27 @@ class Maker:
         n_rows = BLOCK_CELLS // self.problem.n_cells**2
         return min(MOST_ROWS, max(FEWEST_ROWS, n_rows)) // (TIMES_SLOWER if self.drawn else 1)
 
-    def read(self, rows: RowRange) -> Puzzles:
-        """Make the puzzles of some rows.
+    def read(self, block: Block) -> Puzzles:
+        """Make the puzzles of the rows of a block.
 
         Raises
         ------
         InputError
             If no attempt at a row makes a puzzle as wanted; it names the first such row.
         """
+        return Puzzles(block, *self._made(block.rows()[0]["row"].to_numpy()))
+
+    def _made(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
+        """Make the puzzles of some rows, and the columns of their own rules."""
         try:
-            return self._made(rows)
+            return self._attempted(numbers)
         except _RowError as error:
             # rows take turns, attempt by attempt, so that a row before it may fail in a later turn
-            self.read(replace(rows, last=error.row))
+            self._made(numbers[numbers < error.row])
             raise InputError(str(error)) from None
 
-    def _made(self, rows: RowRange) -> Puzzles:
+    def _attempted(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
         """Make the puzzles of some rows, or raise `_RowError`."""
-        numbers = np.arange(rows.first, rows.last)
         made = Made.of_rows(len(numbers), self.problem.n_cells)
         names = self.drawn.names if self.drawn else ()
         columns = {name: np.empty(len(numbers), object) for name in names}
@@ -346,8 +314,7 @@ class Maker:
                 column[done] = texts[name][are_fit]
             left = np.setdiff1d(left, done)
             made.attempts[left] += 1
-        own = {name: pa.array(column, pa.string()) for name, column in columns.items()}
-        return Puzzles(rows, made, own)
+        return made, {name: pa.array(column, pa.string()) for name, column in columns.items()}
 
     def _keys(self, use: int) -> Words:
         """Return the seed of the random numbers for a use."""
@@ -450,18 +417,21 @@ def keys_of_forms(forms: Bytes) -> Words:
     return grid_keys(b"unlike", "form", forms)[:, 0]
 
 
-def known_keys(reader: Reader, n_digits: int, block: Block) -> tuple[Words, int, int | None]:
-    """Return the keys of the puzzles of a block, of those with this number of digits.
+class KnownKeys(NamedTuple):
+    """The keys of the puzzles of a block that have some number of digits, and its rows."""
 
-    Returns
-    -------
-    keys : ndarray of uint64
-    n_rows : int
-        The number of rows of the block.
-    wrong : int or None
-        The first row that is invalid, or whose canonical form is not found.
+    n_rows: int
+    keys: Words
+
+
+def known_keys(n_digits: int, batch: Batch, answers: None = None) -> KnownKeys:
+    """Return the keys of the puzzles of a batch that have this number of digits.
+
+    Raises
+    ------
+    RowsError
+        If a row is invalid, or its canonical form is not found.
     """
-    batch = reader.read(block)
     wrong = np.flatnonzero(batch.first_clashes() >= 0)
     keys = [np.empty(0, np.uint64)]
     for grids in batch.grids:
@@ -470,4 +440,8 @@ def known_keys(reader: Reader, n_digits: int, block: Block) -> tuple[Words, int,
             found, forms, _ = forms_of_shape(grids.shape, grids.puzzles, grids.places(right))
             wrong = np.union1d(wrong, np.setdiff1d(grids.rows, grids.rows[found]))
             keys.append(keys_of_forms(forms))
-    return np.concatenate(keys), len(batch), int(wrong[0]) if wrong.size else None
+    if wrong.size:
+        why = "invalid, or without a canonical form to compare puzzles with; leave it out"
+        row = int(wrong[0]) + 1
+        raise RowsError(why, row, row, batch.block.name if batch.block else "")
+    return KnownKeys(len(batch), np.concatenate(keys))

@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.engines.choice import Choice
 from batchsolve.errors import ProblemError
 from batchsolve.problems.rating import NAMES, has_ratings, ratings_of, steps_text
-from batchsolve.runs.outputs import Output
+from batchsolve.runs.outputs import IN_MEMORY, Output
 from batchsolve.runs.progress import OnProgress, Summary
-from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of
+from batchsolve.runs.specs import Spec, run_files, table_of
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import (
-    AUTO,
     PROVES_UNIQUENESS,
     FileSettings,
     RateFields,
     RateFileFields,
     RateSettings,
-    SearchSettings,
     settings_of,
 )
-from batchsolve.tables.answers import Column, RowSums, RowTable, RowValues
-from batchsolve.tables.blocks import TASKS
+from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Reader, Shape
-from batchsolve.tables.sources import TableSource, open_all
+from batchsolve.tables.sources import TableSource
 from batchsolve.workers import Pool
 
 NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
@@ -138,10 +134,8 @@ def rate(table: Any, *, on_progress: OnProgress = None, **settings: Unpack[RateF
     'hidden single in box'
     """
     workers, wanted, files = settings_of(rate, settings, RateSettings, FileSettings)
-    corpus = Corpus([TableSource(arrow_table(table))], files, size=TASKS.divided_by(SHARE))
-    spec = _rating(corpus, wanted)
-    with Pool(**workers) as pool:
-        return with_columns_of(table_of(spec, pool, on_progress=on_progress), table)
+    spec = _rating(wanted, files, [TableSource(arrow_table(table))])
+    return with_columns_of(table_of(spec, Pool(**workers), on_progress), table)
 
 
 def rate_file(
@@ -184,92 +178,65 @@ def rate_file(
     (10000, 10000)
     """
     workers, wanted, files = settings_of(rate_file, settings, RateSettings, FileSettings)
-
-    def spec(paths: list[str], output: Output) -> Spec:
-        corpus = corpus_of(open_all(paths), files, output, SHARE)
-        return _rating(corpus, wanted, output.n_tasks)
-
+    spec = partial(_rating, wanted, files)
     summary: RateSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
     return summary
 
 
-def _rating(corpus: Corpus, wanted: RateSettings, size: int = 1) -> Spec:
+def _rating(
+    wanted: RateSettings, files: FileSettings, inputs: list[Any], output: Output = IN_MEMORY
+) -> Spec:
     """Return the specification of *rate*."""
-    table = partial(_rated_table, wanted)
-    spec = Spec("rate", corpus, corpus.reader, table, same=asdict(wanted))
-    choice = Choice.for_grids(AUTO, corpus.problem, PROVES_UNIQUENESS)
-    search = SearchSettings(limit=PROVES_UNIQUENESS)
-    return replace(spec, totals=RateSummary()).searched(choice, search, size)
+    corpus = Corpus(inputs, files, size=output.block_size.divided_by(SHARE))
+    table, same = partial(_rated_table, wanted), asdict(wanted)
+    return Spec("rate", corpus, corpus.reader, table, RateSummary(), same).searched()
 
 
 def _rated_table(wanted: RateSettings, reader: Reader) -> RowTable:
     """Return the output table of ratings; raises `ProblemError` if no row is a plain 9×9 grid."""
     if not _may_be_rated(reader):
         raise ProblemError(NOT_RATED)
-    columns = [
-        Column("technique", pa.string(), _RatingValues.techniques),
-        Column("rating", pa.float64(), _RatingValues.ratings),
-        Column("backtracks", pa.int64(), _RatingValues.backtracks),
-    ]
-    columns += [Column("backdoor", pa.int64(), _RatingValues.backdoors)] if wanted.backdoor else []
-    columns += [Column("steps", pa.string(), _RatingValues.steps)] if wanted.steps else []
-    columns.append(Column("status", pa.string(), RowValues.statuses))
-    columns.append(Column("message", pa.string(), RowValues.texts))
-    return RowTable(reader, columns, partial(_RatingValues, wanted))
+    kinds = {"technique": pa.string(), "rating": pa.float64(), "backtracks": pa.int64()}
+    kinds |= {"backdoor": pa.int64()} if wanted.backdoor else {}
+    kinds |= {"steps": pa.string()} if wanted.steps else {}
+    kinds |= {"status": pa.string(), "message": pa.string()}
+    return RowTable(reader, pa.schema(kinds), partial(_rated, wanted))
 
 
-class _RatingValues(RowValues):
-    """The values of the new columns of rated puzzles: of the rows that have one solution.
-
-    Parameters
-    ----------
-    wanted : RateSettings
-    batch : Batch
-    answers : Answers
-    """
-
-    def __init__(self, wanted: RateSettings, batch: Batch, answers: Answers) -> None:
-        super().__init__(batch, answers, PROVES_UNIQUENESS)
-        self._uniqueness = wanted.uniqueness
-        rated, puzzles = np.zeros(len(answers), np.bool_), np.zeros((len(answers), 81), np.uint8)
-        notations = np.empty(len(answers), object)
-        for grids in batch.grids:
-            some = grids.rows[self.status[grids.rows] == Status.UNIQUE]
-            if _is_rated(grids.shape):
-                rated[some] = True
-                puzzles[some] = grids.puzzles_of(some)
-                notations[some] = grids.shape.notation
-            else:
-                self.messages |= dict.fromkeys(some.tolist(), NOT_RATED)
-        self._puzzles, self._notations = puzzles[rated], notations[rated]
-        self._found = ratings_of(self._puzzles, wanted.backdoor, wanted.uniqueness)
-        self._places = pa.array(np.cumsum(rated) - 1, mask=~rated)
-
-    @property
-    def sums(self) -> RowSums:
-        """See `RowValues`; with the rows of each technique."""
-        techniques = dict.fromkeys(NAMES, 0)
-        for level in self._found.levels.tolist():  # several levels can have one name
-            techniques[NAMES[level]] += 1
-        return super().sums._replace(techniques=techniques)
-
-    def techniques(self) -> pa.Array:
-        return _NAMES.take(pa.array(self._found.levels)).take(self._places)
-
-    def ratings(self) -> pa.Array:
-        return pa.array(self._found.values).take(self._places)
-
-    def backtracks(self) -> pa.Array:
-        return pa.array(self._found.backtracks).take(self._places)
-
-    def backdoors(self) -> pa.Array:
-        found = self._found.backdoors
-        return pa.array(found.astype(np.int64), mask=found < 0).take(self._places)
-
-    def steps(self) -> pa.Array:
-        pairs = zip(self._puzzles, self._notations, strict=True)
-        texts = (steps_text(puzzle, self._uniqueness, notation.names) for puzzle, notation in pairs)
-        return pa.array(texts, pa.string()).take(self._places)
+def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
+    """Return the new columns of rated puzzles: those of the rows that have one solution."""
+    values = RowValues(batch, answers, PROVES_UNIQUENESS)
+    is_rated, puzzles = np.zeros(len(answers), np.bool_), np.zeros((len(answers), 81), np.uint8)
+    notations = np.empty(len(answers), object)
+    for grids in batch.grids:
+        some = grids.rows[values.status[grids.rows] == Status.UNIQUE]
+        if _is_rated(grids.shape):
+            is_rated[some] = True
+            puzzles[some] = grids.puzzles_of(some)
+            notations[some] = grids.shape.notation
+        else:
+            values.messages |= dict.fromkeys(some.tolist(), NOT_RATED)
+    puzzles, notations = puzzles[is_rated], notations[is_rated]
+    found = ratings_of(puzzles, wanted.backdoor, wanted.uniqueness)
+    columns = {
+        "technique": _NAMES.take(pa.array(found.levels)),
+        "rating": pa.array(found.values),
+        "backtracks": pa.array(found.backtracks),
+    }
+    if wanted.backdoor:
+        backdoors = found.backdoors
+        columns["backdoor"] = pa.array(backdoors.astype(np.int64), mask=backdoors < 0)
+    if wanted.steps:
+        pairs = zip(puzzles, notations, strict=True)
+        texts = (steps_text(puzzle, wanted.uniqueness, one.names) for puzzle, one in pairs)
+        columns["steps"] = pa.array(texts, pa.string())
+    places = pa.array(np.cumsum(is_rated) - 1, mask=~is_rated)
+    columns = {name: column.take(places) for name, column in columns.items()}
+    techniques = dict.fromkeys(NAMES, 0)
+    for level in found.levels.tolist():  # several levels can have one name
+        techniques[NAMES[level]] += 1
+    sums = values.sums._replace(techniques=techniques)
+    return Found(batch.table, sums, columns | values.columns())
 
 
 def _may_be_rated(reader: Reader) -> bool:

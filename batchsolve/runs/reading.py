@@ -32,9 +32,9 @@ from batchsolve.errors import (
     shortened,
     wrong_kind,
 )
-from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_rows, read_sets
+from batchsolve.formats.file_kinds import kind_of, not_text
 from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
 from batchsolve.formats.packed import NUMPY, ZIP, is_matrix, read_matrix, read_npz, unpacked
@@ -84,7 +84,7 @@ class Reading:
     name : str
         The name of the problem in messages.
     notation : Notation or None
-        The notation of the grid; None for other problems.
+        The notation of the grid, by default the usual one; None for other problems.
 
     Examples
     --------
@@ -97,6 +97,10 @@ class Reading:
     stack: UInts
     name: str
     notation: Notation | None = None
+
+    def __post_init__(self) -> None:
+        if self.notation is None and isinstance(self.problem, GridProblem):
+            object.__setattr__(self, "notation", usual_notation(self.problem.n_digits))
 
     def __repr__(self) -> str:
         return f"Reading({self.name!r}, {self.problem!r}, {self.stack.size} clues)"
@@ -172,29 +176,23 @@ def read_problem(
     (ExactCover(n_items=34, n_primary=12, n_options=36), 0, 'queens:6')
     """
     if not isinstance(text, str | os.PathLike):
-        if _is_matrix(text):
-            raise InputError(
-                f"a problem is text, such as 'queens:8' or the name of a file, not a "
-                f"{type(text).__name__}; of a matrix of 0 and 1, make one by ExactCover.from_matrix"
-            )
         raise InputError(
-            f"a problem is text, such as 'queens:8' or the name of a file, {wrong_kind(text)}"
+            f"a problem is text, such as 'queens:8' or the name of a file, {wrong_kind(text)}; of "
+            f"a matrix of 0 and 1, make one by ExactCover.from_matrix"
         )
     text = os.fsdecode(text)
     written = {"box": box, "alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
+    has_column = column is not None or rule_columns is not None
     if text == "-" or os.path.exists(text):
-        if column is not None or rule_columns is not None:
+        if has_column:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
         return _read_file(text, written)
     form, _, path = text.partition(":")
-    if form in WRITTEN_ONLY:
-        raise _written_only(form)
-    if form in FORMS and (path == "-" or os.path.exists(path)):
+    if form in (*FORMS, *WRITTEN_ONLY) and (path == "-" or os.path.exists(path)):
         return _read_file(path, written, form)
     path, row = _split_row(text)
-    is_family = text.partition(":")[0] in FAMILIES
-    is_row = row is not None and os.path.exists(path)
-    is_name = is_family or is_row or column is not None or rule_columns is not None
+    is_family = form in FAMILIES
+    is_name = is_family or has_column or (row is not None and os.path.exists(path))
     if not is_name and (reading := _read_text(text, written)) is not None:
         return reading
     if row is not None:
@@ -202,7 +200,7 @@ def read_problem(
     if not is_family:
         why = why_unseen(text) or f"no such file, nor one of the families {known_families()}"
         raise InputError(f"{text}: {why}")
-    if any(each is not None for each in (column, rule_columns, box, alphabet, blank)):
+    if has_column or any(each is not None for each in (box, alphabet, blank)):
         raise InputError(
             f"{text}: only grids in files have a box, an alphabet, a blank or a column to name"
         )
@@ -213,13 +211,6 @@ def read_problem(
         shape = problem.box_rows, problem.box_columns
         problem = grid_problem(problem.n_digits, shape, rules, regions)
     return _reading(problem, text)
-
-
-def _is_matrix(value: object) -> bool:
-    """Return True for arrays, sparse matrices, and lists of numbers, as the rows of a matrix."""
-    if isinstance(value, list | tuple):
-        return bool(value) and all(isinstance(each, int) or _is_matrix(each) for each in value)
-    return hasattr(value, "dtype") or hasattr(value, "tocsr")
 
 
 def _read_text(text: str, written: Mapping[str, Any]) -> Reading | None:
@@ -247,7 +238,7 @@ def reading_of(problem: Puzzle) -> Reading:
     ('queens:6', 'ExactCover(n_items=1, n_primary=1, n_options=1)')
     """
     if isinstance(problem, ExactCover):
-        return Reading(problem, np.empty(0, np.uint32), repr(problem))
+        return _reading(problem, repr(problem))
     return problem if isinstance(problem, Reading) else read_problem(problem)
 
 
@@ -374,15 +365,14 @@ def picture(reading: Reading) -> str:
     problem = reading.problem
     if not isinstance(problem, GridProblem):
         raise InputError(f"{reading.name}: only grids have a picture; this is an exact cover")
-    notation = reading.notation or usual_notation(problem.n_digits)
+    assert reading.notation is not None
     clues = problem.grids(Stacks.from_lists([reading.stack.tolist()]))[0]
-    return draw_grid(problem, notation, clues)
+    return draw_grid(problem, reading.notation, clues)
 
 
 def _reading(problem: ExactCover, name: str) -> Reading:
     """Return the reading of a problem without clues."""
-    notation = usual_notation(problem.n_digits) if isinstance(problem, GridProblem) else None
-    return Reading(problem, np.empty(0, np.uint32), name, notation)
+    return Reading(problem, np.empty(0, np.uint32), name)
 
 
 def _read_file(path: str, written: Mapping[str, Any], form: str = "") -> Reading:
@@ -433,55 +423,43 @@ def read_content(
     return _reading(problem, name)
 
 
-def _written_only(form: str) -> InputError:
-    return InputError(
-        f"a .{form} file is only written, by convert, and not read; read the problem that it was "
-        f"made of: {', '.join(f'.{each}' for each in FORMS)}, a grid, or a family"
-    )
-
-
 def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     """Return the exact cover problem in a file, or None if the file must be a grid."""
     if suffix == ".npz" or (data.startswith(ZIP) and b"indptr" in data):
         return read_npz(data)
     if suffix.removeprefix(".") in WRITTEN_ONLY:
-        raise _written_only(suffix.removeprefix("."))
+        raise InputError(
+            f"a {suffix} file is only written, by convert, and not read; read the problem that it "
+            f"was made of: {', '.join(f'.{each}' for each in FORMS)}, a grid, or a family"
+        )
     if suffix == ".matrix" or is_matrix(data):
         return read_matrix(data)
     if data.startswith(_BINARY_TABLES):
         return None
     text = _text(data)
-    if suffix == ".dlx":
-        return read_dlx(text)
-    if suffix == ".ec" or re.search(r"^\s*p\s+ec\s", text, re.MULTILINE):
+    if suffix in _READERS:
+        return _READERS[suffix](text)
+    if re.search(r"^\s*p\s+ec\s", text, re.MULTILINE):
         return read_ec(text)
-    if suffix == SUFFIX or (suffix not in TABLE_SUFFIXES and BEGINNING.search(text)):
+    if suffix not in TABLE_SUFFIXES and BEGINNING.search(text):
         return read_tiling(text)
-    if suffix == ".sets":
-        return read_sets(text)
-    if suffix == ".rows":
-        return read_rows(text)
     is_object = text.lstrip().startswith("{") and not is_grid_document(data)
     if form == "json" or (is_object and suffix not in TABLE_SUFFIXES):
         return read_json(text)
     return None
 
 
+_READERS = {
+    **{".dlx": read_dlx, ".ec": read_ec, SUFFIX: read_tiling},
+    **{".sets": read_sets, ".rows": read_rows},
+}
+
+
 def _text(data: bytes) -> str:
     head = data[:_HEAD_BYTES]
-    is_binary = b"\0" in head or data.startswith(ZIP)
-    if is_binary and kind_of(head):
+    if (b"\0" in head or data.startswith(ZIP)) and kind_of(head):
         raise InputError(not_text(head))
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if kind_of(head):
-            raise InputError(not_text(head)) from error
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"line {line}: not UTF-8 text (byte 0x{error.object[error.start]:02x}); convert it, "
-            f"for instance with iconv -t utf-8"
-        ) from error
+    return data.decode("utf-8-sig")
 
 
 def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) -> Reading:
@@ -584,40 +562,34 @@ def _find_row(corpus: Corpus, path: str, row: str) -> tuple[Block, int]:
         )
     if number is None:
         corpus.check_column(column)
-    found: list[tuple[Block, int]] = []
-    numbers: list[int] = []
+    found: list[tuple[int, Block, int]] = []
     n_rows = 0
     for block in corpus.blocks():
         table, _ = block.rows()
-        if number is not None and number <= n_rows + len(table):
-            return block, number - n_rows - 1
-        places = _where(table, column, value) if number is None else []
-        found += [(block, place) for place in places]
-        numbers += [n_rows + place + 1 for place in places]
+        places = _where(table, column, value) if number is None else [number - n_rows - 1]
+        found += [(n_rows + place + 1, block, place) for place in places if place < len(table)]
+        if number is not None and found:
+            break
         n_rows += len(table)
-    if number is not None:
+    if not found and number is not None:
         raise InputError(f"there is no row {number:,}; the last one is {n_rows:,}")
     if not found:
         raise InputError(f"no row has {quoted(value)} in column {quoted(column)}")
     if len(found) > 1:
+        numbers = [one[0] for one in found]
         some = ", ".join(map(str, numbers[:5])) + (", …" if len(found) > 5 else "")
         raise InputError(
             f"{len(found):,} rows have {quoted(value)} in column {quoted(column)} ({some}); name "
             f"one by its number, as in {path}#{numbers[0]}"
         )
-    return found[0]
+    return found[0][1:]
 
 
 def _where(table: pa.Table, column: str, value: str) -> list[int]:
     """Return the rows of a table that have a value in a column, compared as text."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    try:
-        same = pc.equal(table[column].cast(pa.string()), value)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputError(
-            f"column {quoted(column)} holds {shortened(str(table[column].type))}, not text; name "
-            f"the row by its number"
-        ) from error
+    from batchsolve.tables.texts import values_as_text
+
+    same = pc.equal(values_as_text(table[column], column), value)
     return np.flatnonzero(np.asarray(pc.fill_null(same, False))).tolist()

@@ -1,13 +1,12 @@
 """Solving puzzles in memory: one, an array, or texts in a list.
 
-Each grid of an array may have another problem if all have the same cells and digits. Equal
-problems are searched together, and so are grids that share all rules but their regions, cages and
-marks.
+Each grid of an array may have another problem if all have the same cells and digits; equal problems
+are searched together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -26,21 +25,13 @@ from batchsolve.pictures.page import html_table
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
-from batchsolve.problems.variant import Variant, Variants, grid_problem
+from batchsolve.problems.variant import Variants, grid_problem
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
+from batchsolve.runs.words import InWords
 from batchsolve.search.answers import STATUS_NAMES, Answers
-from batchsolve.search.rows import Read, Write, search_block, search_rows
-from batchsolve.settings import (
-    AUTO,
-    UNLIMITED,
-    Box,
-    FileSettings,
-    SearchSettings,
-    checked_box,
-    whole_number,
-)
+from batchsolve.search.rows import Read, search_block, search_rows
+from batchsolve.settings import AUTO, Box, FileSettings, SearchSettings, checked_box, whole_number
 from batchsolve.tables.answers import RowSums
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
@@ -48,7 +39,6 @@ from batchsolve.tables.frames import text_column
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape
 from batchsolve.tables.rule_columns import Part, RuleColumns
 from batchsolve.tables.sources import TableSource
-from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
 SHOWN_ROWS = 10
@@ -251,15 +241,14 @@ def solve_batch(
     rows = rows_of(grids, problem, written)
     write = partial(_arrays, rows.problem, rows.notation, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
+    choice = Choice.for_grids(engine, rows.problem, limit, rows.sizes_vary)
+    parts, totals = [], Summary()
     with shown(on_progress, ROW_BAR) as tell, Pool(jobs, backend, address) as pool:
-        parts = []
-        totals = Summary()
-        for part in _answered(rows, write, settings, pool):
+        for _, part in search_rows(rows.blocks, choice, pool, settings, rows.read, write):
             parts.append(part)
-            if on_progress:
-                more = {"rows": len(part), "nodes": int(part.nodes.sum())}
-                totals.add(RowSums(_numbers_of(part.status) | more))
-                tell(Progress(len(part), totals, rows.n_rows))
+            more = {"rows": len(part), "nodes": int(part.nodes.sum())}
+            totals.add(RowSums(_numbers_of(part.status) | more))
+            tell(Progress(len(part), totals, rows.n_rows))
     if not parts:
         nothing = np.zeros((0, rows.problem.n_cells), np.uint8)
         parts = [write(batch_of(([(rows.problem, np.arange(0))], nothing)), Answers.unknown(0))]
@@ -285,16 +274,6 @@ def _numbers_of(status: npt.NDArray[np.str_]) -> dict[str, int]:
     """Return the number of rows of each status."""
     names, n = np.unique(status, return_counts=True)
     return dict(zip(names.tolist(), n.tolist(), strict=True))
-
-
-def _answered(
-    rows: GridRows, write: Write, settings: SearchSettings, pool: Pool
-) -> Iterator[BatchResult]:
-    """Yield the answers to blocks of rows, in order, as `write` renders them."""
-    limit = settings.limit or UNLIMITED
-    choice = Choice.for_grids(settings.engine, rows.problem, limit, rows.sizes_vary)
-    for _, written in search_rows(rows.blocks, choice, pool, settings, rows.read, write):
-        yield written
 
 
 def _arrays(
@@ -403,13 +382,11 @@ def rows_of(
         raise InputError("the problem has its box, rules and regions; leave these out")
     texts = text_column(grids)
     if texts is not None:
-        if isinstance(problem, Sequence) and not isinstance(problem, str | bytes):
+        if problem is not None and not isinstance(problem, GridProblem):
             raise InputError(
                 f"texts have one problem, such as Sudoku(3, 3), not {quoted(problem)}; give an "
                 f"array of digits, or rules in columns to solve_table"
             )
-        if problem is not None and not isinstance(problem, GridProblem):
-            raise _no_problem(problem)
         table = TableSource(pa.table({"puzzle": texts}))
         corpus = Corpus([table], written, problem=problem)
         read = partial(_of_one_size, corpus.reader)
@@ -424,113 +401,51 @@ def rows_of(
     if problem is None:
         usual = usual_sudoku(array, written.box)
         problem = grid_problem(usual.n_digits, written.box, written.rules, written.regions)
-    problems = Problems.of(problem, len(array))
-    main = problems.main
+    kinds, kind_of = _kinds_of(problem, len(array))
+    main = kinds[0]
     digits, size = main.as_grids(array), max(64, BLOCK_CELLS // main.n_cells)
-    each = (np.arange(len(digits))[begin : begin + size] for begin in range(0, len(digits), size))
-    blocks = ((problems.at(rows), digits[rows]) for rows in each)
+    blocks = (
+        (_parts_of(kinds, kind_of[begin : begin + size], begin), digits[begin : begin + size])
+        for begin in range(0, len(digits), size)
+    )
     notation = usual_notation(main.n_digits)
     return GridRows(main, notation, blocks, batch_of, len(digits), sizes_vary=False)
 
 
-@dataclass(frozen=True, eq=False)
-class Problems:
-    """The problems of the grids of an array.
+def _kinds_of(given: Any, n: int) -> tuple[list[GridProblem], Ints]:
+    """Return the different problems of n grids, and the number of that of each grid.
 
-    Attributes
-    ----------
-    kinds : list of GridProblem
-        The different problems; they have the same cells and digits.
-    kind_of : ndarray of int64, shape (n,)
-        The number of the problem of each grid.
+    They have the same cells and digits. One problem may be given for all, or one for each.
     """
+    if isinstance(given, GridProblem):
+        return [given], np.zeros(n, np.int64)
+    if not isinstance(given, Sequence) or isinstance(given, str | bytes):
+        raise _no_problem(given)
+    if len(given) != n or not n:
+        raise InputError(f"{counted(len(given), 'problem')} for {counted(n, 'grid')}")
+    kinds: list[GridProblem] = []
+    numbers: dict[str, int] = {}
+    for each in given:
+        if not isinstance(each, GridProblem) or isinstance(each, Variants):
+            raise InputError(f"the problem of a grid is a Sudoku or a Variant, not {quoted(each)}")
+        if (each.n_cells, each.n_digits) != (given[0].n_cells, given[0].n_digits):
+            raise InputError(
+                f"grids of an array have the same cells and digits, not those of {given[0]!r} "
+                f"and of {each!r}; call solve_batch for each size"
+            )
+        if numbers.setdefault(each.fingerprint, len(kinds)) == len(kinds):
+            kinds.append(each)
+    return kinds, np.array([numbers[each.fingerprint] for each in given])
 
-    kinds: list[GridProblem]
-    kind_of: Ints
 
-    @classmethod
-    def of(cls, given: Any, n: int) -> Problems:
-        """Return one problem for all of n grids, or one for each."""
-        if isinstance(given, GridProblem):
-            return cls([given], np.zeros(n, np.int64))
-        if not isinstance(given, Sequence) or isinstance(given, str | bytes):
-            raise _no_problem(given)
-        if len(given) != n or not n:
-            raise InputError(f"{counted(len(given), 'problem')} for {counted(n, 'grid')}")
-        numbers: dict[str, int] = {}
-        kinds: list[GridProblem] = []
-        for each in given:
-            if not isinstance(each, GridProblem) or isinstance(each, Variants):
-                raise InputError(
-                    f"the problem of a grid is a Sudoku or a Variant, not {quoted(each)}"
-                )
-            if (each.n_cells, each.n_digits) != (given[0].n_cells, given[0].n_digits):
-                raise InputError(
-                    f"grids of an array have the same cells and digits, not those of {given[0]!r} "
-                    f"and of {each!r}; call solve_batch for each size"
-                )
-            if numbers.setdefault(each.fingerprint, len(kinds)) == len(kinds):
-                kinds.append(each)
-        return cls(kinds, np.array([numbers[each.fingerprint] for each in given]))
-
-    @property
-    def main(self) -> GridProblem:
-        """The first problem."""
-        return self.kinds[0]
-
-    def at(self, rows: Ints) -> list[Part]:
-        """Return the parts of a block of these grids, which are counted anew."""
-        if len(self.kinds) == 1:
-            return [(self.main.at(rows), np.arange(len(rows)))]
-        kinds = self.kind_of[rows]
-        alike: dict[Any, list[int]] = {}
-        for kind in np.unique(kinds).tolist():
-            alike.setdefault(_shared(self.kinds[kind]), []).append(kind)
-        return [self._part(shared, some, kinds) for shared, some in alike.items()]
-
-    def _part(self, shared: Any, alike: list[int], kinds: Ints) -> Part:
-        """Return the grids of some kinds, which share all rules but regions, cages and marks."""
-        rows = np.flatnonzero(np.isin(kinds, alike))
-        if len(alike) == 1:
-            return self.kinds[alike[0]], rows
-        labels = np.array([_labels(self.kinds[kind]) for kind in alike])
-        places = np.searchsorted(alike, kinds)
-        regions = labels[np.where(np.isin(kinds, alike), places, 0)]
-        none = Rules(shared.n_digits, shared.places, ())
-        own = [none] * len(kinds)
-        for row in rows.tolist():
-            rules = self.kinds[kinds[row]].rules
-            own[row] = replace(none, cages=rules.cages, marks=rules.marks)
-        return Variants.of(shared, own, regions), rows
+def _parts_of(kinds: list[GridProblem], kind_of: Ints, first: int) -> list[Part]:
+    """Return the problems of the grids of a block, given the number of its first grid."""
+    each = ((kind, np.flatnonzero(kind_of == kind)) for kind in np.unique(kind_of).tolist())
+    return [(kinds[kind].at(first + rows), rows) for kind, rows in each]
 
 
 def _no_problem(given: object) -> InputError:
     return InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(given)}")
-
-
-def _shared(problem: GridProblem) -> Rules | GridProblem:
-    """Return the rules of a square grid without its regions, cages and marks.
-
-    Other problems are returned as they are.
-    """
-    rules, n = problem.rules, problem.n_digits
-    lines = Rules.square(n, ()).houses
-    is_square = rules.n_cells == n * n and rules.houses[: 2 * n] == lines
-    if not isinstance(problem, Variant) or not is_square or len(rules.regions) != n:
-        return problem
-    regions = set(rules.regions)
-    if regions & set(lines):
-        return problem
-    houses = tuple(house for house in rules.houses if house not in regions)
-    return replace(rules, houses=houses, cages=(), marks=())
-
-
-def _labels(problem: GridProblem) -> Bytes:
-    """Return the number of the region of each cell."""
-    labels = np.zeros(problem.n_cells, np.uint8)
-    for region, cells in enumerate(problem.rules.regions):
-        labels[list(cells)] = region
-    return labels
 
 
 def _of_one_size(reader: Reader, block: Block) -> Batch:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, count
+from itertools import chain
 from typing import Any, Unpack, overload
 
 import pyarrow as pa
@@ -18,18 +18,17 @@ from batchsolve.runs.instances import (
     PARTS,
     InstanceTables,
     check_engine,
-    count_table,
-    cover_table,
     hold_problems,
+    instance_table,
     is_problem_file,
     of_files,
 )
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, check_progress, shown
 from batchsolve.runs.reading import TABLE_SUFFIXES
-from batchsolve.runs.specs import Spec, corpus_of, run_files, table_of, tables_of
+from batchsolve.runs.specs import Spec, run_files, table_of, tables_of
 from batchsolve.settings import (
-    UNLIMITED,
+    PROVES_UNIQUENESS,
     CountFileFields,
     FileSettings,
     SearchSettings,
@@ -101,12 +100,10 @@ def solve_table(
     >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
     (['1243342143122134', None], ['unique', 'invalid'])
     """
-    search, files, workers = _in_memory(solve_table, settings)
-    sources = [TableSource(arrow_table(table))]
-    corpus = Corpus(sources, files)
-    spec = solving(corpus, corpus, search, files)
-    with workers as pool:
-        return with_columns_of(table_of(spec, pool, on_progress=on_progress), table)
+    workers, search, files = settings_of(solve_table, settings, SearchSettings, FileSettings)
+    corpus = Corpus([TableSource(arrow_table(table))], files)
+    spec = solving(corpus, search, files)
+    return with_columns_of(table_of(spec, Pool(**workers), on_progress), table)
 
 
 @overload
@@ -162,17 +159,10 @@ def solve_stream(
     >>> [table["status"].to_pylist() for table in solve_stream(tables)]
     [['unique'], ['multiple']]
     """
-    search, files, pool = _in_memory(solve_stream, settings)
+    workers, search, files = settings_of(solve_stream, settings, SearchSettings, FileSettings)
     check_progress(on_progress)
+    pool = Pool(**workers)
     return _solved_one_by_one(_each_table(tables), search, files, pool, on_progress)
-
-
-def _in_memory(
-    caller: Callable[..., object], each: Mapping[str, Any]
-) -> tuple[SearchSettings, FileSettings, Pool]:
-    """Return the settings of a function of tables, and its workers."""
-    workers, search, files = settings_of(caller, each, SearchSettings, FileSettings)
-    return search.of_rows(), files, Pool(**workers)
 
 
 def _each_table(tables: Any) -> Iterator[Any]:
@@ -200,8 +190,8 @@ def _solved_one_by_one(
     on_progress: OnProgress,
 ) -> Iterator[Any]:
     """Yield tables with columns of answers."""
-    names = map("table {:,}".format, count(1))
-    sources = ((each, TableSource(arrow_table(each), next(names))) for each in tables)
+    numbered = enumerate(tables, 1)
+    sources = ((each, TableSource(arrow_table(each), f"table {k:,}")) for k, each in numbered)
     first = []
     for each, source in sources:
         first.append((each, source))
@@ -210,7 +200,7 @@ def _solved_one_by_one(
     if not first:
         return
     corpus = Corpus([first[-1][1]], files)
-    wanted, totals = corpus.reader.columns_read, Summary()
+    spec, wanted = solving(corpus, search, files), corpus.reader.columns_read
     with shown(on_progress, ROW_BAR) as show, pool:
 
         def tell(progress: Progress) -> None:
@@ -220,37 +210,18 @@ def _solved_one_by_one(
             read = corpus if source is first[-1][1] else Tables([source])
             if missing := [name for name in wanted if name not in read.columns]:
                 raise InputError(f"{source.path}: has no column {quoted(missing[0])}")
-            spec = replace(solving(read, corpus, search, files), totals=totals)
-            yield with_columns_of(pa.concat_tables(list(tables_of(spec, pool, tell=tell))), each)
+            reader = replace(corpus.reader, input_schema=read.schema)
+            made = tables_of(replace(spec, source=read, reader=reader), pool, tell=tell)
+            yield with_columns_of(pa.concat_tables(list(made)), each)
 
 
 def solving(
-    source: Tables,
-    corpus: Corpus,
-    search: SearchSettings,
-    files: FileSettings,
-    as_digits: bool = False,
-    size: int = 1,
+    corpus: Corpus, search: SearchSettings, files: FileSettings, as_digits: bool = False
 ) -> Spec:
-    """Return the specification of *solve* for grids.
-
-    Parameters
-    ----------
-    source : Tables
-        The rows; they are written as those of the corpus.
-    corpus : Corpus
-    search : SearchSettings
-    files : FileSettings
-    as_digits : bool
-        See `answer_table`.
-    size : int
-        See `search_rows`.
-    """
-    limit = search.limit or UNLIMITED
-    reader = replace(corpus.reader, input_schema=source.schema)
+    """Return the specification of *solve* for grids; see `answer_table`."""
+    limit = search.limit or PROVES_UNIQUENESS
     table = partial(answer_table, limit=limit, files=files, as_digits=as_digits)
-    choice = Choice.for_grids(search.engine, corpus.problem, limit)
-    return Spec("solve", source, reader, table).searched(choice, search, size)
+    return Spec("solve", corpus, corpus.reader, table).searched(search.of_rows())
 
 
 # ---- files ----------------------------------------------------------------------------------
@@ -324,7 +295,7 @@ def solve_file(
     <BLANKLINE>
     """
     workers, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
-    spec = partial(_solving, search.of_rows(), files)
+    spec = partial(_solving, search, files)
     summary: Summary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
     if summary.advice:
         LOG.info("%s unfinished: %s", f"{summary.unfinished:,}", summary.advice)
@@ -336,10 +307,10 @@ def _solving(search: SearchSettings, files: FileSettings, paths: list[str], outp
     are_files = any(map(is_problem_file, paths))
     sources = of_files(paths) if are_files else open_all(paths)
     if hold_problems(sources, files.column):
-        return _of_problems("solve", sources, search, files, output)
+        return _of_problems("solve", sources, search.of_rows(), files, output)
     as_digits = suffix_of(output.path) == ".npy"
-    corpus = corpus_of(sources, files, output, one_shape=as_digits)
-    return solving(corpus, corpus, search, files, as_digits, output.n_tasks)
+    corpus = Corpus(sources, files, size=output.block_size, one_shape=as_digits)
+    return solving(corpus, search, files, as_digits)
 
 
 def _of_problems(
@@ -355,9 +326,9 @@ def _of_problems(
     check_engine(choice, search, keep)
     size = PARTS if isinstance(output, Parts) else BLOCKS
     source = InstanceTables(sources, choice, files, size)
-    table = partial(cover_table if keep else count_table, search=search, stats=files.stats)
+    table = partial(instance_table, search=search, stats=files.stats, keep=keep)
     spec = Spec(kind, source, source.reader, table)
-    return spec.searched(choice, search, output.n_tasks, keep)
+    return spec.searched(search, choice, keep)
 
 
 def count_file(

@@ -1,12 +1,12 @@
-"""Specifications of runs over rows, and what carries them out.
+"""Specifications of runs over rows, and the one way in which they are carried out.
 
 A run reads rows in blocks, workers find answers to the rows of a block and write it, and the sums
-are added up. *Solve*, *count*, *rate*, *augment*, *generate* and *dedupe* differ in the rows that
-are read, the way to the answers, the columns added and the sums: `Spec` says these. `tables_of`
-makes tables in memory of it, and `FileRun` goes from file to file, with a journal to resume from,
-in bounded memory: the main process cuts the input into blocks, takes the encoded rows in order, and
-records its progress. *Evaluate* and lists of problems have no output table: they make the same
-passes, and add up.
+are added up. *Solve*, *count*, *rate*, *augment*, *generate*, *dedupe*, *partition*, *audit* and
+*evaluate* differ in the rows that are read, the way to the answers, the columns added and the sums:
+`Spec` says these. `outputs_of` makes the pass over the rows, for all of them. `tables_of` makes
+tables in memory of it, and `FileRun` goes from file to file, with a journal to resume from, in
+bounded memory: the main process cuts the input into blocks, takes the encoded rows in order, and
+records its progress.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, not
 from batchsolve.search.in_order import each_with_output, in_one_pass, in_two_passes
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
+    PROVES_UNIQUENESS,
+    UNLIMITED,
     FileSettings,
     SearchSettings,
     each_of,
@@ -52,210 +54,271 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Checksums, Written, joined, sums_of
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import exists, facts_of, is_address, suffix_of
-from batchsolve.tables.reader import Reader
-from batchsolve.tables.sources import Source, Tables
+from batchsolve.tables.sources import Tables
 from batchsolve.tables.texts import Kinds, number_kinds, number_types
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
 SAME_SEARCH = ("limit", "node_limit", "time_limit")
 JOURNAL_SECONDS = 1.0
+PROOF = SearchSettings(limit=PROVES_UNIQUENESS)
 
-Read = Callable[[Any], Any]
-"""Returns the rows of a block, which `write` takes with their answers."""
-
-Outputs = Generator[tuple[Any, Any]]
-"""Blocks in order, each with what `write` has returned."""
-
-Pass = Callable[[Iterator[Any], Pool, Read, Write, int], Outputs]
-"""A pass over blocks. Workers `read` each, find answers to its rows, and call `write` with both;
-the last argument is the number of the first row, counted from 1."""
+Tell = Callable[[Progress], None]
+"""Tells of the progress of a run."""
 
 
-def searching(
-    choice: Choice,
-    search: SearchSettings,
-    source: Any,
-    size: int = 1,
-    keep: int = 1,
-) -> Pass:
-    """Return the pass in which rows are searched; see `search_rows`."""
-
-    def work(
-        blocks: Iterator[Any], pool: Pool, read: Read, write: Write, first: int = 1
-    ) -> Outputs:
-        return search_rows(blocks, choice, pool, search, read, write, size, source.waits, keep)
-
-    return work
-
-
-def in_one_look(
-    blocks: Iterator[Any], pool: Pool, read: Read, write: Write, first: int = 1
-) -> Outputs:
-    """Do the pass in which rows need no answers."""
-    return each_with_output(blocks, pool, partial(written, read, write))
-
-
-def with_numbers_of_rows(
-    blocks: Iterator[Block], pool: Pool, read: Read, write: Write, first: int = 1
-) -> Outputs:
-    """Do the pass in which the answer to a block is the number of its first row."""
-
-    def count(block: Block, n_rows: int) -> int:
-        nonlocal first
-        first += n_rows
-        return first - n_rows
-
-    yield from in_two_passes(blocks, pool, Block.n_rows, count, partial(written, read, write))
-
-
-def written(read: Read, write: Write, block: Any, answers: Any = None) -> Any:
-    """Read a block and write it, given the answers to its rows; workers call it."""
-    return write(read(block), answers)
+def silent(progress: Progress) -> None:
+    """Tell nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class Spec:
     """The specification of a run over rows.
 
+    The answers to the rows of a block are found by a search, or decided on in the order of the
+    input by `decide`; without either, rows need none.
+
     Attributes
     ----------
     kind : str
         The kind of the run, for its journal.
-    source : Tables or RowNumbers
+    source : Tables
         The rows, in blocks, and the names of their columns.
     reader : Reader or InstanceReader or Maker
         The reader of blocks, which workers receive.
-    table : callable
+    table : callable, optional
         Returns the output table, given the reader.
-    work : Pass
-        By default, rows need no answers.
-    totals : Summary
+    totals : Sums
         The sums of the run; each kind of run has its sums.
     same : mapping of str to object
         The settings that must be the same in a resumed run, in JSON types.
-    engine : str
-        The names of the engines; empty if rows are not searched.
-    advice : str
-        Advice on unfinished rows.
+    choice : Choice, optional
+        The engines of a search.
+    search : SearchSettings
+    size, keep : int
+        See `search_rows`.
+    begin : callable
+        Called before the first block is read, with the pool, the number of rows that a resumed run
+        has done, and the function that tells of the progress.
+    look : callable, optional
+        Returns the findings on a batch that `decide` needs, given the batch and None; workers call
+        it. By default, they are the number of rows.
+    decide : callable, optional
+        Returns the answers to a block, given the block and the findings on it; called block after
+        block.
     """
 
     kind: str
     source: Any
     reader: Any
-    table: Callable[[Any], RowTable]
-    work: Pass = in_one_look
+    table: Callable[[Any], RowTable] | None = None
     totals: Any = field(default_factory=Summary)
     same: Mapping[str, Any] = field(default_factory=dict)
-    engine: str = ""
-    advice: str = ""
+    choice: Choice | None = None
+    search: SearchSettings = PROOF
+    size: int = 1
+    keep: int = 1
+    begin: Callable[[Pool, int, Tell], None] = lambda pool, n_rows, tell: None
+    look: Write | None = None
+    decide: Callable[[Block, Any], Any] | None = None
 
     def searched(
-        self,
-        choice: Choice,
-        search: SearchSettings,
-        size: int = 1,
-        keep: int = 1,
+        self, search: SearchSettings = PROOF, choice: Choice | None = None, keep: int = 1
     ) -> Spec:
-        """Return a specification whose rows are searched; see `search_rows`."""
+        """Return a specification whose rows are searched; by default, they are grids."""
+        if choice is None:
+            problem, limit = self.reader.main.problem, search.limit or UNLIMITED
+            choice = Choice.for_grids(search.engine, problem, limit)
         same = {name: getattr(search, name) for name in SAME_SEARCH}
-        return replace(
-            self,
-            work=searching(choice, search, self.source, size, keep),
-            same={**same, "engine": choice.identity, **self.same},
-            engine=choice.names,
-            advice=choice.missing if search.node_limit is not None else "",
-        )
+        same = {**same, "engine": choice.identity, **self.same}
+        return replace(self, same=same, choice=choice, search=search, keep=keep)
 
-
-def tables_of(
-    spec: Spec,
-    pool: Pool,
-    most_rows: int | None = None,
-    tell: Callable[[Progress], None] = lambda _: None,
-) -> Iterator[pa.Table]:
-    """Yield an empty output table, then those of each block, and add their sums."""
-    table, totals, source = spec.table(spec.reader), spec.totals, spec.source
-    yield pa.Table.from_batches([], table.schema)
-    tell(Progress(0, totals))
-    blocks = source.blocks(None, most_rows)
-    with closing(spec.work(blocks, pool, spec.reader.read, table.rows, 1)) as outputs:
-        for block, (part, sums) in outputs:
-            n_before = totals.rows
-            totals.add(sums)
-            expected = source.expected_rows(totals.rows, block.end)
-            tell(Progress(totals.rows - n_before, totals, expected))
-            yield part
-
-
-def table_of(
-    spec: Spec,
-    pool: Pool,
-    most_rows: int | None = None,
-    on_progress: OnProgress = None,
-) -> pa.Table:
-    """Return the output table; tell of the progress as `shown` says, and log the sums."""
-    start = time.perf_counter()
-    with shown(on_progress, ROW_BAR) as tell:
-        made = pa.concat_tables(list(tables_of(spec, pool, most_rows, tell)))
-    _end(spec, spec.totals, pool, start)
-    LOG.info("%s", spec.totals)
-    return made
-
-
-def _end(spec: Spec, totals: Any, pool: Pool, start: float, rows_before: int = 0) -> None:
-    """Note in the sums of a run how it was done, and its time."""
-    totals.backend, totals.jobs = pool.backend, pool.jobs
-    if spec.engine:
-        totals.engine = spec.engine
-        totals.advice = spec.advice if totals.unfinished else ""
-    totals.seconds = time.perf_counter() - start
-    totals.rows_per_second = (totals.rows - rows_before) / totals.seconds
-
-
-def followed(
-    outputs: Outputs, source: Any, totals: Any, tell: Callable[[Progress], None]
-) -> Iterator[tuple[Any, Any]]:
-    """Yield blocks and their outputs, which have `n_rows`; tell of the progress after each.
-
-    Raises
-    ------
-    RowsError
-        With row numbers counted from the beginning of the file.
-    """
-    place, n_rows = FilePlace(), 0
-    try:
-        with closing(outputs):
-            for block, output in outputs:
-                place.pass_by(block, output.n_rows)
-                n_rows += output.n_rows
-                yield block, output
-                expected = source.expected_rows(n_rows, block.end)
-                tell(Progress(output.n_rows, totals, expected))
-    except RowsError as error:
-        raise place.located(error) from None
-
-
-# ---- files ----------------------------------------------------------------------------------
+    def end(self, pool: Pool, start: float, rows_before: int = 0) -> None:
+        """Note in the sums how the run was done, and its time."""
+        totals = self.totals
+        totals.backend, totals.jobs = pool.backend, pool.jobs
+        if self.choice is not None:
+            is_limited = self.search.node_limit is not None and totals.unfinished
+            totals.engine = self.choice.names
+            totals.advice = self.choice.missing if is_limited else ""
+        totals.seconds = time.perf_counter() - start
+        totals.rows_per_second = (totals.rows - rows_before) / totals.seconds
 
 
 @dataclass
-class FilePlace:
-    """The current input file, its number, and how many of its rows are done."""
+class Place:
+    """The place that a pass over rows has come to.
+
+    Attributes
+    ----------
+    name : str
+        The name of the current input file.
+    source : int
+        Its number.
+    rows : int
+        Its rows before the place.
+    end : Boundary or None
+        The position of the next row.
+    n_rows, n_blocks : int
+        All rows and blocks before the place.
+    """
 
     name: str = ""
     source: int = -1
     rows: int = 0
+    end: Boundary | None = None
+    n_rows: int = 0
+    n_blocks: int = 0
 
     def pass_by(self, block: Block, n_rows: int) -> None:
         """Count the rows of a block as done."""
         if block.source != self.source:
             self.name, self.source, self.rows = block.name, block.source, 0
         self.rows += n_rows
+        self.end = block.end
+        self.n_rows += n_rows
+        self.n_blocks += 1
 
     def located(self, error: RowsError) -> RowsError:
         """Return an error of the next block with its row numbers counted from the file's start."""
         return error.after(self.rows if error.name == self.name else 0)
+
+
+Outputs = Generator[tuple[Any, Any]]
+"""Blocks in order, each with what `write` has returned."""
+
+
+def outputs_of(
+    spec: Spec,
+    write: Write,
+    pool: Pool,
+    tell: Tell = silent,
+    most_rows: int | None = None,
+    place: Place | None = None,
+) -> Outputs:
+    """Pass over the rows of a specification; yield blocks in order, each with its output.
+
+    Parameters
+    ----------
+    spec : Spec
+    write : callable
+        Returns the output of a batch and the answers to it, which has ``n_rows``; workers call it.
+    pool : Pool
+        Entered already.
+    tell : callable
+        Called after each block.
+    most_rows : int, optional
+        The upper bound of the rows of a block.
+    place : Place, optional
+        The place to begin at, which moves on; by default the first row.
+
+    Raises
+    ------
+    RowsError
+        With row numbers counted from the beginning of the file.
+    """
+    place, source = place or Place(), spec.source
+    spec.begin(pool, place.n_rows, tell)
+    blocks = readable(source.blocks(place.end, most_rows), pool)
+    try:
+        with closing(_passed(spec, numbered(blocks, place.n_blocks), write, pool)) as outputs:
+            for block, output in outputs:
+                yield block, output
+                place.pass_by(block, output.n_rows)
+                expected = source.expected_rows(place.n_rows, place.end)
+                tell(Progress(output.n_rows, spec.totals, expected))
+    except RowsError as error:
+        raise place.located(error) from None
+
+
+def _passed(spec: Spec, blocks: Iterator[Block], write: Write, pool: Pool) -> Outputs:
+    """Find the answers to the rows of blocks, and write them."""
+    read, source = spec.reader.read, spec.source
+    if spec.choice is not None:
+        size, keep = spec.size, spec.keep
+        return search_rows(
+            blocks, spec.choice, pool, spec.search, read, write, size, source.waits, keep
+        )
+    done = partial(_written, read, write)
+    if spec.decide is not None:
+        look = Block.n_rows if spec.look is None else partial(_written, read, spec.look)
+        return in_two_passes(blocks, pool, look, spec.decide, done)
+    return each_with_output(blocks, pool, done)
+
+
+def _written(read: Callable[[Any], Any], write: Write, block: Any, answers: Any = None) -> Any:
+    """Read a block and write it, given the answers to its rows; workers call it."""
+    return write(read(block), answers)
+
+
+class RowCounter:
+    """Decisions on blocks that depend on the numbers of their rows."""
+
+    n_rows = 0
+
+    def begin(self, pool: Pool, n_rows: int, tell: Tell) -> None:
+        """Count on from the rows that a resumed run has done."""
+        self.n_rows = n_rows
+
+    def decide(self, block: Block, n_rows: int) -> int:
+        """Return the number of the first row of a block, counted from 1."""
+        self.n_rows += n_rows
+        return self.n_rows - n_rows + 1
+
+
+def tables_of(
+    spec: Spec, pool: Pool, most_rows: int | None = None, tell: Tell = silent
+) -> Iterator[pa.Table]:
+    """Yield an empty output table, then those of each block, and add their sums."""
+    assert spec.table is not None
+    table = spec.table(spec.reader)
+    yield pa.Table.from_batches([], table.schema)
+    tell(Progress(0, spec.totals))
+    with closing(outputs_of(spec, table.rows, pool, tell, most_rows)) as outputs:
+        for _, rows in outputs:
+            spec.totals.add(rows.sums)
+            yield rows.table
+
+
+def in_memory(spec: Spec, pool: Pool, tell: Tell, most_rows: int | None = None) -> pa.Table:
+    """Return the output table of a specification."""
+    start = time.perf_counter()
+    with pool:
+        made = pa.concat_tables(list(tables_of(spec, pool, most_rows, tell)))
+        spec.end(pool, start)
+    return made
+
+
+def table_of(spec: Spec, pool: Pool, on_progress: OnProgress) -> pa.Table:
+    """Return the output table; tell of the progress as `shown` says, and log the sums."""
+    with shown(on_progress, ROW_BAR) as tell:
+        made = in_memory(spec, pool, tell)
+    LOG.info("%s", spec.totals)
+    return made
+
+
+def table_or_file(
+    spec: Spec, inputs: Any, target: str | None, files: FileSettings, pool: Pool, tell: Tell
+) -> pa.Table | None:
+    """Return the output table, unless it is to be written to a file.
+
+    Parameters
+    ----------
+    spec : Spec
+    inputs : table, or list of str or table
+        What its source is made of.
+    target : str, optional
+        The file; an unfinished one is removed.
+    files, pool, tell
+        As for `FileRun`.
+    """
+    if target is None:
+        return in_memory(spec, pool, tell, files.chunk)
+    FileRun(inputs, target, files, pool, tell, is_whole=True).run(lambda *_: spec)
+    return None
+
+
+# ---- files ----------------------------------------------------------------------------------
 
 
 def refuse_own_output(inputs: Any, paths: Sequence[Any], output: str) -> None:
@@ -273,24 +336,19 @@ def refuse_own_output(inputs: Any, paths: Sequence[Any], output: str) -> None:
     ------
     InputError
     """
-    check_is_no_input(output, _files_among(paths))
-    for folder in filter(os.path.isdir, _files_among(each_of(inputs))):
-        if _lies_in(output, folder):
+    taken, given = (
+        [os.fsdecode(one) for one in some if isinstance(one, str | bytes | os.PathLike)]
+        for some in (paths, each_of(inputs))
+    )
+    check_is_no_input(output, taken)
+    is_local = output != "-" and not is_address(output)
+    for folder in filter(os.path.isdir, given if is_local else []):
+        inner, outer = os.path.realpath(output), os.path.realpath(folder)
+        if os.path.commonpath([inner, outer]) == outer:
             raise InputError(
                 f"{output}: lies in {folder}, all of which is input; write elsewhere, or "
                 f"name the files, as in '{os.path.join(folder, '*.csv')}'"
             )
-
-
-def _files_among(inputs: Sequence[Any]) -> Iterator[str]:
-    return (os.fsdecode(one) for one in inputs if isinstance(one, str | bytes | os.PathLike))
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    if path == "-" or is_address(path):
-        return False
-    inner, outer = os.path.realpath(path), os.path.realpath(folder)
-    return os.path.commonpath([inner, outer]) == outer
 
 
 def identity_of(path: Any) -> str:
@@ -310,15 +368,9 @@ def identity_of(path: Any) -> str:
     return f"{path} of {facts.size:,} bytes, changed {changed} UTC"
 
 
-def blocks_for(
-    pool: Pool, corpus: Tables, begin: Boundary | None = None, most_rows: int | None = None
-) -> Iterator[Block]:
-    """Cut a corpus into blocks (see `Corpus.blocks`) that the workers of a pool can read."""
-    return _for_workers(pool, corpus.blocks(begin, most_rows))
-
-
-def _for_workers(pool: Pool, blocks: Iterator[Block]) -> Iterator[Block]:
-    return blocks if pool.sees_files else (block.carried() for block in blocks)
+def readable(blocks: Iterator[Block], pool: Pool) -> Iterator[Block]:
+    """Return blocks that the workers of a pool can read."""
+    return blocks if pool.workers.sees_files else (block.carried() for block in blocks)
 
 
 def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
@@ -329,7 +381,7 @@ def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
     InputError
         If they cannot be read.
     """
-    blocks = _for_workers(pool, corpus.blocks_before(end))
+    blocks = readable(corpus.blocks_before(end), pool)
     with closing(in_one_pass(blocks, pool, partial(_sums_until, end))) as found:
         return reduce(joined, found, ())
 
@@ -342,20 +394,20 @@ def _sums_until(end: Boundary, block: Block) -> Checksums:
     return sums_of(records)
 
 
-def reader_of_numbers(corpus: Corpus, pool: Pool) -> Reader:
-    """Return the reader of a corpus that reads text columns of numbers as numbers.
+def numbers_of(corpus: Corpus, pool: Pool) -> Mapping[str, pa.DataType]:
+    """Return the types of text columns of numbers, which are written as numbers.
 
     A Parquet column has one type, so workers first look at all rows.
     """
     names = corpus.perhaps_numbers()
     if not names:
-        return corpus.reader
-    blocks = blocks_for(pool, corpus, Boundary(0, 0))
+        return {}
+    blocks = readable(corpus.blocks(Boundary(0, 0)), pool)
     try:
         with closing(in_one_pass(blocks, pool, partial(_number_kinds, names))) as found:
-            return replace(corpus.reader, numbers=number_types(found))
+            return number_types(found)
     except InputError:  # the run will meet the same error and report it
-        return corpus.reader
+        return {}
 
 
 def _number_kinds(names: Sequence[str], block: Block) -> Kinds:
@@ -385,18 +437,6 @@ def run_files(
     return summary
 
 
-def corpus_of(
-    sources: list[Source],
-    files: FileSettings,
-    output: Output,
-    share: int = 1,
-    one_shape: bool = False,
-) -> Corpus:
-    """Return the corpus in some sources, in blocks that are `share` times as small as usual."""
-    size = output.block_size.divided_by(share)
-    return Corpus(sources, files, filename=files.filename, size=size, one_shape=one_shape)
-
-
 class FileRun:
     """One run from file to file.
 
@@ -407,30 +447,29 @@ class FileRun:
     output : str
     settings : FileSettings
     pool : Pool
-    on_progress : callable
+    tell : callable
+        Tells of the progress.
     is_whole : bool
         Remove the output of an unfinished run, which cannot be resumed.
 
     Attributes
     ----------
     spec : Spec
+        With the sums of the rows that are written.
     output : Output
     paths : list of str or TableSource
         The files that the inputs stand for, and the tables.
-    totals : Summary
-        The sums of the rows that are written.
+    journal : Journal or None
+        The journal; None if the run cannot be resumed.
+    place : Place
+        The place that the run has come to.
     rows_before : int
         Rows that the resumed run had written.
-    begin : Boundary or None
-        The position of the next input row to read.
     read : Checksums
-        The checksums of the input before `begin`.
-    place : FilePlace
-        The current input file.
+        The checksums of the input before the place.
     """
 
     spec: Spec
-    totals: Any
 
     def __init__(
         self,
@@ -438,17 +477,17 @@ class FileRun:
         output: str,
         settings: FileSettings,
         pool: Pool,
-        on_progress: Callable[[Progress], None] = lambda _: None,
+        tell: Tell = silent,
         is_whole: bool = False,
     ) -> None:
         self.inputs, self.settings = each_of(inputs), settings
-        self.pool, self.on_progress = pool, on_progress
+        self.pool, self.tell = pool, tell
         self.paths = files_and_tables("the input", inputs)
         self.output, self._is_whole = output_at(output, is_whole), is_whole
+        self.journal: Journal | None = None
+        self.place = Place()
         self.rows_before = 0
-        self.begin: Boundary | None = None
         self.read: Checksums = ()
-        self.place = FilePlace()
         self.unrecorded: list[Part] = []
         self.last_recorded = 0.0  # by the monotonic clock
 
@@ -456,23 +495,24 @@ class FileRun:
         """Carry out a specification, or go on with an interrupted run of it."""
         start = time.perf_counter()
         self._check()
-        spec = self.spec = open_spec(self.paths, self.output)
-        self.totals = spec.totals
+        self.spec = replace(open_spec(self.paths, self.output), size=self.output.n_tasks)
         # before a journal is made, because a cluster may be unreachable
-        with self.output.held(), self.pool as pool:
+        with self.output.held(), self.pool:
             is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
-            reader = spec.reader
-            if is_parquet and isinstance(spec.source, Corpus):
-                reader = reader_of_numbers(spec.source, pool)
-            table = spec.table(reader)
+            if is_parquet and isinstance(self.spec.source, Corpus):
+                numbers = numbers_of(self.spec.source, self.pool)
+                reader = replace(self.spec.reader, numbers=numbers)
+                self.spec = replace(self.spec, reader=reader)
+            assert self.spec.table is not None
+            table = self.spec.table(self.spec.reader)
             if self._is_whole or self.output.path == "-":
-                self._write(table, None)
+                self._write(table)
             else:
-                with self._journal() as journal:
-                    self._write(table, journal)
-            note_columns(self.totals, spec.source)
-            _end(spec, self.totals, pool, start, self.rows_before)
-        return self.totals
+                with self._opened_journal() as self.journal:
+                    self._write(table)
+            note_columns(self.spec.totals, self.spec.source)
+            self.spec.end(self.pool, start, self.rows_before)
+        return self.spec.totals
 
     def _check(self) -> None:
         """Raise an error if nothing can be read or written as the settings say."""
@@ -489,27 +529,22 @@ class FileRun:
             self._refuse_leftovers()
         refuse_own_output(self.inputs, self.paths, path)
 
-    def _write(self, table: Any, journal: Journal | None) -> None:
-        written, finished = self._restore(journal) if journal else (None, False)
+    def _write(self, table: RowTable) -> None:
+        journal, (written, finished) = self.journal, self._restored()
         if journal and finished and self.output.is_finished():
             journal.remove()  # the run was stopped between its last two steps
             return
         self.check_read()
-        parts = journal.parts() if journal else []
         try:
-            self.output.open(table.schema, written, parts)
+            self.output.open(table.schema, written, journal.parts() if journal else [])
         except BaseException:
             if journal and written is None and not exists(self.output.kept):
                 journal.remove()  # nothing was written
             raise
-        blocks = blocks_for(self.pool, self.spec.source, self.begin, self.settings.chunk)
-        blocks = numbered(blocks, len(parts))
-        read, write = table.reader.read, self.output.writer(table, self.pool)
-        rows = self.spec.work(blocks, self.pool, read, write, self.totals.rows + 1)
         try:
             if not finished:
-                self._write_rows(rows, journal)
-            self.record(journal, finished=True)
+                self._write_rows(self.output.writer(table, self.pool))
+            self.record(finished=True)
             self.output.finish()
         except BaseException as error:
             if journal and "-" not in self.paths and exists(self.output.kept):
@@ -523,9 +558,9 @@ class FileRun:
 
     def check_read(self) -> None:
         """Raise `JournalError` if the input that the interrupted run has read was changed."""
-        if self.begin is None or not self.paths:
+        if self.place.end is None or not self.paths:
             return
-        if sums_before(self.spec.source, self.begin, self.pool) != self.read:
+        if sums_before(self.spec.source, self.place.end, self.pool) != self.read:
             several = counted(len(self.paths), "input file")
             raise JournalError(
                 f"{self.paths[0] if len(self.paths) == 1 else several}: the rows that the "
@@ -540,41 +575,41 @@ class FileRun:
         if isinstance(error, InputError) and not isinstance(error, ServerError):
             left = f"{self.output.kept} and {self.output.journal}"
             if not self.paths:
-                held = counted(self.totals.rows, "row")
+                held = counted(self.place.n_rows, "row")
                 return f"it has {held}; delete {left} to begin again with other wishes"
             return f"mend the input, and delete {left} or name another output, to begin again"
         return "go on with `resume`"
 
-    def _write_rows(self, rows: Outputs, journal: Journal | None) -> None:
-        self.record(journal)
-        self._tell(0)
+    def _write_rows(self, write: Write) -> None:
+        self.record()
+        expected = self.spec.source.expected_rows(self.place.n_rows, self.place.end)
+        self.tell(Progress(0, self.spec.totals, expected))
+        chunk = self.settings.chunk
         try:
-            with closing(rows), Behind() as behind:
-                for block, written in rows:
-                    self._take(block, written)
-                    self._tell(written.n_rows)
-                    self.record_behind(behind, journal)
-        except InputError as error:
-            self.record(journal)  # keeps the rows before the fault
-            if isinstance(error, RowsError):
-                raise self.place.located(error) from None
+            with Behind() as behind:
+
+                def told(progress: Progress) -> None:
+                    self.tell(progress)
+                    self.record_behind(behind)
+
+                pairs = outputs_of(self.spec, write, self.pool, told, chunk, self.place)
+                with closing(pairs) as outputs:
+                    for block, written in outputs:
+                        self._take(block, written)
+        except InputError:
+            self.record()  # keeps the rows before the fault
             raise
 
-    def _tell(self, n_rows: int) -> None:
-        expected = self.spec.source.expected_rows(self.totals.rows, self.begin)
-        self.on_progress(Progress(n_rows, self.totals, expected))
-
-    def _take(self, block: Any, written: Encoded) -> None:
+    def _take(self, block: Block, written: Encoded) -> None:
         """Write the rows of a block to the output, and add them to the sums."""
-        totals, sums = self.totals, written.sums
+        totals, sums = self.spec.totals, written.sums
         if self.settings.stop_on_invalid and sums.first_invalid:
             place, why = sums.first_invalid
             raise InvalidRowError(f"row {totals.rows + place + 1}: {why}")
         self.output.take(written)
         self.unrecorded += self.output.parts_of(block.number, written)
         totals.add(sums)
-        self.place.pass_by(block, written.n_rows)
-        self.begin, self.read = block.end, joined(self.read, written.read)
+        self.read = joined(self.read, written.read)
 
     def _refuse_leftovers(self) -> None:
         """Raise an error if an interrupted run left files and is not to be resumed."""
@@ -587,10 +622,15 @@ class FileRun:
                 f"{kept}: an interrupted run ({kind}) left its rows there; go on with "
                 f"`resume`, or delete {kept} and {path} to begin again"
             )
-        if not begun:
-            self.output.check_unused(self.settings.resume)
+        if not begun and (fault := self.output.leftovers(self.settings.resume)):
+            why = f"has no journal ({path}) to be resumed with"
+            if os.path.exists(path):  # a killed run leaves its last records in the other file
+                why = f"its journal {path} is empty without {path}-wal"
+            raise OutputError(
+                f"{kept}: {fault}, and {why}; move it or delete it, or name another output"
+            )
 
-    def _journal(self) -> Journal:
+    def _opened_journal(self) -> Journal:
         """Open the journal; its settings must be the same when the run is resumed."""
         settings = dict(self.spec.same)
         if self.paths:
@@ -602,55 +642,57 @@ class FileRun:
         settings["output"] = self.output.form  # the name of the journal does not tell
         return Journal(self.output.journal, self.spec.kind, settings)
 
-    def _restore(self, journal: Journal) -> tuple[Written | None, bool]:
+    def _restored(self) -> tuple[Written | None, bool]:
         """Restore the state of an interrupted run; return its output and whether it finished."""
-        state = journal.state()
-        if state is None:
+        journal = self.journal
+        if journal is None or (state := journal.state()) is None:
             return None, False
         try:
-            self.totals = type(self.totals)(**state["totals"])
-            self.rows_before = self.totals.rows
-            LOG.info("%s goes on after %s", self.output.path, counted(self.rows_before, "row"))
+            totals = type(self.spec.totals)(**state["totals"])
             written, finished = Written(*map(int, state["written"])), bool(state["finished"])
-            self.begin = None if state["begin"] is None else Boundary(*map(int, state["begin"]))
+            end = None if state["begin"] is None else Boundary(*map(int, state["begin"]))
+            counts = {"n_rows": totals.rows, "n_blocks": len(journal.parts())}
+            self.place = Place(**state["place"], end=end, **counts)
             self.read = tuple(Written(*map(int, each)) for each in state["read"])
-            self.place = FilePlace(**state["place"])
         except Exception as error:
             raise journal.damaged(error) from error
+        self.spec, self.rows_before = replace(self.spec, totals=totals), totals.rows
+        LOG.info("%s goes on after %s", self.output.path, counted(totals.rows, "row"))
         return written, finished
 
-    def record(self, journal: Journal | None, finished: bool = False) -> None:
+    def record(self, finished: bool = False) -> None:
         """Sync the output to disk, and record the state in the journal."""
         state, n_parts = self.state(finished), len(self.unrecorded)
         self.last_recorded = time.monotonic()
         self.output.sync()
-        self.note(journal, state, n_parts)
+        self.note(state, n_parts)
 
-    def record_behind(self, behind: Behind, journal: Journal | None) -> None:
+    def record_behind(self, behind: Behind) -> None:
         """Record what the disk has finished; begin a checkpoint a second after the last one.
 
         A thread waits for the disk while the run goes on.
         """
         behind.settle()
-        if not behind.n_open and time.monotonic() - self.last_recorded >= JOURNAL_SECONDS:
+        if not behind.is_busy and time.monotonic() - self.last_recorded >= JOURNAL_SECONDS:
             self.last_recorded = time.monotonic()
-            note = partial(self.note, journal, self.state(), len(self.unrecorded))
+            note = partial(self.note, self.state(), len(self.unrecorded))
             behind.do(self.output.sync, note)
 
-    def note(self, journal: Journal | None, state: dict[str, Any], n_parts: int) -> None:
+    def note(self, state: dict[str, Any], n_parts: int) -> None:
         """Record a state in the journal, with the first `n_parts` of the unrecorded parts."""
-        if journal is not None:
-            journal.record(state, parts=self.unrecorded[:n_parts])
+        if self.journal is not None:
+            self.journal.record(state, parts=self.unrecorded[:n_parts])
         del self.unrecorded[:n_parts]
 
     def state(self, finished: bool = False) -> dict[str, Any]:
         """Return the state of the rows written so far, for the journal."""
+        place = self.place
         return {
             "written": self.output.written(),
-            "begin": self.begin,
+            "begin": place.end,
             "read": self.read,
-            "place": asdict(self.place),
-            "totals": asdict(self.totals),
+            "place": {"name": place.name, "source": place.source, "rows": place.rows},
+            "totals": asdict(self.spec.totals),
             "finished": finished,
         }
 

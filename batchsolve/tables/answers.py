@@ -38,6 +38,14 @@ class RowSums(NamedTuple):
     techniques: dict[str, int] | None = None
 
 
+class OutputRows(NamedTuple):
+    """The output of a block: its rows, the number of rows they were made of, and the sums."""
+
+    n_rows: int
+    table: pa.Table
+    sums: RowSums
+
+
 def grid_type(kind: pa.DataType, n_digits: int) -> pa.DataType:
     """Return the type of a column of grids beside puzzles: their own, if it can hold grids; text.
 
@@ -76,23 +84,22 @@ def grid_column(kind: pa.DataType, notation: Notation, grids: Bytes, where: Bool
     return column if storage is kind else kind.wrap_array(column)
 
 
-class Column(NamedTuple):
-    """A new column of an output.
+class Found(NamedTuple):
+    """What is found out about the rows of a block.
 
     Attributes
     ----------
-    name : str
-    kind : pyarrow.DataType
-    make : callable
-        Makes the column, given the `RowValues` of a block; workers call it.
-    metadata : dict, optional
-        The metadata of the field.
+    table : pyarrow.Table
+        The rows of the input, as they are written.
+    sums : RowSums
+        Their sums.
+    columns : dict of str to pyarrow.Array
+        The new columns, by name.
     """
 
-    name: str
-    kind: pa.DataType
-    make: Callable[[Any], pa.Array]
-    metadata: dict[bytes, bytes] | None = None
+    table: pa.Table
+    sums: Any
+    columns: dict[str, pa.Array]
 
 
 class RowTable:
@@ -104,10 +111,10 @@ class RowTable:
     ----------
     reader : Reader
         The reader of blocks.
-    columns : sequence of Column
-    found : callable
-        Takes a batch and the answers to it; returns the values that columns are made of, with the
-        rows of the input as ``table``, and their sums as ``sums``: see `RowValues`.
+    new : pyarrow.Schema
+        The new columns.
+    find : callable
+        Takes a batch and the answers to it; returns what is `Found`, which may be more columns.
     given : pyarrow.Schema, optional
         The input columns, as they are written; by default those of the reader.
 
@@ -121,25 +128,23 @@ class RowTable:
     def __init__(
         self,
         reader: Any,
-        columns: Sequence[Column],
-        found: Callable[[Any, Any], Any],
+        new: pa.Schema,
+        find: Callable[[Any, Any], Found],
         given: pa.Schema | None = None,
     ) -> None:
-        self.reader, self._found = reader, found
-        self._makes = [column.make for column in columns]
-        new = [pa.field(name, kind, metadata=more) for name, kind, _, more in columns]
-        self.schema = with_new_columns(reader.schema if given is None else given, new)
+        self.reader, self._find, self._new = reader, find, new.names
+        self.schema = with_new_columns(reader.schema if given is None else given, list(new))
 
-    def rows(self, batch: Any, answers: Any) -> tuple[pa.Table, Any]:
+    def rows(self, batch: Any, answers: Any) -> OutputRows:
         """Return the output rows of a batch, and their sums."""
-        found = self._found(batch, answers)
-        new = [make(found) for make in self._makes]
+        found = self._find(batch, answers)
+        new = [found.columns[name] for name in self._new]
         table = pa.Table.from_arrays([*found.table.columns, *new], schema=self.schema)
-        return table, found.sums
+        return OutputRows(len(batch), table, found.sums)
 
 
 class RowValues:
-    """The values of the new columns of the rows of a batch.
+    """The answers to the rows of a batch, and the messages about them.
 
     Parameters
     ----------
@@ -151,42 +156,32 @@ class RowValues:
 
     def __init__(self, batch: Any, answers: Answers, limit: int) -> None:
         self.batch, self.answers, self.limit = batch, answers, limit
-        self.table = batch.table
         self.status, self.messages = batch.statuses(answers, limit)
 
     @property
     def sums(self) -> RowSums:
         """The sums of the rows."""
         tally = np.bincount(self.status, minlength=len(Status)).tolist()
-        counts = {"rows": len(self.status), "nodes": int(self.answers.nodes.sum())}
+        counts = {"rows": len(self.status), "nodes": int(self.answers.nodes.sum()), "disagree": 0}
         counts |= dict(zip(STATUS_NAMES.tolist(), tally, strict=True))
         invalid = np.flatnonzero(self.status == Status.INVALID)[:1].tolist()
         first = (invalid[0], str(self.messages[invalid[0]])) if invalid else None
         return RowSums(counts, first)
 
-    def statuses(self) -> pa.Array:
-        """Return the column ``status``."""
-        return STATUS_TEXTS.take(pa.array(self.status))
-
-    def texts(self) -> pa.Array:
-        """Return the column ``message``."""
-        return sparse_text(self.messages, len(self.status))
-
-    def counts(self) -> pa.Array:
-        """Return the column ``n_solutions``."""
-        counts = np.minimum(self.answers.counts, self.limit)
-        return pa.array(counts, mask=self.status == Status.INVALID)
-
-
-def _nodes(found: Any) -> pa.Array:
-    return pa.array(found.answers.nodes)
+    def columns(self) -> dict[str, pa.Array]:
+        """Return the columns that solved rows have, and those of `STATS`."""
+        answers = self.answers
+        counts = np.minimum(answers.counts, self.limit)
+        return {
+            "status": STATUS_TEXTS.take(pa.array(self.status)),
+            "n_solutions": pa.array(counts, mask=self.status == Status.INVALID),
+            "message": sparse_text(self.messages, len(self.status)),
+            "nodes": pa.array(answers.nodes),
+            "seconds": pa.array(np.round(answers.seconds, 6)),
+        }
 
 
-def _seconds(found: Any) -> pa.Array:
-    return pa.array(np.round(found.answers.seconds, 6))
-
-
-STATS = [Column("nodes", pa.int64(), _nodes), Column("seconds", pa.float64(), _seconds)]
+STATS = {"nodes": pa.int64(), "seconds": pa.float64()}
 """The columns of ``stats``."""
 
 
@@ -212,28 +207,28 @@ def answer_table(
     """
     if files.canonical:
         reader.main.check_has_forms()
-    kind = reader.schema.field(reader.column).type
-    written_as = grid_type(kind, reader.main.notation.n_digits)
+    kind, has_given = reader.schema.field(reader.column).type, reader.solution_column is not None
+    grids = grid_type(kind, reader.main.notation.n_digits)
     if as_digits:
-        written_as = pa.list_(pa.uint8(), reader.main.problem.n_cells)
-    columns = [
-        Column("solution", written_as, SolvedValues.grids),
-        Column("status", pa.string(), RowValues.statuses),
-        Column("n_solutions", pa.int64(), RowValues.counts),
-    ]
-    if reader.solution_column is not None:
-        columns.append(Column("agrees", pa.bool_(), SolvedValues.agrees))
-    columns.append(Column("message", pa.string(), RowValues.texts))
-    if files.canonical:
-        columns.append(columns[0]._replace(name="canonical", make=SolvedValues.forms))
-    columns += STATS if files.stats else []
-    has_given = reader.solution_column is not None
-    found = partial(SolvedValues, limit, None if as_digits else kind, has_given, files.canonical)
-    return RowTable(reader, columns, found)
+        kind, grids = None, pa.list_(pa.uint8(), reader.main.problem.n_cells)
+    new = {"solution": grids, "status": pa.string(), "n_solutions": pa.int64()}
+    new |= {"agrees": pa.bool_()} if has_given else {}
+    new |= {"message": pa.string()}
+    new |= {"canonical": grids} if files.canonical else {}
+    new |= STATS if files.stats else {}
+    find = partial(_solved, limit, kind, has_given, files.canonical)
+    return RowTable(reader, pa.schema(new), find)
 
 
-class SolvedValues(RowValues):
-    """The values of the new columns of solved puzzles.
+def _solved(
+    limit: int,
+    kind: pa.DataType | None,
+    has_given: bool,
+    canonical: bool,
+    batch: Batch,
+    answers: Answers,
+) -> Found:
+    """Return the new columns of solved puzzles.
 
     Parameters
     ----------
@@ -247,67 +242,41 @@ class SolvedValues(RowValues):
     batch : Batch
     answers : Answers
     """
+    values, columns = RowValues(batch, answers, limit), {}
+    solved = [solved_among(grids, answers) for grids in batch.grids]
+    pairs = zip(batch.grids, solved, strict=True)
+    grids_of = [_column(kind, grids.shape, digits, has) for grids, (digits, _, has) in pairs]
+    columns["solution"] = _in_order(grids_of, batch)
+    sums = values.sums
+    if has_given:
+        columns["agrees"], sums.counts["disagree"] = agreement(batch, values.status, solved)
+    if canonical:
+        # a search that failed has not checked the clues
+        valid = (values.status != Status.INVALID) & (batch.first_clashes() < 0)
+        forms = [_forms(kind, each, valid[each.rows], values.messages) for each in batch.grids]
+        columns["canonical"] = _in_order(forms, batch)
+    return Found(batch.table, sums, columns | values.columns())
 
-    def __init__(
-        self,
-        limit: int,
-        kind: pa.DataType | None,
-        has_given: bool,
-        canonical: bool,
-        batch: Batch,
-        answers: Answers,
-    ) -> None:
-        super().__init__(batch, answers, limit)
-        self._kind = kind
-        self.solved = [solved_among(grids, answers) for grids in batch.grids]
-        self._disagree = 0
-        if has_given:
-            right, known = _agreement(batch, self.status, self.solved)
-            self._agrees = pa.array(right, mask=~known)
-            self._disagree = int(np.count_nonzero(known & ~right))
-        if canonical:
-            # a search that failed has not checked the clues
-            valid = (self.status != Status.INVALID) & (batch.first_clashes() < 0)
-            forms = [self._forms_of(grids, valid[grids.rows]) for grids in batch.grids]
-            self._forms = _in_order(forms, batch)
 
-    @property
-    def sums(self) -> RowSums:
-        """See `RowValues`."""
-        sums = super().sums
-        return sums._replace(counts=sums.counts | {"disagree": self._disagree})
+def _column(kind: pa.DataType | None, shape: Shape, grids: Bytes, where: Bools) -> pa.Array:
+    """Return a column of grids of a shape; see `_solved`."""
+    n = shape.problem.n_digits
+    if kind is None:
+        digits = numbers(n, first=0 if shape.notation.begins_at_zero else 1)
+        return grid_column(pa.list_(pa.uint8(), shape.problem.n_cells), digits, grids, where)
+    return grid_column(grid_type(kind, n), shape.notation, grids, where)
 
-    def grids(self) -> pa.Array:
-        """Return the column ``solution``."""
-        pairs = zip(self.batch.grids, self.solved, strict=True)
-        solutions = [self._column(grids.shape, digits, has) for grids, (digits, _, has) in pairs]
-        return _in_order(solutions, self.batch)
 
-    def agrees(self) -> pa.Array:
-        """Return the column ``agrees``."""
-        return self._agrees
-
-    def forms(self) -> pa.Array:
-        """Return the column ``canonical``."""
-        return self._forms
-
-    def _column(self, shape: Shape, grids: Bytes, where: Bools) -> pa.Array:
-        """Return a column of grids of a shape."""
-        n = shape.problem.n_digits
-        if self._kind is None:
-            kind = pa.list_(pa.uint8(), shape.problem.n_cells)
-            digits = numbers(n, first=0 if shape.notation.begins_at_zero else 1)
-            return grid_column(kind, digits, grids, where)
-        return grid_column(grid_type(self._kind, n), shape.notation, grids, where)
-
-    def _forms_of(self, grids: Grids, is_valid: Bools) -> pa.Array:
-        """Return the canonical forms of valid puzzles; add a message if one was not found."""
-        found, forms, why = forms_of_shape(grids.shape, grids.puzzles, np.flatnonzero(is_valid))
-        has_form = np.zeros(len(is_valid), np.bool_)
-        has_form[found] = True
-        for row in grids.rows[is_valid & ~has_form].tolist():
-            self.messages[row] = self.messages.get(row) or why
-        return self._column(grids.shape, forms, has_form)
+def _forms(
+    kind: pa.DataType | None, grids: Grids, is_valid: Bools, messages: dict[int, str | None]
+) -> pa.Array:
+    """Return the canonical forms of valid puzzles; add a message if one was not found."""
+    found, forms, why = forms_of_shape(grids.shape, grids.puzzles, np.flatnonzero(is_valid))
+    has_form = np.zeros(len(is_valid), np.bool_)
+    has_form[found] = True
+    for row in grids.rows[is_valid & ~has_form].tolist():
+        messages[row] = messages.get(row) or why
+    return _column(kind, grids.shape, forms, has_form)
 
 
 Solutions = tuple[Bytes, Ints, Bools]
@@ -334,13 +303,15 @@ def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
     return pa.concat_arrays(columns).take(pa.array(places))
 
 
-def _agreement(batch: Batch, status: Bytes, solved: list[Solutions]) -> tuple[Bools, Bools]:
+def agreement(batch: Batch, status: Bytes, solved: list[Solutions]) -> tuple[pa.Array, int]:
     """Check given solutions against the unique solution, or else the rules and the clues.
 
     Returns
     -------
-    agrees, known : ndarray of bool, shape (n,)
-        True where the given solution is right; true where a valid row has a given solution.
+    agrees : pyarrow.BooleanArray
+        True where the given solution is right; null where a valid row has none.
+    n_wrong : int
+        The number of rows whose given solution is wrong.
     """
     agrees, has_given = np.zeros((2, len(status)), np.bool_)
     for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
@@ -352,7 +323,8 @@ def _agreement(batch: Batch, status: Bytes, solved: list[Solutions]) -> tuple[Bo
     if others.size:
         agrees[others] = batch.check(others)
         agrees &= status != Status.UNSOLVABLE
-    return agrees, has_given & (status != Status.INVALID)
+    is_known = has_given & (status != Status.INVALID)
+    return pa.array(agrees, mask=~is_known), int(np.count_nonzero(is_known & ~agrees))
 
 
 def sparse_text(values: dict[int, str | None], n: int) -> pa.Array:

@@ -168,7 +168,9 @@ class RowsError(InputError):
 
     def __str__(self) -> str:
         name = f"{self.name}: " if self.name else ""
-        return f"{name}rows {self.first} to {self.last}: {self.what}"
+        is_one = self.first == self.last
+        rows = f"row {self.first}" if is_one else f"rows {self.first} to {self.last}"
+        return f"{name}{rows}: {self.what}"
 
     def of(self, name: str) -> RowsError:
         """Return the same error with the name of a file."""

@@ -95,11 +95,10 @@ class Corpus(Tables):
         Files of the same columns, ``-`` for standard input, or a table.
     how : FileSettings, optional
         The notation: ``column``, ``solution_column``, ``box``, ``alphabet``, ``blank``, ``rules``,
-        ``regions`` and ``rule_columns``. The columns `COLUMNS` give rows other rules.
+        ``regions`` and ``rule_columns``. The columns `COLUMNS` give rows other rules. With
+        ``filename``, rows get a column with the name of the file that they are from.
     problem : GridProblem, optional
         The problem of all rows, in place of the box, the rules and the regions.
-    filename : bool
-        Add a column with the name of the file that a row is from.
     size : BlockSize, optional
         The size of blocks; by default `TASKS`.
     one_shape : bool
@@ -135,7 +134,6 @@ class Corpus(Tables):
         how: FileSettings | None = None,
         *,
         problem: GridProblem | None = None,
-        filename: bool = False,
         size: BlockSize | None = None,
         one_shape: bool = False,
         other_columns: Sequence[str] = (),
@@ -143,8 +141,8 @@ class Corpus(Tables):
         how = how or FileSettings()
         check_blanks(how.blank)
         given = RuleColumns(0, how.box, how.rules, how.regions, fixed=problem)
-        super().__init__(inputs, filename, size)
-        self._blank, self._filename = how.blank, filename
+        super().__init__(inputs, how.filename, size)
+        self._blank, self._filename = how.blank, how.filename
         self._check_named(how.column, how.solution_column)
         self._rule_columns = self._columns_of_rules(how.rule_columns)
         self._others = set(other_columns)
@@ -226,7 +224,13 @@ class Corpus(Tables):
             is_text = source.layout.parse in (delimited, lines)
             if not is_text or source.path == "-" or is_address(source.path):
                 return []
-        names = [name for name in self.columns if name not in (self.column, self.solution_column)]
+        grids = {
+            self.column,
+            self.solution_column,
+            *self._named(tuple(self._others)),
+            *self._others,
+        }
+        names = [name for name in self.columns if name not in grids]
         return [name for name, kinds in number_kinds(names, self._sample).items() if kinds]
 
     def _samples(self) -> Iterator[tuple[pa.Table, bool]]:

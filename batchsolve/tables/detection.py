@@ -147,7 +147,7 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     notation = usual_notation(n) if n <= _MOST_SYMBOLS else numbers(n)
     if is_from_zero:  # and is read so
         notation = from_zero(n, as_numbers=n > _MOST_SYMBOLS)
-    text = notation.decode(np.where(wrong, 0, digits).astype(np.uint8), np.ones(n_rows, np.bool_))
+    text = notation.decode(np.where(wrong, 0, digits).astype(np.uint8))
     bad, gap = wrong.any(axis=1), notation.separator
     rows = [
         gap.join(str(digit) if gap or 0 <= digit <= 9 else "?" for digit in row)

@@ -24,9 +24,9 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS, number_of
-from batchsolve.tables.answers import solved_among, with_new_columns
+from batchsolve.tables.answers import Found, solved_among
 from batchsolve.tables.reader import Batch, Grids
-from batchsolve.tables.texts import as_text, in_one_line
+from batchsolve.tables.texts import as_text, in_one_line, values_as_text
 
 NO_VALUE = "(none)"
 """The stratum of rows without a value."""
@@ -114,7 +114,6 @@ class Stratum:
 
 
 FIELDS = tuple(field.name for field in fields(Stratum))
-_PLACE = {name: place for place, name in enumerate(FIELDS)}
 
 
 class Example(NamedTuple):
@@ -140,37 +139,34 @@ class Example(NamedTuple):
     truth: Bytes
 
 
-class JudgedRows(NamedTuple):
+class JudgedSums(NamedTuple):
     """The counts of a block.
 
     Attributes
     ----------
-    n_rows : int
     strata : dict of tuple of str to ndarray of int64
         Counts in the order of the fields of `Stratum`.
     named : dict of str to list of (int, str)
         The first malformed predictions and unjudged rows, counted from 0, and why.
     examples : list of Example
-    rows : pyarrow.Table or None
-        The rows with columns ``right`` and ``wrong_cells``, if they are wanted.
     """
 
-    n_rows: int
     strata: dict[tuple[str, ...], Ints]
     named: dict[str, list[tuple[int, str]]]
     examples: list[Example]
-    rows: pa.Table | None = None
 
 
-def judge(
+def judged(
     prediction: str,
     by: tuple[str, ...],
     bins: tuple[float, ...],
-    with_rows: bool,
+    names: list[str],
     batch: Batch,
     answers: Answers | None = None,
-) -> JudgedRows:
-    """Judge the rows of a batch.
+) -> Found:
+    """Judge the rows of a batch; return the columns ``right`` and ``wrong_cells``, and the counts.
+
+    They are null in rows that are not judged; wrong cells also for puzzles with several solutions.
 
     Parameters
     ----------
@@ -180,71 +176,58 @@ def judge(
         The columns of strata.
     bins : tuple of float
         Bounds of ranges of numbers, which are the strata then.
-    with_rows : bool
-        Return the rows.
+    names : list of str
+        The columns of the output that the input has, too.
     batch : Batch
     answers : Answers, optional
         The answers to the puzzles, which are the truth; by default the given solutions are.
     """
     text = in_one_line(as_text(batch.table[prediction], prediction))
-    counts = np.zeros((len(batch), len(FIELDS)), np.int64)
-    counts[:, _PLACE["rows"]] = 1
+    counts = {name: np.zeros(len(batch), np.int64) for name in FIELDS}
     strata, labels = strata_of(batch.table, by, bins)
     malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
     for grids in batch.grids:
         graded, predicted, truth, bad, without = _graded(
             batch, grids, text.take(pa.array(grids.rows)), answers
         )
-        counts[grids.rows] += graded
+        for name, values in graded.items():
+            counts[name][grids.rows] = values
         malformed |= bad
         unjudged |= without
-        is_wrong = graded[:, [_PLACE["unjudged"], _PLACE["right"]]].sum(axis=1) == 0
+        is_wrong = (graded["unjudged"] == 0) & (graded["right"] == 0)
         for place in np.flatnonzero(is_wrong)[:MOST_EXAMPLES].tolist():
             row = int(grids.rows[place])
-            given = batch.row(row)
-            grid = predicted[place], truth[place]
-            wrong.append(Example(row, labels[strata[row]], given[0], given[2], given[1], *grid))
+            problem, puzzle, notation = batch.row(row)
+            which = row, labels[strata[row]], problem, notation
+            wrong.append(Example(*which, puzzle, predicted[place], truth[place]))
     sums = np.zeros((len(labels), len(FIELDS)), np.int64)
-    np.add.at(sums, strata, counts)
+    np.add.at(sums, strata, np.stack(list(counts.values()), axis=1))
     named = {
         name: sorted(faults.items())[:MOST_NAMED]
         for name, faults in (("malformed", malformed), ("unjudged", unjudged))
     }
     examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
-    rows = _with_verdicts(batch.table, counts) if with_rows else None
-    return JudgedRows(len(batch), dict(zip(labels, sums, strict=True)), named, examples, rows)
+    found = JudgedSums(dict(zip(labels, sums, strict=True)), named, examples)
+    n_wrong = counts["cells"] - counts["cells_right"] + counts["clues"] - counts["clues_kept"]
+    columns = {
+        "right": pa.array(counts["right"] > 0, mask=counts["unjudged"] > 0),
+        "wrong_cells": pa.array(n_wrong, mask=counts["unjudged"] + counts["several"] > 0),
+    }
+    return Found(batch.table.select(names), found, columns)
 
 
-VERDICTS = (pa.field("right", pa.bool_()), pa.field("wrong_cells", pa.int64()))
-
-
-def verdict_schema(given: pa.Schema) -> pa.Schema:
-    """Return the columns of rows with the columns ``right`` and ``wrong_cells``."""
-    return with_new_columns(given, VERDICTS)
-
-
-def _with_verdicts(table: pa.Table, counts: Ints) -> pa.Table:
-    """Return rows with a column ``right``, null in unjudged rows, and one of their wrong cells.
-
-    The wrong cells of puzzles with several solutions are null.
-    """
-    of = dict(zip(FIELDS, counts.T, strict=True))
-    wrong = of["cells"] - of["cells_right"] + of["clues"] - of["clues_kept"]
-    is_unknown = of["unjudged"] > 0
-    right = pa.array(of["right"] > 0, mask=is_unknown)
-    wrong_cells = pa.array(wrong, mask=is_unknown | (of["several"] > 0))
-    schema = verdict_schema(table.schema)
-    return pa.Table.from_arrays([*table.columns, right, wrong_cells], schema=schema)
+VERDICTS = pa.schema({"right": pa.bool_(), "wrong_cells": pa.int64()})
 
 
 def _graded(
     batch: Batch, grids: Grids, text: pa.Array, answers: Answers | None
-) -> tuple[Any, Any, Any, dict[int, str], dict[int, str]]:
+) -> tuple[dict[str, Ints], Bytes, Bytes, dict[int, str], dict[int, str]]:
     """Grade the grids of one shape, given their predictions as text.
 
     Returns
     -------
-    counts : ndarray of int64, shape (n, number of fields of `Stratum`)
+    counts : dict of str to ndarray of int64, shape (n,)
+        By the fields of `Stratum`.
     predicted, truth : ndarray of uint8, shape (n, n_cells)
         All 0 for a prediction that is not a grid.
     malformed, unjudged : dict of int to str
@@ -279,10 +262,8 @@ def _graded(
         "violated": n_houses - n_kept,
         "unviolated": n_kept == n_houses,
     }
-    counts = np.zeros((len(rows), len(FIELDS)), np.int64)
-    for name, values in graded.items():
-        counts[judged, _PLACE[name]] = values[judged]
-    counts[~judged, _PLACE["unjudged"]] = 1
+    counts = {name: values * judged.astype(np.int64) for name, values in graded.items()}
+    counts |= {"rows": np.ones(len(rows), np.int64), "unjudged": 1 - judged}
     named = {row: why for row, why in malformed.items() if row not in unjudged}
     return counts, predicted, truth, named, unjudged
 
@@ -322,10 +303,7 @@ def _values(column: pa.ChunkedArray, name: str, bins: tuple[float, ...]) -> tupl
 
     Ranges compare the values as texts say them, so that all forms of files have the same strata.
     """
-    try:
-        text = pc.ascii_trim_whitespace(column.cast(pa.string()))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputError(f"column {name!r} has values of {column.type}, not one") from error
+    text = pc.ascii_trim_whitespace(values_as_text(column, name))
     text = pc.replace_substring_regex(text, _MINUS_ZERO, r"\1")
     text = pc.if_else(pc.equal(text, ""), None, text).fill_null(NO_VALUE)
     coded = text.combine_chunks().dictionary_encode()

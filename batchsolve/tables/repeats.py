@@ -10,7 +10,10 @@ runs.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +22,8 @@ from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes, Ints, Words
 from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS
-from batchsolve.tables.answers import RowSums, SolvedValues
-from batchsolve.tables.blocks import Block
-from batchsolve.tables.reader import Batch, Grids, Reader, forms_of_shape
+from batchsolve.tables.answers import RowSums, RowValues, agreement, solved_among
+from batchsolve.tables.reader import Batch, Grids, forms_of_shape
 
 UNSEEN = -1
 """The row number of an empty slot."""
@@ -130,7 +132,7 @@ class RowKeys(NamedTuple):
         With ``undecided`` rows, whose canonical form was not found: they are compared as they are
         written.
     keys : dict of str to (ndarray of uint64, shape (n, 2), ndarray of bool, shape (n,))
-        Keys of each row by their names, such as `KEYS`, and True for the rows that have one.
+        Keys of each row by their names, some of `KEYS`, and True for the rows that have one.
     """
 
     n_rows: int
@@ -138,48 +140,125 @@ class RowKeys(NamedTuple):
     keys: dict[str, tuple[Words, Bools]]
 
 
-def row_keys(
-    reader: Reader, up_to_symmetry: bool, with_solutions: bool, secret: bytes, block: Block
-) -> RowKeys:
-    """Return the keys ``puzzle`` and ``solution`` of the rows of a block, which are not solved.
+@dataclass
+class Seen:
+    """The keys of all rows so far. Known rows, with which others are compared, come first.
+
+    Attributes
+    ----------
+    secret : bytes
+        A random text, from which the factors of hashes come.
+    n_rows, n_known : int
+        Numbers of rows so far, and of known ones among them.
+    """
+
+    secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))
+    n_rows: int = 0
+    n_known: int = 0
+    _tables: dict[str, SeenKeys] = field(default_factory=dict)
+
+    def first_rows(self, rows: RowKeys) -> dict[str, Ints]:
+        """Add the keys of the next rows; return the first row with each, or `UNSEEN`."""
+        found = {
+            name: self._tables.setdefault(name, SeenKeys()).add(*keys, self.n_rows)
+            for name, keys in rows.keys.items()
+        }
+        self.n_rows += rows.n_rows
+        return found
+
+    def is_known(self, first: Ints) -> Bools:
+        """Return True for each row whose first row is a known one."""
+        known: Bools = (first != UNSEEN) & (first < self.n_known)
+        return known
+
+
+def row_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: None = None) -> RowKeys:
+    """Return the keys of rows that are not solved, by their puzzles and given solutions.
 
     Invalid rows have none. The sums are ``invalid`` and ``undecided`` rows.
 
     Parameters
     ----------
-    reader : Reader
-    up_to_symmetry : bool
-        Give all puzzles of an orbit, and all solutions, the same key.
-    with_solutions : bool
-        Return the keys of given solutions, too.
     secret : bytes
-        A random text, from which the factors of hashes come.
-    block : Block
+        See `Seen`.
+    names : sequence of str
+        Some of `KEYS`; those of solutions only if there are given ones.
+    batch : Batch
+    answers : None
     """
-    batch = reader.read(block)
-    keys = {name: _no_keys(len(batch)) for name in ("puzzle", "solution")}
     is_valid = batch.first_clashes() < 0
-    counts = {"invalid": int(np.count_nonzero(~is_valid)), "undecided": 0}
-    for grids in batch.grids:
-        rows, given = grids.rows, grids.given
-        each: list[tuple[str, Bytes, Bools]] = [("puzzle", grids.puzzles, is_valid[rows])]
-        if with_solutions:
-            assert given is not None
-            has = is_valid[rows] & (given > 0).all(axis=1)
-            if up_to_symmetry:
-                has &= grids.shape.problem.first_clashes(given) < 0
-            each.append(("solution", given, has))
-        for name, cells, has in each:
-            if up_to_symmetry:
+    sums = RowSums({"invalid": int(np.count_nonzero(~is_valid))})
+    return _row_keys(secret, names, batch, is_valid, [grids.given for grids in batch.grids], sums)
+
+
+def solved_keys(
+    secret: bytes, names: Sequence[str], has_given: bool, batch: Batch, answers: Answers
+) -> RowKeys:
+    """Return the keys of solved rows, by their puzzles and solutions.
+
+    Invalid rows have none, even if they have a given solution.
+
+    Parameters
+    ----------
+    secret : bytes
+        See `Seen`.
+    names : sequence of str
+        Some of `KEYS`.
+    has_given : bool
+        True if the rows have given solutions. One that is right is the solution of a puzzle that
+        has several; that of other puzzles is the one that was found.
+    batch : Batch
+    answers : Answers
+    """
+    values = RowValues(batch, answers, PROVES_UNIQUENESS)
+    sums, is_valid = values.sums, values.status != Status.INVALID
+    is_unique = values.status == Status.UNIQUE
+    solved = [solved_among(grids, answers) for grids in batch.grids]
+    if has_given:
+        _, sums.counts["disagree"] = agreement(batch, values.status, solved)
+    solutions = []
+    for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
+        solution = np.zeros_like(grids.puzzles)
+        solution[places] = digits
+        solution[~is_unique[grids.rows]] = 0
+        if grids.given is not None:
+            right = is_valid[grids.rows] & ~is_unique[grids.rows]
+            right[right] = batch.check(grids.rows[right])
+            solution[right] = grids.given[right]
+        solutions.append(solution)
+    return _row_keys(secret, names, batch, is_valid, solutions, sums)
+
+
+def _row_keys(
+    secret: bytes,
+    names: Sequence[str],
+    batch: Batch,
+    is_valid: Bools,
+    solutions: Sequence[Bytes | None],
+    sums: RowSums,
+) -> RowKeys:
+    """Return the keys of valid rows, and of their solutions, which are 0 where there is none."""
+    n, n_undecided = len(batch), 0
+    keys = {name: (np.zeros((n, 2), np.uint64), np.zeros(n, np.bool_)) for name in names}
+    for grids, solution in zip(batch.grids, solutions, strict=True):
+        rules, problem, rows = grids.shape.rules, grids.shape.problem, grids.rows
+        for name in names:
+            is_form = name.endswith(FORM)
+            cells, has = grids.puzzles, is_valid[rows]
+            if name.startswith("solution"):
+                assert solution is not None
+                cells, has = solution, has & (solution > 0).all(axis=1)
+                if is_form:
+                    has &= problem.first_clashes(solution) < 0
+            if is_form:
                 cells, n_without = _with_forms(grids, cells, np.flatnonzero(has))
-                counts["undecided"] += n_without * (name == "puzzle")
-            keys[name][0][rows] = _KEYS_OF[name](secret, grids, cells)
+                n_undecided += n_without * name.startswith("puzzle")
+            kind: object = "solution", cells.shape[1]
+            if name.startswith("puzzle"):  # equal puzzles have the same kind
+                kind, cells = (problem.fingerprint, rules.names), rules.key_digits(cells, grids.own)
+            keys[name][0][rows] = grid_keys(secret, kind, cells)
             keys[name][1][rows] = has
-    return RowKeys(len(batch), RowSums(counts), keys)
-
-
-def _no_keys(n: int) -> tuple[Words, Bools]:
-    return np.zeros((n, 2), np.uint64), np.zeros(n, np.bool_)
+    return RowKeys(n, sums._replace(counts=sums.counts | {"undecided": n_undecided}), keys)
 
 
 def _with_forms(grids: Grids, cells: Bytes, places: Ints) -> tuple[Bytes, int]:
@@ -193,59 +272,3 @@ def _with_forms(grids: Grids, cells: Bytes, places: Ints) -> tuple[Bytes, int]:
     cells = cells.copy()
     cells[found] = forms
     return cells, len(places) - len(found)
-
-
-def _puzzle_keys(secret: bytes, grids: Grids, puzzles: Bytes) -> Words:
-    rules = grids.shape.rules
-    kind = grids.shape.problem.fingerprint, rules.names  # equal puzzles have the same
-    return grid_keys(secret, kind, rules.key_digits(puzzles, grids.own))
-
-
-def _solution_keys(secret: bytes, grids: Grids, solutions: Bytes) -> Words:
-    return grid_keys(secret, ("solution", solutions.shape[1]), solutions)
-
-
-_KEYS_OF: dict[str, Callable[[bytes, Grids, Bytes], Words]]
-_KEYS_OF = {"puzzle": _puzzle_keys, "solution": _solution_keys}
-
-
-def compared(secret: bytes, has_given: bool, batch: Batch, answers: Answers) -> RowKeys:
-    """Return the keys of the puzzles and of the solutions of solved rows: `KEYS`.
-
-    Invalid rows have none, even if they have a given solution.
-
-    Parameters
-    ----------
-    secret : bytes
-        A random text, from which the factors of hashes come.
-    has_given : bool
-        True if the rows have given solutions. One that is right is the solution of a puzzle that
-        has several; that of other puzzles is the one that was found.
-    batch : Batch
-    answers : Answers
-    """
-    solved = SolvedValues(PROVES_UNIQUENESS, None, has_given, False, batch, answers)
-    n, is_unique = len(batch), solved.status == Status.UNIQUE
-    is_valid = solved.status != Status.INVALID
-    keys = {name: _no_keys(n) for name in KEYS}
-    n_undecided = 0
-    for grids, (digits, places, _) in zip(batch.grids, solved.solved, strict=True):
-        rows = grids.rows
-        solution = np.zeros_like(grids.puzzles)
-        solution[places] = digits
-        solution[~is_unique[rows]] = 0
-        if grids.given is not None:
-            right = is_valid[rows] & ~is_unique[rows]
-            right[right] = batch.check(rows[right])
-            solution[right] = grids.given[right]
-        for name, cells, has in (
-            ("puzzle", grids.puzzles, is_valid[rows]),
-            ("solution", solution, solution.any(axis=1)),
-        ):
-            forms, n_without = _with_forms(grids, cells, np.flatnonzero(has))
-            n_undecided += n_without * (name == "puzzle")
-            for which, those in ((name, cells), (f"{name}{FORM}", forms)):
-                keys[which][0][rows] = _KEYS_OF[name](secret, grids, those)
-                keys[which][1][rows] = has
-    sums = solved.sums
-    return RowKeys(n, sums._replace(counts=sums.counts | {"undecided": n_undecided}), keys)

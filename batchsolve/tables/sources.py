@@ -32,8 +32,8 @@ from batchsolve.errors import (
     repeated,
     shortened,
 )
-from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import is_grid
+from batchsolve.formats.file_kinds import kind_of, not_text
 from batchsolve.formats.packed import compression_of, unpacked
 from batchsolve.formats.whole_files import content_of, opened
 from batchsolve.tables import detection

@@ -132,6 +132,21 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     return one_chunk(column)
 
 
+def values_as_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Return a column of texts, numbers or the like as texts.
+
+    Raises
+    ------
+    InputError
+        If the column holds lists or the like; the message calls it `name`.
+    """
+    try:
+        return column.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        kind = shortened(str(column.type))
+        raise InputError(f"column {quoted(name)} has values of {kind}, not one a row") from error
+
+
 # what characters and numbers in one line do not have: lines, brackets, fields, empty cells, points
 _OTHER_FORMS = r"[\n\[:]|[,;\t][ \t]*[,;\t]|^[,;]|[,;]$|[0-9]\.0[ ,;\t]|[Nn]a[Nn]\b"
 _SEVERAL = "[1-9]{2}[^0-9]"  # candidates of a cell

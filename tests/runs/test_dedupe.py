@@ -205,7 +205,7 @@ def test_a_file_that_is_damaged_leaves_nothing_behind(tmp_path, monkeypatch):
     lines[15_000] = '{"puzzle": "....", "new": 1}'
     (tmp_path / "in.jsonl").write_text("\n".join(lines))
     monkeypatch.setattr("batchsolve.tables.detection.HEAD_BYTES", 1000)
-    with pytest.raises(bs.InputError, match=r"rows 15001 to 15001: the field 'new' is new"):
+    with pytest.raises(bs.InputError, match=r"row 15001: the field 'new' is new"):
         bs.dedupe(tmp_path / "in.jsonl", tmp_path / "out.csv", chunk=700, jobs=2)
 
     with pytest.raises(KeyboardInterrupt):

@@ -170,7 +170,7 @@ def test_wrong_columns_are_one_error():
     for how, why in (
         ({"prediction": "x"}, "unknown column 'x'; choose from 'puzzle'"),
         ({"by": "x"}, "unknown column 'x'"),
-        ({"prediction": "puzzle"}, "taken as that of puzzles and of predictions"),
+        ({"prediction": "puzzle"}, "taken as that of predictions and of puzzles"),
         ({"bins": [1]}, "name it with `by`"),
         ({"by": "level", "bins": [2, 1]}, "bins ascend"),
         ({"truth": "x"}, "unknown column 'x'"),

@@ -4,6 +4,7 @@ import gzip
 import os
 import zlib
 from contextlib import closing
+from queue import SimpleQueue
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,27 +20,24 @@ from batchsolve.tables.encoders import PACKERS, Written, encoder_for
 TABLE = pa.table({"a": [f"row {k}" for k in range(1000)]})
 
 
-def test_calls_are_made_in_order_and_the_error_of_one_is_raised():
-    behind, made = Behind(), []
-    for k in range(3):
-        behind.do(lambda k=k: made.append(k))
-    behind.settle(wait=True)
-    assert (made, behind.n_open) == ([0, 1, 2], 0)
-    behind.do(lambda: 1 / 0)
-    behind.do(lambda: made.append(3))
-    with pytest.raises(ZeroDivisionError):
-        behind.settle(wait=True)
-    behind.settle(wait=True)
-    behind.leave()
-    assert made == [0, 1, 2, 3]
+def settle_at_last(behind):
+    while behind.is_busy:
+        behind.settle()
 
 
-def test_a_thread_that_is_left_makes_no_further_call():
-    behind, made = Behind(), []
-    behind.do(lambda: setattr(behind, "is_left", True))
-    behind.do(lambda: made.append(1))
-    behind.leave()
-    assert made == []
+def test_a_call_is_followed_by_the_second_one_or_by_its_error():
+    let_go, made = SimpleQueue(), []
+    with Behind() as behind:
+        behind.do(let_go.get, lambda: made.append("then"))
+        behind.settle()
+        assert (made, behind.is_busy) == ([], True)
+        let_go.put(None)
+        settle_at_last(behind)
+        assert made == ["then"]
+        behind.do(lambda: 1 / 0, lambda: made.append("never"))
+        with pytest.raises(ZeroDivisionError):
+            settle_at_last(behind)
+    assert (made, behind.is_busy) == (["then"], False)
 
 
 def test_the_header_of_gzip_holds_no_time_and_no_name():

@@ -45,25 +45,6 @@ def test_each_grid_is_solved_by_its_own_problem(kinds, clues, engine, jobs, bloc
             assert tuple(found.solutions[k].tolist()) in solutions
 
 
-def test_layouts_of_regions_are_searched_side_by_side():
-    problems = solving.Problems.of([Variant(rules) for rules in JIGSAWS * 2], 6)
-    [(problem, rows)] = problems.at(np.arange(6))
-    assert repr(problem) == "Variants(16 cells, 4 digits, 6 rows)"
-    assert rows.tolist() == list(range(6))
-    assert [problem.of_row(k).rules for k in range(6)] == JIGSAWS * 2
-
-
-def test_cages_and_marks_are_searched_side_by_side():
-    own = [
-        Rules(4, PLAIN.places, (), cages=(Cage((0, 1), 5),)),
-        Rules(4, PLAIN.places, (), cages=(Cage((4, 8, 9), 6),), marks=((2, 0b11),)),
-        Rules(4, PLAIN.places, ()),
-    ]
-    problems = [Variant(rules + each) for rules in (PLAIN, JIGSAWS[0]) for each in own]
-    [(problem, _)] = solving.Problems.of(problems, 6).at(np.arange(6))
-    assert [problem.of_row(k).rules for k in range(6)] == [each.rules for each in problems]
-
-
 def test_a_sudoku_for_each_grid():
     grids = np.zeros((3, 36), np.uint8)
     grids[:, [0, 8]] = 1, 1  # in one box of 2×3, and in two of 3×2

@@ -439,8 +439,11 @@ def test_a_block_that_is_no_utf8_is_refused_and_no_other(tmp_path):
 @pytest.mark.parametrize(
     ("late", "message"),
     [
-        ({"puzzle": P, "x": 1, "y": 1}, "rows 41 to 41: the field 'y' is new; give every"),
-        ({"puzzle": P, "x": 1.5}, "rows [0-9]+ to 41: the field 'x' has values of another type"),
+        ({"puzzle": P, "x": 1, "y": 1}, "row 41: the field 'y' is new; give every"),
+        (
+            {"puzzle": P, "x": 1.5},
+            "rows? ([0-9]+ to )?41: the field 'x' has values of another",
+        ),
     ],
 )
 def test_late_json_fields_are_refused_with_the_rows_of_the_file(tmp_path, late, message):
@@ -455,7 +458,7 @@ def test_late_json_fields_are_refused_with_the_rows_of_the_file(tmp_path, late, 
         corpus = Corpus([str(path)])
         *fine, last = corpus.blocks()
     n_rows = sum(len(corpus.reader.read(block)) for block in fine)
-    with pytest.raises(RowsError, match=r"a\.jsonl: rows ") as caught:
+    with pytest.raises(RowsError, match=r"a\.jsonl: rows? ") as caught:
         corpus.reader.read(last)
     told = pickle.loads(pickle.dumps(caught.value)).after(n_rows)
     assert re.fullmatch(f"{path}: {message}.*", str(told))
@@ -574,7 +577,7 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
             row += (agrees,)
         rows.append((*row, message, *((k, 0.123457) if stats else ())))
     output = pickle.loads(pickle.dumps(answer_table(reader, limit, FileSettings(stats=stats))))
-    table, result = pickle.loads(pickle.dumps(output.rows(batch, answers)))
+    _, table, result = pickle.loads(pickle.dumps(output.rows(batch, answers)))
     assert table.schema == output.schema
     assert list(zip(*(c.to_pylist() for c in table.columns), strict=True)) == rows
     place = len(names) + 1

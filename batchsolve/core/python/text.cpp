@@ -1,9 +1,8 @@
-// Grids and covers as text, for Python.
+// Grids as text, for Python.
 #include "text.h"
 
 #include "grids.h"
 #include "python/module.h"
-#include "render.h"
 
 namespace nanobind::detail {
 
@@ -22,7 +21,6 @@ void add_text(nb::module_& m) {
     m.def("read_symbols", &text::read_symbols, Unlocked());
     m.def("read_numbers", &text::read_numbers, Unlocked());
     m.def("survey", &text::survey, Unlocked());
-    m.def("ranked", &render::ranked, Unlocked());
     m.def("stacks_of_grids", &stacks_of_grids, Unlocked());
     m.def("grids_of_stacks", &grids_of_stacks, Unlocked());
 }
