@@ -173,9 +173,7 @@ def read_json(text: str) -> ExactCover:
     """
     try:
         fields = loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"line {error.lineno}: not JSON ({error.msg})") from error
-    except Exception as error:  # too deep; a number too long; too large; a name twice
+    except Exception as error:  # no JSON; too deep; a number too long; too large; a name twice
         raise InputError(f"not JSON that can be read ({error})") from error
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
         raise InputError("expected an object with a list of lists of items called 'options'")
