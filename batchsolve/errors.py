@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
 
-from batchsolve.file_kinds import not_text
+from batchsolve.formats.file_kinds import not_text
 
 MOST_SHOWN = 80  # characters of a name
 MOST_LISTED = 12  # names
@@ -226,7 +227,7 @@ def disk_errors(path: str) -> Iterator[None]:
     except (BrokenPipeError, OutputError):
         raise
     except OSError as error:
-        reason = error.strerror or first_line(error)
+        reason = os.strerror(error.errno) if error.errno else first_line(error)
         raise OutputError(f"{path}: cannot be written: {reason}") from error
 
 

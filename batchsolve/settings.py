@@ -116,6 +116,31 @@ def settings_that(use: str) -> list[str]:
     return [declared.name for declared in fields(FileSettings) if declared.metadata["uses"][use]]
 
 
+def sections_of(documented: Any) -> dict[str, str]:
+    """Return the sections of a docstring by their headings; what stands above them has none, "".
+
+    Examples
+    --------
+    >>> list(sections_of(sections_of))
+    ['', 'Examples']
+    """
+    text = inspect.getdoc(documented) or ""  # python -OO leaves no docstrings
+    begin, *parts = re.split(r"^(.+)\n-{3,}\n", text, flags=re.MULTILINE)
+    return {"": begin.strip(), **dict(zip(parts[::2], parts[1::2], strict=True))}
+
+
+def entries_of(section: str) -> dict[str, tuple[str, str]]:
+    r"""Return the entries of a section: what follows the name and a colon, and the text below.
+
+    Examples
+    --------
+    >>> entries_of("n : int\n    The number of\n    solutions.\n")
+    {'n': ('int', 'The number of solutions.')}
+    """
+    found = re.findall(r"^(\w+)(?: : (.*))?\n((?:    .*\n?)+)", section, re.MULTILINE)
+    return {name: (form, " ".join(text.replace("`", "").split())) for name, form, text in found}
+
+
 def meanings_of(settings: type) -> dict[str, str]:
     """Return the meaning of each field: the attributes of the docstring, as plain text.
 
@@ -124,9 +149,8 @@ def meanings_of(settings: type) -> dict[str, str]:
     >>> meanings_of(SearchSettings)["node_limit"]
     'Nodes after which the search of a row, or of the problem, stops.'
     """
-    _, _, attributes = (inspect.getdoc(settings) or "").partition("Attributes\n----------\n")
-    described = re.findall(r"^(\w+) : .*\n((?:    .*\n?)+)", attributes, re.MULTILINE)
-    return {name: " ".join(text.replace("`", "").split()) for name, text in described}
+    attributes = entries_of(sections_of(settings).get("Attributes", ""))
+    return {name: text for name, (_, text) in attributes.items()}
 
 
 def check_fields(settings: Any) -> None:

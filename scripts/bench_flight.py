@@ -46,7 +46,7 @@ def searched(kind: str, address: str, seconds: float, knows_flight: bool) -> dic
     """Search a tree of so many seconds for each worker; return the efficiency."""
     shape = sample_shape(family("queens:15"), [], get_engine("dlx"), NODES)
     with Pool(None, kind, address) as pool:
-        flight = pool.flight_seconds()
+        flight = pool.workers.flight_seconds()
         sizing = Sizing.of(pool.jobs, result_seconds(kind), flight if knows_flight else 0.0)
         subtrees = Subtrees(shape, 0)
         stacks, *_ = _split(np.array([seconds * pool.jobs * RATE]), pool.jobs, None, None, subtrees)

@@ -25,8 +25,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import read_problem
 from batchsolve.search.scheduler import Piece
-from batchsolve.search.tree import TreeSearch
-from batchsolve.search.tree_goal import Totals, TreeGoal
+from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import SearchSettings
 from batchsolve.workers import Pool
 
@@ -93,8 +92,7 @@ def searched(
     """Search once; return the sums, and the longest idle time at the end as a share of the run."""
     begin = Piece.whole(Stacks.from_lists([stack.tolist()]))
     with Pool(jobs) as pool:
-        goal = TreeGoal(problem, SearchSettings(), begin)
-        search = TreeSearch(goal, engine_for(engine, problem), pool)
+        search = TreeSearch(problem, SearchSettings(), begin, engine_for(engine, problem), pool)
         totals = search.totals
         timings = [(totals.rounds, done) for done in search.run()]
     last = [timing for number, timing in timings if number == totals.rounds]

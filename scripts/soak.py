@@ -71,8 +71,8 @@ SPANS = {"first": (0.0, 0.1), "end": (0.7, 1.0)}  # seconds, and shares of the u
 # Every step is recorded at once, not one a second: a short run gets many gaps for a kill to hit.
 EAGER = """
 import batchsolve.__main__ as program
-import batchsolve.runs.specs, batchsolve.search.tree_goal
-batchsolve.runs.specs.JOURNAL_SECONDS = batchsolve.search.tree_goal.STEP_SECONDS = 0
+import batchsolve.runs.specs, batchsolve.search.tree
+batchsolve.runs.specs.JOURNAL_SECONDS = batchsolve.search.tree.STEP_SECONDS = 0
 program.main()
 """
 

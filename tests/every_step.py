@@ -12,8 +12,8 @@ import time
 
 EVERY_STEP = """
 import sys
-import batchsolve.runs.run, batchsolve.search.tree_goal
-batchsolve.search.tree_goal.STEP_SECONDS = 0
+import batchsolve.runs.run, batchsolve.search.tree
+batchsolve.search.tree.STEP_SECONDS = 0
 keep = batchsolve.runs.run.Run.keep
 
 def keep_and_wait(self, step):

@@ -81,7 +81,7 @@ def test_a_lost_row_is_found(monkeypatch):
 def test_a_wrong_solution_is_found(monkeypatch):
     decode = Notation.decode
 
-    def swap(self, grids, where):
+    def swap(self, grids, where=None):
         return decode(self, np.where((grids == 1) | (grids == 2), 3 - grids, grids), where)
 
     monkeypatch.setattr(Notation, "decode", swap)

@@ -6,7 +6,6 @@ Commands and heavy modules are imported when a command runs, so that ``--help`` 
 from __future__ import annotations
 
 import errno
-import inspect
 import logging
 import os
 import re
@@ -21,10 +20,11 @@ import click
 from click.exceptions import Exit
 
 import batchsolve
-from batchsolve.cli.options import Printing, by_heading, is_output, parameters_of
+from batchsolve.cli.options import Printing, by_heading, parameters_of
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, InputError, disk_errors, printable
 from batchsolve.formats.whole_files import check_is_no_input
+from batchsolve.settings import entries_of, sections_of
 
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 COLUMN = 24  # characters, of the flags in a help text
@@ -150,53 +150,41 @@ class _Command(click.Command):
 Function = Callable[..., int]
 
 
-def command(
-    name: str | None = None, *, examples: tuple[str, ...] = (), codes: Mapping[int, str] = {}
-) -> Callable[[Function], Function]:
-    """Make a function a command of the app.
+def command(function: Function) -> Function:
+    """Make a function a command of the app; return the function unchanged.
 
-    Parameters
-    ----------
-    name : str, optional
-        The name of the command; by default that of the function.
-    examples : tuple of str
-        Commands to try; the help shows them below the options.
-    codes : mapping of int to str
-        The meanings of the exit codes 0 and 1 for this command; and errors of it alone, of code 2.
-
-    Returns
-    -------
-    callable
-        A decorator that returns the function unchanged. The parameters of the function become
-        arguments and options, a class of settings one for each field; it returns the exit code.
+    Its parameters become arguments and options, a class of settings one for each field; it returns
+    the exit code. The docstring is the help text; see `batchsolve.cli.options`. Its section
+    "Examples" has commands to try, and "Exit codes" the meanings of 0 and 1 for this command, and
+    errors of it alone, of code 2.
     """
+    parameters, groups = parameters_of(function)
+    said = sections_of(function)
 
-    def add(function: Function) -> Function:
-        parameters, groups = parameters_of(function)
+    def run(**given: Any) -> None:
+        def answer() -> int:
+            _refuse_lost_files(parameters, click.get_current_context().obj)
+            for name, (settings, offered) in groups.items():
+                given[name] = settings(**{field: given.pop(field) for field in offered})
+            words = [
+                given.pop(each.name) for each in parameters if isinstance(each, click.Argument)
+            ]
+            return function(*words, **given)
 
-        def run(**given: Any) -> None:
-            def answer() -> int:
-                _refuse_lost_files(parameters, click.get_current_context().obj)
-                rest = dict(given)
-                for name, (settings, offered) in groups.items():
-                    rest[name] = settings(**{field: rest.pop(field) for field in offered})
-                return function(**rest)
+        raise Exit(_exit_code(answer))
 
-            raise Exit(_exit_code(answer))
-
-        below = [_shown(examples), _said_of(codes, "address" in {each.name for each in parameters})]
-        app.add_command(
-            _Command(
-                name or function.__name__,
-                callback=run,
-                params=parameters,
-                help=inspect.getdoc(function),
-                epilog="\n\n".join(below),
-            )
+    codes = {int(code): text for code, (_, text) in entries_of(said.get("Exit codes", "")).items()}
+    has_workers = any(each.name == "address" for each in parameters)
+    app.add_command(
+        _Command(
+            function.__name__.strip("_"),
+            callback=run,
+            params=parameters,
+            help=said[""],
+            epilog="\n\n".join([_shown(said.get("Examples", "")), _said_of(codes, has_workers)]),
         )
-        return function
-
-    return add
+    )
+    return function
 
 
 def _refuse_lost_files(parameters: Sequence[click.Parameter], words: Mapping[str, Any]) -> None:
@@ -209,7 +197,7 @@ def _refuse_lost_files(parameters: Sequence[click.Parameter], words: Mapping[str
     read: list[str] = []
     for each in parameters:
         said = words.get(each.name or "")
-        if is_output(each) and isinstance(said, str) and said != "-":
+        if getattr(each, "is_output", False) and isinstance(said, str) and said != "-":
             place = os.path.realpath(said)
             if place in written:
                 raise InputError(f"{said}: is both {written[place]} and {each.opts[0]}; name two")
@@ -228,9 +216,10 @@ def answered(summary: Any, printing: Printing, *lines: object, output: str) -> i
     return 0 if summary.complete else EXIT_INCOMPLETE
 
 
-def _shown(examples: tuple[str, ...]) -> str:
+def _shown(examples: str) -> str:
     """Return examples as a paragraph that click does not wrap, because of its first character."""
-    return "\n".join(["\b", "Examples:", *(f"  $ {example}" for example in examples)])
+    lines = examples.strip().splitlines()
+    return "\n".join(["\b", "Examples:", *(f"  $ {example}" for example in lines)])
 
 
 def _said_of(codes: Mapping[int, str], has_workers: bool) -> str:

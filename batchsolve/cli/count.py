@@ -4,37 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from click import BadParameter, Choice
+from click import BadParameter
 
 from batchsolve.cli import answered, command
-from batchsolve.cli.graphs import Asked, draw_to_file, print_distribution
-from batchsolve.cli.options import (
-    NOTATION_LAST,
-    PROBLEM,
-    Printing,
-    WorkerOptions,
-    argument,
-    meaning,
-    option,
-    output_to,
-    search_option,
-)
-from batchsolve.cli.problems import read
+from batchsolve.cli.graphs import draw_to_file, print_distribution
+from batchsolve.cli.options import NOTATION_LAST, PROBLEM, Printing, Said, WorkerOptions, Written
+from batchsolve.cli.problems import Asked, read
 from batchsolve.cli.terminal import time_limited
-from batchsolve.cli.trees import (
-    CODES,
-    Generators,
-    Part,
-    UpToSymmetry,
-    group_of,
-    nothing_as_json,
-    part_of,
-    report,
-    without_engine,
-)
+from batchsolve.cli.trees import TreeOptions, nothing_as_json, report, search_in_run, search_tree
 from batchsolve.errors import InputError, counted, listed
 from batchsolve.settings import (
     AUTO,
@@ -45,6 +25,11 @@ from batchsolve.settings import (
     SearchSettings,
 )
 
+if TYPE_CHECKING:
+    from batchsolve.runs.count import Count
+    from batchsolve.runs.reading import Reading
+    from batchsolve.symmetry.symmetries import Symmetries
+
 _GOES_WITH = {
     "--graph": "--memo, --memo-size and --time-limit only: one search draws the whole graph",
     "--by": "--memo-size and --time-limit only: it takes sums over all solutions",
@@ -54,82 +39,33 @@ CountedFiles = Annotated[
     FileSettings,
     NotationFields,
     CountFileFields,
-    meaning("resume", help="Go on with the run in DIR, or start it; or go on from OUT.partial."),
-    meaning("column", help="The puzzle column, found by default; of a table of problems: problem."),
-    meaning(
-        "chunk", help="The upper bound of rows that a task reads; by default 16 to 128 kB of text."
-    ),
     NOTATION_LAST,
+]
+Problems = Annotated[
+    Sequence[str],
+    Said(
+        "PROBLEM...",
+        f"{PROBLEM} Several of these, a folder, a pattern, or with -o a table with a column "
+        "problem, give a row each.",
+        "Input",
+    ),
 ]
 
 
-@command(
-    examples=(
-        "batchsolve count queens:12",
-        "batchsolve count puzzles.csv#17 --run counting",
-        "batchsolve count dominoes:12x12 --memo --graph tilings.zdd",
-        "batchsolve count partitions:8 --by options",
-        "batchsolve count dominoes:8x8 --project 'r1c*'",
-        "batchsolve count 'instances/*.dlx' -o counts.csv",
-    ),
-    codes=CODES,
-)
+@command
 def count(
-    problems: Annotated[
-        tuple[str, ...],
-        argument(
-            metavar="PROBLEM...",
-            help=f"{PROBLEM} Several of these, a folder, a pattern, or with -o a table with a "
-            "column problem, give a row each.",
-        ),
-    ],
-    output: Annotated[
-        str | None,
-        output_to(
-            "OUT",
-            help="Write a row for each problem: a file or a folder, as of solve; - is CSV on "
-            "stdout, the default for several problems.",
-        ),
-    ] = None,
-    run: Annotated[
-        str | None, option(metavar="DIR", help="Keep the run in DIR, to resume it.")
-    ] = None,
-    stacks: Part = None,
+    problems: Problems,
+    /,
+    output: Written | None = None,
+    run: Written | None = None,
     *,
-    up_to_symmetry: UpToSymmetry = False,
-    symmetries: Generators = None,
+    tree: TreeOptions,
     search: SearchSettings,
-    memo: Annotated[
-        bool, search_option(help="Count equal subproblems once (--engine memo:MB).")
-    ] = False,
-    memo_size: Annotated[
-        int | None,
-        search_option(
-            metavar="MB",
-            help="Megabytes of the table of --memo; 256 by default, 1024 for --graph and --by.",
-        ),
-    ] = None,
-    graph: Annotated[
-        str | None,
-        option(metavar="FILE", help="With --memo: write the graph of all solutions; see graph."),
-    ] = None,
-    by: Annotated[
-        str | None,
-        option(
-            metavar="cost|options",
-            type=Choice(["cost", "options"]),
-            help="Print how many solutions have each cost, or each number of options; the graph of "
-            "all solutions has to fit into memory.",
-        ),
-    ] = None,
-    project: Annotated[
-        tuple[str, ...],
-        option(
-            metavar="ITEM",
-            help="Count the different sets of options that solutions have at this item; a pattern "
-            "such as 'r1c*' names several, and so does repeating the option.",
-        ),
-    ] = (),
+    memo: bool = False,
+    memo_size: int | None = None,
+    graph: Written | None = None,
+    by: Literal["cost", "options"] | None = None,
+    project: Sequence[str] = (),
     workers: WorkerOptions,
     puzzles: CountedFiles,
     printing: Printing,
@@ -137,9 +73,65 @@ def count(
     """Count every solution of one problem, or of each of many.
 
     Limits hold for each problem.
+
+    Input
+    -----
+    problems : PROBLEM...
+        A grid, as a file or as text; a row of a corpus (corpus.csv#17, #id=…); a .dlx, .ec,
+        .sets, .json, .npz, .tiling, .matrix or .rows file, or one of another name behind its
+        form (dlx:problem.txt, dlx:-); or a family such as queens:12 or sudoku:2x3. Several of
+        these, a folder, a pattern, or with -o a table with a column problem, give a row each.
+    column
+        The puzzle column, found by default; of a table of problems: problem.
+    chunk
+        The upper bound of rows that a task reads; by default 16 to 128 kB of text.
+
+    Search
+    ------
+    memo
+        Count equal subproblems once (--engine memo:MB).
+    memo_size : MB
+        Megabytes of the table of --memo; 256 by default, 1024 for --graph and --by.
+
+    Output
+    ------
+    output : OUT
+        Write a row for each problem: a file or a folder, as of solve; - is CSV on stdout, the
+        default for several problems.
+    run : DIR
+        Keep the run in DIR, to resume it.
+    graph : FILE
+        With --memo: write the graph of all solutions; see graph.
+    by : cost|options
+        Print how many solutions have each cost, or each number of options; the graph of all
+        solutions has to fit into memory.
+    project : ITEM
+        Count the different sets of options that solutions have at this item; a pattern such as
+        'r1c*' names several, and so does repeating the option.
+    resume
+        Go on with the run in DIR, or start it; or go on from OUT.partial.
+
+    Examples
+    --------
+    batchsolve count queens:12
+    batchsolve count puzzles.csv#17 --run counting
+    batchsolve count dominoes:12x12 --memo --graph tilings.zdd
+    batchsolve count partitions:8 --by options
+    batchsolve count dominoes:8x8 --project 'r1c*'
+    batchsolve count 'instances/*.dlx' -o counts.csv
+
+    Exit codes
+    ----------
+    0
+        the whole tree was searched
+    1
+        a limit was reached first
     """
-    in_parts = {"--run": run, "--stacks": stacks}
-    of_group = {"--symmetries": symmetries, "--up-to-symmetry": up_to_symmetry or None}
+    from batchsolve.runs.count import count as count_problem
+
+    in_parts = {"--run": run, "--stacks": tree.stacks}
+    up_to_symmetry = tree.up_to_symmetry or None
+    of_group = {"--symmetries": tree.symmetries, "--up-to-symmetry": up_to_symmetry}
     questions = {"--graph": graph, "--by": by, "--project": project or None}
     search = replace(search, engine=_with_memo(search.engine, memo, None if by else memo_size))
     if output is not None or _are_many(problems):
@@ -173,8 +165,13 @@ def count(
         raise InputError("--resume needs --run DIR, the run to go on with")
     if len(_given(in_parts)) == 2:
         raise InputError("--stacks and --run do not go together; a part is one short search")
-    group = up_to_symmetry, symmetries
-    return _count_one(asked, run, stacks, group, workers)
+
+    def count_one(reading: Reading, begin: Any, group: bool | Symmetries, **how: Any) -> Count:
+        if run is None:
+            return count_problem(reading.problem, begin, up_to_symmetry=group, **how)
+        return search_in_run(run, reading, begin, group, how, resume=puzzles.resume)
+
+    return search_tree(asked, tree, workers, count_one)
 
 
 def _given(options: Mapping[str, object]) -> list[str]:
@@ -200,40 +197,6 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
     return "memo" if size is None else f"memo:{size}"
 
 
-def _count_one(
-    asked: Asked,
-    run: str | None,
-    stacks: str | None,
-    symmetries: tuple[bool, str | None],
-    workers: WorkerOptions,
-) -> int:
-    """Count the solutions of a problem, of a part of it, or in a run."""
-    from batchsolve.runs import count as counting
-    from batchsolve.runs.progress import TREE_BAR
-
-    printing = asked.printing
-    with nothing_as_json(printing, workers), time_limited(asked.search) as rest:
-        reading = read(asked.problem, asked.puzzles)
-        begin, header = part_of(reading, stacks)
-        group = group_of(reading, *symmetries)
-        search = rest()
-    with printing.progress(TREE_BAR) as on_progress:
-        keywords: dict[str, Any] = {**asdict(workers), "search": search}
-        keywords["on_progress"] = on_progress
-        if run is None:
-            result = counting.count(reading.problem, begin, up_to_symmetry=group, **keywords)
-        else:
-            from batchsolve.runs.run import Run
-
-            said: dict[str, Any] = {"name": reading.name, "up_to_symmetry": group}
-            said |= {"engine": search.engine, "resume": asked.puzzles.resume}
-            with Run(run, reading.problem, begin, **said) as kept:
-                result = kept.search(**keywords | {"search": without_engine(search)})
-    if not printing.as_json:
-        print(result.count)
-    return report(result, printing, header=header)
-
-
 def _count_projections(asked: Asked, items: Sequence[str], workers: WorkerOptions) -> int:
     """Count the projections of the solutions of a problem."""
     from batchsolve.runs.projections import count_projections
@@ -244,8 +207,6 @@ def _count_projections(asked: Asked, items: Sequence[str], workers: WorkerOption
         search = rest()
     task = count_projections, workers, reading, items
     result = printing.rows_of(*task, engine=search.engine, time_limit=search.time_limit)
-    if not printing.as_json:
-        print(result.count)
     said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"
     said += "" if result.complete else ", not complete"
     return report(result, printing, said=f"{said}; {result.seconds:.1f} s by {result.engine}")

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from batchsolve.cli import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import (
-    Json,
-    Printing,
-    Problem,
-    Puzzles,
-    Quiet,
-    argument,
-    output_to,
-    solution_option,
-)
-from batchsolve.cli.problems import read
+from batchsolve.cli.options import Json, Problem, Puzzles, Quiet, Written
+from batchsolve.cli.problems import Asked, read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, counted, listed, quoted
 from batchsolve.formats.whole_files import whole_file, whole_target_of
-from batchsolve.settings import GRAPH_MEGABYTES, FileSettings, SearchSettings
 
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph
@@ -35,19 +24,6 @@ if TYPE_CHECKING:
     from batchsolve.runs.reading import Reading
 
 BLOCK = 4096  # solutions written at a time
-
-Seed = Annotated[int, solution_option(metavar="N", help="Seed of the random numbers.")]
-Distinct = Annotated[bool, solution_option(help="Draw no solution twice.")]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question about one problem: the limits of its search, and the form of the answer."""
-
-    problem: str
-    search: SearchSettings
-    puzzles: FileSettings
-    printing: Printing
 
 
 def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:
@@ -61,10 +37,9 @@ def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:
         return _out_of_time(asked, {"graph": None, "nodes": 0})
     with interrupts():
         graph.save(path)
-    if not asked.printing.as_json:
-        print(graph.count)
     said = f"; {path}: a graph of {counted(graph.n_nodes, 'node')}"
-    return _summary(asked, graph.count, {"graph": path, "nodes": graph.n_nodes}, begin, said)
+    facts = {"graph": path, "nodes": graph.n_nodes}
+    return _summary(asked, graph.count, facts, begin, graph.count, said)
 
 
 def print_distribution(asked: Asked, by: str, megabytes: int) -> int:
@@ -75,13 +50,11 @@ def print_distribution(asked: Asked, by: str, megabytes: int) -> int:
     found = _in_time(partial(distribution, by=by, memory=megabytes), asked)
     if found is None:
         return _out_of_time(asked, {"by": by, "distribution": []})
-    if not asked.printing.as_json:
-        rows = [(by, "solutions"), *found.items()]
-        left, right = (max(len(str(row[k])) for row in rows) for k in (0, 1))
-        for row in rows:
-            print(f"{row[0]:>{left}}  {row[1]:>{right}}")
+    rows = [(by, "solutions"), *found.items()]
+    left, right = (max(len(str(row[k])) for row in rows) for k in (0, 1))
+    table = "\n".join(f"{value:>{left}}  {count:>{right}}" for value, count in rows)
     facts = {"by": by, "distribution": [*found.items()]}
-    return _summary(asked, sum(found.values()), facts, begin)
+    return _summary(asked, sum(found.values()), facts, begin, table)
 
 
 def _in_time(question: Callable[..., Any], asked: Asked) -> Any:
@@ -95,11 +68,14 @@ def _in_time(question: Callable[..., Any], asked: Asked) -> Any:
         return None
 
 
-def _summary(asked: Asked, count: int, facts: dict[str, Any], begin: float, said: str = "") -> int:
-    """Print the summary of an answer about all solutions; return the exit code."""
+def _summary(
+    asked: Asked, count: int, facts: dict[str, Any], begin: float, answer: object, said: str = ""
+) -> int:
+    """Print an answer about all solutions and its summary; return the exit code."""
     seconds = round(time.monotonic() - begin, 3)
     found = {"count": count, "complete": True, **facts, "seconds": seconds}
-    asked.printing.summary(found, f"{counted(count, 'solution')}{said}; {seconds:.1f} s")
+    said = f"{counted(count, 'solution')}{said}; {seconds:.1f} s"
+    asked.printing.summary(found, said, answer=answer)
     return 0
 
 
@@ -112,42 +88,18 @@ def _out_of_time(asked: Asked, facts: dict[str, Any]) -> int:
     return EXIT_INCOMPLETE
 
 
-@command(
-    examples=(
-        "batchsolve count dominoes:8x8 --memo --graph tilings.zdd",
-        'batchsolve graph dominoes:8x8 tilings.zdd --with "r1c1 r1c2" --without 5',
-        "batchsolve graph dominoes:8x8 tilings.zdd --without 0 --sample 3",
-        "batchsolve graph queens:8 queens.zdd --list",
-    ),
-    codes={0: "done", 2: "a file that is damaged or not a graph of this problem"},
-)
+@command
 def graph(
     problem: Problem,
-    file: Annotated[
-        str, argument(metavar="FILE", help="The graph that count --memo --graph FILE wrote.")
-    ],
-    with_: Annotated[
-        tuple[str, ...],
-        solution_option(
-            "--with", metavar="OPTION", help="Keep solutions with this option, a name or a number."
-        ),
-    ] = (),
-    without: Annotated[
-        tuple[str, ...],
-        solution_option(metavar="OPTION", help="Keep solutions without this option."),
-    ] = (),
-    sample: Annotated[
-        int | None,
-        solution_option(metavar="N", help="Print N solutions, drawn with equal probabilities."),
-    ] = None,
-    seed: Seed = 0,
-    distinct: Distinct = False,
-    list_: Annotated[
-        bool, solution_option("--list", help="Print all solutions, as JSON lines.")
-    ] = False,
-    output: Annotated[
-        str | None, output_to("FILE", help="Write the graph of the kept solutions.")
-    ] = None,
+    file: str,
+    /,
+    with_: Sequence[str] = (),
+    without: Sequence[str] = (),
+    sample: int | None = None,
+    seed: int = 0,
+    distinct: bool = False,
+    list_: bool = False,
+    output: Written | None = None,
     *,
     puzzles: Puzzles,
     printing: Json,
@@ -156,6 +108,45 @@ def graph(
 
     It prints the number of solutions, or with --list or --sample solutions themselves. Kept
     solutions agree with the clues of PROBLEM and with every --with and --without.
+
+    Input
+    -----
+    file : FILE
+        The graph that count --memo --graph FILE wrote.
+
+    Solutions
+    ---------
+    with_ : OPTION
+        Keep solutions with this option, a name or a number.
+    without : OPTION
+        Keep solutions without this option.
+    sample : N
+        Print N solutions, drawn with equal probabilities.
+    seed : N
+        Seed of the random numbers.
+    distinct
+        Draw no solution twice.
+    list_
+        Print all solutions, as JSON lines.
+
+    Output
+    ------
+    output : FILE
+        Write the graph of the kept solutions.
+
+    Examples
+    --------
+    batchsolve count dominoes:8x8 --memo --graph tilings.zdd
+    batchsolve graph dominoes:8x8 tilings.zdd --with "r1c1 r1c2" --without 5
+    batchsolve graph dominoes:8x8 tilings.zdd --without 0 --sample 3
+    batchsolve graph queens:8 queens.zdd --list
+
+    Exit codes
+    ----------
+    0
+        done
+    2
+        a file that is damaged or not a graph of this problem
     """
     from batchsolve.graphs.solution_graph import SolutionGraph
 
@@ -192,36 +183,16 @@ def graph(
     return 0
 
 
-@command(
-    examples=(
-        "batchsolve sample dominoes:8x8 -n 3 --seed 7",
-        "batchsolve sample dominoes:6x6 -n 1000 --distinct",
-        "batchsolve sample latin:8 -n 100 --weighted",
-    ),
-    codes={0: "all were drawn", 2: "too few solutions, a graph that takes too much memory"},
-)
+@command
 def sample(
     problem: Problem,
-    n: Annotated[
-        int, solution_option("--number", "-n", metavar="N", help="Number of solutions to draw.")
-    ] = 1,
-    seed: Seed = 0,
-    distinct: Distinct = False,
-    weighted: Annotated[
-        bool,
-        solution_option(
-            help="Draw by random probes, with unequal probabilities, and print the weights."
-        ),
-    ] = False,
-    memory: Annotated[
-        int | None,
-        solution_option(
-            metavar="MB",
-            help=f"Megabytes that the graph of all solutions may take; {GRAPH_MEGABYTES:,} by "
-            f"default.",
-        ),
-    ] = None,
-    output: Annotated[str, output_to("FILE", help="The file; - is stdout.")] = "-",
+    /,
+    number: int = 1,
+    seed: int = 0,
+    distinct: bool = False,
+    weighted: bool = False,
+    memory: int | None = None,
+    output: Written = "-",
     *,
     puzzles: Puzzles,
     printing: Quiet,
@@ -230,6 +201,37 @@ def sample(
 
     All solutions have exactly the same probability, unless they are --weighted. They are printed
     as JSON lines, as by enumerate -o -, in the order of the draws.
+
+    Solutions
+    ---------
+    number : N
+        Number of solutions to draw.
+    seed : N
+        Seed of the random numbers.
+    distinct
+        Draw no solution twice.
+    weighted
+        Draw by random probes, with unequal probabilities, and print the weights.
+    memory : MB
+        Megabytes that the graph of all solutions may take; 1,024 by default.
+
+    Output
+    ------
+    output : FILE
+        The file; - is stdout.
+
+    Examples
+    --------
+    batchsolve sample dominoes:8x8 -n 3 --seed 7
+    batchsolve sample dominoes:6x6 -n 1000 --distinct
+    batchsolve sample latin:8 -n 100 --weighted
+
+    Exit codes
+    ----------
+    0
+        all were drawn
+    2
+        too few solutions, a graph that takes too much memory
     """
     from batchsolve.runs.graphs import sample as drawn
     from batchsolve.runs.progress import COVER_BAR
@@ -238,7 +240,7 @@ def sample(
     with printing.progress(COVER_BAR) as on_progress:
         samples = drawn(
             reading,
-            n,
+            number,
             seed=seed,
             distinct=distinct,
             weighted=weighted,

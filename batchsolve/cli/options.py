@@ -1,16 +1,27 @@
-"""The options and arguments of the commands, each declared once.
+"""The options and arguments of the commands, made of the functions that run them.
 
-They are notes of `Annotated` parameters, whose types and defaults say the rest::
+The docstring of such a function is the help text of its command, and the sections are the headings
+of the options::
 
-    def count(problem: Annotated[str, argument(metavar="PROBLEM", help="…")],
-              probes: Annotated[int, option(metavar="N", help="…")] = 1000) -> int:
+    @command
+    def estimate(problem: Problem, /, probes: int = 1000, *, search: Engine) -> int:
+        '''Estimate the size of a search tree by random probes.
+
+        Search
+        ------
+        probes : N
+            Number of random probes.
+        '''
+
+Parameters before the slash are arguments. A bool is a flag, a `Literal` a choice of words, and a
+sequence is an argument of several words, or an option that can be given several times.
 
 The classes of `batchsolve.settings` declare the settings of searches and files, with default,
 bounds and meaning. A command takes such a class as one parameter; on the command line it stands for
-an option for each field, or for those that a function of Python takes, too::
-
-    @command()
-    def rate(inputs: Inputs, *, files: Annotated[FileSettings, RateFileFields]) -> int:
+an option for each field. Its notes in `Annotated` say more: a tuple names the fields that are
+options, and so does a class of keywords, such as `batchsolve.settings.RateFileFields`; a dict gives
+fields other defaults; and a text is the heading of the notation of grids. An entry in the docstring
+of the command gives a field another meaning.
 """
 
 from __future__ import annotations
@@ -21,10 +32,9 @@ import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, is_dataclass
-from functools import partial
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 from click import BadParameter
@@ -35,6 +45,7 @@ from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, printable
 from batchsolve.formats.whole_files import text_of
 from batchsolve.settings import (
+    AUTO,
     SYMMETRIES,
     FileSettings,
     NotationFields,
@@ -42,121 +53,46 @@ from batchsolve.settings import (
     Plan,
     PuzzleSettings,
     SearchSettings,
+    entries_of,
     meanings_of,
+    sections_of,
     setting,
 )
 
 if TYPE_CHECKING:
     from batchsolve.runs.progress import Bar
 
-Note = Callable[[str, Any, Any], click.Parameter]
-"""The declaration of a parameter: it makes click's of a name, a type and a default."""
-
 HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output", "Notation of grids")
 """The headings of a help text, in order."""
 
+MAX_NUMBERS = 1000  # in a list
 _PLACES = ("FILE", "OUT", "DIR")  # metavars of options that name a file or a directory
+_SHORT = {"output": "-o", "number": "-n"}  # parameter -> its other flag
+
+Written = Annotated[str, "a file or a directory to write"]
+"""The type of such an option; no input may be lost by it."""
 
 
-def argument(metavar: str, help: str) -> Note:
-    """Declare an argument of a command; of the type ``tuple[str, ...]`` it takes several words."""
+@dataclass(frozen=True)
+class Said:
+    """The description of a parameter in a help text."""
 
-    def parameter(name: str, kind: Any, default: Any) -> click.Parameter:
-        many = get_origin(kind) is tuple
-        return click.Argument(
-            [name],
-            type=get_args(kind)[0] if many else kind,
-            nargs=-1 if many else 1,
-            help=help,
-            metavar=metavar,
-            shell_complete=_files,
-            **_unless_given(default),
-        )
-
-    return parameter
+    metavar: str | None
+    help: str
+    heading: str = "Output"
 
 
-def option(*flags: str, help: str, heading: str = "Output", **declared: Any) -> Note:
-    """Declare an option of a command.
-
-    One of the type ``tuple[str, ...]`` can be given several times, and a bool is a flag.
-
-    Parameters
-    ----------
-    *flags : str
-        By default the name of the parameter with dashes.
-    help : str
-    heading : str
-        One of `HEADINGS`.
-    **declared
-        Other arguments of `click.Option`: ``metavar``, and a ``type`` if that of the parameter does
-        not tell how to convert the text.
-    """
-
-    def parameter(name: str, kind: Any, default: Any) -> click.Parameter:
-        many = "type" not in declared and get_origin(kind) is tuple
-        usual = {"type": get_args(kind)[0] if many else kind, "multiple": many}
-        if declared.get("metavar") in _PLACES:
-            usual["shell_complete"] = _files
-        made = click.Option(
-            [*(flags or (f"--{name.replace('_', '-')}",)), name],
-            is_flag=kind is bool or None,  # False would make the value optional
-            help=help,
-            **{**usual, **declared, **_unless_given(default)},
-        )
-        vars(made)["heading"] = heading  # for `by_heading`
-        return made
-
-    return parameter
+def by_heading(parameters: Iterable[click.Parameter]) -> dict[str, list[click.Parameter]]:
+    """Return parameters under their headings; ``--help`` is output."""
+    found: dict[str, list[click.Parameter]] = {heading: [] for heading in HEADINGS}
+    for each in parameters:
+        found[getattr(each, "heading", "Output")].append(each)
+    return {heading: those for heading, those in found.items() if those}
 
 
 def _files(context: click.Context, parameter: click.Parameter, word: str) -> list[CompletionItem]:
     """Have the shell complete the name of a file."""
     return [CompletionItem(word, type="file")]
-
-
-input_option, search_option, solution_option = (
-    partial(option, heading=heading) for heading in HEADINGS[:3]
-)
-
-
-def output_to(metavar: str, help: str) -> Note:
-    """Declare the option of the file or directory that a command writes."""
-    return option("--output", "-o", metavar=metavar, help=help)
-
-
-def is_output(parameter: click.Parameter) -> bool:
-    """Return True for an option that names a file or a directory to write."""
-    return getattr(parameter, "heading", "") == "Output" and parameter.metavar in _PLACES
-
-
-def by_heading(parameters: Iterable[click.Parameter]) -> dict[str, list[click.Parameter]]:
-    """Return parameters under their headings; arguments are input, and ``--help`` is output."""
-    found: dict[str, list[click.Parameter]] = {heading: [] for heading in HEADINGS}
-    for each in parameters:
-        default = "Input" if isinstance(each, click.Argument) else "Output"
-        found[getattr(each, "heading", default)].append(each)
-    return {heading: those for heading, those in found.items() if those}
-
-
-def _unless_given(default: Any) -> dict[str, Any]:
-    return {"required": True} if default is inspect.Parameter.empty else {"default": default}
-
-
-def click_parameter(name: str, hint: Any, default: Any) -> click.Parameter:
-    """Return the parameter of click for a parameter that has one of these notes.
-
-    Examples
-    --------
-    >>> from typing import Annotated
-    >>> hint = Annotated[int | None, option("--number", "-n", help="Number of solutions.")]
-    >>> click_parameter("n", hint, None).opts
-    ['--number', '-n']
-    """
-    kind, note = get_args(hint)
-    if type(None) in get_args(kind):
-        kind, *_ = (each for each in get_args(kind) if each is not type(None))
-    return note(name, kind, default)
 
 
 @dataclass(frozen=True)
@@ -203,12 +139,20 @@ class Printing:
             counts = isinstance(value, int) and not isinstance(value, bool)
             print(printable(f"{name}: {value:,}" if counts else f"{name}: {value}"))
 
-    def summary(self, facts: Mapping[str, Any], *lines: object, output: str = "") -> None:
-        """Print facts as JSON, on standard error if the output is ``-``; or lines, as a note."""
+    def summary(
+        self, facts: Mapping[str, Any], *lines: object, output: str = "", answer: object = None
+    ) -> None:
+        """Print facts as JSON, on standard error if the output is ``-``.
+
+        Without JSON, print the answer on standard output, if it is not written elsewhere, and lines
+        as a note.
+        """
         if self.as_json:
             print(json.dumps(facts), file=sys.stderr if output == "-" else sys.stdout)
-        else:
-            self.note(*lines)
+            return
+        if answer is not None:
+            print(answer)
+        self.note(*lines)
 
     def note(self, *lines: object) -> None:
         """Print lines on standard error, unless quiet."""
@@ -219,15 +163,9 @@ class Printing:
     @contextmanager
     def progress(self, bar: Bar) -> Iterator[Callable[..., None]]:
         """Yield a callback that draws a bar on a terminal, unless quiet, and checks for Ctrl-C."""
-        if self.quiet or not sys.stderr.isatty():
-            with interrupts():
-                yield lambda *state: check_interrupt()
-            return
-        from tqdm import tqdm
+        from batchsolve.runs.progress import shown
 
-        follow, how = bar
-        with interrupts(), tqdm(file=sys.stderr, **how) as drawn:
-            draw = follow(drawn)
+        with interrupts(), shown(not self.quiet and sys.stderr.isatty(), bar) as draw:
 
             def update(*state: Any) -> None:
                 check_interrupt()
@@ -245,8 +183,11 @@ class Printing:
             return run(*arguments, on_progress=on_progress, **asdict(workers), **how)
 
 
-def text_of_file(what: str) -> dict[str, Any]:
-    """Declare an option that names a file with the text of a setting, such as ``the rules``."""
+# ---- conversions ----------------------------------------------------------------------------
+
+
+def _reader(what: str) -> Callable[[str], str]:
+    """Return a function that reads a file with the text of a setting, such as ``the rules``."""
 
     def read(name: str) -> str:
         try:
@@ -256,7 +197,7 @@ def text_of_file(what: str) -> dict[str, Any]:
             why = "is not UTF-8 text" if not_text else getattr(error, "strerror", None) or error
             raise BadParameter(f"{name}: {why}; name a file with {what}") from error
 
-    return {"type": read, "metavar": "FILE"}
+    return read
 
 
 def depth_or_auto(text: str) -> int | None:
@@ -268,6 +209,64 @@ def depth_or_auto(text: str) -> int | None:
     return int(text)
 
 
+def list_of(kind: Any) -> Callable[[str], tuple[Any, ...]]:
+    """Return a function that reads a list: of names, or of numbers and ranges of numbers.
+
+    Examples
+    --------
+    >>> list_of(tuple[str, ...])("threading,loky"), list_of(tuple[int, ...])("1,4..6")
+    (('threading', 'loky'), (1, 4, 5, 6))
+    >>> list_of(tuple[int | None, ...])("0..2,auto")
+    (0, 1, 2, None)
+    """
+    element = get_args(kind)[0]
+
+    def read(text: str) -> tuple[Any, ...]:
+        found: list[Any] = []
+        for part in map(str.strip, text.split(",")):
+            if element is str:
+                found.append(part)
+            elif part == AUTO and type(None) in get_args(element):
+                found.append(None)
+            else:
+                found += _numbers(part, MAX_NUMBERS - len(found))
+        return tuple(dict.fromkeys(found))
+
+    return read
+
+
+def _numbers(part: str, most: int) -> range:
+    """Return the numbers of a part of a list: one, or a range such as ``4..8``."""
+    first, dots, last = part.partition("..")
+    ends = (first, last if dots else first)
+    if not all(end.isascii() and end.isdecimal() and len(end) < 10 for end in ends):
+        raise BadParameter(f"{part!r} is not a number; write 1,2,4 or 1..4")
+    numbers = range(int(ends[0]), int(ends[1]) + 1)
+    if not numbers:
+        raise BadParameter(f"{part!r} goes down; write {ends[1]}..{ends[0]}")
+    if len(numbers) > most:
+        raise BadParameter(f"{part!r} is more than {MAX_NUMBERS} numbers; name some")
+    return numbers
+
+
+def _conversion(kind: Any, metavar: str | None) -> Any:
+    """Return click's type of a parameter."""
+    if metavar == "LIST":
+        return list_of(kind)
+    if metavar == "D|auto":
+        return depth_or_auto
+    if metavar == "|".join(SYMMETRIES):
+        return click.Choice(SYMMETRIES)
+    if get_origin(kind) is Literal:
+        return click.Choice(get_args(kind))
+    return str if get_origin(kind) in (tuple, Sequence) else kind  # settings take tuples as text
+
+
+# ---- parameters -----------------------------------------------------------------------------
+
+Groups = dict[str, tuple[type, list[str]]]
+"""Parameters that stand for a class of settings: the class, and the fields that are options."""
+
 _HEADINGS = {
     FileSettings: "Input",
     SearchSettings: "Search",
@@ -278,50 +277,54 @@ _HEADINGS = {
 }
 
 
-def only(*names: str) -> tuple[str, ...]:
-    """Annotate a class of settings: the command offers these fields alone.
-
-    The keywords of a function of Python, such as `batchsolve.settings.RateFileFields`, say the same
-    of a command that calls it: it offers the fields that are among them.
-    """
-    return names
-
-
-def meaning(name: str, **changes: Any) -> dict[str, dict[str, Any]]:
-    """Annotate a class of settings: in this command a field has another ``help`` or ``default``.
-
-    Parameters
-    ----------
-    name : str
-        The field.
-    **changes
-        Its default, or other arguments of its `option`.
-    """
-    return {name: changes}
-
-
-Groups = dict[str, tuple[type, list[str]]]
-"""Parameters that stand for a class of settings: the class, and the fields that are options."""
-
-
 def parameters_of(function: Callable[..., Any]) -> tuple[list[click.Parameter], Groups]:
-    """Return the parameters of the command that a function becomes, and its classes of settings."""
+    """Return the parameters of the command that a function becomes, and its classes of settings.
+
+    Examples
+    --------
+    >>> def show(problem: Problem, /, number: int = 1) -> int:
+    ...     pass
+    >>> [each.opts for each in parameters_of(show)[0]]
+    [['problem'], ['--number', '-n']]
+    """
     shown: list[click.Parameter] = []
     groups: Groups = {}
+    told = {
+        name: Said(metavar or None, text, heading)
+        for heading, section in sections_of(function).items()
+        if heading in HEADINGS
+        for name, (metavar, text) in entries_of(section).items()
+    }
     hints = get_type_hints(function, include_extras=True)
     for name, declared in inspect.signature(function).parameters.items():
-        hint = hints[name]
-        kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        kind, notes = _plain(hints[name])
         if is_dataclass(kind):
             assert isinstance(kind, type)
             named = [field for note in notes for field in _names_in(note)]
-            offered = [each.name for each in fields(kind) if not named or each.name in named]
-            changes = ChainMap(*(note for note in notes if isinstance(note, dict)))
-            groups[name] = kind, offered
-            shown += _options_of(kind, offered, changes)
-        else:
-            shown.append(click_parameter(name, hint, declared.default))
+            groups[name] = (
+                kind,
+                [each.name for each in fields(kind) if each.name in named or not named],
+            )
+            shown += _options_of(*groups[name], notes, told)
+            continue
+        shared = [note for note in notes if isinstance(note, Said)]
+        said = told.get(name) or (shared[0] if shared else Said(None, ""))
+        is_argument = declared.kind is inspect.Parameter.POSITIONAL_ONLY
+        made = _parameter(name, kind, declared.default, said, is_argument=is_argument)
+        vars(made)["is_output"] = get_args(Written)[1] in notes
+        shown.append(made)
     return shown, groups
+
+
+def _plain(hint: Any) -> tuple[Any, list[Any]]:
+    """Return a type without None, and its notes."""
+    if get_origin(hint) is Annotated:
+        kind, *notes = get_args(hint)
+        plain, others = _plain(kind)
+        return plain, [*notes, *others]
+    if type(None) in get_args(hint):
+        return _plain(next(each for each in get_args(hint) if each is not type(None)))
+    return hint, []
 
 
 def _names_in(note: Any) -> Iterable[str]:
@@ -332,40 +335,67 @@ def _names_in(note: Any) -> Iterable[str]:
 
 
 def _options_of(
-    settings: type, names: list[str], changes: Mapping[str, Mapping[str, Any]]
+    settings: type, names: list[str], notes: list[Any], told: Mapping[str, Said]
 ) -> Iterator[click.Parameter]:
     """Yield the options of fields of a class of settings."""
-    types = get_type_hints(settings)
+    types, meanings = get_type_hints(settings), meanings_of(settings)
     declared = {each.name: each for each in fields(settings)}
-    meanings = meanings_of(settings)
+    defaults = ChainMap(*(note for note in notes if isinstance(note, dict)))
+    of_notation = [note for note in notes if isinstance(note, str)]
     for name in names:
-        default = declared[name].default
+        default, option = declared[name].default, declared[name].metadata["option"]
         if isinstance(default, tuple):
             default = ",".join(default) or None
-        said = {
-            "default": default,
-            "help": meanings.get(name, ""),  # python -OO leaves no docstrings
-            **_converted(types[name], **declared[name].metadata["option"]),
-        }
-        said["heading"] = said["heading"] or _HEADINGS.get(settings, "Output")
-        said |= changes.get(name, {})
-        default, flags = said.pop("default"), said.pop("flags")
-        yield click_parameter(name, Annotated[types[name], option(*flags, **said)], default)
+        said = Said(
+            "FILE" if option["file"] else option["metavar"],
+            meanings.get(name, ""),
+            option["heading"] or _HEADINGS.get(settings, "Output"),
+        )
+        if name in told:
+            said = replace(told[name], metavar=told[name].metavar or said.metavar)
+        elif of_notation and name in NotationFields.__annotations__:
+            said = replace(said, heading=of_notation[0])
+        made = _parameter(
+            name,
+            _plain(types[name])[0],
+            defaults.get(name, default),
+            said,
+            flags=option["flags"],
+        )
+        if option["file"]:
+            made.type = click.types.FuncParamType(_reader(option["file"]))
+        yield made
 
 
-def _converted(kind: Any, file: str, metavar: str, **others: Any) -> dict[str, Any]:
-    """Return the declaration of the option of a field, with its conversion of the given text."""
-    said = {"metavar": metavar, **others}
-    origins = {get_origin(each) for each in (kind, *get_args(kind))}
-    if file:
-        said |= text_of_file(file)
-    elif metavar == "D|auto":
-        said["type"] = depth_or_auto
-    elif metavar == "|".join(SYMMETRIES):
-        said["type"] = click.Choice(SYMMETRIES)
-    elif origins & {tuple, Sequence}:  # the settings take them as text, or several times
-        said |= {"type": str, "multiple": Sequence in origins}
-    return said
+def _parameter(
+    name: str,
+    kind: Any,
+    default: Any,
+    said: Said,
+    *,
+    flags: tuple[str, ...] = (),
+    is_argument: bool = False,
+) -> click.Parameter:
+    """Return click's parameter of a type and a default."""
+    many = get_origin(kind) is Sequence
+    is_place = is_argument or said.metavar in _PLACES
+    how: dict[str, Any] = {
+        "type": _conversion(kind, said.metavar),
+        "help": said.help,
+        "metavar": said.metavar,
+        "shell_complete": _files if is_place else None,
+        **({"required": True} if default is inspect.Parameter.empty else {"default": default}),
+    }
+    made: click.Parameter
+    if is_argument:
+        made = click.Argument([name], nargs=-1 if many else 1, **how)
+    else:
+        flag = f"--{name.strip('_').replace('_', '-')}"
+        flags = flags or (flag, *filter(None, [_SHORT.get(name)]))
+        is_flag = kind is bool or None  # False would make the value optional
+        made = click.Option([*flags, name], is_flag=is_flag, multiple=many, **how)
+    vars(made)["heading"] = said.heading  # for `by_heading`
+    return made
 
 
 def how_written(puzzles: FileSettings) -> dict[str, Any]:
@@ -373,30 +403,30 @@ def how_written(puzzles: FileSettings) -> dict[str, Any]:
     return {name: getattr(puzzles, name) for name in NotationFields.__annotations__}
 
 
-# Options and arguments that several commands share
+# ---- parameters that several commands share -------------------------------------------------
 
 PROBLEM = (
     "A grid, as a file or as text; a row of a corpus (corpus.csv#17, #id=…); a .dlx, .ec, .sets, "
     ".json, .npz, .tiling, .matrix or .rows file, or one of another name behind its form "
     "(dlx:problem.txt, dlx:-); or a family such as queens:12 or sudoku:2x3."
 )
-Problem = Annotated[str, argument(metavar="PROBLEM", help=PROBLEM)]
+Problem = Annotated[str, Said("PROBLEM", PROBLEM, "Input")]
 Inputs = Annotated[
-    tuple[str, ...],
-    argument(metavar="INPUT...", help="Files, folders, patterns or addresses, as of solve."),
+    Sequence[str],
+    Said("INPUT...", "Files, folders, patterns or addresses, as of solve.", "Input"),
 ]
 TableOutput = Annotated[
-    str,
-    output_to(
+    Written,
+    Said(
         "OUT",
-        help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; - is "
+        "The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; - is "
         "CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",
     ),
 ]
-NOTATION_LAST = {name: {"heading": HEADINGS[-1]} for name in NotationFields.__annotations__}
+NOTATION_LAST = HEADINGS[-1]
 """A note of a command of one problem, which may be no grid."""
 
 Puzzles = Annotated[FileSettings, NotationFields, NOTATION_LAST]
-Engine = Annotated[SearchSettings, only("engine", "branch"), meaning("engine", default="dlx")]
-Json = Annotated[Printing, only("as_json")]
-Quiet = Annotated[Printing, only("quiet")]
+Engine = Annotated[SearchSettings, ("engine", "branch"), {"engine": "dlx"}]
+Json = Annotated[Printing, ("as_json",)]
+Quiet = Annotated[Printing, ("quiet",)]

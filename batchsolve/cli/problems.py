@@ -6,38 +6,33 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
-
-import click
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from batchsolve.cli import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import (
-    Engine,
-    Json,
-    Printing,
-    Problem,
-    Puzzles,
-    how_written,
-    input_option,
-    only,
-    option,
-    output_to,
-    search_option,
-)
+from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, Written, how_written
 from batchsolve.cli.terminal import interrupts, time_limited
 from batchsolve.errors import InputError, counted, printable
 from batchsolve.formats.whole_files import write_whole
-from batchsolve.settings import AUTO, SearchSettings, whole_number
+from batchsolve.settings import AUTO, FileSettings, SearchSettings, whole_number
 
 if TYPE_CHECKING:
     from batchsolve.runs.reading import Reading
-    from batchsolve.settings import FileSettings
 
 MAX_DRAWINGS = 10_000
 FEW, ONE = 20, 1  # default numbers of drawings, in a page and in an SVG file
 
-FirstSearch = Annotated[SearchSettings, only("node_limit", "time_limit", "engine")]
+FirstSearch = Annotated[SearchSettings, ("node_limit", "time_limit", "engine")]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about one problem: the limits of its search, and the form of the answer."""
+
+    problem: str
+    search: SearchSettings
+    puzzles: FileSettings
+    printing: Printing
 
 
 def read(problem: str, puzzles: FileSettings) -> Reading:
@@ -47,9 +42,15 @@ def read(problem: str, puzzles: FileSettings) -> Reading:
     return read_problem(problem, **how_written(puzzles))
 
 
-@command(examples=("batchsolve show puzzles.csv#17", "batchsolve show pentominoes:6x10"))
-def show(problem: Problem, *, puzzles: Puzzles, printing: Json) -> int:
-    """Print the size of a problem, and a picture of a grid."""
+@command
+def show(problem: Problem, /, *, puzzles: Puzzles, printing: Json) -> int:
+    """Print the size of a problem, and a picture of a grid.
+
+    Examples
+    --------
+    batchsolve show puzzles.csv#17
+    batchsolve show pentominoes:6x10
+    """
     from batchsolve.runs.reading import describe, picture
 
     reading = read(problem, puzzles)
@@ -59,48 +60,14 @@ def show(problem: Problem, *, puzzles: Puzzles, printing: Json) -> int:
     return 0
 
 
-@command(
-    examples=(
-        "batchsolve draw pentominoes:6x10 -o tiling.svg",
-        "batchsolve draw datasets/many16.csv#3 -n 50 -o grids.html",
-        "batchsolve draw langford:8 --found solutions -o langford.html",
-    ),
-    codes={
-        0: "N solutions, or all, are drawn",
-        1: "a limit was reached first, or nothing is drawn because the problem has no solution",
-    },
-)
+@command
 def draw(
     problem: Problem,
-    output: Annotated[
-        str, output_to("FILE", help=".svg, or .html for a page to look through; - prints it.")
-    ],
-    number: Annotated[
-        int | None,
-        option(
-            "--number",
-            "-n",
-            metavar="N",
-            help=f"Upper bound of solutions; by default {ONE} in .svg and {FEW} in .html.",
-        ),
-    ] = None,
-    found: Annotated[
-        str | None,
-        input_option(
-            metavar="FROM",
-            help="Draw the solutions in a directory of enumerate, a file of export, or JSON lines "
-            "(- is stdin), without a search.",
-        ),
-    ] = None,
-    form: Annotated[
-        str | None,
-        option(
-            "--format",
-            metavar="svg|html",
-            type=click.Choice(["svg", "html"]),
-            help="By default the suffix of FILE, and svg for -.",
-        ),
-    ] = None,
+    /,
+    output: Written,
+    number: int | None = None,
+    found: str | None = None,
+    format_: Literal["svg", "html"] | None = None,
     *,
     search: FirstSearch,
     puzzles: Puzzles,
@@ -111,6 +78,34 @@ def draw(
     They are the first in tree order, so every run draws the same. The problem is a grid, or the
     names of its items are places: r2c5 is a cell, l3r2c5 one of layer 3, s4 a place of a line; an
     option with a row r2 and a column c5 marks the square where they cross.
+
+    Input
+    -----
+    found : FROM
+        Draw the solutions in a directory of enumerate, a file of export, or JSON lines (- is
+        stdin), without a search.
+
+    Output
+    ------
+    output : FILE
+        .svg, or .html for a page to look through; - prints it.
+    number : N
+        Upper bound of solutions; by default 1 in .svg and 20 in .html.
+    format_ : svg|html
+        By default the suffix of FILE, and svg for -.
+
+    Examples
+    --------
+    batchsolve draw pentominoes:6x10 -o tiling.svg
+    batchsolve draw datasets/many16.csv#3 -n 50 -o grids.html
+    batchsolve draw langford:8 --found solutions -o langford.html
+
+    Exit codes
+    ----------
+    0
+        N solutions, or all, are drawn
+    1
+        a limit was reached first, or nothing is drawn because the problem has no solution
     """
     from batchsolve.runs.count import first_covers
     from batchsolve.runs.draw import board_of, draw_all, format_of
@@ -120,7 +115,7 @@ def draw(
         raise InputError("standard input holds the problem or its solutions, not both")
     if found is not None and search != SearchSettings():
         raise InputError("--found does not search; leave out --node-limit, --time-limit, --engine")
-    kind = form or ("svg" if output == "-" else format_of(output))
+    kind = format_ or ("svg" if output == "-" else format_of(output))
     few = FEW if kind == "html" else ONE
     limit = few if number is None else whole_number("--number", number, 1, MAX_DRAWINGS)
     facts: dict[str, Any] = {"output": output}
@@ -165,31 +160,31 @@ def _covers_on(bar: Any) -> Callable[[int, int], None]:
     return update
 
 
-@command(
-    examples=(
-        "batchsolve convert pentominoes:6x10 -o pentominoes.dlx",
-        "batchsolve convert datasets/many16.csv#3 -o grid.cnf",
-        "batchsolve convert queens:8 -o opb:-",
-    ),
-    codes={0: "written", 2: "a form that cannot hold the problem"},
-)
-def convert(
-    problem: Problem,
-    output: Annotated[
-        str,
-        output_to(
-            "FILE",
-            help=".dlx, .ec, .json, .npz, .cnf (DIMACS, for model counters), or .opb "
-            "(pseudo-Boolean, with bounds and costs); dlx:- prints it.",
-        ),
-    ],
-    *,
-    puzzles: Puzzles,
-) -> int:
+@command
+def convert(problem: Problem, /, output: Written, *, puzzles: Puzzles) -> int:
     """Write a problem in another form.
 
     Clues leave out the options that clash with them. In .cnf and .opb, comments name the options of
     the variables; .npz has no names.
+
+    Output
+    ------
+    output : FILE
+        .dlx, .ec, .json, .npz, .cnf (DIMACS, for model counters), or .opb (pseudo-Boolean, with
+        bounds and costs); dlx:- prints it.
+
+    Examples
+    --------
+    batchsolve convert pentominoes:6x10 -o pentominoes.dlx
+    batchsolve convert datasets/many16.csv#3 -o grid.cnf
+    batchsolve convert queens:8 -o opb:-
+
+    Exit codes
+    ----------
+    0
+        written
+    2
+        a form that cannot hold the problem
     """
     from batchsolve.runs.convert import converted
 
@@ -205,13 +200,12 @@ def convert(
     return 0
 
 
-@command(
-    examples=("batchsolve estimate queens:20", "batchsolve estimate puzzles.csv#17 --probes 10000")
-)
+@command
 def estimate(
     problem: Problem,
-    probes: Annotated[int, search_option(metavar="N", help="Number of random probes.")] = 1000,
-    seed: Annotated[int, search_option(metavar="N", help="Seed of the random numbers.")] = 0,
+    /,
+    probes: int = 1000,
+    seed: int = 0,
     *,
     search: Engine,
     puzzles: Puzzles,
@@ -222,6 +216,18 @@ def estimate(
     A probe searches a small subtree at every step; a small tree is searched completely. The
     numbers in parentheses are an interval of 95 %; the command warns of intervals that cannot be
     trusted.
+
+    Search
+    ------
+    probes : N
+        Number of random probes.
+    seed : N
+        Seed of the random numbers.
+
+    Examples
+    --------
+    batchsolve estimate queens:20
+    batchsolve estimate puzzles.csv#17 --probes 10000
     """
     from batchsolve.runs.estimate import estimate as estimated
 
@@ -229,18 +235,20 @@ def estimate(
     with interrupts():
         task = reading.problem, reading.stack
         guess = estimated(*task, probes=probes, seed=seed, engine=search.engine)
-    if printing.as_json:
-        print(json.dumps(asdict(guess)))
-    else:
-        print(guess)
-        if guess.doubt:
-            print(f"batchsolve: do not trust the intervals: {guess.doubt}", file=sys.stderr)
+    doubt = f"batchsolve: do not trust the intervals: {guess.doubt}" if guess.doubt else ""
+    printing.summary(asdict(guess), doubt, answer=guess)
     return 0
 
 
-@command(examples=("batchsolve engines", "batchsolve engines --json"))
+@command
 def engines(printing: Json) -> int:
-    """List the search engines and what each can do."""
+    """List the search engines and what each can do.
+
+    Examples
+    --------
+    batchsolve engines
+    batchsolve engines --json
+    """
     from batchsolve.engines import engine_names, registered
 
     if not printing.as_json:

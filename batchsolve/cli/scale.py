@@ -3,133 +3,58 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from click import BadParameter
+from typing import TYPE_CHECKING
 
 from batchsolve.cli import command
-from batchsolve.cli.options import (
-    Printing,
-    Puzzles,
-    Quiet,
-    argument,
-    how_written,
-    meaning,
-    option,
-    output_to,
-    search_option,
-)
+from batchsolve.cli.options import Printing, Puzzles, Quiet, Written, how_written
 from batchsolve.cli.terminal import interrupts
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, WorkersError, counted, printable
-from batchsolve.settings import MOST_FORECAST_WORKERS, MOST_LATENCY, Plan, whole_number
+from batchsolve.settings import MOST_FORECAST_WORKERS, MOST_LATENCY, Plan, setting, whole_number
 
 if TYPE_CHECKING:
     from batchsolve.scaling.experiment import Experiment
     from batchsolve.scaling.measure import Workload
 
 
-MAX_NUMBERS = 1000  # in a list
+@dataclass(frozen=True)
+class ForecastOptions:
+    """The search that a forecast simulates.
 
-
-def numbers(text: str) -> tuple[int, ...]:
-    """Return the numbers of a list such as ``1,2,4..8``.
-
-    Examples
-    --------
-    >>> numbers("1,4..6")
-    (1, 4, 5, 6)
+    Attributes
+    ----------
+    forecast_workers : sequence of int, optional
+        Simulate the search on these numbers of workers, such as 1024,100000; up to 250,000.
+    latency : float
+        Forecast: seconds a network adds to a task.
     """
-    found: list[int] = []
-    for part in text.split(","):
-        first, dots, last = part.strip().partition("..")
-        ends = (first, last if dots else first)
-        if not all(end.isascii() and end.isdecimal() and len(end) < 10 for end in ends):
-            raise BadParameter(f"{part!r} is not a number; write 1,2,4 or 1..4")
-        more = range(int(ends[0]), int(ends[1]) + 1)
-        if not more:
-            raise BadParameter(f"{part!r} goes down; write {ends[1]}..{ends[0]}")
-        if len(found) + len(more) > MAX_NUMBERS:
-            raise BadParameter(f"{part!r} is more than {MAX_NUMBERS} numbers; name some")
-        found += more
-    return tuple(dict.fromkeys(found))
+
+    forecast_workers: tuple[int, ...] | None = setting(metavar="LIST", heading="Search")
+    latency: float = setting(0.0, metavar="S", heading="Search")
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.latency <= MOST_LATENCY:
+            raise InputError(f"--latency is 0 to {MOST_LATENCY:,} seconds, not {self.latency}")
+        for workers in self.forecast_workers or ():
+            whole_number("--forecast-workers", workers, 1, MOST_FORECAST_WORKERS)
+        if self.latency and not self.forecast_workers:
+            raise InputError("--latency is for a forecast; give it --forecast-workers")
 
 
-def depths(text: str) -> tuple[int | None, ...]:
-    """Return the depths of a list such as ``0..3,auto``; None is automatic.
-
-    Examples
-    --------
-    >>> depths("0..2,auto")
-    (0, 1, 2, None)
-    """
-    found: list[int | None] = []
-    for part in text.split(","):
-        found += [None] if part.strip() == "auto" else numbers(part)
-    return tuple(dict.fromkeys(found))
-
-
-def names(text: str) -> tuple[str, ...]:
-    """Return the names of a list such as ``threading,loky``."""
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-
-
-ForecastWorkers = Annotated[
-    tuple[int, ...] | None,
-    search_option(
-        metavar="LIST",
-        type=numbers,
-        help="Simulate the search on these numbers of workers, such as 1024,100000; up to "
-        f"{MOST_FORECAST_WORKERS:,}.",
-    ),
-]
-Latency = Annotated[
-    float, search_option(metavar="S", help="Forecast: seconds a network adds to a task.")
-]
-
-
-@command(
-    examples=(
-        "batchsolve scale queens:13 --jobs 1,2,4 -o scaling",
-        "batchsolve scale puzzles.csv --weak 5000 --jobs 1,2 -o weak",
-    ),
-    codes={0: "all runs were made", 2: "runs of one problem that disagree"},
-)
+@command
 def scale(
-    problems: Annotated[
-        tuple[str, ...],
-        argument(
-            metavar="PROBLEM...",
-            help="Problems as of count, each searched alone; with --weak also a corpus.",
-        ),
-    ],
-    output: Annotated[str, output_to("DIR", help="A new directory for the results.")],
+    problems: Sequence[str],
+    /,
+    output: Written,
     *,
-    plan: Annotated[
-        Plan,
-        meaning("jobs", type=numbers),
-        meaning("backends", type=names),
-        meaning("split_depths", type=depths),
-        meaning("engines", type=names),
-    ],
-    weak: Annotated[
-        int | None,
-        search_option(
-            metavar="N",
-            help="Weak scaling: for each worker N rows of the corpus, or N times the problem.",
-        ),
-    ] = None,
-    by: Annotated[
-        str | None,
-        search_option(
-            metavar="NAME", help="With --weak: measure the rows of each value of this column apart."
-        ),
-    ] = None,
-    forecast_workers: ForecastWorkers = None,
-    latency: Latency = 0.0,
-    resume: Annotated[bool, option(help="Go on with an interrupted experiment.")] = False,
+    plan: Plan,
+    weak: int | None = None,
+    by: str | None = None,
+    wanted: ForecastOptions,
+    resume: bool = False,
     puzzles: Puzzles,
     printing: Quiet,
 ) -> int:
@@ -137,11 +62,39 @@ def scale(
 
     It runs every combination of jobs, split depths, backends and engines --repeat times. The
     directory holds tables of all runs and tasks, pictures, and a report in one HTML file.
-    """
-    more = _forecast_workers(forecast_workers, latency)
 
+    Input
+    -----
+    problems : PROBLEM...
+        Problems as of count, each searched alone; with --weak also a corpus.
+
+    Search
+    ------
+    weak : N
+        Weak scaling: for each worker N rows of the corpus, or N times the problem.
+    by : NAME
+        With --weak: measure the rows of each value of this column apart.
+
+    Output
+    ------
+    output : DIR
+        A new directory for the results.
+    resume
+        Go on with an interrupted experiment.
+
+    Examples
+    --------
+    batchsolve scale queens:13 --jobs 1,2,4 -o scaling
+    batchsolve scale puzzles.csv --weak 5000 --jobs 1,2 -o weak
+
+    Exit codes
+    ----------
+    0
+        all runs were made
+    2
+        runs of one problem that disagree
+    """
     from batchsolve.scaling.experiment import (
-        Experiment,
         about,
         begin_experiment,
         directory_for,
@@ -153,7 +106,7 @@ def scale(
         raise InputError(f"--weak is 1 or more, not {weak}")
     if by is not None and weak is None:
         raise InputError("--by is for the rows of a corpus; give their number with --weak")
-    if weak is not None and more:
+    if weak is not None and wanted.forecast_workers:
         raise InputError("a forecast simulates one problem; leave out --weak or --forecast-workers")
     several = list(dict.fromkeys(problems))
     workloads = [
@@ -163,7 +116,7 @@ def scale(
     ]
     home = directory_for(output, resume)
     planned = {"problems": several, "weak": weak, "by": by, **how_written(puzzles), **asdict(plan)}
-    experiment = begin_experiment(home, Experiment([], [], about(sys.argv[1:], planned)))
+    experiment = begin_experiment(home, about(sys.argv[1:], planned))
     with interrupts():
         try:
             for run, log in run_plan(workloads, plan, experiment.runs):
@@ -179,20 +132,15 @@ def scale(
                 f"batchsolve report {home}"
             )
             raise
-        _report(home, experiment, workloads if more else [], more, latency, printing)
+        _report(home, experiment, workloads, wanted, printing)
     return 0
 
 
-@command(
-    examples=("batchsolve report scaling --forecast-workers 64,1024",),
-    codes={0: "the report was written"},
-)
+@command
 def report(
-    directory: Annotated[
-        str, argument(metavar="DIR", help="The results of scale, complete or not.")
-    ],
-    forecast_workers: ForecastWorkers = None,
-    latency: Latency = 0.0,
+    directory: str,
+    /,
+    wanted: ForecastOptions,
     *,
     puzzles: Puzzles,
     printing: Quiet,
@@ -200,8 +148,22 @@ def report(
     """Draw the report of a scaling experiment again.
 
     An interrupted experiment has a report of its runs so far.
+
+    Input
+    -----
+    directory : DIR
+        The results of scale, complete or not.
+
+    Examples
+    --------
+    batchsolve report scaling --forecast-workers 64,1024
+
+    Exit codes
+    ----------
+    0
+        the report was written
     """
-    more = _forecast_workers(forecast_workers, latency)
+    more = wanted.forecast_workers or ()
     if not more and (said := [name for name, value in how_written(puzzles).items() if value]):
         option = f"--{said[0].replace('_', '-')}"
         raise InputError(
@@ -220,27 +182,15 @@ def report(
     with interrupts():
         notation = how_written(puzzles)
         workloads = [each for name in names if more for each in read_workloads(name, **notation)]
-        _report(Path(directory), experiment, workloads, more, latency, printing)
+        _report(Path(directory), experiment, workloads, wanted, printing)
     return 0
-
-
-def _forecast_workers(given: tuple[int, ...] | None, latency: float) -> tuple[int, ...]:
-    """Return the numbers of workers to simulate, and check the settings of a forecast."""
-    if not 0 <= latency <= MOST_LATENCY:
-        raise InputError(f"--latency is 0 to {MOST_LATENCY:,} seconds, not {latency}")
-    for workers in given or ():
-        whole_number("--forecast-workers", workers, 1, MOST_FORECAST_WORKERS)
-    if latency and not given:
-        raise InputError("--latency is for a forecast; give it --forecast-workers")
-    return given or ()
 
 
 def _report(
     home: Path,
     experiment: Experiment,
     workloads: list[Workload],
-    more: tuple[int, ...],
-    latency: float,
+    wanted: ForecastOptions,
     printing: Printing,
 ) -> None:
     """Simulate the workloads on more workers, write the report, and print doubts about the runs."""
@@ -249,10 +199,10 @@ def _report(
     from batchsolve.scaling.report import write_report
     from batchsolve.scaling.speedup import can_fit, doubts
 
-    forecasts = []
-    for workload in workloads:
+    more, forecasts = wanted.forecast_workers or (), []
+    for workload in workloads if more else []:
         printing.note(f"batchsolve: simulating {workload.name} …")
-        found, left_out = forecast(workload, experiment, more, latency=latency)
+        found, left_out = forecast(workload, experiment, more, latency=wanted.latency)
         forecasts += found
         for what in left_out:
             _say(what)  # even if quiet, because the user asked for the forecast

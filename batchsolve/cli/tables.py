@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from batchsolve.cli import EXIT_INCOMPLETE, answered, command
-from batchsolve.cli.options import (
-    Inputs,
-    Printing,
-    TableOutput,
-    WorkerOptions,
-    argument,
-    meaning,
-    option,
-    output_to,
-    search_option,
-    solution_option,
-)
+from batchsolve.cli.options import Inputs, Printing, TableOutput, WorkerOptions, Written
 from batchsolve.settings import (
     AuditFields,
     AugmentFileFields,
@@ -35,57 +25,14 @@ from batchsolve.settings import (
     SolveFileFields,
 )
 
-RowSearch = Annotated[
-    SearchSettings,
-    SolveFileFields,
-    meaning("limit", default=2),
-    meaning(
-        "split_depth", default=0, metavar="D", type=int, help="Expand trees to this depth first."
-    ),
-]
-MadeFiles = Annotated[
-    FileSettings,
-    GenerateFileFields,
-    meaning("box", help="Rows and columns of a box, such as 2x3; 3x3 by default."),
-    meaning("rules", help="Rules beyond rows, columns and boxes, such as x+antiknight."),
-    meaning("regions", help="File with the region of each cell, in place of boxes."),
-    meaning("alphabet", help="Symbols of the digits: 1-9A-G, 0-9A-F, A-P, … or numbers."),
-    meaning("blank", help="The character of blank cells."),
-    meaning("chunk", help="Rows of a task; by default those of about 0.1 s."),
-]
+RowSearch = Annotated[SearchSettings, SolveFileFields, {"limit": 2, "split_depth": 0}]
 
 
-@command(
-    examples=(
-        "batchsolve solve puzzles.csv -o solved.csv",
-        "batchsolve solve 'corpora/*.parquet' -o solved/ --filename",
-        "batchsolve solve puzzles.csv -o solved.csv --canonical",
-        "batchsolve solve 'instances/*.dlx' -o covers.csv",
-    ),
-    codes={
-        0: "every row answered",
-        1: "some row invalid, unfinished or disagreeing with its given solution",
-    },
-)
+@command
 def solve(
-    inputs: Annotated[
-        tuple[str, ...],
-        argument(
-            metavar="INPUT...",
-            help="CSV, TSV, Parquet, JSON lines or text, perhaps .gz, .bz2 or .zst; - is stdin. A "
-            "folder, a pattern ('corpora/*.csv') or an address (s3://bucket/corpora) stands for "
-            "its files. Or the text of a grid, or exact cover problems.",
-        ),
-    ],
-    output: Annotated[
-        str,
-        output_to(
-            "OUT",
-            help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst), .parquet, or .npy "
-            "for the solutions alone; - is CSV on stdout; out/ or s3://bucket/out is a folder of "
-            "Parquet files.",
-        ),
-    ] = "-",
+    inputs: Sequence[str],
+    /,
+    output: Written = "-",
     *,
     search: RowSearch,
     workers: WorkerOptions,
@@ -97,6 +44,39 @@ def solve(
     The output has a row for every row of the input, in the same order, with its columns and then
     solution, status, n_solutions, agrees (if the input has solutions) and message. Of exact cover
     problems, it has the items, the options and the first cover.
+
+    Input
+    -----
+    inputs : INPUT...
+        CSV, TSV, Parquet, JSON lines or text, perhaps .gz, .bz2 or .zst; - is stdin. A folder,
+        a pattern ('corpora/*.csv') or an address (s3://bucket/corpora) stands for its files. Or
+        the text of a grid, or exact cover problems.
+
+    Search
+    ------
+    split_depth : D
+        Expand trees to this depth first.
+
+    Output
+    ------
+    output : OUT
+        The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst), .parquet, or .npy for the
+        solutions alone; - is CSV on stdout; out/ or s3://bucket/out is a folder of Parquet
+        files.
+
+    Examples
+    --------
+    batchsolve solve puzzles.csv -o solved.csv
+    batchsolve solve 'corpora/*.parquet' -o solved/ --filename
+    batchsolve solve puzzles.csv -o solved.csv --canonical
+    batchsolve solve 'instances/*.dlx' -o covers.csv
+
+    Exit codes
+    ----------
+    0
+        every row answered
+    1
+        some row invalid, unfinished or disagreeing with its given solution
     """
     from batchsolve.runs.solve_tables import solve_file
 
@@ -108,25 +88,11 @@ def solve(
     return code
 
 
-@command(
-    examples=(
-        "batchsolve dedupe puzzles.csv -o kept.csv",
-        "batchsolve dedupe 'corpora/*.parquet' -o kept.parquet --up-to-symmetry",
-        "batchsolve dedupe train.csv --against test.csv -o clean.csv",
-        "batchsolve dedupe train.csv --against test.csv --mark -o marked.csv",
-    ),
-    codes={0: "every puzzle compared", 1: "some row invalid or without a canonical form"},
-)
+@command
 def dedupe(
     inputs: Inputs,
-    output: Annotated[
-        str,
-        output_to(
-            "OUT",
-            help="The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; "
-            "- is CSV on stdout.",
-        ),
-    ] = "-",
+    /,
+    output: Written = "-",
     *,
     wanted: DedupeSettings,
     workers: WorkerOptions,
@@ -137,6 +103,26 @@ def dedupe(
 
     The first row of every puzzle is kept, unless a file of --against has the puzzle. Invalid rows
     are kept.
+
+    Output
+    ------
+    output : OUT
+        The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; - is CSV on
+        stdout.
+
+    Examples
+    --------
+    batchsolve dedupe puzzles.csv -o kept.csv
+    batchsolve dedupe 'corpora/*.parquet' -o kept.parquet --up-to-symmetry
+    batchsolve dedupe train.csv --against test.csv -o clean.csv
+    batchsolve dedupe train.csv --against test.csv --mark -o marked.csv
+
+    Exit codes
+    ----------
+    0
+        every puzzle compared
+    1
+        some row invalid or without a canonical form
     """
     from batchsolve.runs.dedupe import dedupe as leave_out
 
@@ -144,30 +130,54 @@ def dedupe(
     return answered(summary, printing, output=output)
 
 
-@command(
-    examples=(
-        "batchsolve generate -n 1000 --seed 7 --minimal -o puzzles.csv",
-        "batchsolve generate -n 10 --box 4x4 --clues 110..120",
-        "batchsolve generate -n 10 --rules x --symmetry rotation --clues 24..30",
-        "batchsolve generate -n 10 --cages 1..4 --clues 0",
-    ),
-    codes={0: "all puzzles made", 2: "no puzzle found for a row"},
-)
+@command
 def generate(
     output: TableOutput = "-",
-    number: Annotated[
-        int, search_option("--number", "-n", metavar="N", help="Number of puzzles.")
-    ] = 1,
+    number: int = 1,
     *,
     wanted: PuzzleSettings,
     workers: WorkerOptions,
-    files: MadeFiles,
+    files: Annotated[FileSettings, GenerateFileFields],
     printing: Printing,
 ) -> int:
     """Make puzzles, each with one solution, which is proved.
 
     The output has the columns puzzle, solution and clues, then those of other rules, such as cages
     and sums. Row I depends on the seed and on I alone, not on the number of workers.
+
+    Input
+    -----
+    box
+        Rows and columns of a box, such as 2x3; 3x3 by default.
+    rules
+        Rules beyond rows, columns and boxes, such as x+antiknight.
+    regions
+        File with the region of each cell, in place of boxes.
+    alphabet
+        Symbols of the digits: 1-9A-G, 0-9A-F, A-P, … or numbers.
+    blank
+        The character of blank cells.
+    chunk
+        Rows of a task; by default those of about 0.1 s.
+
+    Search
+    ------
+    number : N
+        Number of puzzles.
+
+    Examples
+    --------
+    batchsolve generate -n 1000 --seed 7 --minimal -o puzzles.csv
+    batchsolve generate -n 10 --box 4x4 --clues 110..120
+    batchsolve generate -n 10 --rules x --symmetry rotation --clues 24..30
+    batchsolve generate -n 10 --cages 1..4 --clues 0
+
+    Exit codes
+    ----------
+    0
+        all puzzles made
+    2
+        no puzzle found for a row
     """
     from batchsolve.runs.generate import generate_file
 
@@ -175,24 +185,13 @@ def generate(
     return answered(summary, printing, output=output)
 
 
-@command(
-    examples=(
-        "batchsolve augment train.csv -n 8 --seed 1 -o augmented.parquet",
-        "batchsolve augment 'train/*.parquet' -n 1000 --original -o augmented/",
-    ),
-    codes={
-        0: "every row has images",
-        1: "some row is malformed and has none",
-        2: "no symmetry keeps the rules that all rows have",
-    },
-)
+@command
 def augment(
     inputs: Inputs,
+    /,
     output: TableOutput = "-",
     *,
-    n: Annotated[
-        int, solution_option("--number", "-n", metavar="K", help="Images of each row.")
-    ] = 1,
+    number: int = 1,
     wanted: ImageSettings,
     workers: WorkerOptions,
     files: Annotated[FileSettings, AugmentFileFields],
@@ -203,28 +202,37 @@ def augment(
     Every image of a puzzle is equally likely, and none comes twice. Solutions are moved with their
     puzzles, and source_row is the number of the source row. Grids with other rules are moved as far
     as that keeps the rules. The same seed gives the same bytes.
+
+    Solutions
+    ---------
+    number : K
+        Images of each row.
+
+    Examples
+    --------
+    batchsolve augment train.csv -n 8 --seed 1 -o augmented.parquet
+    batchsolve augment 'train/*.parquet' -n 1000 --original -o augmented/
+
+    Exit codes
+    ----------
+    0
+        every row has images
+    1
+        some row is malformed and has none
+    2
+        no symmetry keeps the rules that all rows have
     """
     from batchsolve.runs.augment import augment_file
 
-    task = augment_file, workers, inputs, output, n
+    task = augment_file, workers, inputs, output, number
     summary = printing.rows_of(*task, **vars(wanted), files=files)
     return answered(summary, printing, summary.columns, output=output)
 
 
-@command(
-    examples=(
-        "batchsolve rate puzzles.csv -o rated.csv",
-        "batchsolve rate puzzles.csv --backdoor --steps -o rated.jsonl",
-        "batchsolve rate puzzles.csv --uniqueness -o rated.csv",
-    ),
-    codes={
-        0: "every row rated or answered",
-        1: "some row invalid or unfinished",
-        2: "grids that are not rated",
-    },
-)
+@command
 def rate(
     inputs: Inputs,
+    /,
     output: TableOutput = "-",
     *,
     wanted: RateSettings,
@@ -238,6 +246,21 @@ def rate(
     the puzzle), rating (that of Sudoku Explainer 1.2.1; for guess a lower bound), backtracks (the
     dead ends of a search), status and message. Only puzzles with one solution are rated. From 4.0
     on, the ratings of other programs differ.
+
+    Examples
+    --------
+    batchsolve rate puzzles.csv -o rated.csv
+    batchsolve rate puzzles.csv --backdoor --steps -o rated.jsonl
+    batchsolve rate puzzles.csv --uniqueness -o rated.csv
+
+    Exit codes
+    ----------
+    0
+        every row rated or answered
+    1
+        some row invalid or unfinished
+    2
+        grids that are not rated
     """
     from batchsolve.runs.rate import rate_file
 
@@ -245,18 +268,11 @@ def rate(
     return answered(summary, printing, summary.columns, output=output)
 
 
-@command(
-    examples=(
-        "batchsolve audit train.csv test.csv",
-        "batchsolve audit 'train/*.parquet' test.parquet --json",
-    ),
-    codes={0: "no test row leaks", 1: "some does, or a row cannot be compared"},
-)
+@command
 def audit(
-    train: Annotated[
-        str, argument(metavar="TRAIN", help="The training table: a file, folder or pattern.")
-    ],
-    test: Annotated[str, argument(metavar="TEST", help="The test table.")],
+    train: str,
+    test: str,
+    /,
     *,
     workers: WorkerOptions,
     files: Annotated[FileSettings, AuditFields],
@@ -267,39 +283,39 @@ def audit(
     A test row leaks if a training row has its puzzle, or its solution with other clues, as written
     or up to symmetry. Faults are counted, too: malformed and repeated rows, puzzles with no or
     several solutions, and wrong given solutions.
+
+    Input
+    -----
+    train : TRAIN
+        The training table: a file, folder or pattern.
+    test : TEST
+        The test table.
+
+    Examples
+    --------
+    batchsolve audit train.csv test.csv
+    batchsolve audit 'train/*.parquet' test.parquet --json
+
+    Exit codes
+    ----------
+    0
+        no test row leaks
+    1
+        some does, or a row cannot be compared
     """
     from batchsolve.runs.audit import audit as audit_of
 
     found = printing.rows_of(audit_of, workers, train, test, files=files)
-    if printing.as_json:
-        printing.facts({**found.facts, "seconds": round(found.seconds, 3)})
-    else:
-        print(found)
-        printing.note(*found.columns)
+    facts = {**found.facts, "seconds": round(found.seconds, 3)}
+    printing.summary(facts, *found.columns, answer=found)
     return 0 if found.complete else EXIT_INCOMPLETE
 
 
-@command(
-    examples=(
-        "batchsolve partition puzzles.csv -o parts",
-        "batchsolve partition puzzles.parquet --parts train=0.9,test=0.1 -o parts",
-        "batchsolve partition puzzles.parquet --by rating --bins 2,4 -o parts",
-    ),
-    codes={
-        0: "every row compared, and no part empty",
-        1: "some row malformed or without a canonical form, or a part empty",
-    },
-)
+@command
 def partition(
     inputs: Inputs,
-    output: Annotated[
-        str,
-        output_to(
-            "DIR",
-            help="The folder for a file of each part, in the format of the input; it holds no "
-            "other tables.",
-        ),
-    ],
+    /,
+    output: Written,
     *,
     wanted: PartSettings,
     workers: WorkerOptions,
@@ -310,6 +326,25 @@ def partition(
 
     Puzzles that are equal, or have the same solution, up to symmetry, come into the same part. The
     parts depend on the seed and the rows alone, and keep the order of the input.
+
+    Output
+    ------
+    output : DIR
+        The folder for a file of each part, in the format of the input; it holds no other
+        tables.
+
+    Examples
+    --------
+    batchsolve partition puzzles.csv -o parts
+    batchsolve partition puzzles.parquet --parts train=0.9,test=0.1 -o parts
+    batchsolve partition puzzles.parquet --by rating --bins 2,4 -o parts
+
+    Exit codes
+    ----------
+    0
+        every row compared, and no part empty
+    1
+        some row malformed or without a canonical form, or a part empty
     """
     from batchsolve.runs.partition import partition as partition_of
 
@@ -317,44 +352,15 @@ def partition(
     return answered(summary, printing, summary.columns, output=output)
 
 
-@command(
-    examples=(
-        "batchsolve evaluate predictions.csv",
-        "batchsolve evaluate predictions.parquet --by rating --bins 1,10,100",
-        "batchsolve evaluate predictions.csv --truth none --html report.html",
-        "batchsolve evaluate predictions.csv --by technique --plot accuracy.pdf",
-    ),
-    codes={0: "every row judged, right or wrong", 1: "some row has no truth"},
-)
+@command
 def evaluate(
-    inputs: Annotated[
-        tuple[str, ...],
-        argument(
-            metavar="PREDICTIONS...",
-            help="Tables with puzzles and predictions, as of solve.",
-        ),
-    ],
+    inputs: Sequence[str],
+    /,
     *,
     wanted: EvaluateSettings,
-    html: Annotated[
-        str | None,
-        option(metavar="FILE", help="Write a page with the table and pictures of wrong rows."),
-    ] = None,
-    rows: Annotated[
-        str | None,
-        option(
-            metavar="FILE",
-            help="Write the rows with two columns more: right, and the number of wrong_cells.",
-        ),
-    ] = None,
-    plot: Annotated[
-        str | None,
-        option(
-            metavar="FILE",
-            help="Draw the share of right rows of each stratum, with intervals: .svg, .png or "
-            ".pdf; needs matplotlib.",
-        ),
-    ] = None,
+    html: Written | None = None,
+    rows: Written | None = None,
+    plot: Written | None = None,
     workers: WorkerOptions,
     files: Annotated[FileSettings, EvaluateFields],
     printing: Printing,
@@ -363,6 +369,35 @@ def evaluate(
 
     A prediction is right if it is equal to the truth, or without a column of truths, if it solves
     its puzzle. Malformed and missing predictions are wrong in every cell.
+
+    Input
+    -----
+    inputs : PREDICTIONS...
+        Tables with puzzles and predictions, as of solve.
+
+    Output
+    ------
+    html : FILE
+        Write a page with the table and pictures of wrong rows.
+    rows : FILE
+        Write the rows with two columns more: right, and the number of wrong_cells.
+    plot : FILE
+        Draw the share of right rows of each stratum, with intervals: .svg, .png or .pdf; needs
+        matplotlib.
+
+    Examples
+    --------
+    batchsolve evaluate predictions.csv
+    batchsolve evaluate predictions.parquet --by rating --bins 1,10,100
+    batchsolve evaluate predictions.csv --truth none --html report.html
+    batchsolve evaluate predictions.csv --by technique --plot accuracy.pdf
+
+    Exit codes
+    ----------
+    0
+        every row judged, right or wrong
+    1
+        some row has no truth
     """
     from batchsolve.formats.whole_files import check_is_no_input, whole_target_of
     from batchsolve.runs.evaluate import evaluate as evaluation_of, plot_format_of
@@ -379,9 +414,6 @@ def evaluate(
         evaluation.save(html)
     if plot is not None:
         evaluation.plot(plot)
-    if printing.as_json:
-        printing.facts({**evaluation.facts, "seconds": round(evaluation.seconds, 3)})
-    else:
-        print(evaluation.table)
-        printing.note(evaluation.columns, *evaluation.notes)
+    facts = {**evaluation.facts, "seconds": round(evaluation.seconds, 3)}
+    printing.summary(facts, evaluation.columns, *evaluation.notes, answer=evaluation.table)
     return 0 if evaluation.complete else EXIT_INCOMPLETE

@@ -88,15 +88,10 @@ _RAISED: dict[int, type[KeyboardInterrupt]] = {
 }
 
 
-# Packages that run in callbacks and destructors.
-_IN_CALLBACKS = ("distributed.gc",)
-
-
 def _is_in_callback(frame: FrameType | None) -> bool:
-    """Return True if an exception may be lost, because a library is further up the stack."""
+    """Return True if an exception may be lost, because a callback of Dask is up the stack."""
     while frame is not None:
-        module = frame.f_globals.get("__name__", "")
-        if any(f"{module}.".startswith(f"{name}.") for name in _IN_CALLBACKS):
+        if frame.f_globals.get("__name__") == "distributed.gc":
             return True
         frame = frame.f_back
     return False

@@ -3,163 +3,180 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from click import BadParameter
 
 from batchsolve.cli import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import (
-    Engine,
-    Json,
-    Printing,
-    Problem,
-    Puzzles,
-    WorkerOptions,
-    argument,
-    input_option,
-    only,
-    option,
-    output_to,
-    search_option,
-)
-from batchsolve.cli.problems import read
+from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, WorkerOptions, Written
+from batchsolve.cli.problems import Asked, read
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.errors import InputError, counted, named_errors, printable
 from batchsolve.formats.whole_files import text_of
-from batchsolve.settings import AUTO, MRV, SearchSettings
+from batchsolve.settings import AUTO, MRV, SearchSettings, setting
 
 if TYPE_CHECKING:
     from batchsolve.runs.count import Count
     from batchsolve.runs.reading import Reading
     from batchsolve.symmetry.symmetries import Symmetries
 
-UpToSymmetry = Annotated[
-    bool,
-    search_option(
-        help="Count solutions that are equal up to turning and reflecting the board as one."
-    ),
-]
-Generators = Annotated[
-    str | None,
-    search_option(
-        metavar="FILE|structure",
-        help="Count solutions that are equal up to these symmetries as one: a JSON list of "
-        "objects that map items to items and colours (:red) to colours; or structure, for all "
-        "symmetries of the items and options.",
-    ),
-]
-Part = Annotated[
-    str | None, input_option(metavar="FILE", help="Search only the stacks in this file; see split.")
-]
-Resume = Annotated[bool, option(help="Go on with the run in DIR, or start it.")]
 
-CODES = {0: "the whole tree was searched", 1: "a limit was reached first"}
+@dataclass(frozen=True)
+class TreeOptions:
+    """The part of a tree to search, and the solutions that count as one.
+
+    Attributes
+    ----------
+    stacks : str, optional
+        Search only the stacks in this file; see split.
+    up_to_symmetry : bool
+        Count solutions that are equal up to turning and reflecting the board as one.
+    symmetries : str, optional
+        Count solutions that are equal up to these symmetries as one: a JSON list of objects that
+        map items to items and colours (:red) to colours; or structure, for all symmetries of the
+        items and options.
+    """
+
+    stacks: str | None = setting(metavar="FILE", heading="Input")
+    up_to_symmetry: bool = setting(False, heading="Search")
+    symmetries: str | None = setting(metavar="FILE|structure", heading="Search")
+
+    def part_of(self, reading: Reading) -> tuple[Any, dict[str, Any]]:
+        """Return the stacks to begin with, and the header of the part that holds them."""
+        if self.stacks is None:
+            return reading.stack, {}
+        from batchsolve.runs.split import read_part
+
+        return read_part(self.stacks, reading.problem)
+
+    def group_of(self, reading: Reading) -> bool | Symmetries:
+        """Return the group: of the board, and of the structure or a file."""
+        if self.symmetries is None:
+            return self.up_to_symmetry
+        from batchsolve.symmetry.structure import structure_symmetries
+        from batchsolve.symmetry.symmetries import Symmetries, read_generators, symmetries
+
+        if self.symmetries == "structure":
+            group = structure_symmetries(reading.problem, reading.stack)
+        else:
+            with named_errors(self.symmetries):
+                generators = read_generators(text_of(self.symmetries))
+                group = Symmetries.generated(reading.problem, generators)
+        return group.joined(symmetries(reading.problem)) if self.up_to_symmetry else group
 
 
-def group_of(reading: Reading, found: bool, path: str | None) -> bool | Symmetries:
-    """Return the group of two options: of the board, and of the structure or a file."""
-    if path is None:
-        return found
-    from batchsolve.symmetry.structure import structure_symmetries
-    from batchsolve.symmetry.symmetries import Symmetries, read_generators, symmetries
+def search_tree(
+    asked: Asked,
+    tree: TreeOptions,
+    workers: WorkerOptions,
+    search: Callable[..., Count],
+    output: str = "",
+) -> int:
+    """Search the tree of a problem by a function, and print its result; return the exit code.
 
-    if path == "structure":
-        group = structure_symmetries(reading.problem, reading.stack)
-    else:
-        with named_errors(path):
-            group = Symmetries.generated(reading.problem, read_generators(text_of(path)))
-    return group.joined(symmetries(reading.problem)) if found else group
+    The function takes the problem, the stacks to begin with, the group and, as keywords, those of
+    `batchsolve.count`. The output is that of enumerate.
+    """
+    from batchsolve.runs.progress import TREE_BAR
+    from batchsolve.runs.split import check_list
+
+    printing = asked.printing
+    with nothing_as_json(printing, workers, output), time_limited(asked.search) as rest:
+        reading = read(asked.problem, asked.puzzles)
+        begin, header = tree.part_of(reading)
+        if output and tree.stacks is not None:
+            check_list(tree.stacks, header)
+        group = tree.group_of(reading)
+        settings = rest()
+    with printing.progress(TREE_BAR) as on_progress:
+        how = {**asdict(workers), "search": settings, "on_progress": on_progress}
+        result = search(reading, begin, group, **how)
+    return report(result, printing, output, header=header)
 
 
-@command(
-    "enumerate",
-    examples=(
-        "batchsolve enumerate grid.txt -o solutions",
-        "batchsolve enumerate queens:6 -o -",
-        "batchsolve enumerate costs.dlx --best 10 -o -",
-    ),
-    codes=CODES,
-)
+def search_in_run(
+    path: str,
+    reading: Reading,
+    begin: Any,
+    group: bool | Symmetries,
+    how: dict[str, Any],
+    **kind: Any,
+) -> Count:
+    """Search a problem in a run, which is kept in a directory and has the engine."""
+    from batchsolve.runs.run import Run
+
+    search = how["search"]
+    kind |= {"name": reading.name, "engine": search.engine, "up_to_symmetry": group}
+    with Run(path, reading.problem, begin, **kind) as run:
+        return run.search(**how | {"search": replace(search, engine=AUTO, branch=MRV)})
+
+
+@command
 def enumerate_(
     problem: Problem,
-    output: Annotated[
-        str,
-        output_to(
-            "DIR", help="The directory of the run and its solutions; - prints JSON lines instead."
-        ),
-    ],
-    resume: Resume = False,
-    best: Annotated[
-        int | None,
-        search_option(
-            metavar="K",
-            help="Find only the K solutions of least cost; K is 100,000 at most.",
-        ),
-    ] = None,
-    stacks: Part = None,
+    /,
+    output: Written,
+    resume: bool = False,
+    best: int | None = None,
     *,
-    up_to_symmetry: UpToSymmetry = False,
-    symmetries: Generators = None,
+    tree: TreeOptions,
     search: SearchSettings,
     workers: WorkerOptions,
     puzzles: Puzzles,
     printing: Printing,
 ) -> int:
-    """Write every solution of one problem."""
+    """Write every solution of one problem.
+
+    Search
+    ------
+    best : K
+        Find only the K solutions of least cost; K is 100,000 at most.
+
+    Output
+    ------
+    output : DIR
+        The directory of the run and its solutions; - prints JSON lines instead.
+    resume
+        Go on with the run in DIR, or start it.
+
+    Examples
+    --------
+    batchsolve enumerate grid.txt -o solutions
+    batchsolve enumerate queens:6 -o -
+    batchsolve enumerate costs.dlx --best 10 -o -
+
+    Exit codes
+    ----------
+    0
+        the whole tree was searched
+    1
+        a limit was reached first
+    """
     from batchsolve.runs.count import write_cheapest, write_covers
-    from batchsolve.runs.progress import TREE_BAR
-    from batchsolve.runs.run import Run
-    from batchsolve.runs.split import check_list
 
     streams = output == "-"
     if resume and streams:
         raise InputError("--resume needs a directory; a search that prints cannot be resumed")
-    with nothing_as_json(printing, workers, output), time_limited(search) as rest:
-        reading = read(problem, puzzles)
-        group = group_of(reading, up_to_symmetry, symmetries)
-        search = rest()
-    if best is not None and group is not False:
+    if best is not None and (tree.up_to_symmetry or tree.symmetries is not None):
         raise BadParameter("--best does not go with --up-to-symmetry or --symmetries")
-    if best is not None and stacks is not None:
+    if best is not None and tree.stacks is not None:
         raise BadParameter("--best does not go with --stacks: the best of parts are not merged")
-    begin, header = part_of(reading, stacks)
-    if stacks is not None:
-        check_list(stacks, header)
-    task = reading.problem, begin
-    with printing.progress(TREE_BAR) as on_progress:
-        keywords: dict[str, Any] = {**asdict(workers), "search": search}
-        keywords["on_progress"] = on_progress
+
+    def listed(reading: Reading, begin: Any, group: bool | Symmetries, **how: Any) -> Count:
+        task, out = (reading.problem, begin), sys.stdout.buffer
         if streams and best is not None:
-            result = write_cheapest(*task, best, sys.stdout.buffer, **keywords)
-        elif streams:
-            out = sys.stdout.buffer
-            result = write_covers(
-                *task, out, notation=reading.notation, up_to_symmetry=group, **keywords
-            )
-        else:
-            said: dict[str, Any] = {"resume": resume, "name": reading.name, "engine": search.engine}
-            kind = {"collect": True, "notation": reading.notation} if best is None else {}
-            said |= {"cheapest": best, **kind}
-            with Run(output, *task, up_to_symmetry=group, **said) as kept:
-                result = kept.search(**keywords | {"search": without_engine(search)})
-    return report(result, printing, output, header=header)
+            return write_cheapest(*task, best, out, **how)
+        if streams:
+            how["up_to_symmetry"] = group
+            return write_covers(*task, out, notation=reading.notation, **how)
+        kind: dict[str, Any] = {"collect": True, "notation": reading.notation}
+        kind = kind if best is None else {"cheapest": best}
+        return search_in_run(output, reading, begin, group, how, resume=resume, **kind)
 
-
-def without_engine(search: SearchSettings) -> SearchSettings:
-    """Return the settings of a search of a `Run`, which has the engine."""
-    return replace(search, engine=AUTO, branch=MRV)
-
-
-def part_of(reading: Reading, path: str | None) -> tuple[Any, dict[str, Any]]:
-    """Return the stacks to begin with, and the header of the part that holds them."""
-    if path is None:
-        return reading.stack, {}
-    from batchsolve.runs.split import read_part
-
-    return read_part(path, reading.problem)
+    return search_tree(Asked(problem, search, puzzles, printing), tree, workers, listed, output)
 
 
 def report(
@@ -169,12 +186,13 @@ def report(
     said: str = "",
     header: dict[str, Any] | None = None,
 ) -> int:
-    """Print the result of a search, perhaps of a part; return the exit code."""
+    """Print the result of a search, and its count if there is no output; return the exit code."""
     from batchsolve.runs.split import result_of_part
 
     part = result_of_part(header, asdict(result)) if header else {}
     facts = {**asdict(result), "seconds": round(result.seconds, 3), **part}
-    printing.summary(facts, said or result, output=output)
+    answer = None if output else result.count
+    printing.summary(facts, said or result, output=output, answer=answer)
     for reason in result.failures:
         print(printable(f"batchsolve: a subproblem was left out: {reason}"), file=sys.stderr)
     return 0 if result.complete else EXIT_INCOMPLETE
@@ -193,17 +211,33 @@ def nothing_as_json(printing: Printing, workers: WorkerOptions, output: str = ""
         raise
 
 
-@command(
-    examples=("batchsolve export solutions -o solutions.parquet",),
-    codes={0: "the run is complete", 1: "it is not, and the file holds what was found so far"},
-)
+@command
 def export(
-    directory: Annotated[str, argument(metavar="DIR", help="A run of enumerate.")],
-    output: Annotated[str, output_to("FILE", help=".parquet, .csv, .tsv or .jsonl")],
-    *,
-    workers: Annotated[WorkerOptions, only("jobs")],
+    directory: str, /, output: Written, *, workers: Annotated[WorkerOptions, ("jobs",)]
 ) -> int:
-    """Write the solutions of a run to one sorted file."""
+    """Write the solutions of a run to one sorted file.
+
+    Input
+    -----
+    directory : DIR
+        A run of enumerate.
+
+    Output
+    ------
+    output : FILE
+        .parquet, .csv, .tsv or .jsonl
+
+    Examples
+    --------
+    batchsolve export solutions -o solutions.parquet
+
+    Exit codes
+    ----------
+    0
+        the run is complete
+    1
+        it is not, and the file holds what was found so far
+    """
     from batchsolve.runs.export import export_run
     from batchsolve.runs.run import describe_run
 
@@ -216,11 +250,20 @@ def export(
     return EXIT_INCOMPLETE
 
 
-@command(examples=("batchsolve runs counting", "batchsolve runs counting --json"))
-def runs(
-    directory: Annotated[str, argument(metavar="DIR", help="A run.")], *, printing: Json
-) -> int:
-    """Print the finished and the remaining work of a run."""
+@command
+def runs(directory: str, /, *, printing: Json) -> int:
+    """Print the finished and the remaining work of a run.
+
+    Input
+    -----
+    directory : DIR
+        A run.
+
+    Examples
+    --------
+    batchsolve runs counting
+    batchsolve runs counting --json
+    """
     from batchsolve.runs.run import describe_run
 
     facts = describe_run(directory)
@@ -229,22 +272,13 @@ def runs(
     return 0
 
 
-@command(
-    examples=(
-        "batchsolve split queens:14 --depth 3 --files 20 -o parts",
-        "batchsolve count queens:14 --stacks parts/0007.jsonl --json > 0007.json",
-        "batchsolve enumerate queens:14 --stacks parts/0007.jsonl -o solutions7",
-    )
-)
+@command
 def split(
     problem: Problem,
-    depth: Annotated[
-        int, search_option(metavar="D", help="The depth to which the tree is expanded.")
-    ],
-    output: Annotated[str, output_to("DIR", help="The directory of the files.")],
-    files: Annotated[
-        int | None, option(metavar="N", help="Number of files; by default one for each stack.")
-    ] = None,
+    /,
+    depth: int,
+    output: Written,
+    files: int | None = None,
     *,
     search: Engine,
     puzzles: Puzzles,
@@ -253,6 +287,24 @@ def split(
     """Split one problem into files that can be counted or listed anywhere.
 
     merge adds up the counts of the files.
+
+    Search
+    ------
+    depth : D
+        The depth to which the tree is expanded.
+
+    Output
+    ------
+    output : DIR
+        The directory of the files.
+    files : N
+        Number of files; by default one for each stack.
+
+    Examples
+    --------
+    batchsolve split queens:14 --depth 3 --files 20 -o parts
+    batchsolve count queens:14 --stacks parts/0007.jsonl --json > 0007.json
+    batchsolve enumerate queens:14 --stacks parts/0007.jsonl -o solutions7
     """
     from batchsolve.runs.split import write_parts
 
@@ -272,27 +324,29 @@ def split(
     return 0
 
 
-@command(
-    examples=("batchsolve merge results/*.json",),
-    codes={
-        0: "all parts are there and complete",
-        1: "some are missing or unfinished",
-        2: "a file that is not such a result",
-    },
-)
-def merge(
-    results: Annotated[
-        tuple[str, ...],
-        argument(
-            metavar="RESULT...", help="The output of count or enumerate with --stacks PART --json."
-        ),
-    ],
-    *,
-    printing: Json,
-) -> int:
+@command
+def merge(results: Sequence[str], /, *, printing: Json) -> int:
     """Add up the counts of the files of one split.
 
     It names parts that are missing, unfinished or counted twice.
+
+    Input
+    -----
+    results : RESULT...
+        The output of count or enumerate with --stacks PART --json.
+
+    Examples
+    --------
+    batchsolve merge results/*.json
+
+    Exit codes
+    ----------
+    0
+        all parts are there and complete
+    1
+        some are missing or unfinished
+    2
+        a file that is not such a result
     """
     from batchsolve.runs.split import merge_results
 

@@ -29,7 +29,6 @@ public:
         n_nested_ = 0;
         stride_ = words_for(options_.size());
         alive_.resize(std::max(alive_.size(), (items_.size() + 1) * stride_));
-        left_.resize(alive_.size());
         push_residual(0);
         return -1;
     }
@@ -39,23 +38,17 @@ public:
         ++n_chosen_;
         const Word key = least_key(level);
         if (key >= covered) return Node::cover;
-        const auto row = here_->rows[key & item_bits];
-        const auto alive = at(alive_, level);
-        const auto left = at(left_, level);
-        std::size_t size = 0;
-        for (std::size_t w = 0; w < row.size(); ++w) {
-            left[w] = alive[w] & row[w];
-            size += static_cast<std::size_t>(std::popcount(left[w]));
-        }
-        levels_[level].n_branches = static_cast<std::uint32_t>(size);
-        levels_[level].item = static_cast<std::uint32_t>(key);
-        return size == 0 ? Node::dead_end : Node::branch;
+        Branches& here = levels_[level];
+        here.item = key & item_bits;
+        here.choice.n_branches = static_cast<double>(key >> 32);
+        here.begin(*here_, alive(level));
+        return here.next < here_->options.size() ? Node::branch : Node::dead_end;
     }
 
     void open(std::size_t level) {
         const std::size_t half = here_->options.size() / 2;
-        if (levels_[level].n_branches == 1 || least_ > half) return;
-        const std::size_t n_alive = size_of(at(alive_, level));
+        if (levels_[level].n_untried == 1 || least_ > half) return;
+        const std::size_t n_alive = size_of(alive(level));
         if (n_alive < least_ || n_alive > half) return;
         list_alive(level);
         push_residual(level);
@@ -66,49 +59,33 @@ public:
     bool open_range(const Range& range) {
         const auto place = here_->find(range);
         if (!place) return false;
-        const auto row = here_->rows[place->item];
-        const auto left = at(left_, 0);
-        std::ranges::copy(row, left.begin());
-        keep_between(left, place->begin, place->end);
-        levels_[0].n_branches = static_cast<std::uint32_t>(size_of(left));
-        levels_[0].item = static_cast<std::uint32_t>(place->item);
+        levels_[0].begin_range(*here_, alive(0), *place);
         return true;
     }
 
     bool try_next(std::size_t level) {
-        const auto left = at(left_, level);
-        std::size_t w = 0;
-        while (w < left.size() && left[w] == 0) ++w;
-        if (w == left.size()) return false;
-        const std::size_t o = 64 * w + static_cast<std::size_t>(std::countr_zero(left[w]));
-        left[w] &= left[w] - 1;
-        const auto conflicts = here_->conflicts[o];
-        const auto alive = at(alive_, level);
-        const auto below = std::span(alive_).subspan((level + 1) * stride_, conflicts.size());
-        for (std::size_t v = 0; v < conflicts.size(); ++v) below[v] = alive[v] & ~conflicts[v];
-        for (const auto i : here_->covers[o]) here_->tag(i) |= covered;
-        levels_[level].taken = static_cast<std::uint32_t>(o);
-        levels_[level].option = here_->options[o];
+        Branches& here = levels_[level];
+        if (here.n_untried == 0) return false;
+        const auto left = alive(level), below = alive(level + 1);
+        here.take_next(*here_, left);
+        const auto conflicts = here_->conflicts[here.option];
+        for (std::size_t w = 0; w < left.size(); ++w) below[w] = left[w] & ~conflicts[w];
+        for (const auto i : here_->covers[here.option]) here_->tag(i) |= covered;
         return true;
     }
 
     void take_back(std::size_t level) {
         if (here_->base > level) pop_residual();
-        for (const auto i : here_->covers[levels_[level].taken]) here_->tag(i) &= ~covered;
+        for (const auto i : here_->covers[levels_[level].option]) here_->tag(i) &= ~covered;
     }
 
     void abandon(std::size_t) {}  // the next stack has a residual of its own
 
-    bool is_forced(std::size_t level) const { return levels_[level].n_branches == 1; }
-    Choice choice(std::size_t level) const {
-        return {levels_[level].option, static_cast<double>(levels_[level].n_branches)};
-    }
+    Choice choice(std::size_t level) const { return levels_[level].choice; }
     void for_each_untried(std::size_t level, auto visit) const {
         const Nested& of_level = residual_of(level);
-        const auto left = std::span(left_).subspan(level * stride_, of_level.words);
-        for_each_bit(left, [&](std::size_t o) {
-            visit(Choice{of_level.options[o], choice(level).n_branches});
-        });
+        const auto left = std::span(alive_).subspan(level * stride_, of_level.words);
+        levels_[level].for_each_untried(of_level, left, visit);
     }
     std::optional<Item> branch_item(std::size_t level) const {
         return residual_of(level).items[levels_[level].item];
@@ -126,26 +103,20 @@ private:
         std::size_t base = 0;    // the level of its topmost node
         std::int64_t begun = 0;  // nodes chosen before
     };
-    struct Level {
-        std::uint32_t taken = 0;  // the option taken, as the residual numbers it
-        Option option = 0;        // and as the problem does
-        std::uint32_t n_branches = 0, item = 0;
-    };
-
     const Nested& residual_of(std::size_t level) const {
         auto n = n_nested_;
         while (nested_[n - 1].base > level) --n;
         return nested_[n - 1];
     }
 
-    std::span<Word> at(std::vector<Word>& sets, std::size_t level) const {
-        return std::span(sets).subspan(level * stride_, here_->words);
+    std::span<Word> alive(std::size_t level) {
+        return std::span(alive_).subspan(level * stride_, here_->words);
     }
 
     /// The key of an item is the number of its options, but at least 1, and behind it the item. The
     /// first item with at most one is branched on, so no item behind it is counted.
     Word least_key(std::size_t level) {
-        return here_->least_key(at(alive_, level), forced_below, [](Words tags, Words met) {
+        return here_->least_key(alive(level), forced_below, [](Words tags, Words met) {
             met = met > 1 ? met : Words{} + 1;
             return met << 32 | tags;
         });
@@ -154,8 +125,7 @@ private:
     void list_alive(std::size_t level) {
         options_.clear();
         items_.clear();
-        for_each_bit(at(alive_, level),
-                     [&](std::size_t o) { options_.push_back(here_->options[o]); });
+        for_each_bit(alive(level), [&](std::size_t o) { options_.push_back(here_->options[o]); });
         for (std::size_t i = 0; i < here_->items.size(); ++i) {
             if (here_->tag(i) < covered) items_.push_back(here_->items[i]);
         }
@@ -170,7 +140,7 @@ private:
         here_->begun = n_chosen_;
         here_->lay_out(covered);
         for (std::size_t i = 0; i < items_.size(); ++i) here_->tag(i) = i;
-        fill_first(at(alive_, level), options_.size());
+        fill_first(alive(level), options_.size());
     }
 
     void pop_residual() {
@@ -183,11 +153,11 @@ private:
 
     Held held_;
     ResidualBuilder builder_;
-    std::vector<Option> options_;     // of the residual to be built
-    std::vector<Item> items_;         // its primary items
-    std::vector<Word> alive_, left_;  // level -> the options left, and those of them to be tried
-    std::size_t stride_ = 0;          // words between levels
-    std::vector<Level> levels_;
+    std::vector<Option> options_;  // of the residual to be built
+    std::vector<Item> items_;      // its primary items
+    std::vector<Word> alive_;      // level -> the options left
+    std::size_t stride_ = 0;       // words between levels
+    std::vector<Branches> levels_;
     std::deque<Nested> nested_;  // the first `n_nested_` are in use, the last is searched
     std::size_t n_nested_ = 0;
     Nested* here_ = nullptr;

@@ -1,18 +1,17 @@
 // Dancing links for items with bounds.
 #include "bounded.h"
 
-#include "engines.h"
-#include "search.h"
+#include "spares.h"
 
 namespace batchsolve {
 
-Outcome search_bounded(const Problem& problem, std::span<const std::uint32_t> handicaps,
-                       const Task& task) {
-    const auto search = [&]<bool colored, bool ruled>() {
+std::unique_ptr<PreparedLinks> prepare_bounded(const Problem& problem,
+                                               std::span<const std::uint32_t> handicaps) {
+    const auto make = [&]<bool colored, bool ruled>() -> std::unique_ptr<PreparedLinks> {
         using Moves = BoundedLinks<colored, ruled, false, NoPrices>;
-        return search_with(Moves(problem, Handicaps(problem, handicaps)), task);
+        return std::make_unique<SpareLinks<Moves>>(problem, handicaps);
     };
-    return with_facts(!problem.colors.empty(), !handicaps.empty(), search);
+    return with_facts(!problem.colors.empty(), !handicaps.empty(), make);
 }
 
 }  // namespace batchsolve

@@ -22,9 +22,6 @@
 
 namespace batchsolve {
 
-/// Kinds of branches: each option of an item in turn; one option, which is taken and then excluded.
-enum class Branch : std::uint8_t { each, untried, take, exclude };
-
 /// `by_place` for searches that look up keys: the branch item is the first that has options, or one
 /// that is forced. `Price` is `Prices`, or `NoPrices` if costs do not matter.
 template <bool colored, bool ruled, bool by_place, class Price>
@@ -36,7 +33,6 @@ public:
     explicit BoundedLinks(const Problem& problem, Handicaps handicaps = {}, Price prices = {})
         : Base(problem, std::move(handicaps)),
           n_options_(problem.n_options()),
-          decided_(problem.n_options()),
           gain_(problem.n_options()),
           levels_(problem.n_options() + 2),
           prices_(std::move(prices)) {
@@ -46,7 +42,9 @@ public:
         const Item total = item_of_all_options(problem);
         total_ = total < problem.n_items ? total + 1 : 0;
         for (Option o = 0; o < n_options_; ++o) {
-            if (prices_.is_useless(o)) tweak(o);
+            if (!prices_.is_useless(o)) continue;
+            this->tweak(o);
+            this->is_useless_[o] = true;
         }
     }
 
@@ -54,18 +52,6 @@ public:
         const auto counted =
             std::ranges::count_if(problem.bounds, [](Bounds b) { return b.most > 1; });
         return words_for(problem.n_options()) + static_cast<std::size_t>(counted);
-    }
-
-    std::int32_t select(std::span<const Option> stack) {
-        const auto [same, _] = std::ranges::mismatch(stack, this->selected_);
-        const auto begin = static_cast<std::size_t>(same - stack.begin());
-        while (this->selected_.size() > begin) deselect_last();
-        for (std::size_t s = begin; s < stack.size(); ++s) {
-            if (clashes(stack[s])) return static_cast<std::int32_t>(s);
-            select_one(stack[s]);
-        }
-        levels_[0].n_dropped = dropped_.size();
-        return -1;
     }
 
     Node choose(std::size_t level) {
@@ -106,17 +92,17 @@ public:
                 return try_each(level);
             case Branch::untried: {
                 const bool may_take = is_affordable(p, level);
-                tweak(this->option_[p]);
+                this->tweak(this->option_[p]);
                 if (!may_take) return try_exclusion(level);
                 here.kind = Branch::take;
-                take(p);
+                this->take(p);
                 go_down(level, prices_.net(this->option_[p]));
                 return true;
             }
             case Branch::take:
                 return try_exclusion(level);
             default:
-                untweak(this->option_[p]);
+                this->untweak(this->option_[p]);
                 return false;
         }
     }
@@ -127,7 +113,7 @@ public:
         if (here.kind == Branch::each) {
             this->uncommit_others(here.node);
         } else if (here.kind == Branch::take) {
-            untake(here.node);
+            this->untake(here.node);
         }
     }
 
@@ -140,7 +126,7 @@ public:
             if (levels_[level].kind == Branch::each) {
                 this->uncover(this->top_[p]);
             } else {
-                untweak(this->option_[p]);
+                this->untweak(this->option_[p]);
             }
             restore_dropped(level);
         }
@@ -149,7 +135,6 @@ public:
     /// True if the branch item, at a node that is not yet open, has one branch.
     bool has_one_branch(std::size_t level) const { return levels_[level].n_branches == 1; }
 
-    bool is_forced(std::size_t level) const { return levels_[level].n_branches == 1; }
     Choice choice(std::size_t level) const {
         const Level& here = levels_[level];
         return here.kind == Branch::exclude
@@ -204,9 +189,7 @@ private:
     };
 
     Choice exclusion(const Level& here) const {
-        // an option that is taken has the share of one branch, and its exclusion that of all others
-        const double n = here.n_branches;
-        return {this->option_[here.node] + n_options_, n / (n - 1)};
+        return exclusion_of({this->option_[here.node], double(here.n_branches)}, n_options_);
     }
 
     /// Return how many more options an item needs.
@@ -218,55 +201,6 @@ private:
 
     /// True if an item must and may be in exactly one more option.
     bool needs_one(Item i) const { return used_[i] + 1 == bounds_[i].most && needs_more(i); }
-
-    void take(Index p) {
-        this->commit(p);
-        this->commit_others(p);
-    }
-    void untake(Index p) {
-        this->uncommit_others(p);
-        this->uncommit(p);
-    }
-
-    /// Take all nodes of an option out of the lists of their items.
-    void tweak(Option o) {
-        this->hide(this->first_[o]);
-        this->unlink(this->first_[o]);
-    }
-    void untweak(Option o) {
-        this->relink(this->first_[o]);
-        this->unhide(this->first_[o]);
-    }
-
-    bool clashes(Option decision) const {
-        if (decision >= 2 * n_options_) return true;
-        const bool is_taken = decision < n_options_;
-        const Option o = is_taken ? decision : decision - n_options_;
-        if (prices_.is_useless(o)) return is_taken;
-        if (decided_[o]) return true;
-        for (Index q = this->first_[o]; this->top_[q] != 0; ++q) {
-            if (this->color(q) != Base::pure && this->is_full(this->top_[q])) return true;
-        }
-        return false;
-    }
-
-    void select_one(Option decision) {
-        this->selected_.push_back(decision);
-        const Option o = decision % n_options_;
-        if (prices_.is_useless(o)) return;
-        decided_[o] = true;
-        tweak(o);
-        if (decision < n_options_) take(this->first_[o]);
-    }
-
-    void deselect_last() {
-        const Option decision = this->selected_.back(), o = decision % n_options_;
-        this->selected_.pop_back();
-        if (prices_.is_useless(o)) return;
-        if (decision < n_options_) untake(this->first_[o]);
-        untweak(o);
-        decided_[o] = false;
-    }
 
     /// Find the branch item, 0 if every item has enough; return the number of its branches, and the
     /// least cost of all items.
@@ -339,7 +273,7 @@ private:
         for (Index p = this->down_[total_]; p != total_; p = this->down_[p]) {
             const Option o = this->option_[p];
             if (gain_[o] + (more - 1) * most_gain < needs) {
-                tweak(o);
+                this->tweak(o);
                 dropped_.push_back(o);
             }
         }
@@ -357,7 +291,7 @@ private:
 
     void restore_dropped(std::size_t level) {
         while (dropped_.size() > levels_[level].n_dropped) {
-            untweak(dropped_.back());
+            this->untweak(dropped_.back());
             dropped_.pop_back();
         }
     }
@@ -380,7 +314,7 @@ private:
     bool try_exclusion(std::size_t level) {
         Level& here = levels_[level];
         if (here.n_branches == 1) {
-            untweak(this->option_[here.node]);
+            this->untweak(this->option_[here.node]);
             return false;
         }
         here.kind = Branch::exclude;
@@ -415,7 +349,6 @@ private:
     Option n_options_;
     std::vector<Item> counted_;       // items that may be in several options
     Item total_ = 0;                  // an item that all options have, or 0
-    std::vector<bool> decided_;       // options that the stack takes or excludes
     std::vector<std::int64_t> gain_;  // option -> how many items it has that need more options
     std::vector<Option> dropped_;     // options that are too small, in order
     std::vector<Level> levels_;

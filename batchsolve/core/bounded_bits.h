@@ -55,19 +55,16 @@ public:
         if (total_ == none || drop_small(level)) key = least_key(alive(level));
         if (key < enough) return Node::dead_end;
         if (key >= no_branch) return Node::cover;
-        item_ = key & field;
-        levels_[level].n_branches = static_cast<std::uint32_t>((key - enough) >> need_at) + 1;
+        levels_[level].item = key & field;
+        levels_[level].choice.n_branches = static_cast<double>(((key - enough) >> need_at) + 1);
         return Node::branch;
     }
 
     void open(std::size_t level) {
         if (alive_.size() < (level + 2) * r_.words) alive_.resize(2 * (level + 2) * r_.words);
         Level& here = levels_[level];
-        here.tries_each = needs_one(item_);
-        here.item = static_cast<std::uint32_t>(item_);
-        here.state = State::opened;
-        here.option = 0;
-        here.end = r_.options.size();
+        here.branch = needs_one(here.item) ? Branch::each : Branch::untried;
+        here.begin(r_, alive(level));
     }
 
     /// Begin with options of an item that needs exactly one more.
@@ -75,55 +72,43 @@ public:
         const auto place = r_.find(range);
         if (!place || !needs_one(place->item)) return false;
         choose(0);  // drops options, as if the node were entered
-        item_ = place->item;
         open(0);
-        Level& here = levels_[0];
-        here.option = place->begin;
-        here.end = place->end;
-        here.n_branches = 0;
-        for (std::size_t o = here.option; (o = first_from(o, 0)) < here.end; ++o) ++here.n_branches;
+        levels_[0].branch = Branch::each;
+        levels_[0].begin_range(r_, alive(0), *place);
         return true;
     }
 
     bool try_next(std::size_t level) {
         Level& here = levels_[level];
-        if (here.state == State::excluded) return false;
-        if (here.state == State::taken && !here.tries_each) {
-            if (here.n_branches == 1) return false;
-            here.state = State::excluded;
+        if (here.branch == Branch::take && here.choice.n_branches > 1) {
+            here.branch = Branch::exclude;
+            here.choice = exclusion(here);
             exclude(here.option, level);
             return true;
         }
-        const std::size_t from = here.state == State::opened ? here.option : here.option + 1;
-        const std::size_t o = first_from(from, level);
-        if (o >= here.end) return false;
-        here.option = o;
-        here.state = State::taken;
-        take(o, level);
+        if (here.branch > Branch::untried || here.n_untried == 0) return false;
+        if (here.branch == Branch::untried) here.branch = Branch::take;
+        here.take_next(r_, alive(level));
+        take(here.option, level);
         return true;
     }
 
     void take_back(std::size_t level) {
-        if (levels_[level].state == State::taken) untake(levels_[level].option);
+        if (levels_[level].branch != Branch::exclude) untake(levels_[level].option);
     }
     void abandon(std::size_t) {}  // the next stack has a residual of its own
 
-    bool is_forced(std::size_t level) const { return levels_[level].n_branches == 1; }
-    Choice choice(std::size_t level) const {
-        const Level& here = levels_[level];
-        return here.state == State::excluded ? exclusion(here) : taken(here, here.option);
-    }
+    Choice choice(std::size_t level) const { return levels_[level].choice; }
     void for_each_untried(std::size_t level, auto visit) const {
         const Level& here = levels_[level];
-        if (here.tries_each) {
-            std::size_t o = here.option;
-            while ((o = first_from(o + 1, level)) < here.end) visit(taken(here, o));
-        } else if (here.state == State::taken && here.n_branches > 1) {
+        if (here.branch == Branch::each) {
+            here.for_each_untried(r_, std::span(alive_).subspan(level * r_.words, r_.words), visit);
+        } else if (here.branch == Branch::take && here.choice.n_branches > 1) {
             visit(exclusion(here));
         }
     }
     std::optional<Item> branch_item(std::size_t level) const {
-        if (!levels_[level].tries_each) return {};
+        if (levels_[level].branch != Branch::each) return {};
         return r_.items[levels_[level].item];
     }
     bool is_shown(Option o) const { return o < problem_->n_options(); }
@@ -136,14 +121,9 @@ private:
     static constexpr Word no_branch = enough | enough >> 1;  // of one that has and needs no options
     static constexpr std::size_t none = ~std::size_t{0};
 
-    enum class State : std::uint8_t { opened, taken, excluded };
-    struct Level {
-        std::size_t option = 0;  // taken or excluded, as the residual numbers it
-        std::size_t end = 0;     // behind the options that may be taken
-        std::uint32_t item = 0, n_branches = 0;
-        State state = State::opened;
-        bool tries_each = false;  // each option of the item in turn, or one and then its exclusion
-        std::uint64_t needs = 0;  // options that items need, together, without `total_`
+    struct Level : Branches {
+        Branch branch = Branch::each;
+        Word needs = 0;  // options that items need, together, without `total_`
     };
 
     /// True if this is the last option that an item needs, and the last that it may have.
@@ -154,16 +134,8 @@ private:
     std::span<Word> alive(std::size_t level) {
         return std::span(alive_).subspan(level * r_.words, r_.words);
     }
-    std::span<const Word> alive(std::size_t level) const {
-        return std::span(alive_).subspan(level * r_.words, r_.words);
-    }
-    Choice taken(const Level& here, std::size_t o) const {
-        return {r_.options[o], static_cast<double>(here.n_branches)};
-    }
     Choice exclusion(const Level& here) const {
-        // an option that is taken has the share of one branch, and its exclusion that of all others
-        const double n = here.n_branches;
-        return {r_.options[here.option] + problem_->n_options(), n / (n - 1)};
+        return exclusion_of(here.choice, problem_->n_options());
     }
 
     /// Write the tags, and which items need more options, and how many.
@@ -281,18 +253,6 @@ private:
         levels_[level + 1].needs = levels_[level].needs;
     }
 
-    /// Return the first option of a level's item that is left, from one on; n_options if none is.
-    std::size_t first_from(std::size_t o, std::size_t level) const {
-        const auto here = alive(level), row = r_.rows[levels_[level].item];
-        Word mask = ~Word{0} << o % 64;
-        for (std::size_t w = o / 64; w < here.size(); ++w, mask = ~Word{0}) {
-            if (const Word rest = here[w] & row[w] & mask) {
-                return 64 * w + static_cast<std::size_t>(std::countr_zero(rest));
-            }
-        }
-        return r_.options.size();
-    }
-
     const Problem* problem_;
     Held held_;
     ResidualBuilder builder_;
@@ -307,7 +267,6 @@ private:
     std::size_t total_ = none;     // the item that all options have
     Item total_of_problem_;        // the same, as the problem numbers it; n_items if there is none
     std::vector<Word> alive_;      // level -> the options that are left
-    std::size_t item_ = 0;         // the branch item
     std::vector<Level> levels_;
 };
 

@@ -37,21 +37,18 @@ auto with_facts(bool one, bool other, auto function) {
 /// Check that an order has each primary item of a problem once.
 void check_order(const Problem& problem, std::span<const Item> order);
 
-/// A problem prepared for dancing links; searches in several threads have copies. See links.h.
+/// A problem prepared for dancing links; searches in several threads have copies.
 class PreparedLinks {
 public:
     virtual ~PreparedLinks() = default;
-
-    /// Search the stacks begin .. end - 1 of a task that are of this problem.
-    virtual void search(class Search& search, std::size_t begin, std::size_t end) const = 0;
-
-    static std::unique_ptr<PreparedLinks> of(const Problem& problem,
-                                             std::span<const std::uint32_t> handicaps);
+    virtual Outcome search(const Task& task) const = 0;
 };
 
-/// Search a task whose stack k is of problem places[k].
-Outcome search_links(const std::vector<const PreparedLinks*>& problems, Ints places,
-                     const Task& task);
+/// See links.h, and bounded.h for problems with bounds.
+std::unique_ptr<PreparedLinks> prepare_links(const Problem& problem,
+                                             std::span<const std::uint32_t> handicaps);
+std::unique_ptr<PreparedLinks> prepare_bounded(const Problem& problem,
+                                               std::span<const std::uint32_t> handicaps);
 
 // Engines that take residuals (residual.h) have no outcome if one is too large for them.
 
@@ -62,10 +59,6 @@ std::optional<Outcome> search_bits(const Problem& problem, const Task& task,
 
 /// See sparse.h.
 std::optional<Outcome> search_sparse(const Problem& problem, const Task& task);
-
-/// See bounded.h.
-Outcome search_bounded(const Problem& problem, std::span<const std::uint32_t> handicaps,
-                       const Task& task);
 
 /// See bounded_bits.h.
 std::optional<Outcome> search_bounded_bits(const Problem& problem, const Task& task);

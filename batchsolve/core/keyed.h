@@ -31,7 +31,7 @@ public:
         const std::int32_t clash = Base::select(stack);
         std::ranges::fill(uncovered_, 0);
         for (Item i = 1; i <= this->n_items_; ++i) {
-            if (this->covered_[i] == 0 || this->color(i) != 0) set_bit(uncovered_, i);
+            if (this->used_[i] == 0 || this->color(i) != 0) set_bit(uncovered_, i);
         }
         return clash;
     }

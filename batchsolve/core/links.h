@@ -46,11 +46,12 @@ public:
             spacer = add_node(0, spacer + 1, 0, 0);
         }
         if constexpr (colored) paint_options(problem);
-        covered_.assign(n_items_ + 1, 0);
+        used_.assign(n_items_ + 1, 0);
+        is_decided_.resize(problem.n_options());
         if constexpr (bounded) {
             bounds_.resize(n_items_ + 1);
             for (Item i = 0; i < n_items_; ++i) bounds_[i + 1] = problem.bounds_of(i);
-            used_.assign(n_items_ + 1, 0);
+            is_useless_.resize(problem.n_options());
         }
         chosen_.assign(problem.n_primary + 1, 0);
     }
@@ -71,11 +72,7 @@ public:
         while (selected_.size() > begin) deselect_last();
         for (std::size_t s = begin; s < stack.size(); ++s) {
             if (clashes(stack[s])) return static_cast<std::int32_t>(s);
-            const Index p = first_[stack[s]];
-            for (Index q = p; top_[q] != 0; ++q) ++covered_[top_[q]];
-            commit(p);
-            commit_others(p);
-            selected_.push_back(stack[s]);
+            select_one(stack[s]);
         }
         return -1;
     }
@@ -103,7 +100,7 @@ public:
     }
 
     bool open_range(const Range& range) {
-        if (range.item >= n_primary_ || covered_[range.item + 1] != 0) return false;
+        if (range.item >= n_primary_ || used_[range.item + 1] != 0) return false;
         chosen_[0] = cover_range(range).node;
         return true;
     }
@@ -130,7 +127,6 @@ public:
     }
 
     /// A covered item's list keeps the size that it had when it was covered.
-    bool is_forced(std::size_t level) const { return size_[top_[chosen_[level]]] == 1; }
     Choice choice(std::size_t level) const {
         const Index p = chosen_[level];
         return {option_[p], static_cast<double>(size_[top_[p]])};
@@ -197,25 +193,65 @@ protected:
         return 1;
     }
 
-    /// An option clashes if one of its items is covered, or has another colour by now, or if it is
-    /// on the stack already.
-    bool clashes(Option o) const {
-        if (o >= first_.size()) return true;
-        bool all_pure = true;
+    /// An option clashes if one of its items may be in no more of them, or has another colour by
+    /// now, or if it is on the stack already. With bounds, option o is excluded by n_options + o.
+    bool clashes(Option decision) const {
+        const auto n = static_cast<Option>(first_.size());
+        if (decision >= (bounded ? 2 * n : n)) return true;
+        const Option o = decision % n;
+        if (is_useless(o)) return decision < n;
+        if (is_decided_[o]) return true;
         for (Index q = first_[o]; top_[q] != 0; ++q) {
-            if (color(q) == pure) continue;
-            all_pure = false;
-            if (covered_[top_[q]] != 0) return true;
+            if (color(q) != pure && used_[top_[q]] == most(top_[q])) return true;
         }
-        return all_pure && std::ranges::find(selected_, o) != selected_.end();
+        return false;
+    }
+
+    void select_one(Option decision) {
+        const auto n = static_cast<Option>(first_.size());
+        const Option o = decision % n;
+        selected_.push_back(decision);
+        if (is_useless(o)) return;
+        is_decided_[o] = true;
+        if constexpr (bounded) tweak(o);
+        if (decision < n) take(first_[o]);
     }
 
     void deselect_last() {
-        const Index p = first_[selected_.back()];
+        const auto n = static_cast<Option>(first_.size());
+        const Option decision = selected_.back(), o = decision % n;
         selected_.pop_back();
+        if (is_useless(o)) return;
+        if (decision < n) untake(first_[o]);
+        if constexpr (bounded) untweak(o);
+        is_decided_[o] = false;
+    }
+
+    /// Take an option of the stack, or with bounds one of several of an item.
+    void take(Index p) {
+        if constexpr (!bounded) count_items(p, 1);
+        commit(p);
+        commit_others(p);
+    }
+    void untake(Index p) {
         uncommit_others(p);
         uncommit(p);
-        for (Index q = p; top_[q] != 0; ++q) --covered_[top_[q]];
+        if constexpr (!bounded) count_items(p, -1);
+    }
+    void count_items(Index p, int one) {
+        for (; top_[p] != 0; ++p) {
+            if (color(p) != pure) used_[top_[p]] += one;
+        }
+    }
+
+    /// Take all nodes of an option out of the lists of their items.
+    void tweak(Option o) {
+        hide(first_[o]);
+        unlink(first_[o]);
+    }
+    void untweak(Option o) {
+        relink(first_[o]);
+        unhide(first_[o]);
     }
 
     // All is read before anything is written, after which the compiler would read it again.
@@ -338,7 +374,7 @@ protected:
         if constexpr (bounded) ++used_[i];
         if (color(p) != 0) {
             purify(p);
-        } else if (is_full(i)) {
+        } else if (!bounded || used_[i] == most(i)) {
             cover(i);
         }
     }
@@ -348,16 +384,21 @@ protected:
         const Item i = top_[p];
         if (color(p) != 0) {
             unpurify(p);
-        } else if (is_full(i)) {
+        } else if (!bounded || used_[i] == most(i)) {
             uncover(i);
         }
         if constexpr (bounded) --used_[i];
     }
 
-    /// Tell whether an item that is in an option may be in no more.
-    bool is_full(Item i) const {
-        if constexpr (bounded) return used_[i] == bounds_[i].most;
-        return true;
+    /// In how many options of a cover an item may be.
+    std::uint32_t most(Item i) const {
+        if constexpr (bounded) return bounds_[i].most;
+        return 1;
+    }
+    /// True if an option is in no cover, and out of all lists for good.
+    bool is_useless(Option o) const {
+        if constexpr (bounded) return is_useless_[o];
+        return false;
     }
 
     /// Commit to the nodes of p's option, p itself excepted.
@@ -376,22 +417,25 @@ protected:
     };
 
     Item n_items_, n_primary_;
-    Item item_ = 0;                       // the branch item
-    Cut cut_;                             // by the range that is searched
-    std::vector<Item> top_;               // node -> its item; 0 for a spacer
-    std::vector<Index> up_, down_;        // spacer -> first node of the option before, last behind
-    std::vector<Option> option_;          // node -> its option
-    std::vector<Item> left_, right_;      // item -> the active primary items around it
-    std::vector<std::uint32_t> size_;     // item -> the options in its list
-    std::vector<Color> color_;            // node -> its colour or `pure`; item -> that of its list
-    std::vector<Index> first_;            // option -> its first node
-    std::vector<std::uint32_t> covered_;  // item -> options of the stack that have it
-    std::vector<Index> chosen_;           // level -> the node of the option taken there
-    std::vector<Option> selected_;        // the stack
+    Item item_ = 0;                    // the branch item
+    Cut cut_;                          // by the range that is searched
+    std::vector<Item> top_;            // node -> its item; 0 for a spacer
+    std::vector<Index> up_, down_;     // spacer -> first node of the option before, last behind
+    std::vector<Option> option_;       // node -> its option
+    std::vector<Item> left_, right_;   // item -> the active primary items around it
+    std::vector<std::uint32_t> size_;  // item -> the options in its list
+    std::vector<Color> color_;         // node -> its colour or `pure`; item -> that of its list
+    std::vector<Index> first_;         // option -> its first node
+    std::vector<Index> chosen_;        // level -> the node of the option taken there
+    std::vector<Option> selected_;     // the stack
+    std::vector<bool> is_decided_;     // options that the stack takes or excludes
+    // item -> options of the stack, and with bounds of the search, that have it, not just its
+    // colour
+    std::vector<std::uint32_t> used_;
     Handicaps handicaps_;
     // if the problem has bounds
-    std::vector<Bounds> bounds_;       // item -> its bounds; a secondary one has 0 and 1
-    std::vector<std::uint32_t> used_;  // item -> options taken that have it, not just its colour
+    std::vector<Bounds> bounds_;    // item -> its bounds; a secondary one has 0 and 1
+    std::vector<bool> is_useless_;  // options in no cover
 };
 
 }  // namespace batchsolve

@@ -35,11 +35,11 @@ public:
     Counted count(Rows<Word> table, const Task& task, std::int64_t most_hidden) const override {
         Search search(task);
         Memo memo(search, Table(table, n_key_, n_count_), n_key_, n_count_, n_levels_, most_hidden);
-        moves_.lend([&](Moves& moves) {
+        return moves_.lend([&](Moves& moves) -> Counted {
             if constexpr (requires { moves.n_hidden; }) moves.n_hidden = 0;
             search.below(moves, memo, 0, task.stacks.size());
+            return {std::move(search.out), std::move(memo.totals), std::move(memo.tree_nodes)};
         });
-        return {std::move(search.out), std::move(memo.totals), std::move(memo.tree_nodes)};
     }
 
 private:

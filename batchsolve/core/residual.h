@@ -11,7 +11,7 @@
 #include <bit>
 #include <compare>
 
-#include "task.h"
+#include "walk.h"
 
 namespace batchsolve {
 
@@ -37,15 +37,24 @@ inline void for_each_bit(std::span<const Word> set, auto visit) {
     }
 }
 
-/// Return word w of the set of the first n elements.
-inline Word word_of_first(std::size_t w, std::size_t n) {
-    const std::size_t n_bits = std::clamp<std::size_t>(n, 64 * w, 64 * w + 64) - 64 * w;
-    return n_bits == 0 ? 0 : ~Word{0} >> (64 - n_bits);
-}
-
 /// Fill a set with its first n elements.
 inline void fill_first(std::span<Word> set, std::size_t n) {
-    for (std::size_t w = 0; w < set.size(); ++w) set[w] = word_of_first(w, n);
+    std::ranges::fill(set, 0);
+    std::ranges::fill(set.first(n / 64), ~Word{0});
+    if (n % 64 != 0) set[n / 64] = ~Word{0} >> (64 - n % 64);
+}
+
+/// Return the first element, from one on, that two sets have; behind all words if there is none.
+inline std::size_t first_common(std::span<const Word> one, std::span<const Word> other,
+                                std::size_t from) {
+    std::size_t w = from / 64;
+    if (w == one.size()) return from;
+    Word both = one[w] & other[w] & ~Word{0} << from % 64;
+    while (both == 0) {
+        if (++w == one.size()) return 64 * w;
+        both = one[w] & other[w];
+    }
+    return 64 * w + static_cast<std::size_t>(std::countr_zero(both));
 }
 
 /// What a stack takes and excludes: the items that it covers, and the colours of those to which it
@@ -133,13 +142,6 @@ inline bool leaves_more(const Problem& problem, const Lists<Option>& stacks, std
     return false;
 }
 
-/// Take out of a set what is not among the elements begin .. end - 1.
-inline void keep_between(std::span<Word> set, std::size_t begin, std::size_t end) {
-    for (std::size_t w = 0; w < set.size(); ++w) {
-        set[w] &= word_of_first(w, end) & ~word_of_first(w, begin);
-    }
-}
-
 /// What is left of a problem: sets of options have `words` words.
 struct Residual {
     /// A range as a residual numbers it: an item, and the options begin .. end - 1 if they have it.
@@ -164,6 +166,41 @@ struct Residual {
     Matrix<Word> conflicts;              // option -> those that cannot be taken with it, and itself
     Matrix<Word> rows;                   // item -> its options; behind these, those of other items
     GrowingLists<std::uint32_t> covers;  // option -> its primary items
+};
+
+/// The branches of a node that are options of one item, in ascending order. Those that are still to
+/// be tried are read off the set of options that are left at the node.
+struct Branches {
+    Choice choice{};                   // the branch that is taken, one of so many
+    std::size_t item = 0, option = 0;  // as the residual numbers them
+    std::size_t next = 0, n_untried = 0;
+
+    /// Begin with all options of the item, `choice.n_branches` of them.
+    void begin(const Residual& r, std::span<const Word> alive) {
+        next = first_common(alive, r.rows[item], 0);
+        n_untried = static_cast<std::size_t>(choice.n_branches);
+    }
+    void begin_range(const Residual& r, std::span<const Word> alive, const Residual::Place& place) {
+        item = place.item;
+        next = first_common(alive, r.rows[item], place.begin);
+        n_untried = 0;
+        for (auto o = next; o < place.end; o = first_common(alive, r.rows[item], o + 1)) {
+            ++n_untried;
+        }
+        choice.n_branches = static_cast<double>(n_untried);
+    }
+
+    void take_next(const Residual& r, std::span<const Word> alive) {
+        option = next;
+        choice.option = r.options[option];
+        if (--n_untried > 0) next = first_common(alive, r.rows[item], option + 1);
+    }
+    void for_each_untried(const Residual& r, std::span<const Word> alive, auto visit) const {
+        std::size_t o = next;
+        for (std::size_t k = 0; k < n_untried; ++k, o = first_common(alive, r.rows[item], o + 1)) {
+            visit(Choice{r.options[o], choice.n_branches});
+        }
+    }
 };
 
 /// Builds residuals of one problem.

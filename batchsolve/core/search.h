@@ -147,9 +147,7 @@ private:
 
     static double weight(const Moves auto& moves, std::size_t level) {
         double weight = 1;
-        for (std::size_t l = 0; l < level; ++l) {
-            if (!moves.is_forced(l)) weight /= moves.choice(l).n_branches;
-        }
+        for (std::size_t l = 0; l < level; ++l) weight /= moves.choice(l).n_branches;
         return weight;
     }
 
@@ -183,7 +181,7 @@ struct Covers {
 };
 
 /// Search all stacks of a task, which are of the problem of `moves`.
-Outcome search_with(Moves auto moves, const Task& task) {
+Outcome search_with(auto&& moves, const Task& task) {
     Search search(task);
     Covers covers{search};
     search.below(moves, covers, 0, task.stacks.size());

@@ -2,9 +2,10 @@
 // short task.
 #pragma once
 
-#include <memory>
 #include <mutex>
-#include <vector>
+
+#include "engines.h"
+#include "search.h"
 
 namespace batchsolve {
 
@@ -16,12 +17,13 @@ public:
     explicit Spares(Moves moves) : first_(std::move(moves)) {}
 
     /// Call a function with moves that no other thread uses meanwhile.
-    void lend(auto function) {
+    auto lend(auto function) {
         std::unique_ptr<Moves> moves = take();
         if (!moves) moves = std::make_unique<Moves>(first_);
-        function(*moves);
+        auto result = function(*moves);
         const std::lock_guard guard(lock_);
         idle_.push_back(std::move(moves));
+        return result;
     }
 
 private:
@@ -36,6 +38,20 @@ private:
     const Moves first_;
     std::mutex lock_;
     std::vector<std::unique_ptr<Moves>> idle_;
+};
+
+template <class Links>
+class SpareLinks : public PreparedLinks {
+public:
+    SpareLinks(const Problem& problem, std::span<const std::uint32_t> handicaps)
+        : links_(Links(problem, Handicaps(problem, handicaps))) {}
+
+    Outcome search(const Task& task) const override {
+        return links_.lend([&](Links& links) { return search_with(links, task); });
+    }
+
+private:
+    mutable Spares<Links> links_;
 };
 
 }  // namespace batchsolve

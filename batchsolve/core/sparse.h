@@ -109,61 +109,42 @@ public:
                 }
             }
         }
-        levels_[level].n_branches = size;
+        levels_[level].choice.n_branches = size;
         return size == 0 ? Node::dead_end : Node::branch;
     }
 
     void open(std::size_t level) {
-        levels_[level].row = row_;
-        levels_[level].item = static_cast<std::uint32_t>(item_);
-        levels_[level].is_exhausted = false;
-        const auto options = residual_.rows[item_];
-        const auto here = alive(row_), left = untried(row_);
-        for (std::size_t w = 0; w < options.size(); ++w) left[w] = here[w] & options[w];
+        Level& at = levels_[level];
+        at.row = row_;
+        at.item = item_;
+        at.begin(residual_, alive(row_));
     }
 
     bool open_range(const Range& range) {
         const auto place = residual_.find(range);
         if (!place || cells(0)[place->item] >= covered) return false;
-        item_ = place->item;
-        open(0);
-        const auto left = untried(0);
-        keep_between(left, place->begin, place->end);
-        levels_[0].n_branches = static_cast<std::uint32_t>(size_of(left));
-        levels_[0].is_exhausted = levels_[0].n_branches == 0;
+        levels_[0].row = 0;
+        levels_[0].begin_range(residual_, alive(0), *place);
         return true;
     }
 
     bool try_next(std::size_t level) {
         Level& at = levels_[level];
-        if (at.is_exhausted) return false;
-        const auto left = untried(row_);
-        std::size_t w = 0;
-        while (left[w] == 0) ++w;
-        const std::size_t o = 64 * w + static_cast<std::size_t>(std::countr_zero(left[w]));
-        left[w] &= left[w] - 1;
-        while (w < left.size() && left[w] == 0) ++w;
-        at.is_exhausted = w == left.size();
-        if (!at.is_exhausted) copy_row();
-        take(o);
-        at.option = residual_.options[o];
+        if (at.n_untried == 0) return false;
+        at.take_next(residual_, alive(row_));
+        if (at.n_untried > 0) copy_row();
+        take(at.option);
         return true;
     }
 
     void take_back(std::size_t level) { row_ = levels_[level].row; }
     void abandon(std::size_t) {}  // a stack begins with a row of its own
 
-    bool is_forced(std::size_t level) const { return levels_[level].n_branches == 1; }
-    Choice choice(std::size_t level) const {
-        return {levels_[level].option, static_cast<double>(levels_[level].n_branches)};
-    }
+    Choice choice(std::size_t level) const { return levels_[level].choice; }
     void for_each_untried(std::size_t level, auto visit) const {
         const Level& at = levels_[level];
-        if (at.is_exhausted) return;
-        const auto left = std::span(untried_).subspan(at.row * residual_.words, residual_.words);
-        for_each_bit(left, [&](std::size_t o) {
-            visit(Choice{residual_.options[o], choice(level).n_branches});
-        });
+        const auto left = std::span(alive_).subspan(at.row * residual_.words, residual_.words);
+        at.for_each_untried(residual_, left, visit);
     }
     std::optional<Item> branch_item(std::size_t level) const {
         return residual_.items[levels_[level].item];
@@ -173,11 +154,8 @@ public:
 private:
     static constexpr std::size_t width = n_lanes<Cell>;
     static constexpr Cell covered = Cell{1} << (8 * sizeof(Cell) - 1);
-    struct Level {
+    struct Level : Branches {
         std::size_t row = 0;
-        Option option = 0;  // taken, as the problem numbers it
-        std::uint32_t n_branches = 0, item = 0;
-        bool is_exhausted = true;  // no branch is left to be tried
     };
 
     static Vector<Cell> load(std::span<const Cell> cells, std::size_t i) {
@@ -188,9 +166,6 @@ private:
 
     std::span<Word> alive(std::size_t row) {
         return std::span(alive_).subspan(row * residual_.words, residual_.words);
-    }
-    std::span<Word> untried(std::size_t row) {
-        return std::span(untried_).subspan(row * residual_.words, residual_.words);
     }
     std::span<Cell> cells(std::size_t row) {
         return std::span(cells_).subspan(row * stride_, stride_);
@@ -214,7 +189,6 @@ private:
 
     void add_rows(std::size_t n_rows) {
         alive_.resize(n_rows * residual_.words);
-        untried_.resize(n_rows * residual_.words);
         cells_.resize(n_rows * stride_);
         n_rows_ = n_rows;
     }
@@ -254,7 +228,7 @@ private:
     std::size_t per_ = 0;
     std::size_t n_cells_ = 0, stride_ = 0;  // of a row; one more vector takes what fills up
     std::vector<Cell> full_;                // the cells before anything is taken
-    std::vector<Word> alive_, untried_;     // row -> the options left, and to be tried
+    std::vector<Word> alive_;               // row -> the options left
     std::vector<Cell> cells_;               // row -> cell -> how many options its item has left
     std::size_t n_rows_ = 0, row_ = 0;
     std::size_t item_ = 0;  // the branch item

@@ -118,12 +118,6 @@ void read_numbers(const Texts& texts, Bytes table, int first_digit, int n_digits
     }
 }
 
-std::vector<Byte> write_symbols(Bytes digits, const Symbols& symbols) {
-    std::vector<Byte> text(digits.size());
-    symbols.write(digits, text);
-    return text;
-}
-
 Survey survey(const Texts& texts) {
     const auto n = texts.size();
     Survey facts{std::vector<std::int64_t>(n), std::vector<std::int64_t>(n),

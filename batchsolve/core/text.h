@@ -1,14 +1,11 @@
-// Grids as text: columns of Arrow to digits and back, and what a survey of them counts.
+// Grids as text: columns of Arrow to digits, and what a survey of them counts.
 //
 // `Lists` checks the offsets of a column, and readers that tables of symbols have an entry for any
 // byte. A grid has digits 0 .. 255, 0 for blank cells. `batchsolve.problems.notation` says how
 // grids are written.
 #pragma once
 
-#include <cstring>
-
 #include "arrays.h"
-#include "vectors.h"
 
 namespace batchsolve::text {
 
@@ -40,47 +37,6 @@ void read_symbols(const Texts& texts, Bytes table, Rows<Byte> grids,
 /// the other tokens are blanks.
 void read_numbers(const Texts& texts, Bytes table, int first_digit, int n_digits, Rows<Byte> grids,
                   std::span<std::int32_t> faults);
-
-/// The symbols of digits, by steps: the byte of a digit is the digit plus all steps that begin at
-/// it or before it. So a vector of them is written at once.
-class Symbols {
-public:
-    Symbols(Bytes begins, Bytes steps) : begins_(begins), steps_(steps) {
-        require(!begins.empty() && begins[0] == 0 && begins.size() == steps.size(),
-                "each step begins at a digit, the first one at 0");
-    }
-
-    void write(Bytes digits, std::span<Byte> text) const {
-        constexpr std::size_t width = vector_bytes;
-        const std::size_t n = digits.size();
-        if (n < width) {
-            for (std::size_t x = 0; x < n; ++x) text[x] = symbol_of(digits[x]);
-            return;
-        }
-        for (std::size_t x = 0; x < n; x += width) {  // the last vector may overlap another
-            const auto at = std::min(x, n - width);
-            Vector<Byte> some, symbols;
-            std::memcpy(&some, digits.subspan(at, width).data(), width);
-            symbols = some + steps_[0];
-            for (std::size_t k = 1; k < begins_.size(); ++k) {
-                symbols += some >= begins_[k] ? Vector<Byte>{} + steps_[k] : Vector<Byte>{};
-            }
-            std::memcpy(text.subspan(at, width).data(), &symbols, width);
-        }
-    }
-
-private:
-    Byte symbol_of(Byte digit) const {
-        int symbol = digit;
-        for (std::size_t k = 0; k < begins_.size() && digit >= begins_[k]; ++k) symbol += steps_[k];
-        return static_cast<Byte>(symbol);
-    }
-
-    Bytes begins_, steps_;  // equally many; the first begins at 0
-};
-
-/// Write digits as symbols.
-std::vector<Byte> write_symbols(Bytes digits, const Symbols& symbols);
 
 /// Facts about values, without the white space around them.
 struct Survey {

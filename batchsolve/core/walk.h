@@ -20,6 +20,16 @@ struct Choice {
     double n_branches;
 };
 
+/// Kinds of branches where items have bounds: each option of an item in turn; or one option, which
+/// is taken and then excluded.
+enum class Branch : std::uint8_t { each, untried, take, exclude };
+
+/// Return the branch that excludes the option of another one, of a problem with so many options: an
+/// option that is taken has the share of one branch, and its exclusion that of all others.
+inline Choice exclusion_of(const Choice& taken, Option n_options) {
+    return {taken.option + n_options, taken.n_branches / (taken.n_branches - 1)};
+}
+
 /// The moves of an engine on its representation of a partial cover. Levels count from 0 below the
 /// stack that is selected.
 template <class M>
@@ -31,7 +41,6 @@ concept Moves = requires(M moves, const M& here, std::span<const Option> stack, 
     { moves.try_next(level) } -> std::same_as<bool>;        // takes the next of them, if any
     moves.take_back(level);                                 // takes that branch back
     moves.abandon(level);                                   // takes all back above a level
-    { here.is_forced(level) } -> std::same_as<bool>;        // true if a node has one branch
     { here.choice(level) } -> std::same_as<Choice>;         // the branch taken at a level
     here.for_each_untried(level, [](Choice) {});            // those not yet taken, in order
     // the item whose options they are, ascending, if they are not others

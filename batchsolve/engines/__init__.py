@@ -16,9 +16,9 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -83,7 +83,7 @@ class Capabilities:
     extra : str
         The extra of this package that installs `module`.
     has_table : bool
-        True if it has a table that the tasks of a run share: it is `Sharing`.
+        True if it has a table that the tasks of a run share; a number behind its name is the size.
     """
 
     description: str
@@ -240,23 +240,30 @@ def exact_counts(
     return np.array(counts, np.int64 if max(counts, default=0) < 2**63 else object)
 
 
-class Engine(Protocol):
+@dataclass(frozen=True)
+class Engine:
     """A search engine. Engines hold nothing but their settings and can be pickled.
 
     Each engine defines its own nodes. But a stack without a branch that was searched has at least
     one, and unless the capabilities say otherwise, the sum below a stack does not depend on
     budgets, depths and room.
+
+    Attributes
+    ----------
+    name : str
+    capabilities : Capabilities
+    module, function : str
+        The function that searches a task; its module is not imported before.
+    branches : bool
+        True if a branching rule may follow its name: ``dlx:first``. Then the function has a
+        keyword ``rule``.
     """
 
-    @property
-    def name(self) -> str:
-        """The name of the engine."""
-        ...
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """The capabilities of the engine."""
-        ...
+    name: str
+    capabilities: Capabilities = field(repr=False)
+    module: str = field(repr=False)
+    function: str = field(default="search", repr=False)
+    branches: bool = field(default=False, repr=False)
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search a task; several threads may call it at once.
@@ -266,29 +273,32 @@ class Engine(Protocol):
         InputError
             If `check_support` does, or the engine only counts and is asked for more.
         """
-        ...
+        search: Callable[..., Outcome] = getattr(import_module(self.module), self.function)
+        rule = self.capabilities.branch
+        return search(problem, task, rule=rule) if rule else search(problem, task)
 
-
-class Sharing(Protocol):
-    """An engine with a table, which the tasks of a run share."""
+    def under(self, rule: str) -> Engine:
+        """Return this engine under a branching rule: with its own tree, and blind to costs."""
+        can = replace(self.capabilities, branch=rule, tree="", costs=False)
+        return replace(self, name=f"{self.name}:{rule}", capabilities=can)
 
     def for_run(
-        self, run: str, folder: str, problem: ExactCover, entries: int = UNLIMITED
+        self, problem: ExactCover, folder: str = "", run: str = "", entries: int = UNLIMITED
     ) -> Engine:
-        """Return a copy of the engine with an empty table, for all tasks of a run.
+        """Return the engine for all tasks of a new run: with an empty table, if it has one.
 
         Parameters
         ----------
-        run : str
-            A name that no other run has; see `new_run`.
+        problem : ExactCover
         folder : str
             A folder in which processes of this machine can share the table; empty if there is none.
             If it has no room, each process has its own table.
-        problem : ExactCover
+        run : str
+            A name that no other run has; by default a new one.
         entries : int
             Entries of options that each task may take out of lists, about.
         """
-        ...
+        return self
 
 
 def new_run() -> str:
@@ -296,51 +306,10 @@ def new_run() -> str:
     return os.urandom(8).hex()
 
 
-@dataclass(frozen=True)
-class Registered:
-    """An engine as the registry has it; its module is not imported before it searches.
-
-    Attributes
-    ----------
-    name : str
-    capabilities : Capabilities
-    module, kind : str
-        A module and a name in it: the function that searches a task, or the class of an engine that
-        has settings.
-    number : str
-        The keyword of its class that takes the number behind its name: ``megabytes`` for
-        ``memo:64``. Empty if it takes none.
-    branches : bool
-        True if a branching rule may follow its name: ``dlx:first``. Then `module` has a function,
-        with the keyword ``rule``.
-    """
-
-    name: str
-    capabilities: Capabilities
-    module: str
-    kind: str = "search"
-    number: str = ""
-    branches: bool = False
-
-    def search(self, problem: ExactCover, task: Task) -> Outcome:
-        """Search a task; see `Engine`."""
-        search: Callable[..., Outcome] = getattr(import_module(self.module), self.kind)
-        rule = self.capabilities.branch
-        return search(problem, task, rule=rule) if rule else search(problem, task)
-
-    def under(self, rule: str) -> Registered:
-        """Return this engine under a branching rule: with its own tree, and blind to costs."""
-        can = replace(self.capabilities, branch=rule, tree="", costs=False)
-        return replace(self, name=f"{self.name}:{rule}", capabilities=can)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return get_engine, (self.name,)
-
-
 _ENGINES = {
     engine.name: engine
     for engine in (
-        Registered(
+        Engine(
             "dlx",
             Capabilities(
                 "dancing links over arrays (Knuth's Algorithms X, C, M and C$)",
@@ -353,7 +322,7 @@ _ENGINES = {
             "search_links",
             branches=True,
         ),
-        Registered(
+        Engine(
             "lanes",
             Capabilities(
                 "Sudoku, many grids at once in SIMD lanes",
@@ -365,7 +334,7 @@ _ENGINES = {
             ),
             "batchsolve.engines.lanes",
         ),
-        Registered(
+        Engine(
             "bits",
             Capabilities(
                 "bit-parallel search of residual problems", colors=True, bounds=True, tree=MRV_TREE
@@ -373,13 +342,13 @@ _ENGINES = {
             "batchsolve.engines.native",
             "search_bits",
         ),
-        Registered(
+        Engine(
             "cells",
             Capabilities("options counted down in cells of a byte", colors=True, tree=MRV_TREE),
             "batchsolve.engines.native",
             "search_cells",
         ),
-        Registered(
+        Engine(
             "memo",
             Capabilities(
                 "dancing links that count like subtrees once; memo:64 has a table of 64 MB",
@@ -390,28 +359,26 @@ _ENGINES = {
                 has_table=True,
             ),
             "batchsolve.engines.memo",
-            "MemoisedCounting",
-            number="megabytes",
         ),
-        Registered(
+        Engine(
             "algorithm-x",
             Capabilities("Knuth's Algorithm X on a dict of sets, in Python", colors=True),
             "batchsolve.engines.walk",
             "search_algorithm_x",
             branches=True,
         ),
-        Registered(
+        Engine(
             "dancing-links",
             Capabilities("dancing links over NumPy arrays, in Python"),
             "batchsolve.engines.dancing_links",
         ),
-        Registered(
+        Engine(
             "backtracking",
             Capabilities("Sudoku cell by cell, in Python", sudoku_only=True),
             "batchsolve.engines.walk",
             "search_backtracking",
         ),
-        Registered(
+        Engine(
             "sat",
             Capabilities(
                 "reduction to SAT, with the solvers of python-sat",
@@ -431,7 +398,7 @@ def engine_names() -> list[str]:
     return list(_ENGINES)
 
 
-def registered(name: str) -> Registered:
+def registered(name: str) -> Engine:
     """Return the description of the engine of that name, without importing it.
 
     Parameters
@@ -457,7 +424,7 @@ def registered(name: str) -> Registered:
     if known and not known.branches and {FIRST, SHARP} & {*settings}:
         those = ", ".join(each for each in _ENGINES if _ENGINES[each].branches)
         raise InputError(f"the engine {base!r} takes no branching rule; these engines do: {those}")
-    if known is None or (settings and not (known.number or known.branches)):
+    if known is None or (settings and not (known.capabilities.has_table or known.branches)):
         raise InputError(f"unknown engine {name!r}; choose from {', '.join([AUTO, *_ENGINES])}")
     rule = checked_branch(":".join(settings)) if settings and known.branches else MRV
     return known if rule == MRV else known.under(rule)
@@ -479,22 +446,15 @@ def get_engine(name: str) -> Engine:
 
     Examples
     --------
-    >>> get_engine("memo:64")
-    MemoisedCounting(megabytes=64)
+    >>> get_engine("memo:64").capabilities.counts_only
+    True
     """
     known = registered(name)
-    if not known.number:
+    if not known.capabilities.has_table:
         return known
-    kind = getattr(import_module(known.module), known.kind)
-    base, colon, number = name.partition(":")
-    if not colon:
-        return kind()
-    if not (number.isascii() and number.isdecimal() and len(number) < 20):
-        raise InputError(
-            f"{name!r}: the number of {known.number} has up to 19 digits, unlike {number!r}; "
-            f"write {base}:64"
-        )
-    return kind(**{known.number: int(number)})
+    from batchsolve.engines.memo import with_size  # which is an engine itself
+
+    return with_size(known, name)
 
 
 def check_support(engine: Engine, problem: ExactCover) -> None:

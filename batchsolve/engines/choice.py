@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from batchsolve.engines import (
     MRV_TREE,
     Capabilities,
     Engine,
-    Sharing,
     check_support,
     engine_names,
     get_engine,
@@ -129,15 +127,6 @@ def visits_the_same_nodes(name: str) -> bool:
     return name == AUTO or registered(name).capabilities.reproducible_nodes
 
 
-def with_empty_table(
-    engine: Engine, problem: ExactCover, folder: str = "", run: str = "", **others: Any
-) -> Engine:
-    """Return an engine for a new run: with an empty table, if it has one; see `Sharing`."""
-    if engine.capabilities.has_table:
-        return cast(Sharing, engine).for_run(run or new_run(), folder, problem, **others)
-    return engine
-
-
 @dataclass(frozen=True)
 class Choice:
     """The choice of engines for many problems, as workers receive it.
@@ -194,7 +183,7 @@ class Choice:
 
     def of(self, problem: ExactCover) -> Engine:
         """Return the engine for a problem; raises `InputError` if there is none."""
-        return with_empty_table(engine_for(self.name, problem), problem, run=self.run)
+        return engine_for(self.name, problem).for_run(problem, run=self.run)
 
     def fallback_of(self, problem: ExactCover) -> tuple[Engine, int] | None:
         """Return the engine that takes over rows of a problem, and after how many nodes."""

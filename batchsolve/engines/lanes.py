@@ -16,54 +16,24 @@ import numpy.typing as npt
 
 from batchsolve.core import native
 from batchsolve.engines import Outcome, Task, check_support, registered
-from batchsolve.engines.native import core_task, outcome_of
+from batchsolve.engines.native import core_task, outcome_of, search_links
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
-from batchsolve.problems.stacks import Stacks, clash_of, options_of_branch
+from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:
     """Search the stacks of a task; see `batchsolve.engines`.
 
-    Branches are those of other engines: each of their options becomes a stack.
+    Stacks with branches come from other engines, and are left to dancing links.
     """
     check_support(registered("lanes"), problem)
-    grids = cast(GridProblem, problem)
     if task.stacks.branches.size:
-        return _search_branches(grids, task)
+        return search_links(problem, task)
+    grids = cast(GridProblem, problem)
     outcome = _search(grids, task)
     return _with_first_covers(outcome, grids, task) if task.any_order else outcome
-
-
-def _search_branches(grids: GridProblem, task: Task) -> Outcome:
-    """Search a task some of whose stacks have branches, as one of plain stacks."""
-    stacks = task.stacks
-    parents: list[int] = []
-    clash = np.full(len(stacks), -1, np.int32)
-    lists: list[list[int]] = []
-    for k, branch in enumerate(stacks.all_branches.tolist()):
-        stack = stacks[k].tolist()
-        clash[k] = clash_of(grids, stacks[k], branch)
-        if not branch[0]:
-            lists.append(stack)
-        elif clash[k] < 0:
-            lists += [[*stack, o] for o in options_of_branch(grids, stacks[k], branch)]
-        parents += [k] * (len(lists) - len(parents))
-    above = np.array(parents, np.int64)
-    plain = replace(
-        task,
-        stacks=Stacks.from_lists(lists, stacks.roots[above]),
-        limits=task.limits[above],
-        allowances=task.allowances[above],
-    )
-    found = search(grids, plain)
-    counts, nodes = np.zeros((2, len(stacks)), np.int64)
-    np.add.at(counts, above, found.counts)
-    np.add.at(nodes, above, found.nodes)
-    shares = found.weights / np.bincount(above, minlength=len(stacks))[above[found.parents]]
-    left = above[found.parents]
-    return Outcome(counts, nodes, clash, found.solutions, found.frontier, shares, left)
 
 
 def _search(grids: GridProblem, task: Task) -> Outcome:

@@ -29,21 +29,30 @@ import numpy as np
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Words
-from batchsolve.engines import UNLIMITED, Outcome, Task, exact_counts, prepared, registered
+from batchsolve.engines import (
+    UNLIMITED,
+    Engine,
+    Outcome,
+    Task,
+    exact_counts,
+    new_run,
+    prepared,
+)
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.engines.native import core_problem, core_task, outcome_of
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 
 MEGABYTE = 2**20
+MEGABYTES = 256  # of a table by default
 MOST_MEGABYTES = 2**30  # where the memory of the machine is not known
 
 
 @dataclass(frozen=True)
-class MemoisedCounting:
+class MemoisedCounting(Engine):
     """The engine that counts equal subtrees once.
 
-    Parameters
+    Attributes
     ----------
     megabytes : int
         The size of the table of each process; its threads share it.
@@ -56,33 +65,19 @@ class MemoisedCounting:
         bounds do not count them.
     """
 
-    megabytes: int = 256
+    megabytes: int = MEGABYTES
     run: str = field(default="", repr=False)
     file: str = field(default="", repr=False)
     entries: int = field(default=UNLIMITED, repr=False)
 
-    capabilities = registered("memo").capabilities
-
-    def __post_init__(self) -> None:
-        most = _megabytes_here()
-        if not 1 <= self.megabytes <= most:
-            raise InputError(
-                f"the size of a table is 1 to {most:,} megabytes, the memory of this machine, not "
-                f"{self.megabytes:,}"
-            )
-
-    @property
-    def name(self) -> str:
-        """The name of the engine for `get_engine`."""
-        return f"memo:{self.megabytes}"
-
     def for_run(
-        self, run: str, folder: str, problem: ExactCover, entries: int = UNLIMITED
+        self, problem: ExactCover, folder: str = "", run: str = "", entries: int = UNLIMITED
     ) -> MemoisedCounting:
-        """Return the engine with an empty table; see `Sharing`.
+        """Return the engine with an empty table; see `Engine`.
 
         A file is reserved whole: a process is killed if it writes where the disk has no space.
         """
+        run = run or new_run()
         own = replace(self, run=run, entries=entries)
         if not folder:
             return own
@@ -102,7 +97,6 @@ class MemoisedCounting:
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines`."""
-        assert isinstance(problem, ExactCover)
         least = min(task.room, int(task.limits.min(initial=UNLIMITED)))
         if task.keep or least < UNLIMITED:
             raise InputError(
@@ -117,6 +111,24 @@ class MemoisedCounting:
         numbers = words.astype("<u8", copy=False).reshape(n, words.size // max(1, n))
         counts = exact_counts([int.from_bytes(each.tobytes(), "little") for each in numbers])
         return replace(outcome_of(found, task), counts=counts, tree_nodes=tree_nodes)
+
+
+def with_size(engine: Engine, name: str) -> MemoisedCounting:
+    """Return the engine with tables of the size that a number behind its name says."""
+    base, colon, number = name.partition(":")
+    if colon and not (number.isascii() and number.isdecimal() and len(number) < 20):
+        raise InputError(
+            f"{name!r}: the number of megabytes has up to 19 digits, unlike {number!r}; "
+            f"write {base}:64"
+        )
+    megabytes, most = int(number or MEGABYTES), _megabytes_here()
+    if not 1 <= megabytes <= most:
+        raise InputError(
+            f"the size of a table is 1 to {most:,} megabytes, the memory of this machine, not "
+            f"{megabytes:,}"
+        )
+    named = f"{base}:{megabytes}"
+    return MemoisedCounting(named, engine.capabilities, engine.module, megabytes=megabytes)
 
 
 @cache

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from batchsolve.core import native
-from batchsolve.core.arrays import UInts
 from batchsolve.engines import UNLIMITED, Outcome, Task, prepared
 from batchsolve.engines.item_order import handicaps_of
 from batchsolve.engines.priced import ranked, renumbered, scaled_ceilings
@@ -65,11 +64,8 @@ def outcome_of(found: Any, task: Task) -> Outcome:
 
 
 def _links(problem: ExactCover, rule: str) -> Any:
-    return native.links(_core_problem(problem), _handicaps(problem, rule))
-
-
-def _handicaps(problem: ExactCover, rule: str) -> UInts:
-    return handicaps_of(problem, rule) if rule else _NO_WORDS
+    handicaps = handicaps_of(problem, rule) if rule else _NO_WORDS
+    return native.links(_core_problem(problem), handicaps)
 
 
 _prepared_links = prepared(lambda problem: _links(problem, ""))
@@ -77,15 +73,10 @@ _prepared_links = prepared(lambda problem: _links(problem, ""))
 
 def search_links(problem: ExactCover, task: Task, rule: str = "") -> Outcome:
     """Search a task by dancing links under a branching rule; see `batchsolve.engines`."""
-    in_core = core_task(task)
     if task.cheapest:
         return _search_cheapest(problem, task)
-    if problem.bounds is not None:
-        found = native.search_bounded(core_problem(problem), _handicaps(problem, rule), in_core)
-    else:
-        each = [_links(problem, rule) if rule else _prepared_links(problem)]
-        found = native.search_links(each, np.zeros(len(task.stacks), np.int64), in_core)
-    return outcome_of(found, task)
+    links = _links(problem, rule) if rule else _prepared_links(problem)
+    return outcome_of(native.search_links(links, core_task(task)), task)
 
 
 def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:

@@ -112,8 +112,7 @@ def read_ec(text: str) -> ExactCover:
     if len(names) != n_items:
         raise InputError(f"line {number}: {len(names)} items where line {header} says {n_items}")
     problem = _problem(names, n_primary, lines)
-    if problem.n_options != n_options:
-        raise InputError(f"{problem.n_options} options where line {header} says {n_options}")
+    _check_number_of_options(problem, n_options, header)
     return problem
 
 
@@ -131,16 +130,13 @@ def read_sets(text: str) -> ExactCover:
     lines = _lines(text)
     header, words = next(lines, (1, []))
     n_items, n_options = _sizes(header, words, "'n_items n_options'")
-    check_number_of_items(n_items)
-    indptr, indices = [0], list[int]()
-    for number, (size, *items) in lines:
+    options = list(lines)
+    for number, (size, *items) in options:
         if _whole(size, number) != len(items):
             raise InputError(f"line {number}: {len(items)} items where its size is {size}")
-        indices += _option(items, number, n_items)
-        indptr.append(len(indices))
-    if len(indptr) - 1 != n_options:
-        raise InputError(f"{len(indptr) - 1} options where line {header} says {n_options}")
-    return _of_numbers(indptr, indices, n_items)
+    problem = _of_numbers(options, n_items)
+    _check_number_of_options(problem, n_options, header)
+    return problem
 
 
 def read_rows(text: str) -> ExactCover:
@@ -438,44 +434,39 @@ def _colored(word: str, number: int) -> tuple[str, str]:
 
 def _read_numbered(lines: Iterator[Line]) -> ExactCover:
     """Read the dialect of ``.ec`` with numbers for items."""
-    n_items = n_options = None
-    indptr, indices = [0], []
-    for number, (kind, *words) in lines:
-        if kind == "c":
-            continue
-        if kind == "p" and n_items is None:
-            if len(words) not in (2, 3) or words[0] != "ec":
-                raise InputError(f"line {number}: expected 'p ec n_items'")
-            n_items = _whole(words[1], number)
-            n_options = _whole(words[2], number) if len(words) == 3 else None
-            check_number_of_items(n_items)
-        elif n_items is None:
-            raise InputError(f"line {number}: {kind[:60]!r} before the header, 'p ec n_items'")
-        elif kind == "s":
-            indices += _option(words, number, n_items)
-            indptr.append(len(indices))
-        else:
-            raise InputError(f"line {number}: expected an option, 's item …', not {kind[:60]!r}")
-    if n_items is None:
-        raise InputError("no line is the header, 'p ec n_items'")
-    if n_options not in (None, len(indptr) - 1):
-        raise InputError(f"{len(indptr) - 1} options where the header says {n_options}")
-    return _of_numbers(indptr, indices, n_items)
+    lines = (line for line in lines if line[1][0] != "c")
+    number, header = next(lines, (1, []))
+    if header[:2] != ["p", "ec"] or len(header) not in (3, 4):
+        raise InputError(f"line {number}: expected the header, 'p ec n_items'")
+    options = list(lines)
+    for other, (kind, *_) in options:
+        if kind != "s":
+            raise InputError(f"line {other}: expected an option, 's item …', not {kind[:60]!r}")
+    problem = _of_numbers(options, _whole(header[2], number))
+    if len(header) == 4:
+        _check_number_of_options(problem, _whole(header[3], number), number)
+    return problem
 
 
-def _of_numbers(indptr: Sequence[int], indices: Sequence[int], n_items: int) -> ExactCover:
-    """Return a problem whose items have the numbers of its file as names."""
+def _of_numbers(options: Iterable[Line], n_items: int) -> ExactCover:
+    """Return a problem of items 1 to n; each line has one word before those of an option."""
+    check_number_of_items(n_items)
+    indptr, indices = [0], list[int]()
+    for number, (_, *words) in options:
+        items = [_whole(word, number) for word in words]
+        for k, item in enumerate(items):
+            if not 1 <= item <= n_items:
+                raise InputError(f"line {number}: unknown item {item}; items are 1 to {n_items}")
+            if item in items[:k]:
+                raise InputError(f"line {number}: the option names item {item} twice")
+        indices += [item - 1 for item in items]
+        indptr.append(len(indices))
     return ExactCover(indptr, indices, n_items, item_names=list(map(str, range(1, n_items + 1))))
 
 
-def _option(words: Sequence[str], number: int, n_items: int) -> list[int]:
-    items = [_whole(word, number) for word in words]
-    for k, item in enumerate(items):
-        if not 1 <= item <= n_items:
-            raise InputError(f"line {number}: unknown item {item}; items are 1 to {n_items}")
-        if item in items[:k]:
-            raise InputError(f"line {number}: the option names item {item} twice")
-    return [item - 1 for item in items]
+def _check_number_of_options(problem: ExactCover, n_options: int, header: int) -> None:
+    if problem.n_options != n_options:
+        raise InputError(f"{problem.n_options} options where line {header} says {n_options}")
 
 
 def _names(values: Any, what: str) -> list[str]:

@@ -2,8 +2,7 @@
 
 A solved grid is one text; any other cover is the list of the names of its options. Rows are
 sorted, grids by their bytes and lists name by name, so that equal sets of covers make equal tables.
-The core (``core/render.h``) and Arrow work on whole batches, without a Python object per cover and
-without the interpreter lock, so that two threads render at twice the speed of one.
+NumPy and Arrow work on whole batches, without a Python object per cover.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from batchsolve.core import native
-from batchsolve.core.arrays import Bytes, Ints, UInts
+from batchsolve.core.arrays import Bytes, Ints, UInts, begins_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
-from batchsolve.problems.notation import Notation, ascii_bytes, pieces_of, usual_notation
+from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 
 GRID, OPTIONS = "grid", "options"
 GRIDS = pa.schema([(GRID, pa.string())])
 LISTS = pa.schema([(OPTIONS, pa.list_(pa.string()))])
 
-_MOST_BYTES = 2**31 - 1  # of a column of Arrow, whose offsets have 32 bits
+_MOST_ENTRIES = 2**31 - 1  # of lists of a column of Arrow, whose offsets have 32 bits
 _CACHED_PROBLEMS = 8
 
 # On 16×16 grids, lz4 and snappy are little faster than level 1 of zstd, and make files three and
@@ -98,14 +97,9 @@ class CoverRenderer:
             size of a column of Arrow.
         """
         if isinstance(self.problem, GridProblem):
-            bounds, data = _grid_lines(self.problem, covers, self.notation, "", "")
-            offsets = pa.py_buffer(_as_offsets(bounds))
-            column = pa.StringArray.from_buffers(len(covers), offsets, pa.py_buffer(data))
-            return pa.table([column], self.schema)
+            return pa.table([_grid_texts(self.problem, covers, self.notation)], self.schema)
         bounds, ranks = self._ranked(covers)
-        names = self._names.sorted.take(pa.array(ranks))
-        column = pa.ListArray.from_arrays(pa.array(_as_offsets(bounds)), names)
-        return pa.table([column], self.schema)
+        return pa.table([_lists(bounds, self._names.sorted.take(ranks))], self.schema)
 
     def parquet(self, covers: Stacks) -> pa.Buffer:
         """Return a whole Parquet file of `table`."""
@@ -121,27 +115,38 @@ class CoverRenderer:
         in_order : bool
             True to sort the rows; otherwise they have the order of the covers.
         """
+        if not len(covers):
+            return pa.py_buffer(b"")
         if isinstance(self.problem, GridProblem):
             head, tail = f'{{"{GRID}": "', '"}\n'
-            lines = _grid_lines(self.problem, covers, self.notation, head, tail, in_order)
-            return pa.py_buffer(lines[1])
-        bounds, ranks = self._ranked(covers, in_order)
-        frame = ascii_bytes(f'{{"{OPTIONS}": ['), ascii_bytes(", "), ascii_bytes("]}\n")
-        return pa.py_buffer(native.join((bounds, ranks), self._names.in_json, frame)[1])
+            texts = _grid_texts(self.problem, covers, self.notation, in_order, in_json=True)
+        else:
+            head, tail = f'{{"{OPTIONS}": [', "]}\n"
+            bounds, ranks = self._ranked(covers, in_order)
+            texts = pc.binary_join(_lists(bounds, self._names.in_json.take(ranks)), ", ")
+        return pc.binary_join_element_wise(head, texts, tail, "").buffers()[2]
 
     def _coded(self, covers: Stacks) -> pa.Table:
         """Return `table` with names encoded as in Parquet: numbers, and a dictionary."""
         (bounds, ranks), names = self._ranked(covers), self._names.sorted
-        if len(names) > ranks.size:  # the file would hold the whole dictionary
+        if len(names) > len(ranks):  # the file would hold the whole dictionary
             return self.table(covers)
-        coded = pa.DictionaryArray.from_arrays(pa.array(ranks), names)
-        column = pa.ListArray.from_arrays(pa.array(_as_offsets(bounds)), coded)
-        return pa.table([column], [OPTIONS])
+        return pa.table([_lists(bounds, pa.DictionaryArray.from_arrays(ranks, names))], [OPTIONS])
 
-    def _ranked(self, covers: Stacks, in_order: bool = True) -> tuple[Ints, npt.NDArray[np.int32]]:
+    def _ranked(self, covers: Stacks, in_order: bool = True) -> tuple[Ints, pa.Array]:
         """Return the lists of names of covers, sorted if `in_order`: bounds, and ranks of names."""
-        bounds, ranks = native.ranked((covers.offsets, covers.options), self._names.rank, in_order)
-        return bounds, ranks
+        names, sizes = self._names, np.diff(covers.offsets)
+        is_there = np.arange(sizes.max(initial=0)) < sizes[:, None]
+        options = np.full(is_there.shape, names.rank.size, np.uint32)  # none, behind all others
+        options[is_there] = covers.options[covers.offsets[0] : covers.offsets[-1]]
+        options.sort(axis=1)
+        # counted from 1, so that a list is less than its extensions
+        as_type = np.min_scalar_type(len(names.sorted))
+        ranks = np.append(names.rank + 1, 0).astype(as_type).take(options)
+        if in_order:
+            ranks = ranks[_order_of(ranks)]
+        is_there = ranks > 0
+        return begins_of(is_there.sum(axis=1)), pa.array(ranks[is_there].astype(np.int32) - 1)
 
     @property
     def _names(self) -> _Names:
@@ -181,7 +186,7 @@ class _Names(NamedTuple):
 
     sorted: pa.StringArray  # by their bytes; the place of a name is its rank
     rank: UInts  # option -> the rank of its name
-    in_json: tuple[Ints, Bytes]  # rank -> JSON text; see `_pieces`
+    in_json: pa.StringArray  # rank -> JSON text
 
 
 _NAMES_LOCK = threading.Lock()
@@ -195,7 +200,8 @@ def _names_of(renderer: CoverRenderer) -> _Names:
     each = sorted(set(names), key=str.encode)
     rank_of = {name: rank for rank, name in enumerate(each)}
     rank = np.array([rank_of[name] for name in names], np.uint32)
-    return _Names(pa.array(each, pa.string()), rank, pieces_of([json.dumps(name) for name in each]))
+    in_json = pa.array(list(map(json.dumps, each)), pa.string())
+    return _Names(pa.array(each, pa.string()), rank, in_json)
 
 
 def _digest_of_names(problem: ExactCover) -> bytes:
@@ -213,59 +219,49 @@ def _digest_of_names(problem: ExactCover) -> bytes:
     return digest.digest()
 
 
-# ---- text -----------------------------------------------------------------------------------
+# ---- rows -----------------------------------------------------------------------------------
 
 
-def _as_offsets(bounds: Ints) -> npt.NDArray[np.int32]:
-    """Return bounds as the offsets of an Arrow column."""
-    if bounds[-1] > _MOST_BYTES:
+def _order_of(rows: npt.NDArray[np.unsignedinteger]) -> Ints:
+    """Return the ascending order of rows of numbers, which numpy compares as bytes."""
+    if rows.size == 0:
+        return np.arange(len(rows))
+    in_bytes = np.ascontiguousarray(rows, rows.dtype.newbyteorder(">"))
+    keys = in_bytes.view(f"S{rows.itemsize * rows.shape[1]}").reshape(-1)
+    return np.argsort(keys, kind="stable")
+
+
+def _lists(bounds: Ints, entries: pa.Array) -> pa.ListArray:
+    """Return lists that lie one behind the other as a column of Arrow."""
+    if bounds[-1] > _MOST_ENTRIES:
         raise ValueError(f"{bounds.size - 1} covers are too many to be rendered at once")
-    return bounds.astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), entries)
 
 
 # ---- grids ----------------------------------------------------------------------------------
 
 
-def _grid_lines(
+def _grid_texts(
     problem: GridProblem,
     covers: Stacks,
     notation: Notation | None,
-    head: str,
-    tail: str,
     in_order: bool = True,
-) -> tuple[Ints, Bytes]:
-    """Write grids as lines of text, each between `head` and `tail`; sort them if `in_order`.
-
-    With a head, digits are escaped for JSON. Line k has the bytes from bounds[k] to bounds[k + 1].
-
-    Returns
-    -------
-    bounds : ndarray of int64, shape (n + 1,)
-    data : ndarray of uint8
-    """
-    n, size = len(covers), problem.cover_size
+    in_json: bool = False,
+) -> pa.StringArray:
+    """Return grids as texts, sorted if `in_order`, with symbols escaped if `in_json`."""
+    size, notation = problem.cover_size, notation or usual_notation(problem.n_digits)
     if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != size):
         raise ValueError(f"not all of these covers of {problem!r} have {size} options")
-    notation = notation or usual_notation(problem.n_digits)
-    digits = notation.names
-    texts = [json.dumps(digit)[1:-1] if head else digit for digit in digits]
     grids = problem.grids(covers)
-    order = np.arange(n, dtype=np.uint32)
-    if in_order and grids.size:
-        ranks = _ranks(digits, notation.separator)
-        ranked = grids if (np.diff(ranks.astype(int)) > 0).all() else ranks.take(grids)
-        rows = np.ascontiguousarray(ranked).view(f"S{grids.shape[1]}").reshape(-1)
-        order = np.argsort(rows, kind="stable").astype(np.uint32)
-    grids = notation.placed(grids)
-    before, behind = ascii_bytes(head), ascii_bytes(tail)
-    if notation.symbols and all(len(text) == 1 for text in texts):
-        frame = before, ascii_bytes(""), behind
-        lines = native.write_grids(grids, order, notation.shifts, frame)
-        return np.arange(n + 1) * lines.shape[1], lines.reshape(-1)
-    frame = before, ascii_bytes(notation.separator), behind
-    in_turn = np.arange(n + 1) * grids.shape[1], grids[order].reshape(-1)
-    lines, data = native.join(in_turn, pieces_of(["", *texts, "#"]), frame)
-    return lines, data
+    if in_order:
+        ranks = _ranks(notation.names, notation.separator)
+        is_ascending = (np.diff(ranks.astype(int)) > 0).all()
+        grids = grids[_order_of(grids if is_ascending else ranks.take(grids))]
+    texts = notation.decode(grids)
+    for symbol in sorted(notation.symbols, key="\\".__ne__):  # first, as it is in the others' text
+        if in_json and (escaped := json.dumps(symbol)[1:-1]) != symbol:
+            texts = pc.replace_substring(texts, symbol, escaped)
+    return texts
 
 
 def _ranks(digits: Sequence[str], separator: str) -> Bytes:

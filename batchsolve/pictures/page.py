@@ -9,18 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from batchsolve.errors import counted, printable
-from batchsolve.pictures.svg import STYLE, Drawing, as_svg, escape, text_beside
+from batchsolve.pictures.svg import STYLE, Drawing, as_svg, escape, filled, text_beside
 
 PAGE_STYLE = f"\n{text_beside(__file__, 'page.css')}"
-_VIEWER = """<section id="viewer" aria-label="One drawing, large">
-<div id="large" aria-live="polite"></div>
-<nav aria-label="Drawings">
-<button aria-label="First">&#171;</button><button aria-label="Previous">&#8249;</button>
-<span id="where"></span>
-<button aria-label="Next">&#8250;</button><button aria-label="Last">&#187;</button>
-</nav>
-</section>
-"""
 
 
 def page(drawings: Sequence[Drawing], title: str, note: str) -> str:
@@ -52,7 +43,7 @@ def page(drawings: Sequence[Drawing], title: str, note: str) -> str:
         f"{title}: {counted(len(drawings), 'drawing')}",
         f"{STYLE}{PAGE_STYLE}",
         f"<h1>{escape(title)}</h1>\n<p>{escape(note)}</p>\n"
-        f"{_VIEWER if several else ''}"
+        f"{text_beside(__file__, 'viewer.html') if several else ''}"
         f'<main id="{"all" if several else "one"}">\n{figures}</main>\n'
         f"{script}",
     )
@@ -60,14 +51,7 @@ def page(drawings: Sequence[Drawing], title: str, note: str) -> str:
 
 def html_page(title: str, style: str, body: str) -> str:
     """Return a page of HTML that needs no other file: a title in plain text, CSS, and its body."""
-    return (
-        "<!DOCTYPE html>\n"
-        '<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n"
-        f"<style>{style}</style>\n</head>\n<body>\n"
-        f"{body}</body>\n</html>\n"
-    )
+    return filled(__file__, "page.html", title=escape(title), style=style, body=body)
 
 
 def text_table(lines: Sequence[Sequence[str]]) -> str:

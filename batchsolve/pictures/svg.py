@@ -13,6 +13,7 @@ from functools import lru_cache
 from html import escape as escape_marks
 from math import atan2, ceil, degrees, sqrt
 from pathlib import Path
+from string import Template
 
 from batchsolve.errors import counted
 from batchsolve.pictures.boards import PLACES, SQUARES, Board, BoardPiece, Place, colored
@@ -43,6 +44,11 @@ _UNFIT = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010f
 def text_beside(module: str, name: str) -> str:
     """Return the text of a file that lies beside a module."""
     return Path(module).with_name(name).read_text(encoding="utf-8")
+
+
+def filled(module: str, template: str, **parts: str) -> str:
+    """Return the text of a template that lies beside a module, with its blanks filled."""
+    return Template(text_beside(module, template)).substitute(parts)
 
 
 STYLE = "".join(text_beside(__file__, "drawing.css").splitlines())
@@ -159,7 +165,7 @@ def _side_by_side(
         row, column = divmod(k, across)
         x, y = column * width, row * height
         if captions:
-            shapes.append(_note(x + drawing.width / 2, y + 18, captions[k]))
+            shapes.append(_text("bs-note", x + drawing.width / 2, y + 18, 16, captions[k]))
         shapes.append(_moved(x, y + above, drawing.shapes))
     rows = ceil(len(drawings) / across)
     return Drawing(across * width - GAP, rows * height - GAP, "".join(shapes), about)
@@ -381,8 +387,8 @@ def _sign(one: Cell, other: Cell, relation: str) -> str:
     if relation in ("consecutive", "double"):
         mark = _disc("bs-white" if relation == "consecutive" else "bs-black", x, y, 0.13)
     elif relation in ("v", "x"):
-        letter = f'<text class="bs-clue" x="{x:g}" y="{y + 5:g}" font-size="14">{relation.upper()}'
-        mark = _disc("bs-cell", x, y, 0.2) + letter + "</text>"
+        letter = _text("bs-clue", x, y + 5, 14, relation.upper())
+        mark = _disc("bs-cell", x, y, 0.2) + letter
     elif relation == "less":
         turned = f"translate({x:g} {y:g}) rotate({degrees(atan2(down, right)):g})"
         sign = f'<path class="bs-sign" transform="{turned}" d="M4 -6L-4 0L4 6"/>'
@@ -411,31 +417,30 @@ def _path(style: str, d: str) -> str:
     return f'<path class="{style}" d="{d}"/>' if d else ""
 
 
+def _text(style: str, x: float, y: float, size: float, text: str, anchor: str = "") -> str:
+    """Return a text whose foot stands at a point."""
+    place = f'x="{x:g}" y="{y:g}" font-size="{size:g}"'
+    place += f' text-anchor="{anchor}"' if anchor else ""
+    return f'<text class="{style}" {place}>{escape(text)}</text>'
+
+
 def _letters_in(cell: Cell, text: str, size: float, style: str) -> str:
     """Return a text in a cell; nothing if it is too long to be read."""
     size = min(size, 1.45 / max(len(text), 1))
     if not text or size < SMALLEST:
         return ""
-    x, y = (cell[1] + 0.5) * CELL, (cell[0] + 0.5 + 0.36 * size) * CELL
-    place = f'x="{x:g}" y="{y:g}" font-size="{size * CELL:g}"'
-    return f'<text class="{style}" {place}>{escape(text)}</text>'
+    y = (cell[0] + 0.5 + 0.36 * size) * CELL
+    return _text(style, (cell[1] + 0.5) * CELL, y, size * CELL, text)
 
 
 def _small(cell: Cell, x: float, y: float, anchor: str, text: str) -> str:
     """Return a small text at a point of a cell, in parts of its side."""
     x, y, size = (cell[1] + x) * CELL, (cell[0] + y) * CELL, min(0.24, 1.45 / max(len(text), 1))
-    return (
-        f'<text class="bs-small" x="{x:g}" y="{y:g}" font-size="{size * CELL:g}" '
-        f'text-anchor="{anchor}">{escape(text)}</text>'
-    )
+    return _text("bs-small", x, y, size * CELL, text, anchor)
 
 
 def _disc(style: str, x: float, y: float, radius: float) -> str:
     return f'<circle class="{style}" cx="{x:g}" cy="{y:g}" r="{radius * CELL:g}"/>'
-
-
-def _note(x: float, y: float, text: str) -> str:
-    return f'<text class="bs-note" x="{x:g}" y="{y:g}" font-size="16">{escape(text)}</text>'
 
 
 def _moved(x: float, y: float, shapes: str) -> str:

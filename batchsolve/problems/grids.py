@@ -1,8 +1,17 @@
-"""Problems of grids: cells that hold one digit each; grids ↔ stacks.
+"""Problems of grids with any rules: cells that hold one digit each; grids ↔ stacks.
 
 Option ``cell · N + digit`` (digits counted from 0) puts a digit into a cell. So the clues of a grid
-are a stack, and a cover is a solved grid. Some rules need options that fill no cell (see
-`batchsolve.problems.variant`); they follow the others.
+are a stack, and a cover is a solved grid. The items of an option are
+
+* the cell, and the digit in every house of the cell: primary items;
+* the digit in every group of the cell: a secondary item, because a group need not hold the digit;
+* for two cells and their relation, one secondary item for each two digits that it forbids, which
+  both options have (Knuth, TAOCP 7.2.2.1, has queens kept apart in this way);
+* in a cage, the digit with the colour *in*, and the digit without a colour. Options that follow
+  those of the cells choose the digits of a cage: each gives every digit of the cage a colour, *in*
+  or *out*, and covers the primary item of the cage;
+* a mark: the option of each digit that the marks exclude has a secondary item, which the one option
+  of the primary item *marks* covers. It follows those of the cells.
 
 `as_grids` and `grids` check grids and stacks of unknown origin before the core uses their digits or
 options as indices.
@@ -10,7 +19,9 @@ options as indices.
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -20,8 +31,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Ints
-from batchsolve.errors import InputError, ProblemError, argument_errors, quoted
+from batchsolve.core.arrays import Bools, Bytes, Ints, begins_of
+from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.rule_arrays import (
@@ -29,13 +40,15 @@ from batchsolve.problems.rule_arrays import (
     OwnRules,
     RowRules,
     core_rules,
+    forbidden_digits,
     row_rules,
 )
-from batchsolve.problems.rules import Rules
+from batchsolve.problems.rules import KINDS, Rules
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.survey import Form, Signs
 from batchsolve.settings import text_of
 
+_IN, _OUT = 1, 2
 _MOST_EXACT = 1 << 53  # of integers that floating-point numbers hold
 
 
@@ -150,35 +163,168 @@ class SolvedGrids(Stacks):
 
 
 class GridProblem(ExactCover):
-    """An exact cover problem whose covers are solved grids.
+    """The exact cover problem of the empty grid with some rules; its covers are solved grids.
+
+    Parameters
+    ----------
+    rules : Rules
 
     Attributes
     ----------
     n_digits : int
         Number of digits, N.
-    rules : Rules
-        The rules of the grid.
+
+    Raises
+    ------
+    ProblemError
+        If the rules contradict themselves.
+
+    Examples
+    --------
+    >>> from batchsolve import count
+    >>> from batchsolve.problems.rules import named, plain
+    >>> count(GridProblem(plain(2, 2) + named("x", 2, 2))).count
+    48
     """
 
-    n_digits: int
     rules: Rules
     _row_rules: RowRules | None = None
+    item_names = option_names = color_names = bounds = costs = None
+    _other_unit = "house"  # for messages: neither a row nor a column
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules.checked()
+        self.n_digits = rules.n_digits
+        self._is_frozen = True
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an array of the exact cover problem, which few searches need."""
+        if name not in ("indptr", "indices", "colors", "n_items", "n_primary"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self._cover, name)
+
+    @cached_property
+    def _cover(self) -> ExactCover:
+        """The exact cover problem."""
+        rules, n, n_cells = self.rules, self.n_digits, self.n_cells
+        digits, entries, n_items = np.arange(n), list[Any](), 0
+
+        def options_of(cells: Sequence[int]) -> npt.NDArray[np.int64]:
+            return np.asarray(cells)[:, None] * n + digits
+
+        def new_items(n_new: int) -> int:
+            nonlocal n_items
+            n_items += n_new
+            return n_items - n_new
+
+        def add(options: npt.ArrayLike, items: npt.ArrayLike, color: npt.ArrayLike = 0) -> None:
+            """Give options items, perhaps with a colour."""
+            each = np.broadcast_arrays(options, items, color)
+            entries.append([array.astype(np.uint32).ravel() for array in each])
+
+        add(np.arange(n_cells * n), np.repeat(np.arange(n_cells), n))
+        new_items(n_cells)
+        for house in rules.houses:
+            add(options_of(house), new_items(n) + digits)
+        # before the items that are secondary: those of cages and of marks
+        cages = new_items(len(rules.cages))
+        excluded = self._excluded
+        marks = new_items(self.n_marks)
+        n_primary = n_items
+        for group in rules.groups:
+            add(options_of(group), new_items(n) + digits)
+        for a, b, relation in rules.pairs:
+            forbidden = forbidden_digits(n, relation)
+            items = new_items(len(forbidden)) + np.arange(len(forbidden))
+            for cell, digit in zip((a, b), forbidden.T, strict=True):
+                add(cell * n + digit, items)
+        n_options = n_cells * n
+        if self.n_marks:
+            items = new_items(excluded.size) + np.arange(excluded.size)
+            add(n_options, [marks])
+            add(n_options, items)
+            add(excluded, items)
+            n_options += 1
+        for k, cage in enumerate(rules.cages):
+            add(options_of(cage.cells), new_items(n) + digits)
+            add(options_of(cage.cells), (first := new_items(n)) + digits, _IN)
+            for digit_set in cage.digit_sets(n):
+                add(n_options, [cages + k])
+                has = digit_set >> digits & 1
+                add(n_options, first + digits, np.where(has, _IN, _OUT))
+                n_options += 1
+        options, items, colors = (np.concatenate(each) for each in zip(*entries, strict=True))
+        order = np.lexsort((items, options))
+        indptr = begins_of(np.bincount(options, minlength=n_options))
+        in_order = colors[order] if rules.cages else None
+        return ExactCover(indptr, items[order], n_items, n_primary, colors=in_order)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of the rules, 64 hexadecimal digits."""
+        return hashlib.sha256(repr(self.rules).encode()).hexdigest()
+
+    @property
+    def token(self) -> str:
+        """The fingerprint: copies are made anew, and rows share what does not depend on them."""
+        return self.fingerprint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return GridProblem, (self.rules,)
+
+    def __repr__(self) -> str:
+        names = "house", "group", "pair", "cage", "marked cell"
+        sizes = zip(names, (len(getattr(self.rules, kind)) for kind in KINDS), strict=True)
+        parts = [counted(n, name) for name, n in sizes if n or name == "house"]
+        return f"Variant({self.n_cells} cells, {self.n_digits} digits, {', '.join(parts)})"
 
     @property
     def n_cells(self) -> int:
-        """Number of cells; N² unless a class says otherwise."""
-        return self.n_digits**2
+        """Number of cells."""
+        return self.rules.n_cells
+
+    @property
+    def n_options(self) -> int:
+        """Number of options."""
+        return self.n_cells * self.n_digits + self.n_marks + sum(self._n_sets)
+
+    @cached_property
+    def n_entries(self) -> int:
+        """Number of items in all options together."""
+        n, rules = self.n_digits, self.rules
+        once = self.n_cells + sum(map(len, (*rules.houses, *rules.groups)))
+        forbidden = sum(len(forbidden_digits(n, relation)) for _, _, relation in rules.pairs)
+        n_of_cages = sum(len(cage.cells) for cage in rules.cages)
+        of_cages = n * 2 * n_of_cages + (n + 1) * sum(self._n_sets)
+        return n * once + 2 * forbidden + 2 * self._excluded.size + self.n_marks + of_cages
+
+    @property
+    def n_marks(self) -> int:
+        """Number of options of the item *marks*: 1 if marks exclude a digit, else 0."""
+        return int(self._excluded.size > 0)
+
+    @cached_property
+    def _excluded(self) -> Ints:
+        """The options that marks exclude."""
+        n = self.n_digits
+        each = (c * n + d for c, mask in self.rules.marks for d in range(n) if not mask >> d & 1)
+        return np.array(sorted({*each}), np.int64)
+
+    @cached_property
+    def _n_sets(self) -> list[int]:
+        """The number of sets of digits of each cage."""
+        return [len(cage.digit_sets(self.n_digits)) for cage in self.rules.cages]
 
     @property
     def cover_size(self) -> int:
-        """Number of options of every cover."""
-        return self.n_cells
+        """Number of options of every cover: those of the cells, of the marks and of the cages."""
+        return self.n_cells + self.n_marks + len(self.rules.cages)
 
     def of_row(self, row: int) -> GridProblem:
         """Return the problem of the grid with this root."""
         return self
 
-    def at(self, roots: npt.NDArray[np.int64]) -> GridProblem:
+    def at(self, roots: Ints) -> GridProblem:
         """Return the problem of the grids with these roots; the roots are counted anew."""
         return self
 
@@ -198,7 +344,7 @@ class GridProblem(ExactCover):
             self._row_rules = row_rules(self.rules, self.given)
         return self._row_rules
 
-    def rows_of(self, roots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def rows_of(self, roots: Ints) -> Ints:
         """Return the rows of `row_rules` whose rules hold for grids with these roots."""
         return np.zeros(len(roots), np.int64)
 
@@ -209,14 +355,68 @@ class GridProblem(ExactCover):
         """
         return core_rules(self.rules), self.row_rules, self.rows_of(roots)
 
-    def other_options(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
+    def other_options(self, grids: Bytes) -> npt.NDArray[np.uint32]:
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
-        return np.empty((len(grids), 0), np.uint32)
+        first = self.n_cells * self.n_digits
+        marks = np.full((len(grids), self.n_marks), first, np.uint32)
+        chosen, first = [marks], first + self.n_marks
+        for cage in self.rules.cages:
+            sets = np.array(cage.digit_sets(self.n_digits), np.uint64)
+            digits = grids[:, cage.cells].astype(np.uint64) - np.uint64(1)
+            held = np.bitwise_or.reduce(np.uint64(1) << digits, axis=1)
+            order = np.argsort(sets)
+            chosen.append((first + order[np.searchsorted(sets, held, sorter=order)])[:, None])
+            first += sets.size
+        return np.concatenate(chosen, axis=1).astype(np.uint32)
 
     def cell_name(self, cell: int) -> str:
         """Return the row and the column of a cell, in words."""
         row, column = self.rules.places[cell]
         return f"row {row + 1}, column {column + 1}"
+
+    def option_name(self, o: int) -> str:
+        """Return ``r1c2#3`` for a digit in a cell, ``marks``, or the digits of a cage."""
+        cell, digit = divmod(o, self.n_digits)
+        if cell < self.n_cells:
+            return f"{self.rules.cell_name(cell)}#{digit + 1}"
+        o -= self.n_cells * self.n_digits + self.n_marks
+        if o < 0:
+            return "marks"
+        for cage in self.rules.cages:
+            sets = cage.digit_sets(self.n_digits)
+            if o < len(sets):
+                digits = [str(d + 1) for d in range(self.n_digits) if sets[o] >> d & 1]
+                return f"{self.rules.cell_name(cage.cells[0])}…={'+'.join(digits)}"
+            o -= len(sets)
+        raise IndexError(o)
+
+    def explain_clash(self, stack: Sequence[int], position: int) -> str:
+        """Return the two clues that clash, or the digit, the unit and the places of both."""
+        o = int(stack[position])
+        if not 0 <= o < self.n_options:
+            return super().explain_clash(stack, position)
+        mine = self.coloring(o)
+        for other in map(int, stack[:position]):
+            theirs = self.coloring(other)
+            shared = mine.keys() & theirs.keys()
+            if barred := [i for i in shared if mine[i] == 0 or mine[i] != theirs[i]]:
+                unit = self._unit_of(min(barred))
+                if not unit:
+                    return f"{self.option_name(other)} and {self.option_name(o)} clash by the rules"
+                (one, _), (two, digit) = (divmod(each, self.n_digits) for each in (other, o))
+                places = self.cell_name(one), self.cell_name(two)
+                return f"digit {digit + 1} twice in a {unit}: {places[0]} and {places[1]}"
+        return super().explain_clash(stack, position)
+
+    def _unit_of(self, item: int) -> str:
+        """Return the kind of the cell or house of an item, empty for items of other rules."""
+        if item < self.n_cells:
+            return "cell"
+        number = (item - self.n_cells) // self.n_digits
+        if number >= len(self.rules.houses):
+            return ""
+        step = self.rules.step(self.rules.houses[number])
+        return {(0, 1): "row", (1, 0): "column"}.get(step or (0, 0), self._other_unit)
 
     def stack(self, grid: npt.ArrayLike) -> npt.NDArray[np.uint32]:
         """Return the stack of a grid's clues; `grid` has a digit a cell, 0 for blanks."""
@@ -238,12 +438,12 @@ class GridProblem(ExactCover):
         array = self.as_grids(grids)
         return self.stacks_of(array, np.arange(len(array)))
 
-    def stacks_of(self, grids: npt.NDArray[np.uint8], roots: npt.NDArray[np.int64]) -> Stacks:
+    def stacks_of(self, grids: Bytes, roots: Ints) -> Stacks:
         """Return the stacks of grids that `as_grids` returned, or a notation."""
         offsets, options = native.stacks_of_grids(grids, self.n_digits)
         return Stacks(offsets, options, roots)
 
-    def as_grids(self, grids: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+    def as_grids(self, grids: npt.ArrayLike) -> Bytes:
         """Return grids as a uint8 array of shape (n, n_cells); check shape and digits."""
         array = as_grids_array(grids)
         n, n_cells = self.n_digits, self.n_cells
@@ -276,7 +476,7 @@ class GridProblem(ExactCover):
             )
         return np.ascontiguousarray(array, np.uint8)
 
-    def grids(self, stacks: Stacks) -> npt.NDArray[np.uint8]:
+    def grids(self, stacks: Stacks) -> Bytes:
         """Return the grids of stacks, shape (n, n_cells): the inverse of `stacks`.
 
         Raises
@@ -295,16 +495,16 @@ class GridProblem(ExactCover):
             )
         return self.digits_of(stacks)
 
-    def digits_of(self, covers: Stacks) -> npt.NDArray[np.uint8]:
+    def digits_of(self, covers: Stacks) -> Bytes:
         """Return the grids of covers, whatever rules these follow, shape (n, n_cells)."""
         if isinstance(covers, SolvedGrids):
             return covers.digits
         size = self.n_cells, self.n_digits
         stacks = covers.offsets, covers.options
-        grids: npt.NDArray[np.uint8] = native.grids_of_stacks(stacks, *size)
+        grids: Bytes = native.grids_of_stacks(stacks, *size)
         return grids
 
-    def first_clashes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    def first_clashes(self, grids: Bytes) -> Ints:
         """Return for each grid the position among its clues of the first that clashes, or -1.
 
         A digit above N clashes as well.
@@ -321,14 +521,12 @@ class GridProblem(ExactCover):
         clashes: Ints = native.first_clashes(*rules, grids)
         return clashes
 
-    def check_width(self, grids: npt.NDArray[np.uint8]) -> None:
+    def check_width(self, grids: Bytes) -> None:
         """Raise `InputError` if an array does not hold grids of this problem."""
         if grids.shape[1:] != (self.n_cells,):
             raise InputError(f"grids must have shape (n, {self.n_cells}), not {grids.shape}")
 
-    def check(
-        self, puzzles: npt.NDArray[np.uint8], solutions: npt.NDArray[np.uint8]
-    ) -> npt.NDArray[np.bool_]:
+    def check(self, puzzles: Bytes, solutions: Bytes) -> Bools:
         """Return True for each pair whose second grid solves the first, without any engine.
 
         Raises
@@ -347,11 +545,16 @@ class GridProblem(ExactCover):
         right[some] = self.at(some).follow_rules(solutions[some])
         return right
 
-    def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    def follow_rules(self, grids: Bytes) -> Bools:
         """Return True for each full grid that follows the rules; its digits are 1 .. N."""
-        return self.first_clashes(grids) < 0
+        own = self.given
+        right: Bools = self.first_clashes(grids) < 0
+        if own.allowed.size or own.totals.size:  # which clashes of clues leave out
+            some = np.flatnonzero(right)
+            right[some] = own.take(self.rows_of(some)).follow(grids[some])
+        return right
 
-    def parse(self, text: str, alphabet: str | None = None) -> npt.NDArray[np.uint8]:
+    def parse(self, text: str, alphabet: str | None = None) -> Bytes:
         """Return the digits of a grid, shape (n_cells,), written in any form that `solve` takes.
 
         Examples
@@ -383,7 +586,7 @@ class GridProblem(ExactCover):
         return notation if is_square else replace(notation, drawing=self.rules.drawing)
 
 
-def _first_clash(problem: GridProblem, grid: npt.NDArray[np.uint8]) -> int:
+def _first_clash(problem: GridProblem, grid: Bytes) -> int:
     """Return the position among the clues of a grid of the first that clashes, or -1."""
     cells = np.flatnonzero(grid)
     digits = grid[cells].astype(np.int64)

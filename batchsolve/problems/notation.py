@@ -5,14 +5,13 @@ Characters come from an *alphabet*. Alphabets for N > 9 disagree (``A`` is 10 in
 ``0-9A-F`` and 1 in ``A-P``), so a whole column decides on the alphabet, never one row. A column
 that fits several is refused with the choices.
 
-The core (``core/text.h``) reads and writes them. A malformed grid becomes a blank one, so the
+The core (``core/text.h``) reads them. A malformed grid becomes a blank one, so the
 digits that leave this module are 0 .. N.
 """
 
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import isqrt
@@ -138,6 +137,11 @@ class Notation:
         return self.symbols.startswith("0") or self.first == 0
 
     @property
+    def first_number(self) -> int | None:
+        """The number that the first digit is, 0 or 1; None if it is another symbol."""
+        return {"0": 0, "1": 1}.get(self.names[0])
+
+    @property
     def names(self) -> list[str]:
         """The texts of the digits 1 .. N."""
         numbers = range(self.first, self.first + self.n_digits)
@@ -161,23 +165,6 @@ class Notation:
     def _is_cell(self) -> npt.NDArray[np.bool_]:
         """For grids that overlap: true for each character of a grid that is a cell."""
         return np.array([c != "#" for c in self.drawing.replace("\n", "")])
-
-    @cached_property
-    def shifts(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
-        """The steps from digits, and from 0 for blank cells, to the bytes of their symbols.
-
-        Returns
-        -------
-        begins, steps : ndarray of uint8
-            The byte of a digit is the digit plus all steps that begin at it or before it, modulo
-            256. A step begins where the bytes of two symbols are not consecutive.
-        """
-        symbols = (self.blank + self.symbols + "#" * bool(self.drawing)).encode()
-        shifts = (np.frombuffer(symbols, np.uint8) - np.arange(len(symbols))).astype(np.uint8)
-        begins = np.flatnonzero(np.append(True, shifts[1:] != shifts[:-1]))
-        steps = shifts[begins].copy()
-        steps[1:] -= shifts[begins[:-1]]
-        return begins.astype(np.uint8), steps
 
     def encode(self, column: pa.Array | str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """Read a column of grids.
@@ -297,58 +284,66 @@ class Notation:
             return ""
         return f"; digits begin at 0 here: if at 1, name the alphabet 1-{n}"
 
-    def decode(self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_]) -> pa.Array:
+    def decode(
+        self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_] | None = None
+    ) -> pa.Array:
         """Write grids as a column: a value for each row of `where`, null where that is false.
 
         Parameters
         ----------
         grids : ndarray of uint8, shape (number of true values in `where`, n_cells)
-        where : ndarray of bool, shape (n,)
+        where : ndarray of bool, shape (n,), optional
+            True for all grids by default.
 
         Returns
         -------
         pyarrow.StringArray, length n
         """
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        data, starts = self._decoded(grids)
-        if where.all():
-            return pa.StringArray.from_buffers(len(where), pa.py_buffer(starts), pa.py_buffer(data))
-        offsets = np.concatenate([[0], starts[np.cumsum(where)]]).astype(np.int32)
-        valid = pa.py_buffer(np.packbits(where, bitorder="little"))
-        return pa.StringArray.from_buffers(
-            len(where), pa.py_buffer(offsets), pa.py_buffer(data), valid, int((~where).sum())
-        )
+        grids = self.placed(grids)
+        bounds = pa.py_buffer(np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1]))
+        if self.symbols:
+            data = pa.py_buffer(self._in_bytes(grids))
+            texts = pa.StringArray.from_buffers(len(grids), bounds, data)
+        else:
+            cells = pa.array(self._texts).take(pa.array(grids.reshape(-1)))
+            offsets = pa.Array.from_buffers(pa.int32(), len(grids) + 1, [None, bounds])
+            texts = pc.binary_join(pa.ListArray.from_arrays(offsets, cells), self.separator)
+        if where is None or where.all():
+            return texts
+        return texts.take(pa.array(np.cumsum(where) - 1, mask=~where))
 
     def write(self, grid: npt.NDArray[np.uint8]) -> str:
         """Return one grid, of shape (n_cells,), as text."""
-        data, _ = self._decoded(grid[None])
-        return data.tobytes().decode()
+        return self.separator.join(self._texts[k] for k in self.placed(grid[None])[0].tolist())
 
-    def _decoded(
-        self, grids: npt.NDArray[np.uint8]
-    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-        """Return the bytes of grids as text, and their offsets."""
-        grids = self.placed(grids)
-        if not self.symbols:
-            blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
-            pieces = pieces_of([blank, *self.names, "#"])
-            rows = np.arange(len(grids) + 1) * grids.shape[1], grids.reshape(-1)
-            frame = ascii_bytes(""), ascii_bytes(self.separator), ascii_bytes("")
-            offsets, data = native.join(rows, pieces, frame)
-            return data, offsets.astype(np.int32)
-        data = native.write_symbols(grids.reshape(-1), self.shifts)
-        return data, np.arange(len(grids) + 1, dtype=np.int32) * np.int32(grids.shape[1])
+    @property
+    def _texts(self) -> list[str]:
+        """The texts of a blank cell, of the digits, and of what is outside."""
+        blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
+        return [blank, *self.names, "#"]
 
+    def _in_bytes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        """Return the bytes of the symbols of grids.
 
-def ascii_bytes(text: str) -> Bytes:
-    """Return the bytes of an ASCII text."""
-    return np.frombuffer(text.encode("ascii"), np.uint8)
+        The byte of a symbol is the digit plus all steps that begin at it or before it, modulo 256:
+        a look-up of each would take ten times longer.
+        """
+        (_, step), *others = self._steps
+        data = grids + step
+        for begin, step in others:
+            data += (grids >= begin) * step
+        return data
 
-
-def pieces_of(texts: Sequence[str]) -> tuple[Ints, Bytes]:
-    """Return ASCII texts as one array of bytes; text k lies at starts[k]:starts[k + 1]."""
-    return np.cumsum([0, *map(len, texts)]), ascii_bytes("".join(texts))
+    @cached_property
+    def _steps(self) -> list[tuple[int, np.uint8]]:
+        """The digits at which steps begin, 0 for blank cells, and the steps; see `_in_bytes`."""
+        symbols = "".join(self._texts).encode()
+        shifts = np.frombuffer(symbols, np.uint8) - np.arange(len(symbols), dtype=np.uint8)
+        steps = np.diff(shifts, prepend=np.uint8(0)).astype(np.uint8)
+        return [(k, step) for k, step in enumerate(steps) if k == 0 or step]
 
 
 def symbols_of(name: str) -> str:

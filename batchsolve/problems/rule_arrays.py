@@ -8,7 +8,7 @@ Rules of grids have three forms:
   of digits that fill each cage, and implied cages: the digits of a house have a known sum
   (``core/cages/implied.h``).
 
-Options are numbered as in `batchsolve.problems.variant`: those of the cells, then one that chooses
+Options are numbered as in `batchsolve.problems.grids`: those of the cells, then one that chooses
 the marks if there are any, then those that choose the digits of cages.
 """
 
@@ -20,7 +20,6 @@ from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at
@@ -83,25 +82,12 @@ def relations_of(n: int) -> Words:
     return table
 
 
-def have_clashes(rules: Rules, grids: Bytes) -> Bools:
-    """Return True for each grid with a clash by rules of all rows, of `MOST_DIGITS` or fewer."""
-    n = rules.n_digits
-    bit_of = np.zeros(256, np.min_scalar_type((1 << n) - 1))
-    bit_of[1 : n + 1] = np.uint64(1) << np.arange(n, dtype=np.uint64)
-    bits: npt.NDArray[Any] = bit_of[grids.T]
-    once = np.zeros((len(rules.houses), len(grids)), bits.dtype)
-    repeated = np.zeros_like(once)
-    for cells in np.array(rules.houses, np.intp).T:
-        repeated |= once & bits[cells]
-        once |= bits[cells]
-    wrong = repeated.any(axis=0) | (grids > n).any(axis=1)
-    for a, b in _distinct(rules).reshape(-1, 2):
-        wrong |= bits[a] & bits[b] != 0
-    for a, b, name in rules.pairs:
-        excluded = np.zeros(256, bits.dtype)
-        excluded[1 : n + 1] = ~relations_of(n)[RELATION_NAMES.index(name), 0].astype(bits.dtype)
-        wrong |= excluded[grids[:, a]] & bits[b] != 0
-    return np.asarray(wrong)
+@lru_cache(maxsize=256)
+def forbidden_digits(n: int, relation: str) -> Ints:
+    """Return the pairs of digits that a relation forbids, counted from 0, shape (n_pairs, 2)."""
+    allows = RELATIONS[relation]
+    pairs = [(a, b) for a in range(n) for b in range(n) if not allows(a + 1, b + 1)]
+    return np.array(pairs, np.int64).reshape(-1, 2)
 
 
 # ---- rules of rows --------------------------------------------------------------------------
@@ -127,7 +113,7 @@ class OwnRules(NamedTuple):
     @classmethod
     def of(cls, rows: Sequence[Rules], regions: Bytes) -> OwnRules:
         """Return the marks, pairs, cages and groups of rows, and these regions."""
-        n_cells, all_digits = rows[0].n_cells, (1 << rows[0].n_digits) - 1
+        n_cells, all_digits = rows[0].n_cells, (1 << min(64, rows[0].n_digits)) - 1
         allowed = np.full((len(rows), n_cells if any(r.marks for r in rows) else 0), all_digits)
         allowed = allowed.astype(np.uint64)
         for row, rules in enumerate(rows):

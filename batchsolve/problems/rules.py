@@ -1,6 +1,6 @@
 """The rules of a grid: houses, groups, pairs, cages and marks.
 
-`Rules` are plain data, from which `batchsolve.problems.variant` makes an exact cover problem and
+`Rules` are plain data, from which `batchsolve.problems.grids` makes an exact cover problem and
 the engine `lanes` its propagation. A *house* has as many cells as there are digits and holds each
 once; a *group* has fewer cells and holds each digit at most once.
 """

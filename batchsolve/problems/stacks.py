@@ -99,32 +99,28 @@ class Stacks:
     branches: npt.NDArray[np.uint32] = field(default_factory=lambda: _PLAIN)
 
     def __post_init__(self) -> None:
-        offsets, options, roots = self.offsets, self.options, self.roots
-        for name in ("offsets", "options", "roots", "branches"):
-            array = getattr(self, name)
-            kind = np.uint32 if name in ("options", "branches") else np.int64
+        offsets, options, roots, branches = self.offsets, self.options, self.roots, self.branches
+        kinds = (offsets, np.int64), (options, np.uint32), (roots, np.int64), (branches, np.uint32)
+        for array, kind in kinds:
             if not isinstance(array, np.ndarray) or array.dtype != kind:
                 raise ProblemError(
-                    f"{name} of stacks are an array of {kind.__name__}, not {quoted(array)}; "
-                    f"Stacks.from_lists makes stacks of lists"
+                    f"offsets and roots of stacks are arrays of int64, options and branches of "
+                    f"uint32, not {quoted(array)}; Stacks.from_lists makes stacks of lists"
                 )
         if not (
             offsets.ndim == options.ndim == roots.ndim == 1
             and offsets.size == roots.size + 1
             and 0 <= offsets[0] <= offsets[-1] <= options.size
             and (offsets.size == 2 or (offsets[1:] >= offsets[:-1]).all())
+            and branches.shape in ((0, 3), (roots.size, 3))
         ):
             raise ProblemError(
-                f"stacks of {offsets.shape} offsets, {options.shape} options and {roots.shape} "
-                f"roots do not fit together: n stacks have n + 1 offsets, which ascend from 0 to "
-                f"the number of options, and n roots"
+                f"stacks of {offsets.shape} offsets, {options.shape} options, {roots.shape} roots "
+                f"and {branches.shape} branches do not fit together: n stacks have n + 1 offsets, "
+                f"which ascend from 0 to the number of options, n roots, and n branches of three "
+                f"numbers or none"
             )
-        if self.branches.shape not in ((0, 3), (roots.size, 3)):
-            raise ProblemError(
-                f"{roots.size} stacks have {roots.size} branches of three numbers or none, not an "
-                f"array of shape {self.branches.shape}"
-            )
-        if self.branches.size and self.branches[self.branches[:, 0] == 0].any():
+        if branches.size and branches[branches[:, 0] == 0].any():
             raise ProblemError(
                 "branches of stacks name an item, counted from 1; a stack without one has zeros"
             )

@@ -1,19 +1,25 @@
-"""The size and the alphabet of a column of grids, or of single grids."""
+"""The size and the alphabet of grids: what their texts show, and what a user says of them.
+
+The core tells the `Form` of each text. Grids of one form show which symbols they have, and where
+their digits begin (`Shown`). From that and from what a user names (`Signs`), one notation follows,
+or an error that says what to name.
+"""
 
 from __future__ import annotations
 
-import string
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from math import isqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import lru_cache, reduce
+from itertools import repeat
+from operator import or_
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
+from batchsolve.core.arrays import Bools, Ints
 from batchsolve.errors import InputError
 from batchsolve.problems.notation import (
     BLANKS,
@@ -22,7 +28,6 @@ from batchsolve.problems.notation import (
     TWO_BLANKS,
     Notation,
     buffers,
-    check_blanks,
     default_box,
     from_zero,
     is_range,
@@ -35,15 +40,14 @@ from batchsolve.problems.notation import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_Kind = tuple[int, int, int]  # the numbers of characters and tokens, and the set of bytes
 MOST_PLAIN = 9  # digits that all usual alphabets but that of letters have in common
 
 
 class _Facts(NamedTuple):
     """Facts about values without surrounding white space; each field has one entry a value."""
 
-    n_bytes: npt.NDArray[np.int64]
-    n_tokens: npt.NDArray[np.int64]  # 0 without separators
+    n_bytes: Ints
+    n_tokens: Ints  # 0 without separators
     low: npt.NDArray[np.uint64]  # the set of bytes without separators: those below 64,
     high: npt.NDArray[np.uint64]  # and others; those from 127 on are bit 127
     has_long: npt.NDArray[np.uint8]  # 1 if a token has more bytes than a number
@@ -52,11 +56,6 @@ class _Facts(NamedTuple):
     def of(cls, column: pa.Array | str) -> _Facts:
         """Return the facts about the values of a string array, or about one value."""
         return cls(*native.survey(buffers(column)))
-
-    def kinds(self) -> Iterator[_Kind]:
-        """Yield the kind of each value."""
-        columns = (each.tolist() for each in self[:4])
-        return ((n, k, low | high << 64) for n, k, low, high in zip(*columns, strict=True))
 
 
 class Form(NamedTuple):
@@ -78,6 +77,11 @@ class Form(NamedTuple):
         """The number of the form in an array of `forms`."""
         return 2 * self.n_digits + self.as_numbers
 
+    @property
+    def other(self) -> Form:
+        """The other form of grids of this size."""
+        return Form(self.n_digits, not self.as_numbers)
+
     @classmethod
     def of(cls, code: int) -> Form:
         """Return the form with this number."""
@@ -88,7 +92,7 @@ NO_FORM = 0
 """The number of a text that has no form."""
 
 
-def forms(column: pa.Array) -> npt.NDArray[np.int64]:
+def forms(column: pa.Array) -> Ints:
     """Return the number of the `Form` of each text, or `NO_FORM`.
 
     Examples
@@ -108,7 +112,30 @@ def forms(column: pa.Array) -> npt.NDArray[np.int64]:
     return np.where(fits, 2 * n + (tokens > 0), NO_FORM)
 
 
-def n_words(column: pa.Array) -> npt.NDArray[np.int64]:
+def most_frequent_size(codes: Ints, needs_boxes: bool = True) -> int | None:
+    """Return the most frequent N of some `forms`, the least of several; None if there is none."""
+    sizes, counts = np.unique(codes // 2, return_counts=True)
+    votes = {
+        n: count
+        for n, count in zip(sizes.tolist(), counts.tolist(), strict=True)
+        if default_box(n) or (n > 1 and not needs_boxes)
+    }
+    return max(votes, key=lambda n: votes[n], default=None)
+
+
+def most_frequent_form(codes: Ints, n_digits: int) -> Form:
+    """Return the form that most grids of a size have, among some `forms`; numbers of equally many.
+
+    Without such grids, it is that of characters.
+    """
+    as_numbers = Form(n_digits, True)
+    n_numbers, n_characters = (
+        np.count_nonzero(codes == form.code) for form in (as_numbers, as_numbers.other)
+    )
+    return as_numbers if 0 < n_numbers >= n_characters else as_numbers.other
+
+
+def n_words(column: pa.Array) -> Ints:
     """Return the number of words of each text, with blanks or commas between them.
 
     Examples
@@ -121,200 +148,102 @@ def n_words(column: pa.Array) -> npt.NDArray[np.int64]:
     return np.where(facts.n_tokens, facts.n_tokens, (facts.low | facts.high) > 0)
 
 
-class Survey:
-    """A summary of the values of a column, from which size and alphabet are chosen.
+class Shown(NamedTuple):
+    """What grids of one form show of their notation.
+
+    Attributes
+    ----------
+    form : Form
+    sets : tuple of (int, int)
+        The sets of their bytes, a bit for each byte, and the number of grids with each set.
+    separator : str
+        The text between the numbers of the first grid.
+    first : int
+        The digit that they begin with: 0 if some have 0 and blanks, and none has N.
+    """
+
+    form: Form
+    sets: tuple[tuple[int, int], ...]
+    separator: str
+    first: int
+
+    @property
+    def symbols(self) -> set[str]:
+        """The characters of all grids."""
+        return _characters(used for used, _ in self.sets)
+
+
+def shown(
+    column: pa.Array, form: Form, blanks: str | None = None, full: Sequence[pa.Array] = ()
+) -> Shown:
+    """Return what grids of one form show together.
 
     Parameters
     ----------
+    column : pyarrow.StringArray
+        Grids of this form.
+    form : Form
     blanks : str, optional
-        The symbols of blank cells; by default, one of `BLANKS`.
+        The symbols of blank cells that a user names; by default, `BLANKS` can be some.
+    full : sequence of pyarrow.StringArray
+        Columns of full grids beside these, such as solutions: the first that has 0 or N tells where
+        digits begin if these grids have neither.
 
     Examples
     --------
-    >>> survey = Survey()
-    >>> survey.add("1234" + "." * 12)
-    >>> size = survey.size()
-    >>> size, survey.notation(size).name
-    (4, '1-4')
+    >>> import pyarrow as pa
+    >>> shown(pa.array(["0 . . 1 . . . . . . . . . . . ."]), Form(4, True)).first
+    0
     """
+    two_blanks, has_last, _ = (each.any() for each in _ends(column, form, blanks))
+    for beside in full if not (two_blanks or has_last) else ():
+        codes = forms(beside)
+        kinds = [(beside.filter(codes == each.code), each) for each in (form, form.other)]
+        ends = zip(*(_ends(some, each, blanks) for some, each in kinds), strict=True)
+        _, has_last, two_blanks = (np.concatenate(each).any() for each in ends)
+        if two_blanks or has_last:
+            break
+    first = int(not two_blanks or has_last)
+    separator = _separator(column[0].as_py()) if form.as_numbers and len(column) else " "
+    return Shown(form, tuple(Counter(_sets(column)).items()), separator, first)
 
-    def __init__(self, blanks: str | None = None) -> None:
-        check_blanks(blanks)
-        self._named = blanks
-        self._blanks = BLANKS if blanks is None else blanks
-        self._kinds: Counter[_Kind] = Counter()
-        self._separators: Counter[str] = Counter()
-        self._ends: Counter[tuple[int, str]] = Counter()  # of N² numbers, by N; see `ends_of`
 
-    def add(self, column: pa.Array | str) -> None:
-        """Add the values of a string array, or one value."""
-        facts = _Facts.of(column)
-        self._kinds.update(facts.kinds())
-        separated = np.flatnonzero(facts.n_tokens)
-        if separated.size:
-            text = column if isinstance(column, str) else column[int(separated[0])].as_py()
-            self._separators[next((c for c in ",;\t" if c in text), " ")] += separated.size
-            self._add_ends(column, separated, facts.n_tokens[separated])
+def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> list[Shown]:
+    """Return what each grid of a column shows alone, or one grid; see `shown`."""
+    two_blanks, has_last, _ = _ends(column, form, blanks)
+    texts = [column] if isinstance(column, str) else column.to_pylist() if form.as_numbers else ()
+    separators = map(_separator, texts) if form.as_numbers else repeat(" ")
+    firsts = np.where(two_blanks & ~has_last, 0, 1).tolist()
+    each = zip(_sets(column), separators, firsts, strict=False)
+    return [Shown(form, ((used, 1),), separator, first) for used, separator, first in each]
 
-    def _add_ends(self, column: pa.Array | str, rows: Any, tokens: Any) -> None:
-        """Note which numbers the values of some rows begin and end with; see `ends_of`."""
-        for n_cells in np.unique(tokens).tolist():
-            n = isqrt(n_cells)
-            if n * n != n_cells or n > MOST_DIGITS:
-                continue
-            some = column if isinstance(column, str) else column.take(rows[tokens == n_cells])
-            one, faults = replace(numbers(n), blanks=self._blanks).encode(some)
-            zero, _ = replace(numbers(n, first=0), blanks=self._blanks).encode(some)
-            self._ends[n, "blanks"] += int((faults == TWO_BLANKS).sum())
-            self._ends[n, "last"] += int((one == n).any(axis=1).sum())
-            is_whole = (zero == 1).any(axis=1) & (zero == n).any(axis=1) & (zero > 0).all(axis=1)
-            self._ends[n, "whole"] += int(is_whole.sum())
 
-    def add_kind(self, kind: _Kind, separator: str) -> None:
-        """Add a value, given its numbers of characters and tokens, and its set of bytes."""
-        self._kinds[kind] += 1
-        self._separators[separator] += 1
+def _sets(column: pa.Array | str) -> list[int]:
+    facts = _Facts.of(column)
+    pairs = zip(facts.low.tolist(), facts.high.tolist(), strict=True)
+    return [low | high << 64 for low, high in pairs]
 
-    def size(self, needs_boxes: bool = True) -> int | None:
-        """Return the most frequent N of values that can be N × N grids, or None if none can."""
-        votes: Counter[int] = Counter()
-        for (length, tokens, _), count in self._kinds.items():
-            n = isqrt(tokens or length)
-            has_boxes = default_box(n) is not None or (not needs_boxes and n > 1)
-            if n * n == (tokens or length) and n <= MOST_DIGITS and has_boxes:
-                votes[n] += count
-        return max(votes, key=lambda n: (votes[n], -n)) if votes else None
 
-    def has_blanks(self) -> bool:
-        """Return True if any value has a character that can be a blank cell."""
-        blanks = _mask(self._blanks)
-        return any(used & blanks for _, _, used in self._kinds)
+def _separator(text: str) -> str:
+    return next((c for c in ",;\t" if c in text), " ")
 
-    def first_digit(self, n_digits: int, full: Iterable[Survey] = ()) -> int:
-        """Return the digit that grids begin with: 0 if some have 0 and blanks, and none has N.
 
-        Parameters
-        ----------
-        n_digits : int
-        full : iterable of Survey, optional
-            Surveys of full grids beside these, such as solutions: the first that has 0 or N tells
-            if these have neither.
+def _ends(column: pa.Array | str, form: Form, blanks: str | None) -> tuple[Bools, Bools, Bools]:
+    """Tell of each grid whether it has 0 and other blanks but no N; N; and 0 to N - 1 alone.
 
-        Examples
-        --------
-        >>> survey = Survey()
-        >>> survey.add("0 . . 1 . . . . . . . . . . . .")
-        >>> survey.first_digit(4)
-        0
-        """
-        ends = self.ends_of(n_digits)
-        seem_from_0, has_last = ends["blanks"], ends["last"]
-        for beside in full if not (seem_from_0 or has_last) else ():
-            ends = beside.ends_of(n_digits)
-            seem_from_0, has_last = ends["whole"], ends["last"]
-            if seem_from_0 or has_last:
-                break
-        is_named = self._named is not None and "0" in self._named
-        return int(is_named or not seem_from_0 or has_last > 0)
-
-    def ends_of(self, n: int) -> dict[str, int]:
-        """Return the numbers of grids with 0 and blanks, with N, and with 0 to N - 1 alone.
-
-        The first have no N.
-        """
-        ends = {name: self._ends[n, name] for name in ("blanks", "last", "whole")}
-        if n > MOST_PLAIN:  # characters have letters there, which tell
-            return ends
-        zero, last, before = (_mask(str(digit)) for digit in (0, n, n - 1))
-        others = _mask(self._blanks) & ~zero
-        digits = _mask(string.digits[: n + 1])
-        for (length, tokens, used), count in self._kinds.items():
-            if tokens or length != n * n or used & ~(others | digits):
-                continue
-            ends["last"] += count if used & last else 0
-            if used & zero and not used & last:
-                ends["blanks"] += count if used & others else 0
-                ends["whole"] += count if used & before and not used & others else 0
-        return ends
-
-    def notation(self, n_digits: int, like: str = "", first: int | None = None) -> Notation:
-        """Return the notation that fits the most values.
-
-        Of several alphabets that fit, one that begins as `like` does is taken. `first` is the first
-        digit, if it is known; see `first_digit`.
-
-        Raises
-        ------
-        AmbiguousNotationError
-            If several alphabets fit equally many values and read them differently.
-        InputError
-            If no value fits a notation.
-        """
-        as_numbers = any(tokens == n_digits**2 for _, tokens, _ in self._kinds)
-        rows = {k: c for k, c in self._kinds.items() if k[1] == 0 and k[0] == n_digits**2}
-        if not as_numbers and not rows:
-            raise InputError(
-                f"no value is a {n_digits}×{n_digits} grid of {n_digits**2} characters or numbers"
-            )
-        first = self.first_digit(n_digits) if first is None else first
-        if self.prefers_numbers(n_digits):
-            separator, seen = self._separators.most_common(1)[0][0], 0
-            for _, tokens, mask in self._kinds:
-                seen |= mask if tokens == n_digits**2 else 0
-            made = numbers(n_digits, separator, first)
-            shown = (b for b in self._blanks if b != "0" and seen >> ord(b) & 1)
-            blank = next(shown, ".0"[first]).replace("-", MINUS_ONE)
-            return replace(made, blank=blank).with_blanks(self._named)
-        if first == 0 and n_digits <= MOST_PLAIN:
-            used = self._symbols_used(rows, made := from_zero(n_digits))
-            blank = next((b for b in made.blanks if b in used), made.blank)
-            return replace(made, blank=blank).with_blanks(self._named)
-        known = notations(n_digits)
-        if self._named is not None:  # then they are not digits
-            taken = {*self._named.lower(), *self._named.upper()}
-            known = [n.with_blanks(self._named) for n in known if not taken & set(n.symbols)]
-        # of two kinds of blanks in a value, one may be a digit of another alphabet
-        loose = {n: _score(n, rows, most_blanks=len(self._blanks)) for n in known}
-        strict = loose if self._named else {n: _score(n, rows, most_blanks=1) for n in known}
-        if any(loose.values()) and not any(strict.values()):
-            raise InputError(
-                "every value has several kinds of blank cells, one of which may be a digit; say "
-                "which symbols are the digits with `alphabet`"
-            )
-        most = max(strict.values(), default=0)
-        if most == 0:
-            names = ", ".join(n.name for n in notations(n_digits)) or "numbers"
-            raise InputError(
-                f"no value fits an alphabet for {n_digits}×{n_digits} grids ({names}); "
-                f"name yours with `alphabet`, or blanks of another kind with `blank`"
-            )
-        best = [notation for notation, score in strict.items() if score == most]
-        # a column of nothing but blanks fits every alphabet; any other has to leave one
-        used = self._symbols_used(rows, best[0])
-        all_blanks = set(self._blanks)
-        if len(best) > 1 and not used <= all_blanks - set("".join(n.symbols for n in best)):
-            best = [n for n in best if len(used & all_blanks - set(n.symbols)) <= 1] or best
-            best = [n for n in best if n.symbols[: len(like)] == like[: len(n.symbols)]] or best
-            if len(best) > 1:
-                raise AmbiguousNotationError([notation.name for notation in best])
-        blanks = [b for b in self._blanks if b in used and b not in best[0].symbols]
-        return replace(best[0], blank=(blanks or [self._named or "."])[0][0])
-
-    def prefers_numbers(self, n_digits: int) -> bool:
-        """Return True if at least as many values are N² numbers as are N² characters."""
-        votes = Counter[bool]()
-        for (length, tokens, _), count in self._kinds.items():
-            if (tokens or length) == n_digits**2:
-                votes[tokens > 0] += count
-        return votes[True] > 0 and votes[True] >= votes[False]
-
-    @staticmethod
-    def _symbols_used(rows: Iterable[_Kind], notation: Notation) -> set[str]:
-        allowed, all_used = _allowed(notation), 0
-        for _, _, used in rows:
-            if not used & ~allowed:
-                all_used |= used
-        return {chr(b) for b in range(127) if all_used >> b & 1}
+    If 0 is named as a blank, no grid seems to begin with it.
+    """
+    n, as_numbers = form
+    is_clear = blanks is not None and "0" in blanks
+    if is_clear or (n > MOST_PLAIN and not as_numbers):  # characters have letters there, which tell
+        nothing = np.zeros(1 if isinstance(column, str) else len(column), np.bool_)
+        return nothing, nothing, nothing
+    others = BLANKS.replace("0", "") if blanks is None else blanks
+    one = replace(numbers(n) if as_numbers else usual_notation(n), blanks=f"{others}0")
+    grids, faults = one.encode(column)
+    from_0, _ = replace(from_zero(n, as_numbers), blanks=others).encode(column)
+    is_full = (from_0 == 1).any(axis=1) & (from_0 == n).any(axis=1) & (from_0 > 0).all(axis=1)
+    return faults == TWO_BLANKS, (grids == n).any(axis=1), is_full
 
 
 @dataclass(frozen=True)
@@ -349,14 +278,9 @@ class Signs:
             return self.has_blank or symbols[0] in BLANKS
         return len(symbols) == n_digits and not set(symbols) & _NO_DIGITS
 
-    def names_letters(self, n_digits: int) -> bool:
-        """Return True if the alphabet has N digits and begins with neither 0 nor 1.
-
-        Such an alphabet leaves open how numbers are read.
-        """
-        if self.alphabet is None or not self.names(n_digits):
-            return False
-        return Notation.from_name(self.alphabet, n_digits, self.blanks).names[0] not in ("0", "1")
+    def named(self, n_digits: int) -> Notation:
+        """Return the notation that the alphabet describes; see `Notation.from_name`."""
+        return Notation.from_name(str(self.alphabet), n_digits, self.blanks)
 
     @property
     def may_name_others(self) -> bool:
@@ -364,24 +288,24 @@ class Signs:
         n = len(symbols_of(self.alphabet or ""))
         return n > MOST_PLAIN and default_box(n) is not None
 
-    def notation(self, survey: Survey, n_digits: int, first: int | None = None) -> Notation:
-        """Return the notation of the grids of a size, given a survey of them.
+    def notation(self, seen: Shown) -> Notation:
+        """Return the notation of grids of one form.
 
         An alphabet that begins at 0 or 1 tells the first digit of numbers, too.
 
         Raises
         ------
-        AmbiguousNotationError, InputError
-            As `Survey.notation`.
+        AmbiguousNotationError
+            If several alphabets fit equally many grids and read them differently.
+        InputError
+            If no grid fits a notation.
         """
-        if not self.names(n_digits):
-            return survey.notation(n_digits, self.like, first)
-        named = Notation.from_name(str(self.alphabet), n_digits, self.blanks)
-        if not survey.prefers_numbers(n_digits):
-            return named
-        if self.alphabet == "numbers" or self.names_letters(n_digits):
-            return survey.notation(n_digits, self.like, first)
-        return survey.notation(n_digits, self.like, int(named.names[0]))
+        n, are_any = seen.form.n_digits, self.alphabet == "numbers"
+        named = self.named(n) if self.names(n) else None
+        if not (seen.form.as_numbers or are_any):
+            return named or _alphabet(seen, self.blanks, self.like)
+        first = None if named is None or are_any else named.first_number
+        return _numbers(seen if first is None else seen._replace(first=first), self.blanks)
 
     def notation_of(self, text: str, form: Form) -> Notation:
         """Return the only notation that fits one grid; see `notations_of_each`.
@@ -391,10 +315,6 @@ class Signs:
         InputError
             If there is none, or it is ambiguous.
         """
-        if form.as_numbers:
-            survey = Survey(self.blanks)
-            survey.add(text)  # where its numbers begin, too
-            return self.notation(survey, form.n_digits)
         [found] = self.notations_of_each(text, form)
         if isinstance(found, InputError):
             raise found.with_traceback(None)  # which is kept
@@ -409,23 +329,18 @@ class Signs:
             Grids of one form, or one grid.
         form : Form
         """
-        if not form.as_numbers:
-            return [_own_notation(self, form, used) for _, _, used in _Facts.of(column).kinds()]
-        texts = [column] if isinstance(column, str) else column.to_pylist()
-        separators = [next((c for c in ",;\t" if c in text), " ") for text in texts]
-        return [_own_notation(self, form, 0, separator) for separator in separators]
+        return [_own_notation(self, seen) for seen in shown_by_each(column, form, self.blanks)]
 
 
 _NO_DIGITS = set(BLANKS) - {"0"}
 
 
 @lru_cache(maxsize=1 << 16)
-def _own_notation(signs: Signs, form: Form, used: int, separator: str = " ") -> Any:
-    """Return the only notation for this set of bytes, or an error if it is ambiguous."""
-    survey, n = Survey(signs.blanks), form.n_digits
-    survey.add_kind((n * n, n * n * form.as_numbers, used), separator)
+def _own_notation(signs: Signs, seen: Shown) -> Notation | InputError:
+    """Return the only notation of a grid, or an error if it is ambiguous."""
+    n = seen.form.n_digits
     try:
-        return signs.notation(survey, n)
+        return signs.notation(seen)
     except InputError as error:
         if isinstance(error, AmbiguousNotationError) or n > MOST_PLAIN:
             return error
@@ -433,20 +348,72 @@ def _own_notation(signs: Signs, form: Form, used: int, separator: str = " ") -> 
 
 
 class AmbiguousNotationError(InputError):
-    """A column that several alphabets fit."""
+    """Grids that several alphabets fit."""
 
     def __init__(self, names: list[str]) -> None:
         super().__init__(f"the alphabet can be {' or '.join(names)}; say which with `alphabet`")
         self.names = names
 
 
-def _score(notation: Notation, rows: dict[_Kind, int], most_blanks: int) -> int:
-    """Return the number of values that fit a notation and have at most `most_blanks` blanks."""
+def _numbers(seen: Shown, named: str | None) -> Notation:
+    """Return the notation of grids of numbers, with the blank that they have."""
+    others = (b for b in named or BLANKS if b != "0" and b in seen.symbols)
+    blank = next(others, ".0"[seen.first]).replace("-", MINUS_ONE)
+    made = numbers(seen.form.n_digits, seen.separator, seen.first)
+    return replace(made, blank=blank).with_blanks(named)
+
+
+def _alphabet(seen: Shown, named: str | None, like: str) -> Notation:
+    """Return the alphabet that fits the most grids; of several, one that begins as `like` does.
+
+    Raises
+    ------
+    AmbiguousNotationError, InputError
+        As `Signs.notation`.
+    """
+    n = seen.form.n_digits
+    if not seen.sets:
+        raise InputError(f"no value is a {n}×{n} grid of {n**2} characters or numbers")
+    known = [from_zero(n)] if seen.first == 0 and n <= MOST_PLAIN else notations(n)
+    if named is not None:  # then they are not digits
+        taken = {*named.lower(), *named.upper()}
+        known = [each.with_blanks(named) for each in known if not taken & set(each.symbols)]
+    # of two kinds of blanks in a value, one may be a digit of another alphabet
+    blanks, is_clear = named or BLANKS, named is not None or len(known) == 1
+    loose = {each: _score(each, seen, most_blanks=len(blanks)) for each in known}
+    strict = loose if is_clear else {each: _score(each, seen, most_blanks=1) for each in known}
+    if any(loose.values()) and not any(strict.values()):
+        raise InputError(
+            "every value has several kinds of blank cells, one of which may be a digit; say "
+            "which symbols are the digits with `alphabet`"
+        )
+    most = max(strict.values(), default=0)
+    if most == 0:
+        names = ", ".join(each.name for each in notations(n)) or "numbers"
+        raise InputError(
+            f"no value fits an alphabet for {n}×{n} grids ({names}); name yours with `alphabet`, "
+            f"or blanks of another kind with `blank`"
+        )
+    best = [notation for notation, score in strict.items() if score == most]
+    # grids of nothing but blanks fit every alphabet; any others have to leave one
+    allowed = _allowed(best[0])
+    used = _characters(used for used, _ in seen.sets if not used & ~allowed)
+    if len(best) > 1 and not used <= set(blanks) - set("".join(each.symbols for each in best)):
+        best = [each for each in best if len(used & set(blanks) - set(each.symbols)) <= 1] or best
+        best = [each for each in best if each.symbols[: len(like)] == like[:n]] or best
+        if len(best) > 1:
+            raise AmbiguousNotationError([notation.name for notation in best])
+    shown_blanks = [b for b in blanks if b in used and b not in best[0].symbols]
+    return replace(best[0], blank=(shown_blanks or blanks)[0])
+
+
+def _score(notation: Notation, seen: Shown, most_blanks: int) -> int:
+    """Return the number of grids that fit a notation and have at most `most_blanks` blanks."""
     allowed = _allowed(notation)
     blanks = _mask("".join(set(notation.blanks) - set(notation.symbols)))
     return sum(
         count
-        for (_, _, used), count in rows.items()
+        for used, count in seen.sets
         if not used & ~allowed and (used & blanks).bit_count() <= most_blanks
     )
 
@@ -457,3 +424,9 @@ def _allowed(notation: Notation) -> int:
 
 def _mask(characters: str) -> int:
     return sum(1 << b for b in set(characters.encode()))
+
+
+def _characters(sets: Iterable[int]) -> set[str]:
+    """Return the characters of sets of bytes."""
+    used = reduce(or_, sets, 0)
+    return {chr(b) for b in range(127) if used >> b & 1}

@@ -1,18 +1,4 @@
-"""Grids with any rules as exact cover problems.
-
-Option ``cell · N + digit`` (digits counted from 0) puts a digit into a cell, as in
-`batchsolve.problems.sudoku`. Its items are
-
-* the cell, and the digit in every house of the cell: primary items, as in Sudoku;
-* the digit in every group of the cell: a secondary item, because a group need not hold the digit;
-* for two cells and their relation, one secondary item for each two digits that it forbids, which
-  both options have (Knuth, TAOCP 7.2.2.1, has queens kept apart in this way);
-* in a cage, the digit with the colour *in*, and the digit without a colour. Options that follow
-  those of the cells choose the digits of a cage: each gives every digit of the cage a colour, *in*
-  or *out*, and covers the primary item of the cage;
-* a mark: the option of each digit that the marks exclude has a secondary item, which the one option
-  of the primary item *marks* covers.
-"""
+"""Grids with rules that users name, and grids whose rules differ from row to row."""
 
 from __future__ import annotations
 
@@ -23,11 +9,9 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from batchsolve.core.arrays import Bytes, Ints, Words, begins_of
-from batchsolve.errors import InputError, ProblemError, counted
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.core.arrays import Bytes, Ints
+from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import default_box
 from batchsolve.problems.overlaps import (
@@ -39,237 +23,13 @@ from batchsolve.problems.overlaps import (
     rules_of_grids,
     split_layout,
 )
-from batchsolve.problems.rule_arrays import (
-    NO_SUM,
-    RELATION_NAMES,
-    OwnRules,
-    have_clashes,
-    relations_of,
-)
-from batchsolve.problems.rules import (
-    KINDS,
-    RELATIONS,
-    Cage,
-    Rules,
-    houses_of,
-    layout,
-    named,
-    plain,
-    regions_of,
-)
+from batchsolve.problems.rule_arrays import NO_SUM, RELATION_NAMES, OwnRules
+from batchsolve.problems.rules import Cage, Rules, houses_of, layout, named, plain, regions_of
 from batchsolve.problems.sudoku import sudoku
 from batchsolve.settings import Box, checked_box, whole_number
 
-_IN, _OUT = 1, 2
-
-
-class Variant(GridProblem):
-    """The exact cover problem of the empty grid with these rules.
-
-    Parameters
-    ----------
-    rules : Rules
-
-    Raises
-    ------
-    ProblemError
-        If the rules contradict themselves.
-
-    Examples
-    --------
-    >>> from batchsolve import count
-    >>> from batchsolve.problems.rules import plain
-    >>> count(Variant(plain(2, 2) + named("x", 2, 2))).count
-    48
-    """
-
-    item_names = option_names = color_names = bounds = costs = None
-
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules.checked()
-        self.n_digits = rules.n_digits
-        self._is_frozen = True
-
-    def __getattr__(self, name: str) -> Any:
-        """Return an array of the exact cover problem, which few searches need."""
-        if name not in ("indptr", "indices", "colors", "n_items", "n_primary"):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return getattr(self._cover, name)
-
-    @cached_property
-    def _cover(self) -> ExactCover:
-        """The exact cover problem."""
-        rules, n, n_cells = self.rules, self.n_digits, self.n_cells
-        digits, entries, n_items = np.arange(n), list[Any](), 0
-
-        def options_of(cells: Sequence[int]) -> npt.NDArray[np.int64]:
-            return np.asarray(cells)[:, None] * n + digits
-
-        def new_items(n_new: int) -> int:
-            nonlocal n_items
-            n_items += n_new
-            return n_items - n_new
-
-        def add(options: npt.ArrayLike, items: npt.ArrayLike, color: npt.ArrayLike = 0) -> None:
-            """Give options items, perhaps with a colour."""
-            entries.append([each.ravel() for each in np.broadcast_arrays(options, items, color)])
-
-        add(np.arange(n_cells * n), np.repeat(np.arange(n_cells), n))
-        new_items(n_cells)
-        for house in rules.houses:
-            add(options_of(house), new_items(n) + digits)
-        # before the items that are secondary: those of cages and of marks
-        cages = new_items(len(rules.cages))
-        excluded = np.flatnonzero(self._marks[:, None] >> digits.astype(np.uint64) & 1 == 0)
-        marks = new_items(self.n_marks)
-        n_primary = n_items
-        for group in rules.groups:
-            add(options_of(group), new_items(n) + digits)
-        for a, b, relation in rules.pairs:
-            allows = RELATIONS[relation]
-            forbidden = [
-                (a * n + x, b * n + y)
-                for x in range(n)
-                for y in range(n)
-                if not allows(x + 1, y + 1)
-            ]
-            items = new_items(len(forbidden)) + np.arange(len(forbidden))
-            for one in zip(*forbidden, strict=True):
-                add(one, items)
-        n_options = n_cells * n
-        if self.n_marks:
-            items = new_items(excluded.size) + np.arange(excluded.size)
-            add(n_options, [marks])
-            add(n_options, items)
-            add(excluded, items)
-            n_options += 1
-        for k, cage in enumerate(rules.cages):
-            add(options_of(cage.cells), new_items(n) + digits)
-            add(options_of(cage.cells), (first := new_items(n)) + digits, _IN)
-            for digit_set in cage.digit_sets(n):
-                add(n_options, [cages + k])
-                has = digit_set >> digits & 1
-                add(n_options, first + digits, np.where(has, _IN, _OUT))
-                n_options += 1
-        options, items, colors = (np.concatenate(each) for each in zip(*entries, strict=True))
-        order = np.lexsort((items, options))
-        indptr = begins_of(np.bincount(options, minlength=n_options))
-        in_order = colors[order] if rules.cages else None
-        return ExactCover(indptr, items[order], n_items, n_primary, colors=in_order)
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """The sha256 of the rules, 64 hexadecimal digits."""
-        return hashlib.sha256(repr(self.rules).encode()).hexdigest()
-
-    @property
-    def n_options(self) -> int:
-        """Number of options."""
-        return self.n_cells * self.n_digits + self.n_marks + sum(self._n_sets)
-
-    @cached_property
-    def n_entries(self) -> int:
-        """Number of items in all options together."""
-        n, rules = self.n_digits, self.rules
-        once = self.n_cells + sum(map(len, (*rules.houses, *rules.groups)))
-        excluded = n * len(self._marks) - sum(map(int.bit_count, self._marks.tolist()))
-        relations = relations_of(n)[:, 0].tolist()
-        kinds = (relations[RELATION_NAMES.index(name)] for _, _, name in rules.pairs)
-        forbidden = [n * n - sum(map(int.bit_count, allowed)) for allowed in kinds]
-        n_of_cages = sum(len(cage.cells) for cage in rules.cages)
-        of_cages = n * 2 * n_of_cages + (n + 1) * sum(self._n_sets)
-        return n * once + 2 * sum(forbidden) + 2 * excluded + self.n_marks + of_cages
-
-    @property
-    def n_cells(self) -> int:
-        """Number of cells."""
-        return self.rules.n_cells
-
-    @property
-    def n_marks(self) -> int:
-        """Number of options of the item *marks*: 1 if marks exclude a digit, else 0."""
-        return int((self._marks != (1 << self.n_digits) - 1).any())
-
-    @property
-    def _marks(self) -> npt.NDArray[np.uint64]:
-        """The digits that each cell may hold, as bits; empty if there are no marks."""
-        return self.row_rules.allowed[0]
-
-    @cached_property
-    def _n_sets(self) -> list[int]:
-        """The number of sets of digits of each cage."""
-        return [len(cage.digit_sets(self.n_digits)) for cage in self.rules.cages]
-
-    @property
-    def cover_size(self) -> int:
-        """Number of options of every cover: those of the cells, of the marks and of the cages."""
-        return self.n_cells + self.n_marks + len(self.rules.cages)
-
-    def other_options(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
-        """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
-        first = self.n_cells * self.n_digits
-        marks = np.full((len(grids), self.n_marks), first, np.uint32)
-        chosen, first = [marks], first + self.n_marks
-        for cage in self.rules.cages:
-            sets = np.array(cage.digit_sets(self.n_digits), np.uint64)
-            digits = grids[:, cage.cells].astype(np.uint64) - np.uint64(1)
-            held = np.bitwise_or.reduce(np.uint64(1) << digits, axis=1)
-            order = np.argsort(sets)
-            chosen.append((first + order[np.searchsorted(sets, held, sorter=order)])[:, None])
-            first += sets.size
-        return np.concatenate(chosen, axis=1).astype(np.uint32)
-
-    def follow_rules(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-        """Return True for each full grid that follows the rules; its digits are 1 .. N."""
-        own = self.given
-        if not any(each.size for each in (own.regions, own.allowed, own.pairs, own.totals)):
-            return ~have_clashes(self.rules, grids)
-        right = super().follow_rules(grids)  # all rules but sums and marks
-        some = np.flatnonzero(right)
-        right[some] = own.take(self.rows_of(some)).follow(grids[some])
-        return right
-
-    def __repr__(self) -> str:
-        names = "house", "group", "pair", "cage", "marked cell"
-        sizes = zip(names, (len(getattr(self.rules, kind)) for kind in KINDS), strict=True)
-        parts = [counted(n, name) for name, n in sizes if n or name == "house"]
-        return f"Variant({self.n_cells} cells, {self.n_digits} digits, {', '.join(parts)})"
-
-    def option_name(self, o: int) -> str:
-        """Return ``r1c2#3`` for a digit in a cell, ``marks``, or the digits of a cage."""
-        cell, digit = divmod(o, self.n_digits)
-        if cell < self.n_cells:
-            return f"{self.rules.cell_name(cell)}#{digit + 1}"
-        o -= self.n_cells * self.n_digits + self.n_marks
-        if o < 0:
-            return "marks"
-        for cage in self.rules.cages:
-            sets = cage.digit_sets(self.n_digits)
-            if o < len(sets):
-                digits = [str(d + 1) for d in range(self.n_digits) if sets[o] >> d & 1]
-                return f"{self.rules.cell_name(cage.cells[0])}…={'+'.join(digits)}"
-            o -= len(sets)
-        raise IndexError(o)
-
-    def explain_clash(self, stack: Sequence[int], position: int) -> str:
-        """Return the two clues that clash."""
-        o = int(stack[position])
-        if 0 <= o < self.n_options:
-            mine = self.coloring(o)
-            for other in map(int, stack[:position]):
-                theirs = self.coloring(other)
-                if any(mine[i] == 0 or mine[i] != theirs[i] for i in mine.keys() & theirs.keys()):
-                    names = self.option_name(other), self.option_name(o)
-                    return f"{names[0]} and {names[1]} clash by the rules"
-        return super().explain_clash(stack, position)
-
-    @property
-    def token(self) -> str:
-        """The fingerprint: copies are made anew, and rows share what does not depend on them."""
-        return self.fingerprint
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Variant, (self.rules,)
+Variant = GridProblem
+"""The name of the class for users, who make grids with other rules than those of `Sudoku`."""
 
 
 def grid_problem(
@@ -321,7 +81,7 @@ def grid_problem(
     return _variant(grid_rules(n_digits, box, rules, regions, drawing=drawing))
 
 
-_variant = lru_cache(maxsize=256)(Variant)  # shared
+_variant = lru_cache(maxsize=256)(GridProblem)  # shared
 
 
 @lru_cache(maxsize=256)
@@ -376,7 +136,7 @@ def _grids(
 # ---- grids whose rules differ from row to row -----------------------------------------------
 
 
-class Variants(Variant):
+class Variants(GridProblem):
     """The problems of grids that share houses and named rules, but no regions, cages or marks.
 
     As an exact cover problem it has the shared rules only. The root of a stack is the row whose
@@ -433,11 +193,6 @@ class Variants(Variant):
     def __reduce__(self) -> tuple[Any, ...]:
         return Variants, (self.rules, self.given)
 
-    @property
-    def _marks(self) -> Words:
-        """No marks: the shared rules have none."""
-        return np.empty(0, np.uint64)
-
     def rows_of(self, roots: Ints) -> Ints:
         """Return the rows of `row_rules` whose rules hold for grids with these roots: the roots."""
         return roots
@@ -459,7 +214,7 @@ class Variants(Variant):
         """Return the problem of the grids with these roots; the roots are counted anew."""
         return Variants(self.rules, self.given.take(roots))
 
-    def of_row(self, row: int) -> Variant:
+    def of_row(self, row: int) -> GridProblem:
         """Return the problem of a row."""
         given, rules = self.given, self.rules
         one = given.take(np.array([row]))
@@ -479,7 +234,7 @@ class Variants(Variant):
             cages=tuple(cages),
             marks=tuple((c, m) for c, m in enumerate(one.allowed[0].tolist()) if m != every),
         )
-        return Variant(rules + others)
+        return GridProblem(rules + others)
 
     def first_clashes(self, grids: Bytes) -> Ints:
         """Return for each grid the position among its clues of the first that clashes, or -1."""

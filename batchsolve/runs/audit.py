@@ -17,13 +17,13 @@ from batchsolve.pictures.page import html_table, text_table
 from batchsolve.runs.dedupe import check_same_rules
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
 from batchsolve.runs.specs import Spec, outputs_of
+from batchsolve.runs.words import InWords
 from batchsolve.settings import AuditFields, FileSettings, settings_of
 from batchsolve.tables.answers import RowSums
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import is_address
 from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, RowKeys, Seen, solved_keys
-from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
 LINES = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack, overload
 
@@ -24,14 +24,14 @@ from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks, reading_of
+from batchsolve.runs.words import InWords
 from batchsolve.search.answers import Answers
+from batchsolve.search.cheapest import Cheapest, CheapestSearch
 from batchsolve.search.rows import search_rows
 from batchsolve.search.scheduler import Changes, Piece
-from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
-from batchsolve.search.tree_goal import Cheapest, CheapestGoal, Totals, TreeGoal, cheapest_of
+from batchsolve.search.tree import FIRST_NODES, Render, Totals, TreeSearch
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
-from batchsolve.words import InWords
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -365,12 +365,22 @@ def search_tree(
     render: Render | None = None,
     group: Symmetries | None = None,
 ) -> TreeSearch:
-    """Return the search of a tree, up to symmetry if a group is given; see `TreeGoal`."""
+    """Return the search of a tree, up to symmetry if a group is given; see `TreeSearch`."""
     if group is not None and not collect:  # workers check covers and then drop them
         collect, render = True, _forget
-    goal = TreeGoal(problem, settings, begin, totals, keep, collect)
-    engine = engine_for(settings.engine, problem)
-    return TreeSearch(goal, engine, pool, render, group, settings.engine == AUTO)
+    return TreeSearch(
+        problem,
+        settings,
+        begin,
+        engine_for(settings.engine, problem),
+        pool,
+        totals=totals,
+        keep=keep,
+        collect=collect,
+        render=render,
+        symmetries=group,
+        may_go_over=settings.engine == AUTO,
+    )
 
 
 def _forget(covers: Stacks) -> None:
@@ -527,7 +537,7 @@ def cheapest(
     problem, begin = problem_and_stack(problem, stack)
     best = Cheapest.of(problem, wanted)
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-        tree = search_for_cheapest(best, pool, chosen, Piece.whole(begin))
+        tree = CheapestSearch(best, chosen, Piece.whole(begin), pool)
         result = searched(tree, pool, tell)
         return CheapestCovers(covers_of(best), result)
 
@@ -553,20 +563,6 @@ def write_cheapest(
         file.write((json.dumps({"cost": cover.cost, "options": names}) + "\n").encode())
     file.flush()
     return found.count
-
-
-def search_for_cheapest(
-    best: Cheapest,
-    pool: Pool,
-    settings: SearchSettings,
-    begin: Piece,
-    totals: Totals | None = None,
-    keep: Callable[[Changes], None] = lambda changes: None,
-) -> TreeSearch:
-    """Return the search that adds to the cheapest covers found so far."""
-    goal = CheapestGoal(best, settings, begin, totals, keep)
-    engine = engine_for(settings.engine, best.problem, has_costs=True)
-    return TreeSearch(goal, engine, pool, partial(cheapest_of, replace(best, covers=[])))
 
 
 def covers_of(best: Cheapest) -> list[PricedCover]:

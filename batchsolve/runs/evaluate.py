@@ -23,6 +23,7 @@ from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, puzzles_taken, shown
 from batchsolve.runs.specs import Spec, table_or_file
+from batchsolve.runs.words import InWords
 from batchsolve.settings import (
     EvaluateFields,
     EvaluateSettings,
@@ -53,7 +54,6 @@ from batchsolve.tables.places import suffix_of
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, TableSource, open_all
 from batchsolve.tables.texts import check_holds_texts
-from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")

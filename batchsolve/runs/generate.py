@@ -293,8 +293,7 @@ def _made(
 ) -> Found:
     """Return the columns of the puzzles of a block; `texts` are the same in all rows."""
     n, made = len(batch), batch.made
-    grids = (notation.decode(each, np.ones(n, np.bool_)) for each in (made.puzzles, made.solutions))
-    columns = dict(zip(names, grids, strict=True))
+    columns = dict(zip(names, map(notation.decode, (made.puzzles, made.solutions)), strict=True))
     columns |= {"clues": pa.array(np.count_nonzero(made.puzzles, axis=1))}
     columns |= {"weight": pa.array(made.weights), **batch.own}
     columns |= {name: pa.repeat(text, n) for name, text in texts.items()}

@@ -17,8 +17,8 @@ from batchsolve.runs.count import Stack
 from batchsolve.runs.estimate import weighted_covers
 from batchsolve.runs.progress import COVER_BAR, OnProgress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack
+from batchsolve.runs.words import InWords
 from batchsolve.settings import GRAPH_MEGABYTES, whole_number
-from batchsolve.words import InWords
 
 MOST_MEGABYTES = 2**30
 DISTRIBUTIONS = ("options", "cost")

@@ -55,7 +55,6 @@ from batchsolve.tables.places import (
     UNFINISHED,
     Folder,
     child,
-    folder_at,
     is_address,
     local_path,
     split_suffixes,
@@ -491,7 +490,7 @@ class Parts(Output):
         head = path.partition("?")[0].rstrip("/")
         beside = os.path.basename(head) if is_address(path) else head
         self.journal = partial_path(beside or ".") + ".journal"
-        self.folder = folder_at(path)
+        self.folder = Folder(path)
 
     def check(self) -> None:
         """See `Output`."""
@@ -520,7 +519,7 @@ class Parts(Output):
 
     def writer(self, table: RowTable, pool: Pool) -> Write:
         """See `Output`."""
-        puts = pool.sees_files or is_address(self.path)
+        puts = pool.workers.sees_files or is_address(self.path)
         return partial(_encoded, table, _parquet, self.folder if puts else None)
 
     def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from batchsolve.errors import InputError, counted, listed, quoted
-from batchsolve.words import InWords
+from batchsolve.runs.words import InWords
 
 if TYPE_CHECKING:
     from batchsolve.search.tree import TreeSearch
@@ -262,8 +262,8 @@ def check_progress(on_progress: Any) -> None:
 
 @contextmanager
 def shown(
-    on_progress: Callable[[Any], None] | bool | None, bar: Bar
-) -> Iterator[Callable[[Any], None]]:
+    on_progress: Callable[..., None] | bool | None, bar: Bar
+) -> Iterator[Callable[..., None]]:
     """Yield the callback itself, one that draws a bar for True, or one that does nothing."""
     check_progress(on_progress)
     if on_progress is True:
@@ -273,4 +273,4 @@ def shown(
         with tqdm(**how) as drawn:
             yield follow(drawn)
     else:
-        yield on_progress or (lambda progress: None)
+        yield on_progress or (lambda *progress: None)

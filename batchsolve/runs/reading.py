@@ -32,9 +32,9 @@ from batchsolve.errors import (
     shortened,
     wrong_kind,
 )
-from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_rows, read_sets
+from batchsolve.formats.file_kinds import kind_of, not_text
 from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
 from batchsolve.formats.packed import NUMPY, ZIP, is_matrix, read_matrix, read_npz, unpacked
@@ -154,8 +154,7 @@ def read_problem(
     box : (int, int), optional
         For grids: rows and columns of a box; by default the usual ones for the size.
     alphabet : str, optional
-        For grids: the alphabet; by default found from the grid, or from the whole column of a
-        corpus.
+        For grids: the alphabet; by default found from the grid, or from the column of a corpus.
     rules, regions : str, optional
         For grids: rules beyond the usual, as in `solve_file`.
     column : str, optional

@@ -29,7 +29,6 @@ from batchsolve.runs.count import (
     Stack,
     UpToSymmetry,
     covers_of,
-    search_for_cheapest,
     search_tree,
     searched,
     symmetries_for,
@@ -38,12 +37,12 @@ from batchsolve.runs.export import CHEAPEST, COVERS, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, OpenStack, Part
 from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
+from batchsolve.search.cheapest import Cheapest, CheapestSearch
 from batchsolve.search.scheduler import Changes, Piece
-from batchsolve.search.tree import TreeSearch
-from batchsolve.search.tree_goal import Cheapest, Totals
+from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, RunSearchFields, SearchSettings, path_of, settings_of
 from batchsolve.tables.encoders import Written
-from batchsolve.tables.places import sync_directory
+from batchsolve.tables.places import make_durable
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -226,7 +225,8 @@ class Run:
     def _tree_of(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
         """Return the search of the outstanding stacks."""
         if self._best is not None:
-            return search_for_cheapest(self._best, pool, settings, begin, self._totals, self.keep)
+            how = {"totals": self._totals, "keep": self.keep}
+            return CheapestSearch(self._best, settings, begin, pool, **how)
         render = CoverRenderer(self._problem, self._notation).parquet if self._collect else None
         task = self._problem, begin, pool, settings, self._totals, self.keep
         return search_tree(*task, self._collect, render, self._group)
@@ -345,7 +345,7 @@ class Run:
                 os.fsync(file.fileno())
             written.append(Part(name, n, Written.of(part).checksum))
             self._n_parts += 1
-        sync_directory(folder)
+        make_durable(folder)
         return written
 
 

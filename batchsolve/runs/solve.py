@@ -28,6 +28,7 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
 from batchsolve.problems.variant import Variants, grid_problem
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
+from batchsolve.runs.words import InWords
 from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.search.rows import Read, search_block, search_rows
 from batchsolve.settings import AUTO, Box, FileSettings, SearchSettings, checked_box, whole_number
@@ -38,7 +39,6 @@ from batchsolve.tables.frames import text_column
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape
 from batchsolve.tables.rule_columns import Part, RuleColumns
 from batchsolve.tables.sources import TableSource
-from batchsolve.words import InWords
 from batchsolve.workers import Pool
 
 SHOWN_ROWS = 10

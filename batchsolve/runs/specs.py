@@ -370,7 +370,7 @@ def identity_of(path: Any) -> str:
 
 def readable(blocks: Iterator[Block], pool: Pool) -> Iterator[Block]:
     """Return blocks that the workers of a pool can read."""
-    return blocks if pool.sees_files else (block.carried() for block in blocks)
+    return blocks if pool.workers.sees_files else (block.carried() for block in blocks)
 
 
 def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:

@@ -96,8 +96,8 @@ def about(arguments: Sequence[str], plan: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def begin_experiment(home: Path, experiment: Experiment) -> Experiment:
-    """Write the description of an experiment; check and return an existing one.
+def begin_experiment(home: Path, about: dict[str, Any]) -> Experiment:
+    """Write the description of a new experiment; check and return an existing one.
 
     Raises
     ------
@@ -107,11 +107,10 @@ def begin_experiment(home: Path, experiment: Experiment) -> Experiment:
     """
     place = home / "machine.json"
     if not place.exists():
-        text = json.dumps(experiment.about, indent=1, ensure_ascii=False) + "\n"
-        write_whole(place, text)
-        return experiment
+        write_whole(place, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+        return Experiment([], [], about)
     before = read_experiment(str(home))
-    mine = json.loads(json.dumps(experiment.about))
+    mine = json.loads(json.dumps(about))
     differs = _differing(before.about.get("plan", {}), mine["plan"])
     differs |= {k: v for k, v in _differing(before.about, mine).items() if k in SAME_MACHINE}
     for name, (then, now) in differs.items():

@@ -29,7 +29,6 @@ from batchsolve.runs.reading import TABLE_SUFFIXES, read_problem
 from batchsolve.scaling import machine
 from batchsolve.search.scheduler import LEAST_BUDGET, Piece
 from batchsolve.search.tree import TreeSearch, TreeWork
-from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import AUTO, UNLIMITED, FileSettings, Plan, SearchSettings
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.places import suffix_of
@@ -386,8 +385,7 @@ def measure(
         master = _result_seconds(pool, workload.problem, stacks)
         _warm_up(pool, chosen, workload.problem, stacks)
         settings = plan.settings(label["split_depth"])
-        goal = TreeGoal(workload.problem, settings, Piece.whole(stacks))
-        search = TreeSearch(goal, chosen, pool)
+        search = TreeSearch(workload.problem, settings, Piece.whole(stacks), chosen, pool)
         check_interrupt()
         machine.forget_peak()
         cpu, begin = machine.cpu_seconds(), time.perf_counter()
@@ -430,12 +428,12 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     begin = Piece.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
     seconds = BURST_RESULTS * result_seconds(pool.backend)
     settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=seconds)
-    search = TreeSearch(TreeGoal(problem, settings, begin), engine, pool)
+    search = TreeSearch(problem, settings, begin, engine, pool)
     check_interrupt()
 
     def clocks() -> Floats:
         here = time.perf_counter(), time.thread_time(), time.process_time()
-        return np.array([*here, pool.scheduler_seconds()])
+        return np.array([*here, pool.workers.scheduler_seconds()])
 
     starts = [clocks()]
     log, processes = _log_of(search, lambda: starts.append(clocks()))

@@ -1,4 +1,4 @@
-"""The report of a scaling experiment: one self-contained HTML file.
+"""The report of a scaling experiment: one self-contained HTML file, from templates beside this.
 
 Pictures are embedded as data URIs; tables scroll sideways on a narrow screen.
 """
@@ -14,12 +14,13 @@ from typing import Any
 
 from batchsolve.formats.whole_files import write_whole
 from batchsolve.pictures.page import html_page, html_table
-from batchsolve.pictures.svg import text_beside
+from batchsolve.pictures.svg import filled, text_beside
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, write_csv
 from batchsolve.scaling.forecast import Forecast, Point
 from batchsolve.scaling.speedup import (
     LAWS,
+    Series,
     can_fit,
     doubts,
     fits,
@@ -64,24 +65,18 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
         If a file cannot be written.
     """
     path = home / "report.html"
-    write_csv(home / "speedup.csv", _speedups(experiment))
+    rows = [row for series in experiment.series() for row in speedup_rows(series)]
+    write_csv(home / "speedup.csv", rows)
     if forecasts:
-        write_csv(home / "forecast.csv", forecast_rows(forecasts))
+        each = ((found.name, point) for found in forecasts for point in found.points)
+        write_csv(home / "forecast.csv", [{"forecast": name, **_row_of(p)} for name, p in each])
     pictures = plots.draw_all(experiment, forecasts, home) if plots.available() else []
     write_whole(path, render(home, experiment, forecasts, pictures))
     return path
 
 
-def _speedups(experiment: Experiment) -> list[dict[str, Any]]:
-    return [row for series in experiment.series() for row in speedup_rows(series)]
-
-
-def forecast_rows(forecasts: list[Forecast]) -> list[dict[str, Any]]:
-    """Return a row of ``forecast.csv`` for each simulation."""
-    return [{"forecast": found.name, **_row_of(p)} for found in forecasts for p in found.points]
-
-
 def _row_of(point: Point) -> dict[str, Any]:
+    """Return a row of ``forecast.csv``."""
     run = point.simulated
     return {
         "part": point.part,
@@ -101,81 +96,58 @@ def render(
     """Render the report as HTML."""
     problems = dict.fromkeys(short_name(run.problem) for run in experiment.runs)
     title = "Scaling of " + ", ".join(problems)
-    parts = [
-        f"<h1>{escape(title)}</h1>",
-        *_command(experiment),
-        *_pictures(home, experiment, pictures),
-        *_summary(experiment),
-        *_curves(experiment),
-        *_runs(experiment),
-    ]
-    for found in forecasts:
-        parts += _forecast(found)
-    return html_page(title, STYLE, "\n".join([*parts, ""]))
+    facts = {"command": "", "plan": {}, "packages": {}, **experiment.about}
+    command, _, packages = (facts.pop(name) for name in ("command", "plan", "packages"))
+    facts["packages"] = ", ".join(f"{name} {version}" for name, version in packages.items())
+    series = experiment.series()
+    notes = [f"{one.name}: {doubt}." for one in series for _, doubt in doubts(one)]
+    notes += [f"Cannot be told apart: {pair}." for pair in not_told_apart(series)]
+    runs = [{name: getattr(run, name) for name in RUN_COLUMNS} for run in experiment.runs]
+    body = filled(
+        __file__,
+        "report.html",
+        title=escape(title),
+        command=escape(str(command)),
+        machine=_table([{"machine": name, "": value} for name, value in facts.items()], "facts"),
+        pictures=_pictures(home, series, pictures),
+        notes="\n".join(map(_note, notes)),
+        speedups=_table([_speedup(row) for one in series for row in speedup_rows(one)]),
+        curves=_curves(series),
+        runs=_table([{**run, "problem": short_name(run["problem"])} for run in runs]),
+        forecasts="\n".join(map(_forecast, forecasts)),
+    )
+    return html_page(title, STYLE, body)
 
 
-def _command(experiment: Experiment) -> list[str]:
-    about = experiment.about
-    facts = {
-        name: value for name, value in about.items() if name not in ("command", "plan", "packages")
-    }
-    packages = ", ".join(f"{name} {v}" for name, v in about.get("packages", {}).items())
-    facts["packages"] = packages
-    rows = [{"machine": name, "": value} for name, value in facts.items()]
-    return [
-        f"<pre>{escape(str(about.get('command', '')))}</pre>",
-        _table(rows, "facts"),
-        "<p>Beside this page lie <code>runs.csv</code>, <code>subproblems.parquet</code> and "
-        "<code>machine.json</code>, from which every number here comes; "
-        "<code>speedup.csv</code> and <code>forecast.csv</code> hold the tables below.</p>",
-    ]
+def _note(text: str) -> str:
+    return f'<p class="note">{escape(text)}</p>'
 
 
-def _pictures(home: Path, experiment: Experiment, pictures: list[tuple[str, str]]) -> list[str]:
+def _pictures(home: Path, series: list[Series], pictures: list[tuple[str, str]]) -> str:
     if not pictures:
-        extra = escape(plots.HOW_TO_GET)
-        return [f'<p class="note">Pictures are left out; they need <code>{extra}</code>.</p>']
+        return _note(f"Pictures are left out; they need {plots.HOW_TO_GET}.")
     parts = ["<h2>Pictures</h2>"]
-    none = any(len(one.workers) > 1 and why_no_speedup(one) for one in experiment.series())
+    none = any(len(one.workers) > 1 and why_no_speedup(one) for one in series)
     if none and "speedup" not in dict(pictures):
         parts.append(
-            '<p class="note">No speed-up is drawn, because the runs show none; see below why, and '
-            "what to measure instead.</p>"
+            _note(
+                "No speed-up is drawn, because the runs show none; see below why, and what to "
+                "measure instead."
+            )
         )
     parts.append('<div class="pictures">')
     for name, title in pictures:
         data = base64.b64encode((home / f"{name}.svg").read_bytes()).decode()
         source = f"data:image/svg+xml;base64,{data}"
         parts.append(f'<figure><img alt="{escape(title)}" src="{source}"></figure>')
-    return [*parts, "</div>"]
+    return "\n".join([*parts, "</div>"])
 
 
-def _summary(experiment: Experiment) -> list[str]:
-    rows = [
-        {
-            **{name: row[name] for name in SPEEDUP_COLUMNS},
-            "speed-up": row["no_speedup"] or _with_interval(row, "speedup", 2),
-            "efficiency": row["no_speedup"] or _with_interval(row, "efficiency", 3),
-        }
-        for row in _speedups(experiment)
-    ]
-    alike = list(not_told_apart(experiment.series()))
-    return [
-        "<h2>Speed-up</h2>",
-        "<p>Medians over the runs of a row, and in brackets 95 % intervals: a bootstrap of the "
-        "runs, which for two or three runs is little more than their range, and which one run does "
-        "not have. Speed is nodes in a second (stacks, where an engine's "
-        "nodes are not reproducible), so that weak scaling and runs that were stopped can be "
-        "compared as well. The counts and nodes of complete runs of the same work were compared, "
-        "and agree.</p>",
-        *(
-            f'<p class="note">{escape(series.name)}: {escape(doubt)}.</p>'
-            for series in experiment.series()
-            for _, doubt in doubts(series)
-        ),
-        *(f'<p class="note">Cannot be told apart: {escape(pair)}.</p>' for pair in alike),
-        _table(rows),
-    ]
+def _speedup(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of ``speedup.csv`` as the report shows it."""
+    shown = {name: row[name] for name in SPEEDUP_COLUMNS}
+    shown["speed-up"] = row["no_speedup"] or _with_interval(row, "speedup", 2)
+    return shown | {"efficiency": row["no_speedup"] or _with_interval(row, "efficiency", 3)}
 
 
 def _with_interval(row: Mapping[str, Any], name: str, decimals: int) -> str:
@@ -185,85 +157,51 @@ def _with_interval(row: Mapping[str, Any], name: str, decimals: int) -> str:
     return f"{value:.{decimals}f}{interval and f' ({interval})'}"
 
 
-def _curves(experiment: Experiment) -> list[str]:
+def _curves(series: list[Series]) -> str:
     rows = [
         {
-            "": series.name,
+            "": one.name,
             "law": fit.law,
             "parameters (95 % interval)": fit.numbers(4),
             "rms error of the speed-up": fit.error,
         }
-        for series in experiment.series()
-        for fit in fits(series)
+        for one in series
+        for fit in fits(one)
     ]
-    parts = ["<h2>Fitted curves</h2>"]
-    if rows:
-        parts.append(_table(rows))
+    table = _table(rows) if rows else ""
     if not can_fit():
-        extra = escape(plots.HOW_TO_GET)
-        return [*parts, f'<p class="note">Curves are left out; they need <code>{extra}</code>.</p>']
-    workers = {run.jobs for run in experiment.runs}
+        return table + _note(f"Curves are left out; they need {plots.HOW_TO_GET}.")
+    workers = {jobs for one in series for jobs in one.workers}
     few = [f"{law}: {n} more" for law in LAWS if (n := missing(law, [*workers]))]
     if few:
-        parts.append(
+        table += (
             "<p>A curve needs one more number of workers above 1 than it has parameters; otherwise "
             f"it would go through every point. Still to be measured: {'; '.join(few)}.</p>"
         )
-    return parts
+    return table
 
 
-def _runs(experiment: Experiment) -> list[str]:
-    runs = [{name: getattr(run, name) for name in RUN_COLUMNS} for run in experiment.runs]
-    return [
-        "<h2>Runs</h2>",
-        "<p>Times are in seconds. <b>Idle</b> is the share of the workers' time that no task took. "
-        "<b>Serial</b> is the share of the time in which no worker was busy, because the tree was "
-        "being split or results collected.</p>",
-        _table([{**run, "problem": short_name(run["problem"])} for run in runs]),
-    ]
-
-
-def _forecast(found: Forecast) -> list[str]:
-    known = "counted" if found.nodes_known else "estimated by Knuth's probes"
-    work = found.nodes / found.costs.rate
-    errors = [abs(point.error) for point in found.of("check") if point.error is not None]
-    parts = [
-        f"<h2>Forecast: {escape(short_name(found.name))}</h2>",
-        f"<p>{found.nodes:,.0f} nodes, {known}: {_shown(work)} s of one core. The simulation "
-        f"follows the events of a search on any number of workers.</p>",
-        *_assumptions(found),
-        "<h3>Beside the measured runs</h3>",
-        f"<p>The simulated time differs from the measured one by {max(errors):.1%} at most "
-        f"and by {statistics.median(errors):.1%} in the median.</p>",
-        _points(found.of("check")),
-        "<h3>More workers, automatic settings</h3>",
-        _points(found.of("curve")),
-    ]
-    for workers in found.workers:
-        parts += _variants(found, workers)
-    return parts
-
-
-def _assumptions(found: Forecast) -> list[str]:
+def _forecast(found: Forecast) -> str:
     costs = found.costs
-    lines = [
-        f"A worker visits {costs.rate:,.0f} nodes a second, as the fewest workers did, whatever "
-        f"else runs on its machine.",
-        f"{_micro(costs.overhead)} pass between a worker's tasks: the median measured with several "
-        f"workers, plus the latency asked for. A network has no other cost.",
-        f"The process that hands out tasks is busy for {_micro(costs.master)} with each result, "
-        f"one after another, as measured with short tasks that keep it busy. The search assumes "
-        f"{_micro(costs.assumed)}, and makes tasks long enough for the process to keep up.",
-        f"Splitting takes {_micro(costs.split)} a node.",
-        "The tree splits as it did along random walks, where the sizes of children were counted or "
-        "estimated; the noise of the estimates makes the tree look less even than it is.",
-        "Budgets, pieces and draws follow the constants of "
-        "<code>batchsolve.search.scheduler.py</code>. No worker is lost, and all are equally fast.",
-    ]
-    return [
-        "<h3>Assumptions</h3>",
-        "<ul>" + "".join(f"<li>{line}</li>" for line in lines) + "</ul>",
-    ]
+    errors = [abs(point.error) for point in found.of("check") if point.error is not None]
+    return filled(
+        __file__,
+        "forecast.html",
+        name=escape(short_name(found.name)),
+        nodes=f"{found.nodes:,.0f}",
+        known="counted" if found.nodes_known else "estimated by Knuth's probes",
+        work=_shown(found.nodes / costs.rate),
+        rate=f"{costs.rate:,.0f}",
+        overhead=_micro(costs.overhead),
+        master=_micro(costs.master),
+        assumed=_micro(costs.assumed),
+        split=_micro(costs.split),
+        greatest_error=f"{max(errors):.1%}",
+        median_error=f"{statistics.median(errors):.1%}",
+        checks=_points(found.of("check")),
+        curve=_points(found.of("curve")),
+        variants="\n".join(line for n in found.workers for line in _variants(found, n)),
+    )
 
 
 def _variants(found: Forecast, workers: int) -> list[str]:

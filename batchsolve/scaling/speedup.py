@@ -196,36 +196,36 @@ def _is_alike(ratio: Range | None) -> bool:
     return ratio is not None and ratio[0] <= 1 <= ratio[1]
 
 
-def is_too_short(series: Series) -> bool:
-    """Return True if runs are too short for a speed-up."""
-    return min(series.wall(jobs) for jobs in series.workers) < LEAST_SECONDS
-
-
-def why_no_speedup(series: Series) -> str:
-    """Return the reason why runs show no speed-up, in a few words; empty if they show one."""
-    if is_too_short(series):
-        return "too short"
-    return "" if series.work_is_known else "stopped"
-
-
-def doubts(series: Series) -> Iterator[tuple[str, str]]:
-    """Yield the doubts about the runs of a series: the kind in a few words, and advice."""
+def hindrance(series: Series) -> tuple[str, str] | None:
+    """Return the doubt for which runs show no speed-up; None if they show one."""
     shortest = min(series.wall(jobs) for jobs in series.workers)
-    if is_too_short(series):
-        yield (
+    if shortest < LEAST_SECONDS:
+        return (
             "too short",
             f"its runs end within {shortest:.3g} s, so a speed-up would mean nothing; "
             f"measure a problem that takes one worker {2 * LEAST_SECONDS:g} s or more for each "
             f"of the most workers",
         )
-        return
     if not series.work_is_known:
-        yield (
+        return (
             "stopped",
             f"a run was stopped, and nodes of the engine {series.first.engine!r} do not show how "
             f"much of the work it did, so its speed-up is unknown; raise the time limit, or take "
             f"another engine",
         )
+    return None
+
+
+def why_no_speedup(series: Series) -> str:
+    """Return the reason why runs show no speed-up, in a few words; empty if they show one."""
+    found = hindrance(series)
+    return found[0] if found else ""
+
+
+def doubts(series: Series) -> Iterator[tuple[str, str]]:
+    """Yield the doubts about the runs of a series: the kind in a few words, and advice."""
+    if found := hindrance(series):
+        yield found
         return
     for jobs in series.workers:
         runs = series.at(jobs)
@@ -302,7 +302,7 @@ class Fit:
 
     def speedup(self, workers: npt.ArrayLike) -> Floats:
         """Return the speed-up of the curve at these numbers of workers."""
-        return _curve(np.array(list(self.parameters.values())), np.asarray(workers, np.float64))
+        return _speedup(np.asarray(workers, np.float64), *self.parameters.values())
 
 
 def can_fit() -> bool:
@@ -342,7 +342,7 @@ def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
     """
     if missing(law, workers):
         return None
-    from scipy.optimize import least_squares
+    from scipy.optimize import curve_fit
     from scipy.stats import t
 
     p, s = np.asarray(workers, np.float64), np.asarray(speedup, np.float64)
@@ -351,29 +351,26 @@ def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
     terms = _terms(len(names), p)
     # P / S - 1 is linear in the parameters: linear least squares give the starting point
     start = np.clip(np.linalg.lstsq(terms, p / s - 1, rcond=None)[0], 0.0, most)
-
-    def residuals(parameters: Floats) -> Floats:
-        return _curve(parameters, p) - s
-
-    def slopes(parameters: Floats) -> Floats:
-        return -p[:, None] * terms / (1 + terms @ parameters)[:, None] ** 2
-
-    tolerance = {"ftol": 1e-15, "xtol": 1e-15, "gtol": 1e-15}
-    best = least_squares(residuals, start, slopes, bounds=(0.0, most), x_scale="jac", **tolerance)
-    squares, free = 2 * best.cost, p.size - len(names)
-    spread = np.sqrt(np.diag(np.linalg.pinv(best.jac.T @ best.jac)) * squares / free)
-    half = t.ppf((1 + CONFIDENCE) / 2, free) * spread
-    low, high = np.clip(best.x - half, 0.0, most), np.clip(best.x + half, 0.0, most)
+    how = {"bounds": (0.0, most), "ftol": 1e-15, "xtol": 1e-15, "gtol": 1e-15, "x_scale": "jac"}
+    best, covariance = curve_fit(_speedup, p, s, start, jac=_slopes, **how)
+    half = t.ppf((1 + CONFIDENCE) / 2, p.size - len(names)) * np.sqrt(np.diag(covariance))
+    low, high = np.clip(best - half, 0.0, most), np.clip(best + half, 0.0, most)
     return Fit(
         law,
-        dict(zip(names, best.x.tolist(), strict=True)),
+        dict(zip(names, best.tolist(), strict=True)),
         dict(zip(names, zip(low.tolist(), high.tolist(), strict=True), strict=True)),
-        float(np.sqrt(squares / p.size)),
+        float(np.sqrt(np.mean((_speedup(p, *best) - s) ** 2))),
     )
 
 
-def _curve(parameters: Floats, workers: Floats) -> Floats:
-    return workers / (1 + _terms(parameters.size, workers) @ parameters)
+def _speedup(workers: Floats, *parameters: float) -> Floats:
+    return workers / (1 + _terms(len(parameters), workers) @ np.array(parameters))
+
+
+def _slopes(workers: Floats, *parameters: float) -> Floats:
+    """Return the derivatives of a speed-up by the parameters, a column each."""
+    terms = _terms(len(parameters), workers)
+    return -workers[:, None] * terms / (1 + terms @ np.array(parameters))[:, None] ** 2
 
 
 def _terms(n: int, workers: Floats) -> Floats:

@@ -8,14 +8,16 @@ probes, and the noise of the estimates makes the tree look less even than it is.
 from __future__ import annotations
 
 import time
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
+from random import Random
 
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.core.arrays import Floats, Ints, begins_of
+from batchsolve.core.arrays import Floats
 from batchsolve.engines import Engine, Task
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
@@ -36,20 +38,16 @@ class Shape:
 
     Attributes
     ----------
-    shares : ndarray of float64, shape (m,)
-        The shares of the children of all sampled nodes, in tree order; those of one node add to 1.
-    bounds : ndarray of int64, shape (n + 1,)
-        Sample ``k`` is ``shares[bounds[k]:bounds[k + 1]]``.
-    first, last : ndarray of int64, shape (CLASSES,)
-        Samples ``first[c]`` to ``last[c] - 1`` are of subtrees of 2^c to 2^(c+1) nodes. A class
-        in which no sample branches uses the samples of the nearest class in which one does;
+    samples : list of list of float
+        The shares of the children of each sampled node, in tree order; they add to 1.
+    classes : list of (int, int)
+        Samples ``first`` to ``last - 1`` of number c are of subtrees of 2^c to 2^(c+1) nodes. A
+        class in which no sample branches uses the samples of the nearest class in which one does;
         otherwise it would never split a subtree.
     """
 
-    shares: Floats
-    bounds: Ints
-    first: Ints
-    last: Ints
+    samples: list[list[float]]
+    classes: list[tuple[int, int]]
 
     @classmethod
     def of(cls, samples: list[tuple[float, Floats]]) -> Shape:
@@ -64,25 +62,25 @@ class Shape:
             raise InputError(
                 "the tree hardly branches where it was sampled, so it has no shape to simulate"
             )
-        number = [min(CLASSES - 1, max(0, int(np.log2(max(1.0, nodes))))) for nodes, _ in samples]
-        order = np.argsort(number, kind="stable")
-        by_class = np.array(number)[order]
-        kept = [samples[k][1] / samples[k][1].sum() for k in order]
-        bounds = begins_of(list(map(len, kept)))
-        wanted = np.arange(CLASSES)
-        present = np.unique(by_class[[len(samples[k][1]) > 1 for k in order]])
-        near = present[np.argmin(np.abs(wanted[:, None] - present[None, :]), axis=1)]
+        by_class = sorted(
+            ((_class_of(nodes), children) for nodes, children in samples), key=lambda pair: pair[0]
+        )
+        numbers = [number for number, _ in by_class]
+        present = {number for number, children in by_class if len(children) > 1}
+        near = [min(present, key=lambda number: (abs(number - c), number)) for c in range(CLASSES)]
         return cls(
-            np.concatenate(kept),
-            bounds,
-            np.searchsorted(by_class, near, "left"),
-            np.searchsorted(by_class, near, "right"),
+            [(children / children.sum()).tolist() for _, children in by_class],
+            [(bisect_left(numbers, c), bisect_right(numbers, c)) for c in near],
         )
 
     @classmethod
     def even(cls, children: int = 2) -> Shape:
         """Return the shape of a tree whose nodes all have the same number of equal children."""
         return cls.of([(1.0, np.ones(children))])
+
+
+def _class_of(nodes: float) -> int:
+    return min(CLASSES - 1, max(1, int(nodes)).bit_length() - 1)
 
 
 class Subtrees:
@@ -94,11 +92,8 @@ class Subtrees:
     """
 
     def __init__(self, shape: Shape, seed: int) -> None:
-        shares = shape.shares.tolist()
-        self._samples = [shares[begin:end] for begin, end in pairwise(shape.bounds.tolist())]
-        self._ranges = list(zip(shape.first.tolist(), shape.last.tolist(), strict=True))
-        self._random = np.random.RandomState(seed & 0xFFFFFFFF)
-        self._words: list[int] = []  # random ones, the next at the end
+        self._shape = shape
+        self._random = Random(seed)
 
     def expand(self, stacks: Floats, most: float) -> Floats:
         """Replace every subtree by its children, as at most so many ranges."""
@@ -146,19 +141,8 @@ class Subtrees:
 
     def _children_of(self, size: float) -> list[float]:
         """Draw the children of a subtree; return their shares, in tree order."""
-        number = max(1, int(size)).bit_length() - 1
-        first, last = self._ranges[min(number, CLASSES - 1)]
-        return self._samples[first + self._below(last - first)]
-
-    def _below(self, n: int) -> int:
-        """Return a random number below n."""
-        mask = (1 << (n - 1).bit_length()) - 1
-        drawn = n
-        while drawn >= n:
-            if not self._words:
-                self._words = self._random.randint(0, 1 << 32, 1024, np.uint32).tolist()[::-1]
-            drawn = self._words.pop() & mask if n > 1 else 0
-        return drawn
+        first, last = self._shape.classes[_class_of(size)]
+        return self._shape.samples[first + int(self._random.random() * (last - first))]
 
 
 def _ranges(
@@ -207,9 +191,9 @@ def sample_shape(
     >>> from batchsolve.engines import get_engine
     >>> from batchsolve.problems.sudoku import Sudoku
     >>> shape = sample_shape(Sudoku(2, 2), [], get_engine("dlx"), 1000, seconds=0.01)
-    >>> root = shape.first[-1]
-    >>> shape.shares[shape.bounds[root] : shape.bounds[root + 1]]
-    array([0.25, 0.25, 0.25, 0.25])
+    >>> first, _ = shape.classes[-1]
+    >>> shape.samples[first]
+    [0.25, 0.25, 0.25, 0.25]
     """
     if not engine.capabilities.reproducible_nodes:
         raise InputError(

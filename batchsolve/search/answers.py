@@ -15,7 +15,7 @@ search of one problem does (`batchsolve.search.tree`). Results of tasks that wer
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
@@ -23,8 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.engines import Engine, Outcome, Task, get_engine
-from batchsolve.engines.choice import counter_for, with_empty_table
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.engines.choice import counter_for
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search import tree
@@ -150,42 +149,43 @@ class OpenRows:
     settings : SearchSettings
     keep : {0, 1}
         First covers of a row to keep.
+    engine : str
+        The name of the engine that was chosen for all rows.
     """
 
-    def __init__(self, n: int, settings: SearchSettings, keep: int = 1) -> None:
+    def __init__(self, n: int, settings: SearchSettings, keep: int = 1, engine: str = "") -> None:
         self._limit = settings.limit or UNLIMITED  # covers wanted of each row
-        self._keep = keep
+        self._keep, self._engine = keep, engine
         self._time_limit = settings.time_limit
         self._node_limit = settings.node_limit or UNLIMITED
         self._answers = Answers.unknown(n)
         # counts of any size, which nothing but the answers needs; None if there is a limit
         self._exact = np.zeros(n, np.object_) if settings.limit is None else None
-        self._own = Stacks.empty()  # of rows that may still move
-        self._fallback: Engine | None = None  # the engine that they move to
-        is_counted = keep == 0 and settings.limit is None and settings.node_limit is None
-        # own stacks of all rows, and their problems
-        self._starts: list[tuple[Stacks, ExactCover]] | None = [] if is_counted else None
+        self._fallback: Engine | None = None
+        self._may_move = np.zeros(n, np.bool_)  # to the fallback engine
+        self._is_counted = keep == 0 and settings.limit is None and settings.node_limit is None
+        self._starts: list[Stacks] = []  # own stacks of all rows that may move
         self._weighings: dict[int, tree.Weighing] = {}  # row -> when a counter is weighed next
+        self._on_scales: set[int] = set()  # rows whose counter is weighed now
         self._recounted: set[int] = set()  # rows that moved to a counter
         self._most_nodes = np.full(n, self._node_limit)  # of each row, by its current engine
-        self._pending = np.zeros(n, np.int32)  # stacks not searched yet
+        self._pending = np.zeros(n, np.int32)  # stacks not searched yet, and weighings
         self._shared = np.zeros(n, np.bool_)  # True if several tasks searched the row
         self._best: dict[int, _First] = {}  # first cover of a shared row
         self._covers: list[Stacks] = []
 
-    def open(
-        self, problem: ExactCover, stacks: Stacks, fallback: tuple[Engine, int] | None = None
-    ) -> None:
+    def open(self, stacks: Stacks, fallback: tuple[Engine, int] | None = None) -> None:
         """Open rows over one problem, by a stack for each, in order.
 
         They may have a fallback engine, which takes over after a number of nodes.
         """
         self._pending[stacks.roots] = 1
-        if self._starts is not None:
-            self._starts.append((stacks, problem))
-        if fallback is not None and fallback[1] < self._node_limit:
+        has_fallback = fallback is not None and fallback[1] < self._node_limit
+        if has_fallback or self._is_counted:
+            self._starts.append(stacks)
+        if fallback is not None and has_fallback:
             self._fallback, self._most_nodes[stacks.roots] = fallback
-            self._own = Stacks.concatenate([own for own in (self._own, stacks) if len(own)])
+            self._may_move[stacks.roots] = True
 
     def give_up(self, stacks: Stacks, reason: str) -> None:
         """Record that some rows cannot be searched."""
@@ -208,6 +208,8 @@ class OpenRows:
 
     def add(self, piece: Piece, outcome: Outcome, seconds: float) -> list[Piece]:
         """Add the outcome of a piece to the answers; return the pieces that remain."""
+        if piece.weighs:
+            return self._after_weighing(piece, outcome)
         if self._recounted and (stale := self._is_stale(piece)).any():
             piece, outcome = piece.take(~stale), _part_of(outcome, ~stale)
         answers, rows = self._answers, piece.stacks.roots
@@ -230,119 +232,94 @@ class OpenRows:
             row, options = int(covers.roots[k]), covers[k].tolist()
             if row not in self._best or self._best[row].is_behind(options):
                 self._best[row] = _First(options, problem)
-        if not len(outcome.frontier) and not len(self._own):
-            return []
         weights = piece.weights[outcome.parents] * outcome.weights
-        ids = piece.ids[outcome.parents]
-        left = Piece(outcome.frontier, weights, ids, piece.keeps_roots, piece.problem, piece.engine)
-        return [piece for piece in self._hand_over(left) if len(piece)]
+        left = replace(
+            piece, stacks=outcome.frontier, weights=weights, ids=piece.ids[outcome.parents]
+        )
+        moved: list[Piece] = []
+        if self._fallback is not None and len(left):
+            left, moved = self._hand_over(left)
+        pieces = [self.drop_unwanted(left), *moved, *self._weighed_now(piece)]
+        return [each for each in pieces if len(each)]
 
-    def _hand_over(self, left: Piece) -> list[Piece]:
-        """Return the own stacks of rows that move now, and the wanted stacks of the others."""
-        self._own = self._own.take(self._pending[self._own.roots] > 0)
+    def _hand_over(self, left: Piece) -> tuple[Piece, list[Piece]]:
+        """Move rows that took many nodes; return the stacks of the others, and what moved."""
         rows = left.stacks.roots
-        counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
-        late = (nodes >= self._most_nodes[rows]) & (counts < self._limit)
-        goes = np.isin(self._own.roots, rows[late])
-        if not goes.any():
-            return [self.drop_unwanted(left)]
-        own = self._own.take(goes)
-        self._own = self._own.take(~goes)
-        self._forget(own.roots)
-        self._pending[own.roots] = 1
-        self._most_nodes[own.roots] = self._node_limit
-        n, first = len(own), left.ids[0]
-        moved = Piece(own, np.ones(n), np.full(n, first), False, left.problem, self._fallback)
-        stay = left.take(np.isin(rows, own.roots, invert=True))
-        return [moved, self.drop_unwanted(stay)]
+        late = self._may_move[rows] & (self._answers.nodes[rows] >= self._most_nodes[rows])
+        late &= self._answers.counts[rows] < self._limit
+        if not late.any():
+            return left, []
+        goes = np.unique(rows[late])
+        self._may_move[goes] = False
+        self._most_nodes[goes] = self._node_limit
+        moved = [self._moved(row, left, self._fallback) for row in goes.tolist()]
+        return left.take(np.isin(rows, goes, invert=True)), moved
 
-    def _forget(self, rows: npt.NDArray[np.int64]) -> None:
-        """Drop the results of some rows, but keep their node counts."""
-        self._answers.counts[rows] = 0
-        self._shared[rows] = False
-        self._covers = [covers.take(~np.isin(covers.roots, rows)) for covers in self._covers]
-        for row in rows.tolist():
-            self._best.pop(row, None)
+    def _moved(self, row: int, piece: Piece, engine: Engine | None) -> Piece:
+        """Drop the results of a row, but not its node count; return its own stack, for an engine.
 
-    def counter_to_weigh(self, piece: Piece, name: str) -> tuple[Engine, Task] | None:
-        """Return the counter to be weighed at the top of a row now, and its task; None if none is.
-
-        Parameters
-        ----------
-        piece : Piece
-            Stacks of the row, and perhaps of others.
-        name : str
-            The name of the engine that was chosen for all rows.
+        The piece has stacks of that row.
         """
-        problem = piece.problem
-        if self._starts is None or piece.engine is not None or problem is None:
-            return None
-        for row in np.unique(piece.stacks.roots).tolist():
-            weighing = self._weighing_of(row, problem)
-            is_due = self._answers.nodes[row] > weighing.after
-            if is_due and (counter := counter_for(name, problem)):
-                self._weighings[row] = weighing.next
-                engine = tree.small_counter(counter, problem, weighing.n_nodes)
-                return engine, Task.of(self._start_of(row), budget=weighing.n_nodes)
-        return None
-
-    def recount(self, row: int, piece: Piece, name: str) -> list[Piece]:
-        """Let the counter take over a row; return its own stack, and the piece that was weighed.
-
-        The parameters are those of `counter_to_weigh`.
-        """
-        is_over = self._answers.nodes[row] >= self._most_nodes[row]  # its results so far stay
-        if is_over or row in self._answers.unfinished or row in self._recounted:
-            return [piece]
-        self._recounted.add(row)
-        self._forget(np.array([row]))
-        assert self._exact is not None
-        assert piece.problem is not None
-        self._exact[row] = 0
+        self._answers.counts[row] = 0
+        self._shared[row] = False
+        self._covers = [covers.take(covers.roots != row) for covers in self._covers]
+        self._best.pop(row, None)
         self._pending[row] = 1
-        engine = with_empty_table(get_engine(counter_for(name, piece.problem)), piece.problem)
-        self._answers.counters[row] = engine.name
-        own = Piece(self._start_of(row), np.ones(1), piece.ids[:1], False, piece.problem, engine)
-        return [own, piece]
+        return self._start_of(row, piece, engine)
 
-    def _weighing_of(self, row: int, problem: ExactCover) -> tree.Weighing:
-        return self._weighings.get(row) or tree.Weighing.first_of(problem)
+    def _start_of(self, row: int, piece: Piece, engine: Engine | None, weighs: int = 0) -> Piece:
+        """Return the own stack of a row for an engine; `piece` has stacks of the row."""
+        own = next(stacks for stacks in self._starts if row in stacks.roots)
+        problem = piece.problem
+        if isinstance(problem, GridProblem):
+            problem = problem.of_row(row)
+        stacks, ids = own.take(own.roots == row), piece.ids[:1]
+        return Piece(stacks, np.ones(1), ids, False, problem, engine, weighs)
 
-    def _start_of(self, row: int) -> Stacks:
-        """Return the own stack of a row."""
-        assert self._starts is not None
-        own = next(stacks for stacks, _ in self._starts if row in stacks.roots)
-        return own.take(own.roots == row)
-
-    def outgrown(self) -> list[tuple[int, ExactCover]]:
-        """Return the rows with so many nodes that a counter is weighed, and their problems."""
-        if self._starts is None or self._time_limit is not None:
-            return []
-        nodes, done = self._answers.nodes, self._recounted | self._answers.unfinished.keys()
-        least = min(tree.WEIGH_AFTER, tree.WEIGH_SOONER)
-        large = [row for row in np.flatnonzero(nodes > least).tolist() if row not in done]
-        each = ((row, self._problem_of(row)) for row in large)
-        return [(row, p) for row, p in each if nodes[row] > self._weighing_of(row, p).after]
-
-    def _problem_of(self, row: int) -> ExactCover:
-        assert self._starts is not None
-        return next(problem for stacks, problem in self._starts if row in stacks.roots)
-
-    def late_weighing(self, number: int, name: str) -> Piece | None:
-        """Return the own stack of a settled row whose counter is still to be weighed, if any is.
+    def _weighed_now(self, piece: Piece) -> list[Piece]:
+        """Return pieces that weigh a counter, for rows of a piece that have the nodes for it.
 
         So the nodes of a row alone say which engine counts it, not the size of its tasks, and the
         output is the same however it was made.
         """
-        for row, problem in self.outgrown():
-            if counter_for(name, problem):
-                own = self._start_of(row)
-                return Piece(own, np.ones(1), np.array([number]), False, problem)
-        return None
+        problem, nodes = piece.problem, self._answers.nodes
+        if not self._is_counted or problem is None or (piece.engine and not piece.weighs):
+            return []
+        found = []
+        for row in np.unique(piece.stacks.roots).tolist():
+            weighing = self._weighings.get(row) or tree.Weighing.first_of(problem)
+            is_due = weighing.after < nodes[row] < self._most_nodes[row]
+            is_due &= row not in self._on_scales | self._recounted
+            if is_due and (counter := counter_for(self._engine, problem)):
+                self._weighings[row] = weighing.next
+                self._on_scales.add(row)
+                self._pending[row] += 1
+                engine = tree.small_counter(counter, problem, weighing.n_nodes)
+                found.append(self._start_of(row, piece, engine, weighing.n_nodes))
+        return found
+
+    def _after_weighing(self, piece: Piece, outcome: Outcome) -> list[Piece]:
+        """Let a counter take over its row if it gains enough; return the pieces that follow."""
+        row = int(piece.stacks.roots[0])
+        self._on_scales.remove(row)
+        self._pending[row] -= 1
+        is_over = self._answers.nodes[row] >= self._most_nodes[row]  # its results so far stay
+        if is_over or row in self._answers.unfinished:
+            return []
+        if tree.gain_of(outcome) < tree.LEAST_GAIN:
+            return self._weighed_now(piece)
+        problem = piece.problem
+        assert self._exact is not None
+        assert problem is not None
+        engine = get_engine(counter_for(self._engine, problem)).for_run(problem)
+        self._recounted.add(row)
+        self._exact[row] = 0
+        self._answers.counters[row] = engine.name
+        return [self._moved(row, piece, engine)]
 
     def _is_stale(self, piece: Piece) -> npt.NDArray[np.bool_]:
         """Tell of the stacks of a piece whether their rows have moved to a counter since."""
-        if piece.engine is not None:
+        if piece.engine is not None and not piece.weighs:
             return np.zeros(len(piece), np.bool_)
         return np.isin(piece.stacks.roots, list(self._recounted))
 
@@ -350,12 +327,17 @@ class OpenRows:
         """Record that the search of some rows failed."""
         stacks = piece.stacks.take(~self._is_stale(piece))
         np.subtract.at(self._pending, stacks.roots, 1)
-        self.give_up(stacks, reason)
+        if piece.weighs:
+            self._on_scales.difference_update(stacks.roots.tolist())
+        else:
+            self.give_up(stacks, reason)
 
     def drop_unwanted(self, piece: Piece) -> Piece:
         """Return the stacks of a piece that can still change an answer."""
         if self._recounted:
             piece = piece.take(~self._is_stale(piece))
+        if piece.weighs:
+            return piece
         rows = piece.stacks.roots
         counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
         doubtful = (counts >= self._limit) | (nodes >= self._most_nodes[rows])

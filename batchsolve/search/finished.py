@@ -44,7 +44,7 @@ class FinishedShare:
     """
 
     def __init__(self, problem: ExactCover, start: Piece) -> None:
-        self._problem = problem
+        self._problem, self._n_options = problem, problem.n_options
         self._first = int(np.diff(start.stacks.offsets).min(initial=0))
         self._open, self._weights, self._searched, self._nodes = np.zeros((4, LEVELS))
         self._left = np.zeros((LEVELS, LEVELS))  # stacks that tasks at a level left at another
@@ -118,7 +118,7 @@ class FinishedShare:
         if stacks.branches.size:
             which = stacks.has_branch
             items, *bounds = stacks.branches[which].astype(np.int64).T
-            places = (items - 1) * self._problem.n_options + np.array(bounds)
+            places = (items - 1) * self._n_options + np.array(bounds)
             first, last = np.searchsorted(self._entries, places)
             sizes[which] = np.maximum(1, last - first)
         return sizes

@@ -9,21 +9,19 @@ rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from batchsolve.engines import FINENESS, Engine, Outcome, Task
+from batchsolve.engines import Engine, Outcome, Task
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Group, Stacks
+from batchsolve.problems.stacks import Group
 from batchsolve.problems.variant import Variants
-from batchsolve.search import tree
 from batchsolve.search.answers import Answers, OpenRows
 from batchsolve.search.in_order import BlockGoal, BlockTask, WriteTask, work_in_order
 from batchsolve.search.scheduler import Piece, Result, Scheduler, Sizing, nodes_at_once
@@ -53,16 +51,11 @@ Write = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True, eq=False)
 class StackTask:
-    """The task of searching stacks of open rows; `problem` is theirs, and `engine` if given.
-
-    A `counter` with a task of its own is weighed first. If it gains enough, it takes over its row.
-    Without a task, it is only weighed.
-    """
+    """The task of searching stacks of open rows; `problem` is theirs, and `engine` if given."""
 
     problem: ExactCover
-    task: Task | None
-    engine: Engine | None = None
-    counter: tuple[Engine, Task] | None = None
+    task: Task
+    engine: Engine | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,24 +67,13 @@ class RowWork:
     read: Read
     write: Write
     keep: int = 1
-    in_process: bool = True
 
     def do(self, task: BlockTask | StackTask) -> Result:
         """Read and search a block, write it, or search stacks of it."""
         if isinstance(task, StackTask):
-            if task.counter is not None:
-                counter, top = task.counter
-                if tree.gain_of(counter.search(task.problem, top)) >= tree.LEAST_GAIN:
-                    return Result(recounted=int(top.stacks.roots[0]))
-            if task.task is None:
-                return Result()
             engine = task.engine or self.choice.of(task.problem)
             begin = time.perf_counter()
-            if engine.capabilities.counts_only and not self.in_process:
-                most = self.settings.time_limit or float("inf")
-                outcome = counted_at_once(engine, task.problem, task.task, most)
-            else:
-                outcome = search_each(engine, task.problem, task.task)
+            outcome = engine.search(task.problem, task.task)
             seconds = time.perf_counter() - begin
             return Result(None, int(outcome.nodes.sum()), seconds, outcome)
         try:
@@ -112,16 +94,16 @@ class RowWork:
 
     def _searched(self, batch: Batch, number: int, budget: int) -> Result:
         settings = self.settings
-        rows = OpenRows(len(batch), settings, self.keep)
+        rows = OpenRows(len(batch), settings, self.keep, self.choice.name)
         left: list[Piece] = []
         n_nodes, seconds = 0, 0.0
-        for problem, stacks in batch.groups():
+        for problem, stacks in self._groups(batch):
             try:
                 engine, fallback = self.choice.of(problem), self.choice.fallback_of(problem)
             except InputError as error:
                 rows.give_up(stacks, str(error))
                 continue
-            rows.open(problem, stacks, fallback)
+            rows.open(stacks, fallback)
             after = fallback[1] if fallback else UNLIMITED
             keeps_roots = min(after, settings.node_limit or UNLIMITED) < UNLIMITED
             n = len(stacks)
@@ -140,7 +122,7 @@ class RowWork:
             n_nodes += int(outcome.nodes.sum())
             seconds += time.thread_time() - busy  # not that of other threads
             left += rows.add(piece, outcome, spent)
-        if rows.is_settled and not rows.outgrown():
+        if rows.is_settled:
             return self._written(batch, rows.answers(), n_nodes, seconds)
         return Result(None, n_nodes, seconds, rows=rows, left=left)
 
@@ -152,15 +134,29 @@ class RowWork:
         # with a depth many solved rows would have stacks left
         unordered = depth == UNLIMITED and not piece.keeps_roots
         task = rows.task_of(piece.stacks, budget, whole, depth=depth, unordered=unordered)
-        return search_each(engine, piece.problem, task)
+        return engine.search(piece.problem, task)
+
+    def _groups(self, batch: Batch) -> Iterator[Group]:
+        """Yield the groups of a batch, row by row where the engine takes no rules of rows."""
+        for problem, stacks in batch.groups():
+            if isinstance(problem, Variants) and not self._takes_rows(problem):
+                for k, row in enumerate(stacks.roots.tolist()):
+                    yield problem.of_row(row), stacks.between(k, k + 1)
+            else:
+                yield problem, stacks
+
+    def _takes_rows(self, problem: Variants) -> bool:
+        with suppress(InputError):
+            return self.choice.of(problem).capabilities.rules
+        return True  # the error is that of all rows
 
 
 class RowGoal(BlockGoal):
     """The goal of rows: an answer to each, yielded block by block in the order of the input."""
 
-    def __init__(self, choice: Choice, size: int) -> None:
+    def __init__(self, choice: Choice, size: int, counts_at_once: bool = False) -> None:
         super().__init__()
-        self._choice, self._size = choice, size
+        self._choice, self._size, self._counts_at_once = choice, size, counts_at_once
         self._open: dict[int, OpenRows] = {}
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
@@ -174,33 +170,30 @@ class RowGoal(BlockGoal):
             return piece, None
         rows = self._open[number]
         wanted = rows.drop_unwanted(piece)
-        if len(wanted):
-            assert wanted.problem is not None
-            if rows.is_settled:
-                counter = rows.counter_to_weigh(wanted, self._choice.name)
-                return wanted, StackTask(wanted.problem, None, None, counter)
-            budget = min(budget, nodes_at_once(wanted.problem.n_entries))
-            whole = (wanted.engine or self._choice).capabilities.whole_stacks
-            task = rows.task_of(wanted.stacks, budget, whole, fineness=wanted.fineness)
-            counter = rows.counter_to_weigh(wanted, self._choice.name)
-            return wanted, StackTask(wanted.problem, task, wanted.engine, counter)
-        written = self._with_written(number, [])
-        if written and isinstance(written[0], Piece):
-            return self.begin(written[0], budget, promised)
-        return (written[0], written[0]) if written else (wanted, None)
+        if not len(wanted):
+            written = self._with_written(number, [])
+            return (written[0], written[0]) if written else (wanted, None)
+        assert wanted.problem is not None
+        if wanted.weighs:
+            task = Task.of(wanted.stacks, budget=wanted.weighs)
+            return wanted, StackTask(wanted.problem, task, wanted.engine)
+        can = (wanted.engine or self._choice).capabilities
+        budget = min(budget, nodes_at_once(wanted.problem.n_entries))
+        if can.counts_only and self._counts_at_once:
+            budget = UNLIMITED
+        task = rows.task_of(wanted.stacks, budget, can.whole_stacks, fineness=wanted.fineness)
+        return wanted, StackTask(wanted.problem, task, wanted.engine)
 
     def accept(self, piece: Any, result: Result) -> list[Any]:
         """Take a result; return the pieces and tasks that it leaves."""
         if isinstance(piece, Piece):
-            number = int(piece.ids[0])
+            number, outcome = int(piece.ids[0]), result.outcome
             if number not in self._open:
                 return []
             rows = self._open[number]
-            if result.outcome is None:
-                if result.recounted < 0:
-                    return self._with_written(number, [])
-                return rows.recount(result.recounted, piece, self._choice.name)
-            return self._with_written(number, rows.add(piece, result.outcome, result.seconds))
+            assert outcome is not None
+            left = rows.add(piece, outcome, result.seconds)
+            return self._with_written(number, left)
         if result.rows is not None:
             self._open[piece.number] = result.rows
             return self._with_written(piece.number, result.left)
@@ -223,8 +216,6 @@ class RowGoal(BlockGoal):
         """Return the pieces left of a block; if there are none, the task that writes it."""
         if left or not self._open[number].is_settled:
             return left
-        if (late := self._open[number].late_weighing(number, self._choice.name)) is not None:
-            return [late]
         answers = self._open.pop(number).answers()
         return [WriteTask(number, self._blocks[number], answers=answers)]
 
@@ -269,8 +260,10 @@ def search_rows(
     InputError, OutputError
         If a block cannot be read or written, after all blocks before it were yielded.
     """
-    work = RowWork(choice, settings, read, write, keep, pool.in_process)
-    goal = RowGoal(choice, size)
+    work = RowWork(choice, settings, read, write, keep)
+    # Processes have tables of subtrees of their own, and drop that of a row once they count others.
+    # What a task leaves would begin with an empty table in the next process, and perhaps never end.
+    goal = RowGoal(choice, size, not pool.workers.in_process and settings.time_limit is None)
     sizing = Sizing.of_pool(pool)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits)
@@ -291,74 +284,3 @@ def search_block(
     with Pool(jobs=1) as pool:
         [(_, output)] = search_rows([block], choice, pool, settings, read, write)
     return output
-
-
-def search_each(engine: Engine, problem: ExactCover, task: Task) -> Outcome:
-    """Search a task; one row after another if their regions differ and the engine takes none."""
-    if not isinstance(problem, Variants) or engine.capabilities.rules:
-        return engine.search(problem, task)
-    stacks, left = task.stacks, task.budget
-    outcomes = []
-    begins = np.flatnonzero(np.diff(stacks.roots, prepend=-1)).tolist()
-    for begin, end in pairwise([*begins, len(stacks)]):
-        some = np.arange(begin, end)
-        part = replace(
-            task,
-            stacks=stacks.take(some),
-            limits=task.limits[some],
-            allowances=task.allowances[some],
-            fineness=np.broadcast_to(task.fineness, len(stacks))[some],
-            budget=left,
-        )
-        outcome = engine.search(problem.of_row(int(stacks.roots[begin])), part)
-        outcomes.append(replace(outcome, parents=outcome.parents + begin))
-        left = max(0, left - int(outcome.nodes.sum()))
-    return _joined(outcomes)
-
-
-def counted_at_once(engine: Engine, problem: ExactCover, task: Task, seconds: float) -> Outcome:
-    """Count below the stacks of a task to the end, with an engine that keeps a table of subtrees.
-
-    Processes have tables of their own, and drop that of a row once they count others. What a task
-    leaves would begin with an empty table in the next process, and perhaps never end.
-
-    Parameters
-    ----------
-    seconds : float
-        The search stops when a task of the usual size ends after this time.
-    """
-    end = time.monotonic() + seconds
-    outcome = search_each(engine, problem, task)
-    counts = outcome.counts.astype(object)
-    task = replace(task, fineness=FINENESS)
-    while len(left := outcome.frontier) and time.monotonic() < end:
-        parents, weights = outcome.parents, outcome.weights
-        most = np.full(len(left), UNLIMITED)
-        rest = replace(task, stacks=left, limits=most, allowances=most)
-        more = search_each(engine, problem, rest)
-        np.add.at(counts, parents, more.counts.astype(object))
-        np.add.at(outcome.nodes, parents, more.nodes)
-        outcome = replace(
-            outcome,
-            frontier=more.frontier,
-            parents=parents[more.parents],
-            weights=weights[more.parents] * more.weights,
-        )
-    return replace(outcome, counts=counts)
-
-
-def _joined(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return the outcome of a task from those of its parts; their parents are the task's."""
-
-    def arrays(name: str) -> npt.NDArray[Any]:
-        return np.concatenate([getattr(outcome, name) for outcome in outcomes])
-
-    return Outcome(
-        arrays("counts"),
-        arrays("nodes"),
-        arrays("clash"),
-        Stacks.concatenate([outcome.solutions for outcome in outcomes]),
-        Stacks.concatenate([outcome.frontier for outcome in outcomes]),
-        arrays("weights"),
-        arrays("parents"),
-    )

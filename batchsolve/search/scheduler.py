@@ -74,7 +74,9 @@ class Piece:
     problem : ExactCover, optional
         Their problem, where one search is of several.
     engine : Engine, optional
-        The engine that took them over from that of the search.
+        The engine that took them over from that of the search, or is weighed.
+    weighs : int
+        The nodes that the engine visits to be weighed; 0 if its results count.
     """
 
     stacks: Stacks
@@ -83,6 +85,7 @@ class Piece:
     keeps_roots: bool = False
     problem: ExactCover | None = None
     engine: Engine | None = None
+    weighs: int = 0
     is_fresh: ClassVar[bool] = False
 
     @classmethod
@@ -121,14 +124,9 @@ class Piece:
         return replace(self, stacks=stacks, weights=self.weights[which], ids=self.ids[which])
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:
-        """Cut into at most `n_pieces` of about equal weight; see `piece_bounds`.
-
-        Stacks that an engine took over and searches whole are pieces each.
-        """
+        """Cut into at most `n_pieces` of about equal weight; see `piece_bounds`."""
         if len(self) < 2:
             return [self][: len(self)]
-        if self.engine is not None and self.engine.capabilities.whole_stacks:
-            most_stacks = 1
         bounds = piece_bounds(self.weights, n_pieces, most_stacks)
         if self.keeps_roots:
             firsts = np.flatnonzero(np.diff(self.stacks.roots, prepend=-1))
@@ -215,7 +213,7 @@ class Sizing:
     @classmethod
     def of_pool(cls, pool: Pool) -> Sizing:
         """Return the sizes for the workers of a pool, which are asked how far away they are."""
-        return cls.of(pool.jobs, result_seconds(pool.backend), pool.flight_seconds())
+        return cls.of(pool.jobs, result_seconds(pool.backend), pool.workers.flight_seconds())
 
     def budget(self, rate: float, waiting: int) -> int:
         """Return the nodes that a task may visit.
@@ -320,8 +318,6 @@ class Result:
         The rows of a block, if some of them have stacks left.
     left : list
         The pieces of these stacks.
-    recounted : int
-        The row that a counter is to take over, if the task was not searched for that reason.
     error : BatchsolveError, optional
         The reason why a block cannot be read or written.
     """
@@ -333,7 +329,6 @@ class Result:
     n_covers: int = 0
     rows: OpenRows | None = None
     left: list[Any] = field(default_factory=list)
-    recounted: int = -1
     error: BatchsolveError | None = None
 
 

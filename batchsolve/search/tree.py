@@ -1,9 +1,7 @@
 """The search of one problem to the end: every cover is counted or written.
 
 A search first visits some nodes in this process, and then splits the rest of the tree until there
-are stacks for all workers. Rounds of tasks follow; most searches are one long round. `TreeGoal`
-decides what is wanted of a piece and adds up results; `TreeWork` is the work of a worker; the
-scheduler does the rest.
+are stacks for all workers. Rounds of tasks follow; most searches are one long round.
 
 A count of all covers may go over to another engine, the *counter*, which counts equal subtrees
 once. After some nodes, fewer where they are wide, and again after ten times as many, the counter
@@ -17,18 +15,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from batchsolve.core.arrays import Bools
 from batchsolve.engines import Engine, Outcome, Task, get_engine
-from batchsolve.engines.choice import counter_for, entries_of_a_node, with_empty_table
+from batchsolve.engines.choice import counter_for, entries_of_a_node
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.search.finished import FinishedShare
 from batchsolve.search.scheduler import (
     SPLIT_NODES,
     STACKS_PER_WORKER,
+    Changes,
     Piece,
     Result,
     Scheduler,
@@ -36,11 +38,13 @@ from batchsolve.search.scheduler import (
     first_budget,
     run_round,
 )
-from batchsolve.search.tree_goal import TreeGoal
-from batchsolve.settings import AUTO, UNLIMITED
+from batchsolve.settings import AUTO, UNLIMITED, SearchSettings
 from batchsolve.symmetry.symmetries import Symmetries
 from batchsolve.workers import Done, Pool, attempt
 
+STEP_SECONDS = 1.0
+TASK_BYTES = 12 << 20  # of covers in a result, each counted as long as possible
+STEP_BYTES = 64 << 20  # of rendered covers that may wait for a checkpoint
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
 WEIGH_SOONER = 10_000  # nodes at least, where nodes are wide
@@ -124,13 +128,7 @@ class Weighing:
 def small_counter(name: str, problem: ExactCover, n_nodes: int) -> Engine:
     """Return a counter with an empty table for a few nodes; of wide ones it visits fewer."""
     engine = get_engine(f"{name}:{1 + n_nodes // WEIGHED_A_MEGABYTE}")
-    return with_empty_table(engine, problem, entries=n_nodes * WIDE_ENTRIES)
-
-
-def _weighed(name: str, goal: TreeGoal, n_nodes: int) -> Outcome:
-    """Return what an engine finds in a few nodes at the top."""
-    engine = small_counter(name, goal.problem, n_nodes)
-    return engine.search(goal.problem, Task.of(goal.start.stacks, budget=n_nodes))
+    return engine.for_run(problem, entries=n_nodes * WIDE_ENTRIES)
 
 
 def gain_of(outcome: Outcome) -> float:
@@ -139,15 +137,52 @@ def gain_of(outcome: Outcome) -> float:
     return float(outcome.tree_nodes.sum() / outcome.nodes.sum())
 
 
+@dataclass
+class Totals:
+    """The sums of a search.
+
+    Attributes
+    ----------
+    count : int
+        Covers found.
+    nodes : int
+        Nodes visited.
+    subproblems : int
+        Stacks searched.
+    rounds : int
+        Rounds of tasks.
+    seconds : float
+        Time spent searching.
+    """
+
+    count: int = 0
+    nodes: int = 0
+    subproblems: int = 0
+    rounds: int = 0
+    seconds: float = 0.0
+
+
 class TreeSearch:
-    """A search of one tree.
+    """A search of one tree: all its covers, or as many as the limits allow.
+
+    It is the goal of a scheduler: it decides what is wanted of a piece, and adds up results.
 
     Parameters
     ----------
-    goal : TreeGoal
+    problem : ExactCover
+    settings : SearchSettings
+        The engine is ignored.
+    start : Piece
+        The stacks to search.
     engine : Engine
     pool : Pool
         Entered already.
+    totals : Totals, optional
+        Sums of earlier searches; results are added to them.
+    keep : callable, optional
+        Called with each `Changes`; when it returns, the changes are kept.
+    collect : bool
+        True if covers are wanted, False if only their number is.
     render : callable, optional
         Renders covers for output, in workers.
     symmetries : Symmetries, optional
@@ -157,8 +192,6 @@ class TreeSearch:
 
     Attributes
     ----------
-    totals : Totals
-        The sums so far.
     failures : list of str
         The reasons why stacks could not be searched; they stay outstanding for a later run.
     hint : str
@@ -167,28 +200,42 @@ class TreeSearch:
 
     def __init__(
         self,
-        goal: TreeGoal,
+        problem: ExactCover,
+        settings: SearchSettings,
+        start: Piece,
         engine: Engine,
         pool: Pool,
+        *,
+        totals: Totals | None = None,
+        keep: Callable[[Changes], None] = lambda changes: None,
+        collect: bool = False,
         render: Render | None = None,
         symmetries: Symmetries | None = None,
         may_go_over: bool = False,
     ) -> None:
-        problem, settings = goal.problem, goal.settings
-        if engine.capabilities.counts_only and (goal.collect or settings.limit is not None):
+        if engine.capabilities.counts_only and (collect or settings.limit is not None):
             raise InputError(
                 f"the engine {engine.name!r} only counts, and counts everything: for solutions, a "
                 f"limit on their number, or their number up to symmetry, name another "
                 f"engine"
             )
-        self._goal, self._pool = goal, pool
-        engine = with_empty_table(engine, problem, pool.folder)
-        # one object, so that it is sent once
-        self._work = TreeWork(engine, problem, render, symmetries)
-        self.totals, self.failures = goal.totals, goal.failures
+        self._problem, self._settings, self._start, self._pool = problem, settings, start, pool
+        engine = engine.for_run(problem, pool.workers.folder)
+        self._work = TreeWork(engine, problem, render, symmetries)  # one object, sent once
+        self.totals = totals or Totals()
+        self._before = self.totals.count, self.totals.nodes
+        self._keep, self._collect = keep, collect
+        self._finished = FinishedShare(problem, start)
+        self._next_id = int(start.ids.max(initial=-1)) + 1
+        self._changes = Changes()
+        self._waiting = 0  # bytes
+        self._consistent = True  # True if totals and changes hold the same results
+        self._kept_at = self._begin = time.monotonic()
+        self._seconds_before = self.totals.seconds
+        self.failures: list[str] = []
         self._first_budget = first_budget(problem.n_entries)
-        self._scheduler = Scheduler(goal, pool.jobs, settings.budget, self._first_budget)
-        self._scheduler.add(goal.start)
+        self._scheduler = Scheduler(self, pool.jobs, settings.budget, self._first_budget)
+        self._scheduler.add(start)
         self._may_go_over, self._successor, self.hint = may_go_over, "", ""
         self._weighing = Weighing.first_of(problem)
 
@@ -210,12 +257,12 @@ class TreeSearch:
     @property
     def finished_share(self) -> float:
         """An estimate of the share of the nodes of the tree that were visited, from 0 to 1."""
-        return self._goal.finished_share
+        return self._finished.by_levels(self.totals.nodes)
 
     @property
     def finished_between(self) -> tuple[float, float]:
         """The range of such estimates, also of earlier ones; it is wide in an uneven tree."""
-        return self._goal.finished_between
+        return self._finished.between(self.totals.nodes)
 
     @property
     def complete(self) -> bool:
@@ -224,13 +271,13 @@ class TreeSearch:
 
     def run(self) -> Iterator[Done]:
         """Search until nothing is outstanding or a limit is reached; yield results as they come."""
-        goal, scheduler = self._goal, self._scheduler
+        scheduler = self._scheduler
         try:
             yield from self._split()
             scheduler.set_rate()  # the split includes the preparation of the engine
-            if not (goal.enough or scheduler.is_empty):  # small searches need no workers
+            if not (self.enough or scheduler.is_empty):  # small searches need no workers
                 scheduler.sizing = Sizing.of_pool(self._pool)
-            while not goal.enough:
+            while not self.enough:
                 if self._goes_over():
                     yield from self._begin_again()
                 if scheduler.is_empty:
@@ -240,20 +287,19 @@ class TreeSearch:
                     yield done
                     scheduler.is_held = scheduler.is_held or self._goes_over()
         finally:
-            goal.enough  # noqa: B018  reads the clock
-            goal.keep_rest()
+            self.enough  # noqa: B018  reads the clock
+            self._keep_rest()
 
     def _round(self) -> Iterator[Done]:
         self.totals.rounds += 1
         for done in run_round(self._scheduler, self._pool.start(self._work, self._scheduler)):
-            self._goal.keep_if_due()
+            self._keep_if_due()
             yield done
 
     def _split(self) -> Iterator[Done]:
         """Expand the tree in this process, to a depth or until there are enough stacks."""
-        goal, budget = self._goal, SPLIT_NODES
-        depth = goal.settings.depth
-        if goal.settings.node_limit is not None or depth == 0 or goal.enough:
+        budget, depth = SPLIT_NODES, self._settings.depth
+        if self._settings.node_limit is not None or depth == 0 or self.enough:
             return
         if depth is not None:
             yield from self._expand(UNLIMITED, depth=depth)
@@ -261,10 +307,10 @@ class TreeSearch:
         wanted = STACKS_PER_WORKER * self._pool.jobs
         if 0 < len(self.outstanding) < wanted:
             few = COUNTER_NODES if self._work.engine.capabilities.counts_only else FIRST_NODES
-            few = min(few, self._first_budget, goal.settings.budget or UNLIMITED)
+            few = min(few, self._first_budget, self._settings.budget or UNLIMITED)
             yield from self._expand(few, fineness=2 * wanted)  # some weight is searched already
         each = 1  # nodes of each stack
-        while 0 < (n := len(self.outstanding)) < wanted and budget > 0 and not goal.enough:
+        while 0 < (n := len(self.outstanding)) < wanted and budget > 0 and not self.enough:
             before = self.totals.nodes
             yield from self._expand(budget, each, fineness=1 + wanted // n)
             visited = self.totals.nodes - before
@@ -277,7 +323,7 @@ class TreeSearch:
         At most `each` nodes of each stack are visited; `how` are more attributes of the task.
         """
         piece = Piece.join(self._scheduler.take_all())
-        begun = self._goal.begin(piece, budget, 0)
+        begun = self.begin(piece, budget, 0)
         assert begun is not None, "a limit is reached, so there is nothing to expand"
         task = replace(begun[1], **how)
         if each < UNLIMITED:  # roots share allowances, and mean nothing else here
@@ -286,7 +332,7 @@ class TreeSearch:
         self.totals.rounds += 1
         done = attempt(self._work.do, self._scheduler.hand_out(piece, budget), task)
         if self._scheduler.take(done) and isinstance(done, Done):
-            self._goal.keep_if_due()
+            self._keep_if_due()
             yield done
 
     def _goes_over(self) -> bool:
@@ -294,33 +340,150 @@ class TreeSearch:
 
         Give a hint instead if the counter cannot do what is wanted.
         """
-        while self._may_go_over and self._goal.n_nodes > self._weighing.after:
-            counter = counter_for(AUTO, self._goal.problem)
+        while self._may_go_over and self.totals.nodes - self._before[1] > self._weighing.after:
+            counter = counter_for(AUTO, self._problem)
             if not counter:
                 self._may_go_over = False
                 break
-            outcome = _weighed(counter, self._goal, self._weighing.n_nodes)
+            outcome = self._weighed(counter)
             self._weighing = self._weighing.next
             if gain_of(outcome) >= LEAST_GAIN:
                 self._take_counter(counter)
         return bool(self._successor) and not self.failures
 
+    def _weighed(self, counter: str) -> Outcome:
+        """Return what a counter finds in a few nodes at the top."""
+        n_nodes = self._weighing.n_nodes
+        engine = small_counter(counter, self._problem, n_nodes)
+        return engine.search(self._problem, Task.of(self._start.stacks, budget=n_nodes))
+
     def _take_counter(self, name: str) -> None:
-        goal, settings = self._goal, self._goal.settings
+        settings = self._settings
         self._may_go_over = False
-        if goal.collect or (settings.limit, settings.node_limit) != (None, None):
+        if self._collect or (settings.limit, settings.node_limit) != (None, None):
             self.hint = f"many subproblems are equal; --engine {name} would count them once"
         else:
             self._successor = name
 
     def _begin_again(self) -> Iterator[Done]:
-        """Begin the search anew with the counter."""
-        engine = get_engine(self._successor)
-        engine = with_empty_table(engine, self._goal.problem, self._pool.folder)
+        """Begin the search anew with the counter, and drop all results since it began."""
+        engine = get_engine(self._successor).for_run(self._problem, self._pool.workers.folder)
         self._successor = ""
         self._work = replace(self._work, engine=engine)
-        again = self._goal.begin_again(self.outstanding)
+        start = self._start
+        again = replace(start, ids=self._next_id + np.arange(len(start)))
+        self._consistent = False
+        self._next_id += len(start)
+        self.totals.count, self.totals.nodes = self._before
+        self._finished = FinishedShare(self._problem, start)
+        self._changes.add(self.outstanding.ids, again)
+        self._consistent = True
         self._scheduler.clear()
         self._scheduler.add(again)
         yield from self._split()
         self._scheduler.set_rate()
+
+    @cached_property
+    def _most_covers(self) -> int:
+        """The covers of a task at most."""
+        return max(1, TASK_BYTES // (4 * longest_cover(self._problem)))
+
+    @property
+    def enough(self) -> bool:
+        """True if a limit is reached; reads the clock."""
+        settings, totals = self._settings, self.totals
+        spent = time.monotonic() - self._begin
+        totals.seconds = self._seconds_before + spent
+        return (
+            (settings.limit is not None and totals.count >= settings.limit)
+            or (settings.node_limit is not None and totals.nodes >= settings.node_limit)
+            or (settings.time_limit is not None and spent >= settings.time_limit)
+        )
+
+    def begin(self, piece: Piece, budget: int, promised: int) -> tuple[Piece, Task] | None:
+        """Return a piece and its task; None if the tasks that are out may reach a limit."""
+        settings, totals = self._settings, self.totals
+        if settings.node_limit is not None:
+            budget = min(budget, settings.node_limit - totals.nodes - promised)
+            if budget <= 0:
+                return None
+        room = self._most_covers if self._collect else UNLIMITED
+        if settings.limit is not None:
+            room = min(room, settings.limit - totals.count)
+            if room <= 0:
+                return None
+        keep = UNLIMITED if self._collect else 0
+        how = {"budget": budget, "keep": keep, "room": room}
+        return piece, Task.of(piece.stacks, fineness=piece.fineness, **how)
+
+    def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
+        """Add a result to the sums; return the pieces left, or None if it exceeds the limit."""
+        outcome, totals = result.outcome, self.totals
+        assert outcome is not None
+        n_covers = result.n_covers
+        limit = self._settings.limit
+        if limit is not None and totals.count + n_covers > limit:
+            return None
+        self._consistent = False
+        searched = outcome.begun(piece.stacks)
+        left = self._left_of(piece, outcome, searched)
+        totals.count += n_covers
+        totals.nodes += result.n_nodes
+        totals.subproblems += int(np.count_nonzero(outcome.nodes))
+        self._finished.add(piece, outcome, searched, left)
+        is_new = searched[outcome.parents]
+        self._changes.add(piece.ids[searched], left.take(is_new))
+        if result.output is not None:
+            self._changes.outputs.append((result.output, n_covers))
+            self._waiting += _bytes_of(result.output)
+        self._consistent = True
+        return [left]
+
+    def lose(self, piece: Piece, reason: str) -> list[Piece]:
+        """Record that a piece cannot be searched; it is left for a later run."""
+        self.failures.append(reason)
+        return []
+
+    def _keep_if_due(self) -> None:
+        """Keep the changes if a second has passed or much output waits."""
+        seconds = time.monotonic() - self._kept_at
+        if seconds > STEP_SECONDS or self._waiting >= STEP_BYTES:
+            self._flush()
+
+    def _keep_rest(self) -> None:
+        """Keep the last changes, unless an interruption left them incomplete."""
+        if self._consistent:
+            self._flush()
+
+    def _left_of(self, piece: Piece, outcome: Outcome, searched: Bools) -> Piece:
+        """Return the frontier as a piece; stacks not searched keep their numbers."""
+        ids = piece.ids[outcome.parents]
+        is_new = searched[outcome.parents]
+        n_new = int(np.count_nonzero(is_new))
+        ids[is_new] = self._next_id + np.arange(n_new)
+        self._next_id += n_new
+        weights = piece.weights[outcome.parents] * outcome.weights
+        return Piece(outcome.frontier, weights, ids)
+
+    def _flush(self) -> None:
+        """Keep the changes; after a failure they are not kept later."""
+        self._consistent = False
+        changes, self._changes, self._waiting = self._changes, Changes(), 0
+        self._keep(changes)
+        self._consistent = True
+        self._kept_at = time.monotonic()
+
+
+def _bytes_of(output: Stacks | Any) -> int:
+    """Return the bytes of memory that an output takes: covers, or a buffer of Arrow."""
+    return int(output.options.nbytes if isinstance(output, Stacks) else output.size)
+
+
+def longest_cover(problem: ExactCover) -> int:
+    """Return the largest number of options in a cover; each option has a primary item."""
+    if problem.bounds is not None:
+        return max(1, min(problem.n_options, int(problem.bounds[:, 1].sum())))
+    sizes = np.diff(problem.indptr)
+    if problem.n_primary == problem.n_items and sizes.size:
+        return max(1, problem.n_items // int(sizes.min()))
+    return max(1, problem.n_primary)

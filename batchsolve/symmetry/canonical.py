@@ -27,8 +27,8 @@ from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
 from batchsolve.runs.progress import ROW_BAR, OnProgress, shown, sums_told
+from batchsolve.runs.words import InWords
 from batchsolve.settings import Box, checked_box
-from batchsolve.words import InWords
 
 AT_ONCE = 10_000  # grids, which take some tenths of a second
 

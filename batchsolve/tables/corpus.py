@@ -7,6 +7,7 @@ possibilities.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.core.arrays import Ints
-from batchsolve.errors import InputError, ProblemError, counted, listed, prefixed, quoted, shortened
+from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     BLANKS,
@@ -29,17 +30,25 @@ from batchsolve.problems.notation import (
     check_blanks,
     default_box,
     from_zero,
-    numbers,
     symbols_of,
     usual_notation,
 )
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.survey import NO_FORM, AmbiguousNotationError, Form, Signs, Survey, forms
+from batchsolve.problems.survey import (
+    NO_FORM,
+    AmbiguousNotationError,
+    Form,
+    Shown,
+    Signs,
+    forms,
+    most_frequent_form,
+    most_frequent_size,
+    shown,
+)
 from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blocks import BlockSize, Boundary
-from batchsolve.tables.parsing import delimited, lines
+from batchsolve.tables.blocks import BlockSize, delimited, lines
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of
 from batchsolve.tables.rule_columns import (
@@ -74,7 +83,7 @@ SOLUTION_NAMES = (
 T = TypeVar("T")
 MOST_STRATA = 100  # values of a column by which stacks are parted
 FEW_ROWS = 100  # enough to see that a column holds grids
-SAMPLE_ROWS = 10_000  # enough to choose size and column; a doubtful alphabet is read in full
+SAMPLE_ROWS = 10_000  # enough to choose column, size and alphabet
 
 
 class Corpus(Tables):
@@ -203,8 +212,7 @@ class Corpus(Tables):
         """Names of columns with grids of the puzzles' size that are not read, by the first rows."""
         read, n = (self.column, self.solution_column, *COLUMNS), self.problem.n_digits
         others = [name for name in self.columns if name not in read and self._has_texts(name)]
-        surveys = ((name, self._grids(name, FEW_ROWS, least=n * n)) for name in others)
-        return [name for name, each in surveys if each and each.size() == n]
+        return [name for name in others if self._size_in(name, FEW_ROWS, least=n * n) == n]
 
     def perhaps_numbers(self) -> list[str]:
         """Return the text columns that hold only numbers, judging by the first rows.
@@ -257,7 +265,7 @@ class Corpus(Tables):
         """Return the puzzle column, or None if only rules and solutions are there."""
         by_name = [name for name in self._named(PUZZLE_NAMES) if name != taken]
         if len(by_name) > 1:
-            by_name = [name for name in by_name if self._grids(name)] or by_name
+            by_name = [name for name in by_name if self._size_in(name)] or by_name
         if len(by_name) == 1:
             return by_name[0]
         known = {*self._named((*SOLUTION_NAMES, *self._others)), *self._others}
@@ -266,10 +274,9 @@ class Corpus(Tables):
             for name in self.columns
             if name not in (taken, BOX, *COLUMNS) and name not in known
         ]
-        shapes = {name: self._grids(name) for name in by_name or others}
-        grids = {name: survey for name, survey in shapes.items() if survey is not None}
+        grids = [name for name in by_name or others if self._size_in(name)]
         if len(grids) > 1:
-            grids = {name: survey for name, survey in grids.items() if survey.has_blanks()} or grids
+            grids = list(filter(self._has_blanks, grids)) or grids
         if not grids and self._rule_columns and not by_name:
             return None
         if len(grids) != 1:
@@ -282,24 +289,33 @@ class Corpus(Tables):
                     which = f"each column holds a cell ({names}); give to_numpy() to solve_batch"
                     raise InputError(which)
             raise InputError(f"{which}{self._parted()}; say which with `column`")
-        [(found, survey)] = grids.items()
-        if self._rule_columns and not by_name and self._holds_full_grids(found, survey):
+        [found] = grids
+        if self._rule_columns and not by_name and self._holds_full_grids(found):
             raise InputError(
                 f"column {quoted(found)} holds full grids beside rules: if they are solutions, "
                 f"name it as `solution_column`, and if puzzles, as `column`"
             )
         return found
 
-    def _holds_full_grids(self, name: str, survey: Survey) -> bool:
+    def _holds_full_grids(self, name: str) -> bool:
         """Return True if every value of a column has each digit N times, whatever the first is."""
-        texts, n = _texts(self._sample, name), survey.size() or 0
-        full = np.repeat(np.arange(1, n + 1), n)
-        kinds = [from_zero(n, as_numbers=survey.prefers_numbers(n))]
+        texts = _texts(self._sample, name)
+        seen = _shown_in(texts, self._blank)
+        assert seen is not None
+        n, as_numbers = seen.form
+        kinds = [from_zero(n, as_numbers)]
         with suppress(InputError):
-            kinds.append(survey.notation(n))
+            kinds.append(Signs(blanks=self._blank).notation(seen))
         is_given = np.asarray(pc.greater(pc.fill_null(pc.binary_length(texts), 0), 0))
-        grids = (notation.encode(texts)[0][is_given] for notation in kinds)
-        return any((np.sort(each, axis=1) == full).all() for each in grids)
+        grids = (np.sort(notation.encode(texts)[0][is_given], axis=1) for notation in kinds)
+        return any((each == np.repeat(np.arange(1, n + 1), n)).all() for each in grids)
+
+    def _has_blanks(self, name: str) -> bool:
+        """Return True if any value of a column has a character that can be a blank cell."""
+        blanks = re.escape(BLANKS if self._blank is None else self._blank)
+        return bool(
+            pc.any(pc.match_substring_regex(_texts(self._sample, name), f"[{blanks}]")).as_py()
+        )
 
     @property
     def _sizing(self) -> tuple[str, ...]:
@@ -316,14 +332,12 @@ class Corpus(Tables):
         known = self._named((*SOLUTION_NAMES, *self._others))
         no_puzzles = (BOX, self.solution_column, *COLUMNS, *self._others, *known)
         for name in self.columns:
-            if name not in no_puzzles and self._has_texts(name):
-                survey = Survey(self._blank)
-                survey.add(_texts(self._sample, name))
-                if size and survey.size() == size:
-                    raise InputError(
-                        f"no column is known as a puzzle column, but {quoted(name)} may be one; "
-                        f"say so with `column`, or leave it out of the table"
-                    )
+            may_have = size and name not in no_puzzles and self._has_texts(name)
+            if may_have and most_frequent_size(forms(_texts(self._sample, name))) == size:
+                raise InputError(
+                    f"no column is known as a puzzle column, but {quoted(name)} may be one; "
+                    f"say so with `column`, or leave it out of the table"
+                )
         if not size and len(self._sample):
             rules = [name for name in self._rule_columns if name != self.solution_column]
             raise InputError(
@@ -349,30 +363,26 @@ class Corpus(Tables):
 
     def _solution_column(self, taken: str) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
-        grids = [name for name in named if self._grids(name)]
-        return next(iter(grids or named), None)
+        grids = filter(self._size_in, named)
+        return next(grids, next(iter(named), None))
 
-    def _grids(self, name: str, most_rows: int = SAMPLE_ROWS, least: int = 0) -> Survey | None:
-        """Return a survey of a column if most of its values are grids of one size.
+    def _size_in(self, name: str, most_rows: int = SAMPLE_ROWS, least: int = 0) -> int | None:
+        """Return the size of the grids that most values of a column are; None if they are none.
 
-        Columns whose values all have fewer than `least` bytes are not surveyed.
+        Columns whose values all have fewer than `least` bytes are not read.
         """
         try:
-            survey = Survey(self._blank)
             column = self._sample[name].slice(0, most_rows)  # a table would be cut column by column
             texts = as_text(column, name)
             if (pc.max(pc.binary_length(texts)).as_py() or 0) < least:
                 return None
-            survey.add(in_one_line(texts))
-            size = survey.size()
-            if size is None:
+            if (seen := _shown_in(in_one_line(texts), self._blank)) is None:
                 return None
-            survey.notation(size)
-        except AmbiguousNotationError:
-            pass
+            with suppress(AmbiguousNotationError):
+                Signs(blanks=self._blank).notation(seen)
+            return seen.form.n_digits
         except InputError:
             return None
-        return survey
 
     def _named(self, known: Sequence[str]) -> list[str]:
         plain = [name.lower().strip().replace(" ", "_") for name in self.columns]
@@ -405,15 +415,11 @@ class Corpus(Tables):
             # no row has a grid, and the rules tell their size
             texts = blank_grids(self._sample, self._sizing)
         codes = forms(texts)
-        has_blank = len(symbols_of(alphabet or "")) not in codes // 2
-        signs = Signs(alphabet, self._blank, has_blank=has_blank)
-        survey = Survey(self._blank)
-        survey.add(texts)
         needs_boxes = not {REGIONS, CONSTRAINTS}.intersection(names)
-        size = given.known_digits or survey.size(needs_boxes and not has_boxes)
+        size = given.known_digits or most_frequent_size(codes, needs_boxes and not has_boxes)
         if not len(self._sample):  # without rows, any choice will do
             size = size or 9
-            signs = replace(signs, alphabet=alphabet or usual_notation(size).name)
+            alphabet = alphabet or usual_notation(size).name
         if size is None:
             why = "a 9×9 grid has 81 characters, a 16×16 grid 256"
             if "\n" in (first := texts[0].as_py() or ""):
@@ -429,24 +435,29 @@ class Corpus(Tables):
             usual = _most_common(box or usual for box in fitting) or usual
         main = replace(given, n_digits=size, box=usual, names=names)
         is_one = one_shape or given.known_digits is not None or self._has_one_size()
-        others = self._other_forms(codes, needs_boxes and not has_boxes) if not is_one else []
-        usual_form = Form(size, survey.prefers_numbers(size))
-        is_for_others = any(signs.names(form.n_digits) for form in others if form != usual_form)
+        form, others = most_frequent_form(codes, size), list[Form]()
+        if not is_one:
+            found = (Form.of(code) for code in np.unique(codes[codes != NO_FORM]).tolist())
+            fitting_forms = (
+                f for f in found if default_box(f.n_digits) or has_boxes or not needs_boxes
+            )
+            others = [each for each in fitting_forms if each != form]
+        has_blank = len(symbols_of(alphabet or "")) not in codes // 2
+        signs = Signs(alphabet, self._blank, has_blank=has_blank)
+        is_for_others = any(signs.names(each.n_digits) for each in others)
         is_for_others |= not is_one and signs.may_name_others
-        first = survey.first_digit(size, self._full_grids(codes, size))
-        notation = self._notation(survey, size, signs, is_for_others, first)
+        notation = self._notation(self._shown(texts, codes, form), signs, is_for_others)
         if signs.names(size):
             signs = replace(signs, like=notation.symbols)
         elif alphabet and alphabet[0] not in BLANKS:
             signs = replace(signs, like=symbols_of(alphabet))
-        others = [form for form in others if form != Form(size, not notation.symbols)]
-        shape = Shape(main, notation, self._solution_notation(codes, size, notation))
-        known = {
-            form: (each, self._solution_notation(codes, form.n_digits, each))
-            for form, each in self._notations(texts, codes, others, signs).items()
-        }
+        known = {}
+        for each in others:
+            with suppress(InputError):  # rows of this form must tell theirs
+                own = signs.notation(self._shown(texts, codes, each))
+                known[each] = own, self._solution_notation(codes, each, own)
         return reader(
-            main=shape,
+            main=Shape(main, notation, self._solution_notation(codes, form, notation)),
             signs=signs,
             is_one=is_one,
             has_boxes=has_boxes,
@@ -454,86 +465,56 @@ class Corpus(Tables):
             known=known,
         )
 
-    def _notation(
-        self, survey: Survey, size: int, signs: Signs, is_for_others: bool, first: int
-    ) -> Notation:
-        """Return the notation of the grids of the most frequent size; see `Survey.first_digit`."""
-        if signs.alphabet is not None and not (signs.names(size) or is_for_others):
-            return Notation.from_name(signs.alphabet, size, self._blank)
-        if signs.alphabet == "numbers":
-            return numbers(size, first=first).with_blanks(self._blank)
-        if signs.names_letters(size) and survey.prefers_numbers(size) and not is_for_others:
-            raise InputError(
-                f"column {quoted(self.column)} holds grids of numbers, and the alphabet "
-                f"{quoted(signs.alphabet)} is one of letters; name numbers, 0-{size - 1} or "
-                f"1-{size}, or none: {self._example()}"
-            )
+    def _shown(self, texts: pa.Array, codes: Ints, form: Form) -> Shown:
+        """Return what the grids of a form show, with the solutions and predictions beside them."""
+        rows = pa.array(np.flatnonzero(codes == form.code))
+        known = {*self._named(tuple(self._others)), *self._others}
+        names = [self.solution_column, *(name for name in self.columns if name in known)]
+        full = [self._beside(name, rows) for name in names if name is not None]
+        return shown(texts.take(rows), form, self._blank, full)
+
+    def _beside(self, name: str, rows: pa.Array) -> pa.Array:
+        """Return the texts of some of the first rows in another column; none if it holds none."""
         try:
-            return signs.notation(survey, size, first)
+            return _texts(self._sample, name).take(rows)
+        except InputError:
+            return pa.array([], pa.string())
+
+    def _notation(self, seen: Shown, signs: Signs, is_for_others: bool) -> Notation:
+        """Return the notation of the grids of the most frequent size."""
+        size = seen.form.n_digits
+        if signs.alphabet is not None and not is_for_others:
+            named = Notation.from_name(signs.alphabet, size, self._blank)
+            if not signs.names(size):
+                return named
+            if seen.form.as_numbers and named.first_number is None:
+                raise InputError(
+                    f"column {quoted(self.column)} holds grids of numbers, and the alphabet "
+                    f"{quoted(signs.alphabet)} is one of letters; name numbers, 0-{size - 1} or "
+                    f"1-{size}, or none: {self._example()}"
+                )
+        try:
+            return signs.notation(seen)
         except AmbiguousNotationError as error:
-            form = Form(size, False)
-            with prefixed(f"column {quoted(self.column)}", InputError, AmbiguousNotationError):
-                if self._is_read_once:
-                    raise error
-                return signs.notation(self._surveys_of_whole_column([form])[form], size)
+            raise InputError(f"column {quoted(self.column)}: {error}") from error
         except InputError as error:
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
 
-    def _other_forms(self, codes: Ints, needs_boxes: bool) -> list[Form]:
-        """Return the forms of grids among the first rows."""
-        found = [Form.of(code) for code in np.unique(codes).tolist() if code != NO_FORM]
-        return [form for form in found if default_box(form.n_digits) or not needs_boxes]
-
-    def _notations(
-        self, texts: pa.Array, codes: Ints, others: Sequence[Form], signs: Signs
-    ) -> dict[Form, Notation]:
-        """Return the notations of some forms; rows of the others must tell theirs."""
-        found: dict[Form, Notation] = {}
-        doubtful: list[Form] = []
-        for form in others:
-            survey = Survey(self._blank)
-            survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
-            first = survey.first_digit(form.n_digits, self._full_grids(codes, *form))
-            try:
-                found[form] = signs.notation(survey, form.n_digits, first)
-            except AmbiguousNotationError:
-                doubtful.append(form)
-            except InputError:
-                pass
-        if doubtful and not self._is_read_once:
-            for form, survey in self._surveys_of_whole_column(doubtful).items():
-                with suppress(InputError):
-                    found[form] = signs.notation(survey, form.n_digits)
-        return found
-
-    def _solution_notation(self, codes: Ints, n_digits: int, notation: Notation) -> Notation:
+    def _solution_notation(self, codes: Ints, form: Form, notation: Notation) -> Notation:
         """Return the notation of given solutions: that of the puzzles, unless the form differs."""
         if self.solution_column is None:
             return notation
-        survey = self._beside(self.solution_column, codes, n_digits, not notation.symbols)
-        if survey.prefers_numbers(n_digits) == bool(notation.symbols):
-            known = {"0": 0, "1": 1}.get(notation.names[0])
-            first = survey.first_digit(n_digits, [survey]) if known is None else known
-            with suppress(InputError):
-                return survey.notation(n_digits, first=first)
-        return notation
-
-    def _full_grids(self, codes: Ints, n_digits: int, *as_numbers: bool) -> Iterator[Survey]:
-        """Yield surveys of the solutions, and of predictions, beside the grids of a size."""
-        known = {*self._named(tuple(self._others)), *self._others}
-        others = [name for name in self.columns if name in known]
-        for name in dict.fromkeys([self.solution_column, *others]):
-            if name is not None:
-                yield self._beside(name, codes, n_digits, *as_numbers)
-
-    def _beside(self, name: str, codes: Ints, n_digits: int, *as_numbers: bool) -> Survey:
-        """Return a survey of a column beside the grids of a size, of one form or of both."""
-        each = [Form(n_digits, kind).code for kind in as_numbers or (False, True)]
-        survey = Survey(self._blank)
+        given = self._beside(self.solution_column, pa.array(np.flatnonzero(codes == form.code)))
+        codes_given = forms(given)
+        are_other = codes_given == form.other.code
+        if not are_other.any() or most_frequent_form(codes_given, form.n_digits) == form:
+            return notation
+        seen = shown(given.filter(pa.array(are_other)), form.other, self._blank, [given])
+        if notation.first_number is not None:
+            seen = seen._replace(first=notation.first_number)
         with suppress(InputError):
-            column = _texts(self._sample, name)
-            survey.add(column.take(pa.array(np.flatnonzero(np.isin(codes, each)))))
-        return survey
+            return Signs(blanks=self._blank).notation(seen)
+        return notation
 
     def _drawn(self, given: RuleColumns) -> RuleColumns | None:
         """Return the rules of grids that overlap, if most of the first values are such grids.
@@ -598,20 +579,6 @@ class Corpus(Tables):
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         return is_text(kind) or is_list(kind) or pa.types.is_struct(kind)
 
-    @property
-    def _is_read_once(self) -> bool:
-        return any(source.path == "-" for source in self._sources)
-
-    def _surveys_of_whole_column(self, some: Sequence[Form]) -> dict[Form, Survey]:
-        """Read the whole column in an extra pass to find the symbols of some forms."""
-        surveys = {form: Survey(self._blank) for form in some}
-        for block in self._blocks_from(Boundary(0, 0)):
-            texts = self._written(block.rows()[0])
-            codes = forms(texts)
-            for form, survey in surveys.items():
-                survey.add(texts.take(pa.array(np.flatnonzero(codes == form.code))))
-        return surveys
-
     def _example(self) -> str:
         values = self._sample[self.column]
         if values.null_count == len(values):
@@ -639,6 +606,15 @@ def _most_common(values: Iterable[T]) -> T | None:
     """Return the most common of some values, or None if there are none."""
     found = Counter(values).most_common(1)
     return found[0][0] if found else None
+
+
+def _shown_in(texts: pa.Array, blank: str | None) -> Shown | None:
+    """Return what the grids of the most frequent form in a column show; None without grids."""
+    codes = forms(texts)
+    if (size := most_frequent_size(codes)) is None:
+        return None
+    form = most_frequent_form(codes, size)
+    return shown(texts.filter(pa.array(codes == form.code)), form, blank)
 
 
 def _layout_in(rules: str) -> str | None:

@@ -43,11 +43,14 @@ from batchsolve.tables.blocks import (
     Layout,
     Rows,
     RowsError,
+    delimited,
+    first_record,
+    lines,
+    lines_of_cells,
     never_closed,
     record_end,
     text_layout,
 )
-from batchsolve.tables.parsing import delimited, first_record, lines, lines_of_cells
 from batchsolve.tables.places import suffix_of
 
 DRAWN_BYTES = 16 << 10  # the beginning of a file that tells if grids are drawn in it
@@ -144,7 +147,7 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     notation = usual_notation(n) if n <= _MOST_SYMBOLS else numbers(n)
     if is_from_zero:  # and is read so
         notation = from_zero(n, as_numbers=n > _MOST_SYMBOLS)
-    text = notation.decode(np.where(wrong, 0, digits).astype(np.uint8), np.ones(n_rows, np.bool_))
+    text = notation.decode(np.where(wrong, 0, digits).astype(np.uint8))
     bad, gap = wrong.any(axis=1), notation.separator
     rows = [
         gap.join(str(digit) if gap or 0 <= digit <= 9 else "?" for digit in row)

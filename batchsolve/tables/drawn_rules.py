@@ -156,8 +156,12 @@ class DrawnRules:
         kinds, sizes = self.lines
         numbers = np.array([LINES.index(kind) for kind in kinds], np.uint8)
         gap = _gap_of(self.rules.n_digits)
-        found = native.draw_lines(keys[1], rows, attempts, solutions, numbers, *sizes, gap)
-        lines = [[(LINES[kind], cells) for kind, cells in some] for some in found]
+        lines_of, of_kind, (begins, cells) = native.draw_lines(
+            keys[1], rows, attempts, solutions, numbers, *sizes, gap
+        )
+        paths = [tuple(path.tolist()) for path in np.split(cells, begins[1:-1])]
+        drawn = list(zip([LINES[kind] for kind in of_kind], paths, strict=False))
+        lines = [drawn[first:last] for first, last in pairwise(lines_of)]
         each = [_rules_of(some, self.rules) for some in lines]
         own = OwnRules.of(each, given.regions[:, :0]) if each else OwnRules.blank(0)
         return given.with_more(own), self.texts(given, lines)

@@ -95,8 +95,6 @@ def _text(column: pa.ChunkedArray, field: pa.Field) -> pa.StringArray:
     if field.metadata == JSON_TEXT:  # with other values; a text is written as it is
         values = ("" if v is None else v for v in column.to_pylist())
         return pa.array((json.loads(v) if v[:1] == '"' else v for v in values), pa.string())
-    if _is_list_of_texts(kind):
-        return pc.fill_null(_lists_as_json(column, ascii_only=True), "")
     if pa.types.is_nested(kind):
         values = ("" if v is None else _dumped(v, ascii_only=True) for v in column.to_pylist())
         return pa.array(values, pa.string())
@@ -130,28 +128,11 @@ def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     plain = pa.types.is_string(kind) and field.metadata != JSON_TEXT
     if plain and not pc.any(pc.match_substring_regex(column, _ESCAPED)).as_py():
         return pc.fill_null(pc.binary_join_element_wise('"', column, '"', ""), "null")
-    if _is_list_of_texts(kind):
-        texts = pc.fill_null(_lists_as_json(column, ascii_only=False), "null")
-        return pa.chunked_array([texts])
     values = column.to_pylist()
     if field.metadata == JSON_TEXT:
         values = [None if value is None else json.loads(value) for value in values]
     texts = (_dumped(value, ascii_only=False) for value in values)
     return pa.chunked_array([pa.array(texts, pa.string())])
-
-
-def _is_list_of_texts(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) and pa.types.is_string(kind.value_type)
-
-
-def _lists_as_json(column: pa.ChunkedArray, ascii_only: bool) -> pa.StringArray:
-    """Return lists of texts as JSON; Python encodes each distinct text once."""
-    lists = one_chunk(column)
-    coded = lists.flatten().dictionary_encode(null_encoding="encode")
-    texts = [json.dumps(text, ensure_ascii=ascii_only) for text in coded.dictionary.to_pylist()]
-    values = pa.array(texts, pa.string()).take(coded.indices)
-    whole = pc.binary_join(with_values(lists, values), ", ")
-    return pc.binary_join_element_wise("[", whole, "]", "")
 
 
 def _dumped(value: object, ascii_only: bool) -> str:
@@ -252,13 +233,6 @@ def _quoted(column: pa.StringArray, delimiter: str) -> pa.StringArray:
     is_odd = pc.match_substring_regex(column, f'[{delimiter}"\n\r]')
     quoted = pc.binary_join_element_wise('"', pc.replace_substring(column, '"', '""'), '"', "")
     return pc.if_else(is_odd, quoted, column)
-
-
-def with_values(lists: pa.ListArray, values: pa.Array) -> pa.ListArray:
-    """Return lists with other values; null stays null."""
-    offsets = np.zeros(len(lists) + 1, np.int32)
-    np.cumsum(pc.fill_null(pc.list_value_length(lists), 0), out=offsets[1:])
-    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=lists.is_null())
 
 
 def bytes_of(column: pa.Array) -> pa.Buffer:

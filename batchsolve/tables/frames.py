@@ -20,7 +20,7 @@ from batchsolve.errors import InputError, first_line, quoted, shortened, wrong_k
 from batchsolve.settings import each_of, path_of
 from batchsolve.tables.places import files_of
 from batchsolve.tables.sources import TableSource
-from batchsolve.tables.texts import check_holds_texts, is_list, no_grids, storage_of
+from batchsolve.tables.texts import check_holds_texts, is_list, is_text, no_grids, storage_of
 
 CONVERT = "convert it, or leave it out"
 
@@ -266,26 +266,17 @@ def images_like(made: pa.Table, given: Any, sources: Any, drawn: Sequence[int]) 
     drawn : sequence of int
         The places of the columns that were drawn.
     """
-    library = _library(given)
-    if library == "polars":
-        return type(given)(made)
-    if library != "pandas":
-        return made
-    pandas: Any = sys.modules[library]
-    places = [*drawn, *range(given.shape[1], made.num_columns)]
-    part = made.select(places)
-    new = _with_cells_of(given, part.to_pandas(), made)
-    frame = _relabelled(given, made).take(sources).reset_index(drop=True)
-    for place, name in zip(places, part.column_names, strict=True):
-        column = new[name]
-        if place >= given.shape[1]:
-            frame.insert(place, name, column)
-            continue
-        kind = given.dtypes.iloc[place]
-        is_text = pa.types.is_string(made.schema.types[place])
-        if is_text and isinstance(kind, pandas.StringDtype | pandas.ArrowDtype):
-            column = column.astype(kind)
-        frame.isetitem(place, column)
+    if _library(given) != "pandas":
+        return with_columns_of(made, given)
+    pandas: Any = sys.modules["pandas"]
+    frame = with_columns_of(made, given.take(sources).reset_index(drop=True))
+    part = made.select(drawn)
+    images = _with_cells_of(given, part.to_pandas(), made)
+    for place, name, kind in zip(drawn, part.column_names, part.schema.types, strict=True):
+        as_given = given.dtypes.iloc[place]
+        keeps = isinstance(as_given, pandas.StringDtype | pandas.ArrowDtype)
+        column = images[name]
+        frame.isetitem(place, column.astype(as_given) if keeps and is_text(kind) else column)
     return frame
 
 

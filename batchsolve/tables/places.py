@@ -15,7 +15,7 @@ import re
 import secrets
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -109,13 +109,15 @@ def exists(path: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def file_system(address: str) -> tuple[fs.FileSystem, str]:
-    """Return the file system of an address, and the path there.
+    """Return the file system of an address or path, and the path there.
 
     Raises
     ------
     InputError
         If no known library opens the address.
     """
+    if not is_address(address):
+        return fs.LocalFileSystem(), address
     scheme = address.partition("://")[0].lower()
     try:
         if scheme in _OWN_SCHEMES:
@@ -401,105 +403,64 @@ _OBJECT_STORES = ("s3", "gcs", "abfs")  # objects in them appear when they are c
 
 
 @dataclass(frozen=True)
-class LocalFolder:
-    """A folder of this machine."""
+class Folder:
+    """A folder at a path or address, or a prefix of an object store; can be sent to workers."""
 
     path: str
 
     def make(self) -> None:
         """Create the folder if it does not exist."""
-        with disk_errors(self.path):
-            os.makedirs(self.path, exist_ok=True)
-
-    def names(self) -> list[str]:
-        """Return the names in the folder; none if it does not exist."""
-        with disk_errors(self.path):
-            return os.listdir(self.path) if os.path.isdir(self.path) else []
-
-    def put(self, name: str, data: pa.Buffer) -> None:
-        """Write a file; replace an existing one of the same name."""
-        whole, hidden = os.path.join(self.path, name), os.path.join(self.path, _hidden())
-        with disk_errors(whole):
-            try:
-                with open(hidden, "xb") as file:
-                    file.write(data)
-                    file.flush()
-                    os.fsync(file.fileno())
-                os.replace(hidden, whole)
-            except BaseException:
-                if os.path.exists(hidden):
-                    os.remove(hidden)
-                raise
-
-    def remove(self, name: str) -> None:
-        """Remove a file."""
-        with disk_errors(self.path):
-            os.remove(os.path.join(self.path, name))
-
-    def sync(self) -> None:
-        """Make the names in the folder durable."""
-        with disk_errors(self.path):
-            sync_directory(self.path)
-
-
-@dataclass(frozen=True)
-class RemoteFolder:
-    """A folder at an address, or a prefix of an object store; see `LocalFolder`."""
-
-    address: str
-
-    def make(self) -> None:
-        """See `LocalFolder`."""
-        system, path = file_system(self.address)
+        system, path = file_system(self.path)
         if system.type_name not in _OBJECT_STORES:
-            with disk_errors(self.address):
+            with disk_errors(self.path):
                 system.create_dir(path, recursive=True)
 
     def names(self) -> list[str]:
-        """See `LocalFolder`."""
-        system, path = file_system(self.address)
-        with disk_errors(self.address):
+        """Return the names in the folder; none if it does not exist."""
+        system, path = file_system(self.path)
+        with disk_errors(self.path):
             selected = fs.FileSelector(path.rstrip("/"), allow_not_found=True)
             return [info.base_name for info in system.get_file_info(selected)]
 
     def put(self, name: str, data: pa.Buffer) -> None:
-        """See `LocalFolder`."""
-        whole = child(self.address, name)
+        """Write a file; replace an existing one of the same name."""
+        whole = child(self.path, name)
         system, path = file_system(whole)
         is_store = system.type_name in _OBJECT_STORES
-        hidden = path if is_store else file_system(child(self.address, _hidden()))[1]
+        hidden = path if is_store else file_system(child(self.path, _hidden()))[1]
         with disk_errors(whole):
-            with system.open_output_stream(hidden, compression=None) as stream:
-                stream.write(data)
-            if not is_store:
-                system.move(hidden, path)
+            try:
+                with system.open_output_stream(hidden, compression=None) as stream:
+                    stream.write(data)
+                if local_path(whole) is not None:
+                    make_durable(hidden)
+                if not is_store:
+                    system.move(hidden, path)
+            except BaseException:
+                if not is_store:
+                    with suppress(OSError):
+                        system.delete_file(hidden)
+                raise
 
     def remove(self, name: str) -> None:
-        """See `LocalFolder`."""
-        system, path = file_system(child(self.address, name))
-        with disk_errors(self.address):
+        """Remove a file."""
+        system, path = file_system(child(self.path, name))
+        with disk_errors(self.path):
             system.delete_file(path)
 
     def sync(self) -> None:
-        """See `LocalFolder`; files there are durable already."""
-
-
-Folder = LocalFolder | RemoteFolder
-"""A folder; small, and can be sent to workers."""
-
-
-def folder_at(path: str) -> Folder:
-    """Return the folder of a path or address."""
-    local = local_path(path)
-    return RemoteFolder(path) if local is None else LocalFolder(local)
+        """Make the names in the folder durable; those at an address are."""
+        if (local := local_path(self.path)) is not None:
+            with disk_errors(self.path):
+                make_durable(local)
 
 
 def _hidden() -> str:
     return f"{UNFINISHED}{secrets.token_hex(8)}"
 
 
-def sync_directory(path: str) -> None:
-    """Make the names in a directory durable."""
+def make_durable(path: str) -> None:
+    """Let the content of a file, or the names in a directory, reach the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -581,10 +581,9 @@ class Reader:
         self, notations: list[Notation | InputError], form: Form, given: pa.Array
     ) -> list[Notation | InputError]:
         """Return the notation of each solution: that of its puzzle, unless the form differs."""
-        other = Form(form.n_digits, not form.as_numbers)
-        differs = np.flatnonzero(forms(given) == other.code)
+        differs = np.flatnonzero(forms(given) == form.other.code)
         found = list(notations)
-        own = self.signs.notations_of_each(given.take(pa.array(differs)), other)
+        own = self.signs.notations_of_each(given.take(pa.array(differs)), form.other)
         for place, notation in zip(differs.tolist(), own, strict=True):
             if isinstance(notation, Notation):
                 found[place] = notation

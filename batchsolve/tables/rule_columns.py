@@ -19,14 +19,8 @@ import pyarrow as pa
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, ProblemError, malformed
-from batchsolve.formats.constraint_strings import read_constraints, read_sumocue
-from batchsolve.formats.f_puzzles import read_f_puzzle
-from batchsolve.formats.rule_texts import (
-    RuleReader,
-    read_cages,
-    read_marks,
-    read_pairs,
-)
+from batchsolve.formats.constraints import read_constraints
+from batchsolve.formats.rule_texts import RuleReader, read_cages, read_marks, read_pairs
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
 from batchsolve.problems.overlaps import drawn_labels
@@ -332,11 +326,10 @@ def own_rules(n: int, texts: tuple[str, ...], drawing: str = "") -> RuleReader:
     if cages or sums:
         with _column_named(CAGES):
             read_cages(cages, sums, rules)
-    read = read_f_puzzle if constraints.startswith("{") else read_constraints
     for name, text, add in (
         (MARKS, marks, read_marks),
         (PAIRS, pairs, read_pairs),
-        (CONSTRAINTS, constraints, read_sumocue if constraints.startswith("3x3:") else read),
+        (CONSTRAINTS, constraints, read_constraints),
     ):
         if text:
             with _column_named(name):

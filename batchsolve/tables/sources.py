@@ -32,8 +32,8 @@ from batchsolve.errors import (
     repeated,
     shortened,
 )
-from batchsolve.file_kinds import kind_of, not_text
 from batchsolve.formats.drawings import is_grid
+from batchsolve.formats.file_kinds import kind_of, not_text
 from batchsolve.formats.packed import compression_of, unpacked
 from batchsolve.formats.whole_files import content_of, opened
 from batchsolve.tables import detection
@@ -47,10 +47,10 @@ from batchsolve.tables.blocks import (
     Layout,
     PlainFile,
     Stream,
+    checked_table,
     cut,
     slice_of,
 )
-from batchsolve.tables.parsing import checked_table
 from batchsolve.tables.places import (
     check_announced,
     exists,
@@ -97,9 +97,10 @@ def open_source(path: str) -> Source:
         text = head.removeprefix(BOM)
         if not text or text.isspace():
             raise InputError("is empty; expected puzzles, one a line, or a table with a header")
-        if head.startswith(b"PAR1"):
-            is_read = path == "-" or isinstance(file, zipfile.ZipExtFile)
-            return ParquetSource.of(path, head + file.read() if is_read else b"")
+        if head.startswith(b"PAR1") and path != "-" and not isinstance(file, zipfile.ZipExtFile):
+            return ParquetSource.of(path)
+        if head.startswith(b"PAR1") or (b"\n" not in head and b"\r" in head):
+            return source_of(path, head + file.read())
         table = detection.read_document(suffix_of(path), text, lambda: head + file.read())
         if table is not None:
             return TableSource(table, path)
@@ -109,15 +110,23 @@ def open_source(path: str) -> Source:
         length = None if path == "-" or is_packed else facts_of(path).size
         if length is not None:
             check_announced(path, length)
-        return TextSource.of(path, length, _with_first_line(head, stream), stream)
+        head = _with_first_line(head, stream)
+        first = len(head) - len(head.removeprefix(BOM))
+        layout, header = detection.text_layout_of(path, head[first:])
+        return TextSource(path, layout, length, first + header, stream if path == "-" else None)
 
 
 def source_of(path: str, data: bytes) -> Source:
-    """Return the source of the content of a file, as `open_source` that of the file."""
+    """Return the source of the content of a file, as `open_source` that of the file.
+
+    Lines may end in a carriage return alone.
+    """
     if data.startswith(b"PAR1"):
-        return ParquetSource.of(path, data)
+        return TableSource(pq.read_table(pa.BufferReader(data)), path)
     text = data.removeprefix(BOM)
-    table = detection.read_document(suffix_of(path), text, lambda: data)
+    if b"\n" not in text:
+        text = text.replace(b"\r", b"\n")
+    table = detection.read_document(suffix_of(path), text, lambda: text)
     if table is None:
         layout, header = detection.text_layout_of(path, text)
         table, faults = layout.rows(text[header:])
@@ -140,33 +149,17 @@ class TextSource:
         The offset of its end; None if unknown before it is read.
     first : int
         The offset of the first record, after a byte order mark and a header.
-    old_line_ends : bool
-        True if lines end in a carriage return alone.
     """
 
     path: str
     layout: Layout
     length: int | None
     first: int
-    old_line_ends: bool
     _stream: Stream | None = field(default=None, repr=False)  # of standard input
 
     def waits(self) -> bool:
         """Return True if the next records of standard input have not arrived yet."""
         return self._stream is not None and self._stream.waits()
-
-    @classmethod
-    def of(cls, path: str, length: int | None, head: bytes, stream: Stream) -> TextSource:
-        """Detect the layout from the beginning of a file."""
-        old_line_ends = b"\n" not in head and b"\r" in head
-        text = head.removeprefix(BOM)
-        first = len(head) - len(text)
-        if old_line_ends:
-            text = text.replace(b"\r", b"\n")
-            stream.read_old_line_ends()
-        layout, header = detection.text_layout_of(path, text)
-        kept = stream if path == "-" else None
-        return cls(path, layout, length, first + header, old_line_ends, kept)
 
     def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
         """Cut the file into blocks from an offset on, as source `number` of a corpus.
@@ -190,12 +183,12 @@ class TextSource:
 
     def _from(self, file: Any, begin: int) -> PlainFile | Stream:
         """Return the open file from an offset on; workers read it if they can."""
-        if self.length is not None and not self.old_line_ends:
+        if self.length is not None:
             plain = PlainFile(self.path, file)
             if plain.is_found:
                 return plain
         _skip(file, begin)
-        return Stream(file, begin, self.old_line_ends)
+        return Stream(file, begin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,25 +209,22 @@ class ParquetSource:
     path: str
     layout: Layout
     length: int
-    _content: bytes = field(repr=False)  # of standard input: Parquet is read from its end
 
     @classmethod
-    def of(cls, path: str, content: bytes) -> ParquetSource:
+    def of(cls, path: str) -> ParquetSource:
         """Read the schema of a file."""
-        with _opened(path, content) as opened, pq.ParquetFile(opened) as file:
-            return cls(
-                path, Layout(file.schema_arrow, checked_table), file.metadata.num_rows, content
-            )
+        with open_to_read(path) as opened, pq.ParquetFile(opened) as file:
+            return cls(path, Layout(file.schema_arrow, checked_table), file.metadata.num_rows)
 
     def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
         """See `TextSource.blocks`."""
         name = name_of(self.path)
         with (
             named_errors(name),
-            _opened(self.path, self._content) as opened,
+            open_to_read(self.path) as opened,
             pq.ParquetFile(opened) as file,
         ):
-            plain = PlainFile(self.path, opened) if not self._content else None
+            plain = PlainFile(self.path, opened)
             groups = [file.metadata.row_group(k) for k in range(file.num_row_groups)]
             rows = [group.num_rows for group in groups]
             n_bytes = sum(group.total_byte_size for group in groups)
@@ -244,7 +234,7 @@ class ParquetSource:
                 begin, end = end, end + sum(rows[first : last + 1])
                 if end <= offset:
                     continue
-                if plain is not None and offset <= begin and end - begin <= most:
+                if offset <= begin and end - begin <= most:
                     data = plain.take(first, last + 1, of_row_groups=True)
                     yield Block(data, self.layout, name, Boundary(number, end))
                     continue
@@ -445,10 +435,6 @@ def _is_text(head: bytes) -> bool:
         return error.start >= _FIRST_BYTES - 3  # a character is cut
 
 
-def _opened(path: str, content: bytes) -> Any:
-    return pa.BufferReader(content) if content else open_to_read(path)
-
-
 def _skip(stream: Any, n_bytes: int) -> None:
     if stream.seekable():
         stream.seek(n_bytes)
@@ -617,19 +603,15 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     """
     if len(inputs) == 1:
         return [_source(inputs[0])]
-    waiting = deque(range(len(inputs)))
+    waiting = iter(list(enumerate(inputs)))  # from which several threads may draw
     opened: SimpleQueue[tuple[int, Source | Exception] | None] = SimpleQueue()
 
     def open_some() -> None:
-        while waiting:
+        for k, one in waiting:
             try:
-                k = waiting.popleft()
-            except IndexError:  # another thread was faster
-                break
-            try:
-                opened.put((k, _source(inputs[k])))
+                opened.put((k, _source(one)))
             except Exception as error:
-                waiting.clear()  # tables after the first error are not opened
+                deque(waiting, maxlen=0)  # tables after the first error are not opened
                 opened.put((k, error))
         opened.put(None)
 
@@ -641,7 +623,7 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
         for _ in range(n_threads):
             found.update(iter(opened.get, None))
     finally:
-        waiting.clear()
+        deque(waiting, maxlen=0)
     sources = []
     for _, source in sorted(found.items()):
         if isinstance(source, Exception):

@@ -163,6 +163,12 @@ class Pool:
     address : str, optional
         The scheduler of the cluster; by default a cluster on this machine is started.
 
+    Attributes
+    ----------
+    backend : str
+    workers : Workers
+        The workers themselves, which say what they can.
+
     Raises
     ------
     InputError
@@ -178,47 +184,24 @@ class Pool:
         self, jobs: int | None = None, backend: str = "threading", address: str | None = None
     ) -> None:
         self.backend = backend
-        self._workers = get_workers(backend, jobs, address)
+        self.workers = get_workers(backend, jobs, address)
         self._running: Generator[Done | Lost] = (none for none in list[Done]())
         self._tickets = count()
 
     @property
     def jobs(self) -> int:
         """The number of workers; that of a cluster is known once the pool is entered."""
-        return self._workers.jobs
-
-    @property
-    def sees_files(self) -> bool:
-        """True if workers see this process's files."""
-        return self._workers.sees_files
-
-    @property
-    def in_process(self) -> bool:
-        """True if workers are threads of this process."""
-        return self._workers.in_process
-
-    def flight_seconds(self) -> float:
-        """Return the seconds that a task and its result spend on the network, as measured."""
-        return self._workers.flight_seconds()
-
-    def scheduler_seconds(self) -> float:
-        """Return the processor time of a scheduler that is a process of its own; 0 without one."""
-        return self._workers.scheduler_seconds()
-
-    @property
-    def folder(self) -> str:
-        """The folder that worker processes of this machine share; empty for other workers."""
-        return self._workers.folder
+        return self.workers.jobs
 
     def __enter__(self) -> Pool:
-        self._workers.__enter__()
+        self.workers.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
         try:
             self._running.close()  # drops its tasks
         finally:
-            self._workers.__exit__(*error)
+            self.workers.__exit__(*error)
 
     def start(self, work: Work, tasks: Iterable[Numbered]) -> Generator[Done | Lost]:
         """Hand out a round of numbered tasks; return an iterator over their results, in any order.
@@ -234,10 +217,10 @@ class Pool:
         return self._collect(work, fresh, out, running)
 
     def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[Done | Lost]:
-        do = partial(_attempt, self._workers.share(work))
+        do = partial(_attempt, self.workers.share(work))
         try:
-            self._running = self._workers.run(do, self._ticketed(tasks, out))
-        except self._workers.deaths as death:  # of workers that were idle until then
+            self._running = self.workers.run(do, self._ticketed(tasks, out))
+        except self.workers.deaths as death:  # of workers that were idle until then
             self._running = _raising(death)
         return self._running
 
@@ -264,7 +247,7 @@ class Pool:
                         continue  # joblib may hand over a result of an abandoned round
                     result.number, result.task = out.pop(result.number)
                     yield result
-            except self._workers.deaths:
+            except self.workers.deaths:
                 has_died = True
             except GeneratorExit:
                 self._running.close()  # drops its tasks

@@ -1,4 +1,4 @@
-"""The base class of workers that joblib hands calls to, and what several backends need.
+"""The base class of workers, which joblib hands calls to, and what several backends need.
 
 A backend declares what it can; the pool asks for that and never for a name.
 """
@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cache, partial
 from itertools import starmap
 from math import ceil
@@ -28,6 +28,7 @@ FLIGHTS = 3  # of calls that find out how far workers are; the first also starts
 MOST_FLIGHT_SECONDS = 1.0  # more is a wait for workers that do the tasks of others
 TASKS_OUT = 2  # tasks handed out per worker: one runs, and the next is at hand
 LOOK_SECONDS = 1.0  # between two looks of a watchdog
+AGAIN_SECONDS = 60  # for a worker to join after all have died; on a busy machine it took over 10
 _CGROUP = "/sys/fs/cgroup/"
 QUOTAS = (  # of processor time in a container, and its periods, of both versions of cgroups
     (_CGROUP + "cpu.max",),
@@ -68,7 +69,7 @@ def say_that_we_wait(where: str, seconds: float) -> None:
 
 
 class Workers:
-    """Workers of one backend of joblib.
+    """Workers of one backend of joblib, or of none: threads do without it.
 
     Parameters
     ----------
@@ -79,9 +80,6 @@ class Workers:
 
     Attributes
     ----------
-    streams : bool
-        True if results come back while other calls still run. Otherwise no result comes back before
-        all calls that were drawn have ended.
     joins_clusters : bool
         True if the backend takes the address of a cluster.
     width_is_the_clusters : bool
@@ -104,7 +102,7 @@ class Workers:
     Use them as a context manager.
     """
 
-    streams = sees_files = True
+    sees_files = True
     joins_clusters = width_is_the_clusters = in_process = False
     folder = ""
 
@@ -117,14 +115,13 @@ class Workers:
     def __enter__(self) -> Workers:
         from batchsolve.workers.private import Parallel  # joblib, which few problems need
 
-        backend, options = self._open()
+        backend = self._open()
         self._parallel = Parallel(
             n_jobs=self.jobs,
             backend=backend,
-            return_as="generator_unordered" if self.streams else "list",
+            return_as="generator_unordered",
             pre_dispatch=f"{TASKS_OUT} * n_jobs",
             batch_size=1,
-            **options,
         )
         self._parallel.__enter__()
         return self
@@ -135,8 +132,8 @@ class Workers:
         finally:
             self._close()
 
-    def _open(self) -> tuple[Any, dict[str, Any]]:
-        """Start or find workers; return a backend of joblib and options for it."""
+    def _open(self) -> Any:
+        """Start or find workers; return a backend of joblib."""
         raise NotImplementedError
 
     def _close(self) -> None:
@@ -151,16 +148,8 @@ class Workers:
         return 0.0
 
     def flight_seconds(self) -> float:
-        """Return the seconds that a call of nothing takes on a cluster; 0 on this machine."""
-        if self._address is None:
-            return 0.0
-        seconds = MOST_FLIGHT_SECONDS
-        with suppress(*self.deaths):
-            for _ in range(FLIGHTS):
-                begin = time.perf_counter()
-                list(self.run(int, iter([()])))
-                seconds = min(seconds, time.perf_counter() - begin)
-        return seconds
+        """Return the seconds that a task and its result spend on the network, as measured."""
+        return 0.0
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
@@ -180,9 +169,7 @@ class Workers:
         self._parallel.forget()
         # unlike a generator, `starmap` can be asked again after it had nothing
         calls = starmap(delayed(function), arguments)
-        if self.streams:
-            return self._as_they_come(self._parallel(calls))
-        return (result for result in self._parallel(calls))
+        return self._as_they_come(self._parallel(calls))
 
     def _as_they_come(self, running: Generator[Any]) -> Generator[Any]:
         with closing(running):
@@ -190,11 +177,6 @@ class Workers:
             for result in running:
                 yield result
                 self._parallel.await_result()
-
-
-def nobody_left(where: str, seconds: float) -> WorkersError:
-    """Return the error for a cluster that has lost its workers, and that none has joined since."""
-    return WorkersError(f"{where}: no worker is left, and none has joined in {seconds} s")
 
 
 class WrongVersionError(ImportError):
@@ -281,6 +263,84 @@ class Watchdog:
             elif time.monotonic() - since >= self._grace:
                 self._end(stuck)
                 before = None
+
+
+class ClusterWorkers(Workers):
+    """Workers of a cluster, which is joined, or started on this machine.
+
+    A watchdog gives up what is out if the cluster lacks workers for `AGAIN_SECONDS`.
+    """
+
+    joins_clusters = True
+    sees_files = False
+    of_ours = ""  # the name of a cluster of this machine, in messages
+
+    def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
+        super().__init__(jobs, address)
+        self._opened = ExitStack()
+        self._shared: tuple[Any, Shared] | None = None
+        self._given_up = threading.Event()  # set if workers were missing for too long
+
+    @property
+    def _where(self) -> str:
+        """The name of the cluster in messages."""
+        return self._address or self.of_ours
+
+    def _open(self) -> Any:
+        with self._opened as opened:  # closes again if the rest fails
+            backend = self._join(opened)
+            how = self._stuck, self._give_up, AGAIN_SECONDS
+            watchdog = Watchdog(*how, self._where, self._there)
+            opened.callback(watchdog.stop)
+            self._opened = opened.pop_all()
+        return backend
+
+    def _close(self) -> None:
+        self._shared = None
+        self._opened.close()
+
+    def _join(self, opened: ExitStack) -> Any:
+        """Join or start the cluster; return a backend of joblib. The stack is closed at the end."""
+        raise NotImplementedError
+
+    def _there(self) -> set[str]:
+        """Return the names of the workers, or of their machines."""
+        raise NotImplementedError
+
+    def _stuck(self) -> Any:
+        """Return the object that waits for workers that are gone, or None."""
+        raise NotImplementedError
+
+    def _give_up(self, stuck: Any) -> None:
+        """End the wait of an object."""
+        raise NotImplementedError
+
+    def _send(self, work: Any) -> Shared:
+        """Send work to the workers; return a reference to it."""
+        raise NotImplementedError
+
+    def share(self, work: Any) -> Shared:
+        """Send work to the workers, once; return a reference to it."""
+        if self._shared is None or self._shared[0] is not work:
+            self._shared = work, self._send(work)
+        return self._shared[1]
+
+    def flight_seconds(self) -> float:
+        """Return the seconds that a call of nothing takes; 0 on this machine."""
+        if self._address is None:
+            return 0.0
+        seconds = MOST_FLIGHT_SECONDS
+        with suppress(*self.deaths):
+            for _ in range(FLIGHTS):
+                begin = time.perf_counter()
+                list(self.run(int, iter([()])))
+                seconds = min(seconds, time.perf_counter() - begin)
+        return seconds
+
+    def _nobody_left(self) -> WorkersError:
+        """Return the error for a cluster that has lost its workers."""
+        why = f"no worker is left, and none has joined in {AGAIN_SECONDS} s"
+        return WorkersError(f"{self._where}: {why}")
 
 
 @contextmanager

@@ -7,7 +7,6 @@ import logging
 import os
 import pickle
 import sys
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future
@@ -25,16 +24,15 @@ from distributed.comm import get_address_host_port, parse_address
 
 import batchsolve
 from batchsolve.errors import InputError, WorkersError, first_line
+from batchsolve.workers import base
 from batchsolve.workers.base import (
+    ClusterWorkers,
     Shared,
-    Watchdog,
-    Workers,
     WrongVersionError,
     cannot_load,
     check_version,
     keep_memory,
     keeping_ctrl_c,
-    nobody_left,
     say_that_ports_are_open,
 )
 from batchsolve.workers.private import (
@@ -48,7 +46,6 @@ from batchsolve.workers.private import (
 LOOPBACK = ("tcp://127.", "tcp://[::1]")  # within this machine
 CONNECT_SECONDS = 5  # to find the scheduler
 JOIN_SECONDS = 10  # for the first worker to appear
-AGAIN_SECONDS = 60  # for a worker to join after all have died; on a busy machine it took over 10
 CLOSE_SECONDS = 10  # to close a cluster whose start was interrupted
 ASK_SECONDS = 5  # for the scheduler to list its workers
 DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up their task
@@ -120,7 +117,7 @@ class _Backend(_OfJoblib):
             self.client.cancel(abandoned)
 
 
-class DaskWorkers(Workers):
+class DaskWorkers(ClusterWorkers):
     """Workers of a Dask cluster.
 
     Parameters
@@ -132,47 +129,38 @@ class DaskWorkers(Workers):
         used.
     """
 
-    joins_clusters = True
     width_is_the_clusters = True
-    sees_files = False
+    of_ours = "the Dask cluster of this machine"
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
         self.deaths = (distributed.KilledWorker, CancelledError, asyncio.CancelledError)
-        self._opened = ExitStack()
-        self._shared: tuple[Any, Shared] | None = None
-        self._given_up = threading.Event()  # set if no worker was left for too long
 
-    def _open(self) -> tuple[Any, dict[str, Any]]:
-        with self._opened as opened:  # closes again if the rest fails
-            cluster = self._address or opened.enter_context(_local_cluster(self.jobs))
-            try:
-                if self._address is not None:
-                    _check_address(self._address)
-                client = distributed.Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
-            except (OSError, ValueError) as error:
-                reason = first_line(error)
-                raise InputError(
-                    f"{self._address}: no Dask scheduler answers ({reason}); "
-                    "write tcp://host:port, or tls://host:port for one with TLS"
-                ) from error
-            opened.callback(_close_client, client)
-            self._client = client
-            self._connection = dask_connection(client)
-            try:
-                listens_at = client.scheduler_info()["address"]
-                self.jobs = self._width()
-            except (OSError, KeyError) as error:  # a closed scheduler does not know its address
-                raise self._lost() from error
-            if not listens_at.startswith(("tls://", *LOOPBACK)):
-                say_that_ports_are_open(listens_at, "set up TLS")
-            self._backend = _Backend(client=client)
-            self._check_versions()
-            how = self._stuck, self._give_up, AGAIN_SECONDS
-            watchdog = Watchdog(*how, self._where, self._there)
-            opened.callback(watchdog.stop)
-            self._opened = opened.pop_all()
-        return self._backend, {}
+    def _join(self, opened: ExitStack) -> Any:
+        cluster = self._address or opened.enter_context(_local_cluster(self.jobs))
+        try:
+            if self._address is not None:
+                _check_address(self._address)
+            client = distributed.Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
+        except (OSError, ValueError) as error:
+            reason = first_line(error)
+            raise InputError(
+                f"{self._address}: no Dask scheduler answers ({reason}); "
+                "write tcp://host:port, or tls://host:port for one with TLS"
+            ) from error
+        opened.callback(_close_client, client)
+        self._client = client
+        self._connection = dask_connection(client)
+        try:
+            listens_at = client.scheduler_info()["address"]
+            self.jobs = self._width()
+        except (OSError, KeyError) as error:  # a closed scheduler does not know its address
+            raise self._lost() from error
+        if not listens_at.startswith(("tls://", *LOOPBACK)):
+            say_that_ports_are_open(listens_at, "set up TLS")
+        self._backend = _Backend(client=client)
+        self._check_versions()
+        return self._backend
 
     def _check_versions(self) -> None:
         """Raise `InputError` if a worker lacks this version of the package.
@@ -226,7 +214,7 @@ class DaskWorkers(Workers):
             If a worker that has joined has another version of this package.
         """
         if self._given_up.is_set():
-            raise nobody_left(self._where, AGAIN_SECONDS)
+            raise self._nobody_left()
         self._check_scheduler()
         try:
             return self._of_our_version(super().run(function, arguments))
@@ -254,11 +242,6 @@ class DaskWorkers(Workers):
     def _lost(self) -> WorkersError:
         return WorkersError(f"{self._where}: the scheduler is lost; start it again")
 
-    @property
-    def _where(self) -> str:
-        """The name of the cluster in messages."""
-        return self._address or "the Dask cluster of this machine"
-
     def _width(self) -> int:
         """Return the number of threads of the cluster."""
         try:
@@ -270,11 +253,8 @@ class DaskWorkers(Workers):
             raise WorkersError(f"{self._where}: no worker is left; start others")
         return width
 
-    def _close(self) -> None:
-        self._opened.close()
-
-    def share(self, work: Any) -> Shared:
-        """Send work to the workers, once; the scheduler sends it to those that join later.
+    def _send(self, work: Any) -> Shared:
+        """Send work to the workers; the scheduler sends it to those that join later.
 
         Raises
         ------
@@ -283,12 +263,10 @@ class DaskWorkers(Workers):
         WorkersError
             If the scheduler is lost meanwhile, or a worker cannot be reached for `AGAIN_SECONDS`.
         """
-        if self._shared is None or self._shared[0] is not work:
-            key = f"batchsolve-{uuid4().hex}"
-            self._opened.callback(self._forget, key)
-            self._bring(key, work)
-            self._shared = work, partial(_work_of, key)
-        return self._shared[1]
+        key = f"batchsolve-{uuid4().hex}"
+        self._opened.callback(self._forget, key)
+        self._bring(key, work)
+        return partial(_work_of, key)
 
     def _bring(self, key: str, work: Any) -> None:
         """Send work to all workers; if one dies meanwhile, send it again to the others.
@@ -296,7 +274,7 @@ class DaskWorkers(Workers):
         Dask raises the same error for a lost scheduler, and notices that loss soon afterwards.
         """
         plugin = _Bring(key, work, self._address is None)
-        end = time.monotonic() + AGAIN_SECONDS
+        end = time.monotonic() + base.AGAIN_SECONDS
         while True:
             try:
                 self._client.register_plugin(plugin, name=key)

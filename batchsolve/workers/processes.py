@@ -47,14 +47,14 @@ class Processes(Workers):
 
     _watchdog: Watchdog | None = None
 
-    def _open(self) -> tuple[Any, dict[str, Any]]:
+    def _open(self) -> Any:
         self._shared = SharedFolder()
         self.folder = self._shared.path
         # An initializer, because a worker may be idle: if we were killed before its first task, it
         # would wait for minutes.
         self._backend = OwnLokyBackend(initializer=settle_in, initargs=(os.getpid(),))
         self._watchdog = Watchdog(self._stuck, end_wait, GRACE_SECONDS)
-        return self._backend, {}
+        return self._backend
 
     def _stuck(self) -> Any:
         """Return loky's executor if it waits for the dead; joblib makes another after deaths."""

@@ -27,15 +27,14 @@ from ray.util.multiprocessing import Pool
 
 import batchsolve
 from batchsolve.errors import InputError, WorkersError, first_line
+from batchsolve.workers import base
 from batchsolve.workers.base import (
+    ClusterWorkers,
     Shared,
-    Watchdog,
-    Workers,
     WrongVersionError,
     cannot_load,
     check_version,
     keep_memory,
-    nobody_left,
     say_that_ports_are_open,
     say_that_we_wait,
 )
@@ -51,7 +50,6 @@ from batchsolve.workers.private import (
 CONNECT_SECONDS = 5
 HEAD_SECONDS = 30  # for a lost head to answer; after 60 s Ray would end this process
 LOOK_SECONDS = 0.1
-AGAIN_SECONDS = 60  # for another machine to join after one was lost
 END_SECONDS = 5  # for a thread to end after its pool's workers were killed
 TERM_SECONDS = 30  # to end after SIGTERM; Ray tries for 60 s to reach a head that is gone
 DEATHS_FORGIVEN = 1  # of workers, before Ray gives up their task
@@ -115,7 +113,7 @@ class _RayPool(EagerPool, Pool):
             super().terminate()
 
 
-class RayWorkers(Workers):
+class RayWorkers(ClusterWorkers):
     """Workers of a Ray cluster.
 
     Parameters
@@ -127,9 +125,7 @@ class RayWorkers(Workers):
         started on this machine, unless it is already initialised in this process.
     """
 
-    streams = False
-    joins_clusters = True
-    sees_files = False
+    of_ours = "the Ray cluster"
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
@@ -140,41 +136,28 @@ class RayWorkers(Workers):
             ray.exceptions.ObjectLostError,
             ray.exceptions.RaySystemError,  # raised if Ray cannot read the report of a death
         )
-        self._opened = ExitStack()
-        self._shared: tuple[Any, Shared] | None = None
         # Ray's own backend would permanently turn joblib's pools of processes into pools of Ray
         self._backend = PoolBackend(lambda: _RayPool(self.jobs, ray_remote_args=REMOTE))
-        self._given_up = threading.Event()  # set if machines were lost for too long
 
-    def _open(self) -> tuple[Any, dict[str, Any]]:
-        with self._opened as opened:  # closes again if the rest fails
-            opened.enter_context(_ending_after_sigterm())
-            opened.enter_context(quiet_ray_threads())
-            if not ray.is_initialized():
-                with _keeping_sigterm():
-                    self._connect()
-                opened.callback(ray.shutdown)
-            opened.callback(_let_threads_end)
-            if not asks_for_a_token():
-                where = self._address or "Ray, which listens on all addresses of this machine"
-                say_that_ports_are_open(where, "set RAY_AUTH_MODE=token")
-            cpus = _cpus()
-            if cpus < (self._wanted or 1):
-                raise InputError(f"the Ray cluster has {cpus} CPUs, not {self._wanted or 1}")
-            self.jobs = self._wanted or cpus
-            self._head = ray.get_runtime_context().gcs_address.rpartition(":")
-            how = self._stuck, self._give_up, AGAIN_SECONDS
-            watchdog = Watchdog(*how, self._where, self._machines)
-            opened.callback(watchdog.stop)
-            self._opened = opened.pop_all()
-        return self._backend, {}
+    def _join(self, opened: ExitStack) -> Any:
+        opened.enter_context(_ending_after_sigterm())
+        opened.enter_context(quiet_ray_threads())
+        if not ray.is_initialized():
+            with _keeping_sigterm():
+                self._connect()
+            opened.callback(ray.shutdown)
+        opened.callback(_let_threads_end)
+        if not asks_for_a_token():
+            where = self._address or "Ray, which listens on all addresses of this machine"
+            say_that_ports_are_open(where, "set RAY_AUTH_MODE=token")
+        cpus = _cpus()
+        if cpus < (self._wanted or 1):
+            raise InputError(f"the Ray cluster has {cpus} CPUs, not {self._wanted or 1}")
+        self.jobs = self._wanted or cpus
+        self._head = ray.get_runtime_context().gcs_address.rpartition(":")
+        return self._backend
 
-    @property
-    def _where(self) -> str:
-        """The name of the cluster in messages."""
-        return self._address or "the Ray cluster"
-
-    def _machines(self) -> set[str]:
+    def _there(self) -> set[str]:
         """Return the machines of the cluster; end the search if its head is lost."""
         try:
             host, _, port = self._head
@@ -200,10 +183,10 @@ class RayWorkers(Workers):
 
     def _lacks_machines(self) -> bool:
         """Wait for other machines if CPUs are too few for new workers; return True if none came."""
-        end, has_said = time.monotonic() + AGAIN_SECONDS, False
+        end, has_said = time.monotonic() + base.AGAIN_SECONDS, False
         while self._backend.pool is None and _cpus() < self.jobs:  # Ray's pool would not start
             if not has_said:
-                say_that_we_wait(self._where, AGAIN_SECONDS)
+                say_that_we_wait(self._where, base.AGAIN_SECONDS)
                 has_said = True
             if time.monotonic() >= end:
                 return True
@@ -214,7 +197,7 @@ class RayWorkers(Workers):
         """Reduce the number of workers, after machines were lost for too long."""
         left = _cpus()
         if not left:
-            raise nobody_left(self._where, AGAIN_SECONDS)
+            raise self._nobody_left()
         self.jobs = self._parallel.n_jobs = min(left, self.jobs)
         self._given_up.clear()
 
@@ -236,15 +219,9 @@ class RayWorkers(Workers):
                 "and give the cluster's token, if it has one (see docs/clusters.md)"
             ) from error
 
-    def _close(self) -> None:
-        self._shared = None
-        self._opened.close()
-
-    def share(self, work: Any) -> Shared:
-        """Put work into the object store, once."""
-        if self._shared is None or self._shared[0] is not work:
-            self._shared = work, partial(_unpickled, ray.put(pickle.dumps(work)))
-        return self._shared[1]
+    def _send(self, work: Any) -> Shared:
+        """Put work into the object store."""
+        return partial(_unpickled, ray.put(pickle.dumps(work)))
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]

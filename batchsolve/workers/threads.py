@@ -1,7 +1,7 @@
-"""Threads of this process, each of which takes its own calls and hands back its own results.
+"""Threads of this process, each of which draws its own calls and hands back its own results.
 
-joblib's own threads are those of `multiprocessing.pool.ThreadPool`, in which two more threads pass
-on every call and every result. Both need the interpreter's lock, and workers would wait for it.
+joblib's threads are those of `multiprocessing.pool.ThreadPool`, in which two more threads pass on
+every call and every result. Both need the interpreter's lock, and workers would wait for it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import atexit
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 from weakref import WeakSet
 
@@ -21,26 +20,30 @@ from batchsolve.workers.base import Workers
 
 PATIENCE = 5.0  # seconds that leaving a pool, and the end of the process, wait for running calls
 
-_Call = tuple[Callable[[], Any], Callable[[Any], None]]  # a function, and one that takes its result
-
 
 class Threads(Workers):
-    """Threads of this process, which start at the first call.
+    """Threads of this process, which start at the first call; joblib has no part in them.
 
-    One worker is the calling thread, without joblib. Leaving waits for running calls, which may be
-    writing files that the caller then removes.
+    One worker is the calling thread. Leaving waits for running calls, which may be writing files
+    that the caller then removes.
     """
 
     in_process = True
+
+    def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
+        super().__init__(jobs, address)
+        self._pools: list[_ThreadPool] = []  # the last is in use
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        if self._parallel is not None:
-            super().__exit__(*error)
-            self._parallel = None
-            _join(self._pools)
+        self._end_all()
+        _join(self._pools)
+
+    def _end_all(self) -> None:
+        for pool in self._pools:
+            pool.end()
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
@@ -48,31 +51,23 @@ class Threads(Workers):
         """See `Workers.run`."""
         if self.jobs == 1:
             return (function(*each) for each in arguments)
-        if self._parallel is None:
-            super().__enter__()
-        return super().run(function, arguments)
-
-    def _open(self) -> tuple[Any, dict[str, Any]]:
-        from batchsolve.workers.private import PoolBackend
-
-        self._pools: list[_ThreadPool] = []
-        return PoolBackend(self._started), {}
-
-    def _started(self) -> _ThreadPool:
-        self._pools.append(_ThreadPool(self.jobs))
-        return self._pools[-1]
+        if not (self._pools and self._pools[-1].is_free):
+            self._end_all()
+            self._pools.append(_ThreadPool(self.jobs))
+        return self._pools[-1].results(function, arguments)
 
 
 class _ThreadPool:
-    """The part of a `multiprocessing.pool.ThreadPool` that joblib uses.
+    """Threads that make the calls of one round after another.
 
-    Its threads end with the process, whatever they do; for threads of a `ThreadPoolExecutor`,
-    Python would wait without end.
+    They end with the process, whatever they do; for threads of a `ThreadPoolExecutor`, Python would
+    wait without end.
     """
 
     def __init__(self, n_threads: int) -> None:
-        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
+        self._rounds: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._threads: list[threading.Thread] = []
+        self._n_at_work = 0  # threads that have not yet ended their part of the round
         self._is_over = False
         _POOLS.add(self)
         try:
@@ -81,42 +76,69 @@ class _ThreadPool:
                 thread.start()
                 self._threads.append(thread)
         except (RuntimeError, MemoryError) as error:  # "can't start new thread"
-            self.terminate()
+            self.end()
             started = counted(len(self._threads), "thread")
             raise WorkersError(f"only {started} could be started; give fewer `jobs`") from error
 
+    @property
+    def is_free(self) -> bool:
+        """True if the pool can begin a round; False after a round that was given up."""
+        return not (self._is_over or self._n_at_work)
+
     def _work(self) -> None:
         with asking(self._check):
-            while (call := self._calls.get()) is not None:
-                function, take = call
-                take(function())
+            while (take_part := self._rounds.get()) is not None:
+                take_part()
 
     def _check(self) -> None:
         """End a call whose result is no longer wanted, where it looks for interrupts."""
         if self._is_over:
             raise WorkersError("the pool has been left")
 
-    def apply_async(
-        self,
-        function: Callable[[], Any],
-        arguments: tuple[()],
-        callback: Callable[[Any], None],
-        error_callback: Callable[[Any], None],
-    ) -> None:
-        """Queue a function, which catches its own errors; `callback` takes its result."""
-        self._calls.put((function, callback))
+    def results(
+        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
+    ) -> Generator[Any]:
+        """Begin a round of calls; return an iterator over their results, which raises errors."""
+        found: SimpleQueue[tuple[bool, Any]] = SimpleQueue()  # True, result; False, error or None
+        drawing = threading.Lock()
 
-    def close(self) -> None:
-        """Do nothing: joblib queues no more calls."""
+        def draw() -> tuple[Any, ...] | None:
+            with drawing:
+                return None if self._is_over else next(arguments, None)
 
-    def terminate(self) -> None:
-        """Drop the calls that wait, and let each thread end after its running call."""
-        self._is_over = True
-        with suppress(Empty):
-            while True:
-                self._calls.get_nowait()
+        def take_part() -> None:
+            end = None
+            try:
+                while (each := draw()) is not None:
+                    found.put((True, function(*each)))
+            except BaseException as error:  # for the thread that waits for results
+                end = error
+            found.put((False, end))
+
+        self._n_at_work = len(self._threads)
         for _ in self._threads:
-            self._calls.put(None)
+            self._rounds.put(take_part)
+        return self._taken(found)
+
+    def _taken(self, found: SimpleQueue[tuple[bool, Any]]) -> Generator[Any]:
+        try:
+            while self._n_at_work:
+                is_result, value = found.get()
+                if is_result:
+                    yield value
+                elif value is None:
+                    self._n_at_work -= 1
+                else:
+                    raise value
+        finally:
+            if self._n_at_work:
+                self.end()
+
+    def end(self) -> None:
+        """Draw no more calls, and let each thread end after its running call."""
+        self._is_over = True
+        for _ in self._threads:
+            self._rounds.put(None)
 
     def join(self, until: float) -> None:
         """Wait for the other threads to end, up to a time of the monotonic clock."""
@@ -137,7 +159,7 @@ def _end_threads() -> None:
     """
     pools = list(_POOLS)
     for pool in pools:
-        pool.terminate()
+        pool.end()
     _join(pools)
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from answers.cases import Answer, of_floats, of_numbers, of_stacks
 from batchsolve import ExactCover, Stacks
 from batchsolve.engines import UNLIMITED, Engine, Outcome, Task, get_engine, registered
-from batchsolve.engines.choice import with_empty_table
 
 ONLY_COUNTS = ("sat",)
 """Engines of whose outcomes only counts and clashes are recorded."""
@@ -31,7 +30,7 @@ MOST_ROUNDS = 100_000
 
 def prepared(name: str, problem: ExactCover) -> Engine:
     """Return an engine that begins without knowledge from earlier searches."""
-    return with_empty_table(get_engine(name), problem)
+    return get_engine(name).for_run(problem)
 
 
 def can(engine: str, what: str) -> Any:

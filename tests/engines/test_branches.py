@@ -11,8 +11,9 @@ from batchsolve import ExactCover, ProblemError, Stacks
 from batchsolve.engines import UNLIMITED, Task, get_engine
 from batchsolve.problems.stacks import can_branch
 from batchsolve.search.scheduler import Piece, Result
-from batchsolve.search.tree_goal import TreeGoal
+from batchsolve.search.tree import TreeSearch
 from batchsolve.settings import SearchSettings
+from batchsolve.workers import Pool
 
 WHOLE = Stacks.from_lists([[]])
 NATIVE = ["dlx", "bits", "cells", "memo"]
@@ -132,8 +133,9 @@ def test_a_goal_knows_a_branch_that_is_done_from_one_that_waits():
     stacks = Stacks.from_lists([[3], [4]], [0, 0], [[1, 3, 8], [1, 0, 3]])
     stacks = Stacks.from_lists([[3], [4], []], [0] * 3, [[1, 3, 8], [1, 0, 3], [2, 5, 8]])
     piece = Piece(stacks, np.full(3, 1 / 3), np.array([7, 8, 9]))
-    goal = TreeGoal(problem, SearchSettings(), piece)
-    outcome = get_engine("dlx").search(problem, Task.of(stacks, budget=3, fineness=1))
+    engine = get_engine("dlx")
+    goal = TreeSearch(problem, SearchSettings(), piece, engine, Pool(1))
+    outcome = engine.search(problem, Task.of(stacks, budget=3, fineness=1))
     assert outcome.nodes.tolist() == [0, 3, 0]
     [left] = goal.accept(piece, Result(None, 3, 0.1, outcome, 3))
     assert left.ids.tolist() == [9]

@@ -127,9 +127,9 @@ def test_worker_processes_share_a_table():
 
 def test_an_engine_whose_file_cannot_be_made_has_a_table_of_its_own(tmp_path, monkeypatch):
     engine, problem = get_engine("memo:1"), copies(150, [[0], [0]])  # with rows of several words
-    assert engine.for_run("r", str(tmp_path / "nowhere"), problem).file == ""
-    shared = engine.for_run("r", str(tmp_path), problem)
-    assert shared.for_run("r", str(tmp_path), problem) == shared != engine
+    assert engine.for_run(problem, str(tmp_path / "nowhere"), "r").file == ""
+    shared = engine.for_run(problem, str(tmp_path), "r")
+    assert shared.for_run(problem, str(tmp_path), "r") == shared != engine
     assert (tmp_path / shared.file).stat().st_size <= memo.MEGABYTE
     assert shared.search(problem, Task.of(WHOLE)).counts.tolist() == [2**150]
     memo._TABLES.clear()
@@ -142,7 +142,7 @@ def test_an_engine_whose_file_cannot_be_made_has_a_table_of_its_own(tmp_path, mo
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(memo.os, "posix_fallocate", full)
-    assert engine.for_run("r", str(tmp_path), problem).file == ""
+    assert engine.for_run(problem, str(tmp_path), "r").file == ""
     assert not list(tmp_path.iterdir())
 
 

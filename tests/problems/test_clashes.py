@@ -27,8 +27,7 @@ OTHERS = [bs.grid_problem(n, rules="x+antiking") for n in (4, 9, 36)]
 
 
 @pytest.mark.parametrize("problem", [*(Sudoku(*box) for box in BOXES), *OTHERS], ids=repr)
-def test_first_clashes_are_those_of_sets_of_items(problem, monkeypatch):
-    monkeypatch.setattr("batchsolve.problems.sudoku._AT_ONCE", 5000)  # several parts
+def test_first_clashes_are_those_of_sets_of_items(problem):
     rng = np.random.default_rng(0)
     n, size = problem.n_digits, (60 if problem.n_digits < 20 else 4, problem.n_cells)
     is_clue = rng.random(size) < rng.random((size[0], 1)) ** 3

@@ -5,7 +5,14 @@ from hypothesis import given, strategies as st
 
 from batchsolve import InputError, Stacks, Sudoku
 from batchsolve.problems.notation import Notation, default_box, notations, numbers
-from batchsolve.problems.survey import AmbiguousNotationError, Survey
+from batchsolve.problems.survey import (
+    AmbiguousNotationError,
+    Signs,
+    forms,
+    most_frequent_form,
+    most_frequent_size,
+    shown,
+)
 
 SIZES = [4, 6, 8, 9, 10, 12, 16, 20, 25, 30, 36, 49, 144]
 known = st.sampled_from([n for size in SIZES for n in [*notations(size), numbers(size)]])
@@ -37,10 +44,10 @@ def test_any_alphabet_is_written_symbol_by_symbol(data):
 
 
 def notation_of(values, size):
-    survey = Survey()
-    survey.add(pa.array(values))
-    assert survey.size() == size
-    return survey.notation(size)
+    codes = forms(column := pa.array(values))
+    assert most_frequent_size(codes) == size
+    form = most_frequent_form(codes, size)
+    return Signs().notation(shown(column.filter(pa.array(codes == form.code)), form))
 
 
 def grid16(symbols, blank=".", filled=1.0):

@@ -76,7 +76,7 @@ def test_a_samurai_has_one_solution():
     clashing = [*grid[:2], 4, *grid[3:]]
     result = bs.solve_batch([grid, clashing], problem, jobs=1)
     assert result.status.tolist() == ["unique", "invalid"]
-    assert result.messages[1] == "r1c3#4 and r1c4#4 clash by the rules"
+    assert result.messages[1] == "digit 4 twice in a row: row 1, column 3 and row 1, column 4"
     [solution] = bs.solve_batch(np.array([square]), problem, jobs=1).solutions
     assert solution.tolist() == result.solutions[0].tolist()
     assert problem.check(np.array([grid]), solution[None]).all()
@@ -124,7 +124,7 @@ def test_a_table_of_drawings(tmp_path):
     assert solved["message"].to_pylist()[2:] == [
         "35 characters; a 6×6 grid has 36",
         "row 1, column 5: '.' where the layout of the table has outside",
-        "r1c1#1 and r1c2#1 clash by the rules",
+        "digit 1 twice in a row: row 1, column 1 and row 1, column 2",
     ]
     solution = solved["solution"][0].as_py()
     assert [k for k, c in enumerate(solution) if c == "#"] == [4, 5, 10, 11, 24, 25, 30, 31]

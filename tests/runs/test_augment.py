@@ -14,8 +14,7 @@ from hypothesis import given, strategies as st
 from invoking import invoke, refused
 
 import batchsolve as bs
-from batchsolve.tables.blocks import Block, Boundary, text_layout
-from batchsolve.tables.parsing import delimited
+from batchsolve.tables.blocks import Block, Boundary, delimited, text_layout
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

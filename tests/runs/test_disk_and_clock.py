@@ -19,7 +19,7 @@ from batchsolve.problems.families import family
 from batchsolve.runs import journal
 from batchsolve.runs.journal import Journal
 from batchsolve.runs.run import Run, describe_run
-from batchsolve.search import tree_goal
+from batchsolve.search import tree
 
 CLUES = "1.......2.......3.......4.......5.......6.......7.......8.......9" + 16 * "."
 N_ROWS = 3000
@@ -197,7 +197,7 @@ def test_a_folder_that_vanishes_is_noticed_at_the_next_step(corpus, tmp_path, mo
 
 @pytest.mark.parametrize(("collect", "moved"), [(False, True), (True, False)])
 def test_a_run_whose_folder_vanishes_ends_at_its_next_step(tmp_path, monkeypatch, collect, moved):
-    monkeypatch.setattr(tree_goal, "STEP_SECONDS", 0)
+    monkeypatch.setattr(tree, "STEP_SECONDS", 0)
     folder = tmp_path / "run"
     steps = []
 

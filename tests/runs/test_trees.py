@@ -442,7 +442,7 @@ def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, mon
     """The test copies the files while the run writes them, and cuts off the end of the journal."""
     rng = random.Random(5)
     problem = bs.Sudoku(2, 2)
-    monkeypatch.setattr("batchsolve.search.tree_goal.STEP_SECONDS", 0)
+    monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", 0)
     keep = runs.Run.keep
 
     def keep_and_copy(run, step):
@@ -472,7 +472,7 @@ def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, mon
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
-        (tree.TreeGoal, "accept"),
+        (tree.TreeSearch, "accept"),
         (scheduler.Scheduler, "add"),
         (scheduler.Changes, "add"),
         (scheduler.Changes, "balance"),
@@ -484,7 +484,7 @@ def test_what_a_power_cut_leaves_of_the_journal_is_an_earlier_step(tmp_path, mon
 def test_ctrl_c_in_the_middle_of_a_step_undoes_it(
     tmp_path, monkeypatch, owner, name, after, resumed
 ):
-    monkeypatch.setattr("batchsolve.search.tree_goal.STEP_SECONDS", 0)
+    monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", 0)
     real, calls = getattr(owner, name), []
 
     def interrupted(*arguments, **named):

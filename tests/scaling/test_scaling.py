@@ -93,7 +93,7 @@ def test_tasks_add_up_to_their_run(experiment):
 
 
 def test_what_is_written_is_what_was_measured(experiment, tmp_path):
-    begin_experiment(tmp_path, experiment)
+    begin_experiment(tmp_path, experiment.about)
     write_experiment(tmp_path, experiment)
     again = read_experiment(str(tmp_path))
     assert again.runs == experiment.runs
@@ -321,7 +321,7 @@ def test_a_result_does_not_cost_what_the_first_waits_for(monkeypatch):
     workload = read_workloads("queens:8")[0]
     spent = iter([0.0, 1e9, 1e9])  # at the start, after the first result, at the end
     with Pool(2, "loky") as pool:
-        monkeypatch.setattr(pool, "scheduler_seconds", lambda: next(spent))
+        monkeypatch.setattr(pool.workers, "scheduler_seconds", lambda: next(spent))
         assert 0 < measure._result_seconds(pool, workload.problem, workload.begin(2)) < 1
     assert list(spent) == []
 

@@ -145,10 +145,8 @@ def test_nonsense_is_refused(sizes, workers):
 
 def test_a_shape_uses_the_nearest_class_that_was_sampled():
     shape = Shape.of([(4.0, np.array([1.0, 1.0])), (2.0**20, np.array([1.0, 3.0]))])
-    first = shape.bounds[shape.first]
-    assert first[[0, 2, 5]].tolist() == [0, 0, 0]
-    assert first[[20, 63]].tolist() == [2, 2]
-    assert shape.shares.tolist() == [0.5, 0.5, 0.25, 0.75]
+    assert [shape.classes[c] for c in (0, 2, 5, 20, 63)] == [(0, 1)] * 3 + [(1, 2)] * 2
+    assert shape.samples == [[0.5, 0.5], [0.25, 0.75]]
     with pytest.raises(bs.InputError):
         Shape.of([])
 
@@ -156,8 +154,7 @@ def test_a_shape_uses_the_nearest_class_that_was_sampled():
 def test_a_class_in_which_no_sample_branches_uses_another():
     chain, fork = np.array([1.0]), np.array([1.0, 1.0])
     shape = Shape.of([(2.0**10, fork), (2.0**10, chain), (2.0**20, chain)])
-    assert shape.bounds[shape.first[[10, 20]]].tolist() == [0, 0]
-    assert shape.last[[10, 20]].tolist() == [2, 2]
+    assert shape.classes[10] == shape.classes[20] == (0, 2)
     found = simulate(2.0**20, 2, Costs(rate=1e6), shape)
     assert found.share == 1
     with pytest.raises(bs.InputError, match="hardly branches"):
@@ -169,15 +166,12 @@ def test_shares_of_a_sampled_tree_are_those_of_its_subtrees():
     engine = get_engine("dlx")
     nodes = count(problem).nodes
     shape = sample_shape(problem, [], engine, nodes, seconds=0.01)
-    sums = np.add.reduceat(shape.shares, shape.bounds[:-1])
+    sums = np.array(list(map(sum, shape.samples)))
     assert sums == pytest.approx(np.ones(sums.size))
-    top = int(np.log2(nodes))
-    k = shape.first[top]
+    first, _ = shape.classes[int(np.log2(nodes))]
     children = bs.split(problem, depth=1).stacks
     sizes = [count(problem, stack).nodes for stack in children]
-    assert shape.shares[shape.bounds[k] : shape.bounds[k + 1]] == pytest.approx(
-        np.array(sizes) / sum(sizes)
-    )
+    assert shape.samples[first] == pytest.approx(np.array(sizes) / sum(sizes))
 
 
 def test_an_engine_without_a_tree_has_no_shape():

@@ -7,14 +7,14 @@ from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
 import batchsolve as bs
-from batchsolve.engines import Task, get_engine, memo, new_run
+from batchsolve.engines import Engine, Task, get_engine, memo
+from batchsolve.engines.choice import Choice
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.search import rows as row_search, tree
 from batchsolve.search.answers import OpenRows
-from batchsolve.search.rows import counted_at_once
-from batchsolve.search.scheduler import Piece
+from batchsolve.search.scheduler import Piece, Result
 from batchsolve.settings import SearchSettings
 
 WHOLE = bs.Stacks.from_lists([[]])
@@ -92,9 +92,9 @@ def keyed(n, keys):
 def test_a_weighed_counter_stops_after_as_many_entries_as_wide_nodes_have():
     """An option takes 1,000 out of the list of the key, with two entries each."""
     problem, empty = keyed(1_000, 10), get_engine("memo:1").for_run
-    outcome = empty("few", "", problem, entries=40_000).search(problem, Task.of(WHOLE))
+    outcome = empty(problem, entries=40_000).search(problem, Task.of(WHOLE))
     assert outcome.nodes.tolist() == [1 + 10 * 101 + 10]  # root, ten keys with leaves, ten again
-    rest = empty("rest", "", problem).search(problem, Task.of(outcome.frontier))
+    rest = empty(problem).search(problem, Task.of(outcome.frontier))
     assert outcome.counts.sum() + rest.counts.sum() == 1_000 * 100
     small = tree.small_counter("memo", problem, 5).search(problem, Task.of(WHOLE, budget=10_000))
     assert small.nodes.sum() == 912  # the tenth try is one too many, and ends after its first leaf
@@ -103,13 +103,13 @@ def test_a_weighed_counter_stops_after_as_many_entries_as_wide_nodes_have():
 def test_equal_calls_go_over_at_equal_nodes(monkeypatch):
     weighed = []
 
-    def spy(name, goal, n_nodes):
-        outcome = take(name, goal, n_nodes)
-        weighed.append((n_nodes, tree.gain_of(outcome)))
+    def spy(search, name):
+        outcome = take(search, name)
+        weighed.append((search._weighing.n_nodes, tree.gain_of(outcome)))
         return outcome
 
-    take = tree._weighed
-    monkeypatch.setattr(tree, "_weighed", spy)
+    take = tree.TreeSearch._weighed
+    monkeypatch.setattr(tree.TreeSearch, "_weighed", spy)
     found = [count(wide(), jobs=1, budget=2_000_000) for _ in range(2)]
     assert {(each.count, each.nodes, each.engine) for each in found} == {
         (400_000_000, 60_001, "memo:256")
@@ -206,7 +206,7 @@ def test_a_run_that_is_interrupted_at_any_step_ends_with_the_same_count(
     stop, tmp_path, monkeypatch
 ):
     """Every result is kept; the search ends after some of them, before and after it began again."""
-    monkeypatch.setattr("batchsolve.search.tree_goal.STEP_SECONDS", -1)
+    monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", -1)
     steps = iter(range(stop))
 
     def interrupt(search):
@@ -243,7 +243,7 @@ def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
     engine = get_engine("memo:1")
 
     def searched(stack, **how):
-        run = engine.for_run(new_run(), "", problem)
+        run = engine.for_run(problem)
         return run.search(problem, Task.of(bs.Stacks.from_lists([stack]), **how))
 
     size, stacks = 0, [[]]
@@ -253,7 +253,7 @@ def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
         size += each.nodes.sum()
         stacks += [stack.tolist() for stack in each.frontier]
     assert searched([]).tree_nodes.sum() == size
-    parts, stacks, run = 0, WHOLE, engine.for_run(new_run(), "", problem)
+    parts, stacks, run = 0, WHOLE, engine.for_run(problem)
     while len(stacks):
         part = run.search(problem, Task.of(stacks, budget=budget))
         parts, stacks = parts + part.tree_nodes.sum(), part.frontier
@@ -267,19 +267,18 @@ def test_the_size_of_a_tree_is_that_of_the_plain_search():
         assert outcome.nodes.sum() < outcome.tree_nodes.sum() < 10**6
 
 
-@pytest.mark.parametrize("seconds", [0, float("inf")])
-def test_a_process_counts_a_row_to_its_end_with_one_table(seconds):
-    problem, engine = family("dominoes:6x6"), get_engine("memo:1")
-    halves = get_engine("dlx").search(problem, Task.of(WHOLE, budget=40)).frontier
-    task = Task.of(halves, budget=30)
-    outcome = counted_at_once(engine, problem, task, seconds)
-    left = engine.search(problem, Task.of(outcome.frontier))
-    by_stack = get_engine("dlx").search(problem, Task.of(halves, budget=10**9)).counts
-    counts = outcome.counts.copy()
-    np.add.at(counts, outcome.parents, left.counts)
-    assert counts.tolist() == by_stack.tolist()
-    assert (len(outcome.frontier) > 0) == (seconds == 0)
-    assert len(outcome.weights) == len(outcome.frontier)
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_process_counts_a_row_to_its_end_with_one_table(at_once):
+    problem = family("dominoes:6x6")
+    rows = OpenRows(1, SearchSettings(), keep=0)
+    rows.open(WHOLE)
+    goal = row_search.RowGoal(Choice("memo"), 1, at_once)
+    left = Piece(WHOLE, np.ones(1), np.zeros(1, np.int64), problem=problem)
+    goal.accept(goal.open(None), Result(rows=rows, left=[left]))
+    _, task = goal.begin(left, 30, 0)
+    outcome = get_engine("memo").search(problem, task.task)
+    assert (len(outcome.frontier) == 0) == at_once
+    assert at_once == (outcome.counts.sum() == 6_728)
 
 
 @pytest.mark.usefixtures("soon")
@@ -293,17 +292,18 @@ def test_faults_keep_their_messages_beside_rows_that_go_over(tmp_path):
 
 def test_a_row_that_has_had_its_time_keeps_its_count(monkeypatch):
     monkeypatch.setattr(tree, "WEIGH_AFTER", 1)
+    monkeypatch.setattr(tree, "LEAST_GAIN", 0)
     problem, engine = bs.family("queens:8"), get_engine("dlx")
-    rows = OpenRows(1, SearchSettings(time_limit=1), keep=0)
-    own = WHOLE
-    rows.open(problem, own)
-    piece = Piece(own, np.ones(1), np.zeros(1, np.int64), problem=problem)
-    [left] = rows.add(piece, engine.search(problem, Task.of(own, budget=500, keep=0)), 0.0)
+    rows = OpenRows(1, SearchSettings(time_limit=1), keep=0, engine="auto")
+    rows.open(WHOLE)
+    piece = Piece(WHOLE, np.ones(1), np.zeros(1, np.int64), problem=problem)
+    [left, weighed] = rows.add(piece, engine.search(problem, Task.of(WHOLE, budget=500)), 0.0)
     first = left.between(0, 1)
-    rows.add(first, engine.search(problem, Task.of(first.stacks, keep=0)), 9.0)
-    assert rows.counter_to_weigh(left, "auto") is not None
-    assert rows.recount(0, left, "auto") == [left]
+    assert not rows.add(first, engine.search(problem, Task.of(first.stacks)), 9.0)
+    task = Task.of(WHOLE, budget=weighed.weighs)
+    assert not rows.add(weighed, weighed.engine.search(problem, task), 1.0)
     assert not len(rows.drop_unwanted(left.between(1, len(left))))
+    assert rows.is_settled
     answers = rows.answers()
     assert answers.counts[0] > 0
     assert 0 in answers.unfinished
@@ -333,12 +333,12 @@ def test_a_hard_problem_does_not_keep_those_behind_it_from_beginning(monkeypatch
     taken = []
 
     def search(engine, problem, task):
-        outcome = search_each(engine, problem, task)
+        outcome = real(engine, problem, task)
         taken.append((task.stacks.roots.tolist(), int(outcome.nodes.sum())))
         return outcome
 
-    search_each = row_search.search_each
-    monkeypatch.setattr(row_search, "search_each", search)
+    real = Engine.search
+    monkeypatch.setattr(Engine, "search", search)
     monkeypatch.setattr(row_search, "BESIDE_NODES", 50)
     monkeypatch.setattr("batchsolve.runs.count.LEAST_BLOCKS", 1)
     found = bs.count(["queens:8"] + [f"queens:{4 + k % 2}" for k in range(9)], jobs=1, budget=100)

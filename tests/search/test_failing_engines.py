@@ -9,7 +9,6 @@ from batchsolve.engines import Task, get_engine
 from batchsolve.search import tree
 from batchsolve.search.scheduler import Piece
 from batchsolve.search.tree import TreeSearch
-from batchsolve.search.tree_goal import TreeGoal
 from batchsolve.settings import SearchSettings
 from batchsolve.workers import Pool
 
@@ -30,7 +29,7 @@ def test_what_fails_is_left_and_the_rest_is_counted(split_depth, n_marked, monke
     settings = SearchSettings(engine="dlx", split_depth=split_depth, budget=20)
     begin = Piece.whole(Stacks.from_lists([[]]))
     with Pool(2) as pool:
-        search = TreeSearch(TreeGoal(PROBLEM, settings, begin), Failing([0], "raise"), pool)
+        search = TreeSearch(PROBLEM, settings, begin, Failing([0], "raise"), pool)
         for _ in search.run():
             pass
     assert search.totals.count == N_GRIDS - n_marked

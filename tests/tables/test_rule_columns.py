@@ -16,7 +16,7 @@ from oracles import grids_by_rules
 import batchsolve as bs
 from batchsolve import Stacks
 from batchsolve.engines import Task, get_engine
-from batchsolve.formats import constraint_strings, f_puzzles
+from batchsolve.formats import constraints
 from batchsolve.formats.rule_texts import STRICT
 from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
@@ -457,7 +457,7 @@ def test_examples_of_the_guide(tmp_path, rows, answers):
 
 
 def test_the_guide_names_all_that_is_read():
-    names = {*constraint_strings._CONSTRAINTS, *f_puzzles._RULES, *NAMED, *STRICT, *COLUMNS}
+    names = {*constraints._CONSTRAINTS, *constraints._FIELDS, *NAMED, *STRICT, *COLUMNS}
     shown = set(re.findall(r"`([^`\n]+)`", GUIDE))
     assert names - shown == {"Given", "grid"}  # the guide says these in words
 

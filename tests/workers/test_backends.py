@@ -33,12 +33,31 @@ def test_workers_that_die_between_rounds_are_replaced():
                 assert by_root(pool.start(work(), tasks())) == right()
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_a_result_of_a_round_that_was_given_up_does_not_disturb_the_next(backend):
+def test_threads_go_on_after_rounds_that_were_given_up():
+    """Also if no result was asked for."""
+    with Pool(2) as pool:
+        for _ in range(2):
+            next(running := pool.start(work(), tasks()))
+            running.close()
+            pool.start(work(), tasks()).close()
+            assert by_root(pool.start(work(), tasks())) == right()
+
+
+def test_an_error_of_the_tasks_themselves_is_raised():
+    def some():
+        yield from list(tasks())[:3]
+        raise bs.InputError("the file ends in the middle")
+
+    for jobs in (1, 2):
+        with Pool(jobs) as pool, pytest.raises(bs.InputError, match="ends in the middle"):
+            list(pool.start(work(), some()))
+
+
+def test_a_result_of_a_round_that_was_given_up_does_not_disturb_the_next():
     """It may come in after joblib has forgotten that round, and before the next begins."""
-    with Pool(2, backend) as pool:
-        assert by_root(pool.start(work(), tasks())) == right()  # threads start now
-        parallel = pool._workers._parallel
+    with Pool(2, "loky") as pool:
+        assert by_root(pool.start(work(), tasks())) == right()
+        parallel = pool.workers._parallel
         late = []
         add = parallel._register_new_job
         parallel._register_new_job = lambda job: (late.append(job), add(job))
@@ -48,12 +67,11 @@ def test_a_result_of_a_round_that_was_given_up_does_not_disturb_the_next(backend
         assert by_root(pool.start(work(), tasks())) == right()
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_a_round_that_ends_too_early_is_completed(backend):
+def test_a_round_that_ends_too_early_is_completed():
     """As it does when a result of an earlier one is counted."""
-    with Pool(2, backend) as pool:
+    with Pool(2, "loky") as pool:
         running = pool.start(work(), tasks())
-        pool._workers._parallel.n_completed_tasks += 3
+        pool.workers._parallel.n_completed_tasks += 3
         assert by_root(running) == right()
         assert by_root(pool.start(work(), tasks())) == right()
 

@@ -30,7 +30,7 @@ from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.search.scheduler import Sizing
 from batchsolve.workers import Done, Pool
-from batchsolve.workers.base import MOST_FLIGHT_SECONDS
+from batchsolve.workers.base import MOST_FLIGHT_SECONDS, ClusterWorkers
 
 
 @pytest.fixture(scope="module")
@@ -60,15 +60,15 @@ def test_a_run_is_resumed_on_another_backend(workers, tmp_path):
 
 def test_the_length_of_tasks_grows_with_the_distance_of_workers(workers, monkeypatch):
     with Pool(**workers) as pool:
-        near = pool.flight_seconds()
+        near = pool.workers.flight_seconds()
         assert 0 < near <= MOST_FLIGHT_SECONDS
-        run = pool._workers.run
+        run = pool.workers.run
 
         def late(*call):
             time.sleep(0.5)
             return run(*call)
 
-        monkeypatch.setattr(pool._workers, "run", late)
+        monkeypatch.setattr(pool.workers, "run", late)
         sizing = Sizing.of_pool(pool)
     assert sizing.least_seconds >= 0.5
     assert sizing.full_seconds >= 1.5
@@ -76,7 +76,7 @@ def test_the_length_of_tasks_grows_with_the_distance_of_workers(workers, monkeyp
 
 def test_a_count_does_not_depend_on_the_distance_of_workers(workers, monkeypatch):
     problem, stack = clue_row()
-    monkeypatch.setattr(Pool, "flight_seconds", lambda pool: MOST_FLIGHT_SECONDS)
+    monkeypatch.setattr(ClusterWorkers, "flight_seconds", lambda workers: MOST_FLIGHT_SECONDS)
     result = count(problem, stack, **workers)
     assert (result.count, result.nodes) == (N_GRIDS, count(problem, stack, jobs=1).nodes)
 
@@ -189,7 +189,7 @@ def test_a_worker_that_never_got_the_problem_does_not_fail_a_search_that_is_over
 
     with Pool(**workers) as pool:
         assert by_root(pool.start(work(), tasks())) == right()
-        pool._workers._client.run(forget)
+        pool.workers._client.run(forget)
 
 
 def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch):
@@ -211,11 +211,11 @@ def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkey
 
 def test_the_time_of_the_scheduler_is_told(workers):
     with Pool(**workers) as pool:
-        before = pool.scheduler_seconds()
+        before = pool.workers.scheduler_seconds()
         assert by_root(pool.start(work(), tasks())) == right()
-        assert pool.scheduler_seconds() > before > 0
+        assert pool.workers.scheduler_seconds() > before > 0
     with Pool(1) as pool:
-        assert pool.scheduler_seconds() == 0.0
+        assert pool.workers.scheduler_seconds() == 0.0
 
 
 INTERRUPTED_START = """

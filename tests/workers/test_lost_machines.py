@@ -65,7 +65,7 @@ def cluster():
 def machines(cluster, monkeypatch):
     """Yield the address of a Ray cluster, and how to lose each of two machines with a CPU."""
     module = pytest.importorskip("batchsolve.workers.ray")
-    monkeypatch.setattr(module, "AGAIN_SECONDS", 0.5)
+    monkeypatch.setattr(base, "AGAIN_SECONDS", 0.5)
     nodes = [cluster.add_node(num_cpus=1, node_ip_address=f"127.0.0.{k}") for k in (2, 3)]
     try:
         yield cluster.address, [lambda n=n: cluster.remove_node(n, False) for n in nodes]
@@ -90,7 +90,7 @@ def test_ray_makes_new_workers_on_the_machines_that_are_left(machines, caplog):
     work = TreeWork(get_engine("algorithm-x"), QUEENS)
     task = Task.of(Stacks.from_lists([[]]), budget=100)
     with Pool(2, "ray", address) as pool:
-        pool._workers._backend.abort_everything()  # as after a death
+        pool.workers._backend.abort_everything()  # as after a death
         lose()
         while ray.cluster_resources().get("CPU") != 1:
             time.sleep(0.1)
@@ -109,7 +109,7 @@ def test_ray_without_its_head_is_one_clear_error(machines):
 
     def search():
         with Pool(None, "ray", address) as pool:
-            pool._workers._head = "127.0.0.1", ":", str(unused_port())
+            pool.workers._head = "127.0.0.1", ":", str(unused_port())
             list(pool.start(work, tasks))
 
     with pytest.raises(bs.WorkersError, match=f"^{address}: the head is lost; start it again$"):
@@ -179,7 +179,7 @@ def test_losses_and_waits_are_said(monkeypatch, caplog):
 
 def test_dask_without_workers_is_one_clear_error(monkeypatch, tmp_path):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("batchsolve.workers.dask.AGAIN_SECONDS", 0.5)
+    monkeypatch.setattr(base, "AGAIN_SECONDS", 0.5)
     with dask_cluster() as cluster:
         losses = [(0.1, lambda: cluster.scale(0))]
         address = cluster.scheduler_address
@@ -220,7 +220,7 @@ def test_a_dask_scheduler_begun_anew_is_one_clear_error(monkeypatch):
     def search(address, scheduler, anew):
         with Pool(None, "dask", address) as pool:
             assert [done.result.n_nodes for done in pool.start(work, tasks)] == [100]
-            client = pool._workers._client
+            client = pool.workers._client
             connection = client.scheduler_comm
             scheduler.kill()
             scheduler.wait()

@@ -50,26 +50,26 @@ def test_a_worker_killed_once_costs_nothing(tmp_path):
 def test_a_second_answer_to_a_task_is_dropped(monkeypatch):
     """As if two workers had done each task, because one of them was taken for dead."""
     with Pool(2) as pool:
-        real = pool._workers.run
+        real = pool.workers.run
 
         def twice(function, arguments):
             for result in real(function, arguments):
                 yield from (result, copy(result))
 
-        monkeypatch.setattr(pool._workers, "run", twice)
+        monkeypatch.setattr(pool.workers, "run", twice)
         assert by_root(pool.start(work(), tasks())) == right()
         assert by_root(pool.start(work(), tasks())) == right()
 
 
 def test_workers_of_this_machine_are_not_far_away():
     with Pool(2) as pool:
-        assert pool.flight_seconds() == 0
+        assert pool.workers.flight_seconds() == 0
 
 
 def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch):
     found = []
     with Pool(2) as pool:
-        real = pool._workers.run
+        real = pool.workers.run
 
         def leaking(function, arguments):
             yield from found
@@ -77,7 +77,7 @@ def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch):
                 found.append(attempt)
                 yield attempt
 
-        monkeypatch.setattr(pool._workers, "run", leaking)
+        monkeypatch.setattr(pool.workers, "run", leaking)
         next(pool.start(work(), tasks()))
         assert found
         assert by_root(pool.start(work(), tasks())) == right()

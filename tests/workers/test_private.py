@@ -6,13 +6,13 @@ import pkgutil
 import re
 import threading
 from importlib.metadata import version
+from multiprocessing.pool import ThreadPool
 
 import joblib
 import pytest
 
 from batchsolve.workers import private
 from batchsolve.workers.private import EagerPool, Parallel, PoolBackend
-from batchsolve.workers.threads import _ThreadPool
 
 SEEN_IN = {"joblib": "1.6.0", "distributed": "2026.8.0", "ray": "2.60.0"}
 
@@ -120,7 +120,7 @@ def test_joblib_calls_what_we_override():
 
     def start_pool():
         called.append("_get_pool")
-        return _ThreadPool(2)
+        return ThreadPool(2)
 
     backend = PoolBackend(start_pool)
     with Telling(n_jobs=2, backend=backend, return_as="generator_unordered") as parallel:

@@ -46,7 +46,7 @@ def test_sigterm_to_a_worker_of_ray_does_not_end_the_run(workers, tmp_path):
 def test_news_of_a_death_that_ray_cannot_read_is_a_death(workers, ray, monkeypatch):
     broken = []
     with Pool(**workers) as pool:
-        real = pool._workers.run
+        real = pool.workers.run
 
         def run(function, arguments):
             if not broken:
@@ -54,7 +54,7 @@ def test_news_of_a_death_that_ray_cannot_read_is_a_death(workers, ray, monkeypat
                 raise ray.exceptions.RaySystemError("no answer")
             yield from real(function, arguments)
 
-        monkeypatch.setattr(pool._workers, "run", run)
+        monkeypatch.setattr(pool.workers, "run", run)
         assert by_root(pool.start(work(), tasks())) == right()
     assert broken
 

@@ -3,10 +3,6 @@
 // All cells are those of `Square`. Who calls it checks that digits are 1 to 64.
 #pragma once
 
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 #include "draw/square.h"
 
 namespace batchsolve::draw {
@@ -21,9 +17,7 @@ public:
     /// Cages grow from the cells, in random order, to random sizes. Those that stay too small are
     /// given up; then each cell without a cage joins one beside it where it may.
     void draw(Random random, Bytes solution, std::span<std::int16_t> cage_of) {
-        std::vector<std::uint32_t> order(square_.n_cells());
-        std::iota(order.begin(), order.end(), 0u);
-        random.shuffle(std::span(order));
+        const auto order = square_.shuffled(random);
         std::ranges::fill(cage_of, -1);
         cages_.clear();
         for (const std::uint32_t cell : order) {
@@ -54,10 +48,12 @@ private:
             cell = outside;
             if (cells_.size() == wanted) break;
             Pick pick(random);
-            for_each_side(cells_, [&](std::uint32_t near) {
-                const bool fits = cage_of[near] < 0 && !(digit(solution, near) & digits);
-                if (fits && pick.is_next()) cell = near;
-            });
+            for (const std::uint32_t each : cells_) {
+                square_.for_each_side(each, [&](std::uint32_t near) {
+                    const bool fits = cage_of[near] < 0 && !(digit(solution, near) & digits);
+                    if (fits && pick.is_next()) cell = near;
+                });
+            }
         }
         if (cells_.size() < least_) {
             for (const std::uint32_t each : cells_) cage_of[each] = -1;
@@ -69,7 +65,7 @@ private:
     void join(Random& random, Bytes solution, std::span<std::int16_t> cage_of, std::uint32_t cell) {
         Pick pick(random);
         const std::uint64_t mine = digit(solution, cell);
-        for_each_side({&cell, 1}, [&](std::uint32_t near) {
+        square_.for_each_side(cell, [&](std::uint32_t near) {
             if (cage_of[near] < 0) return;
             const Cage& cage = cages_[static_cast<std::size_t>(cage_of[near])];
             if (cage.size < most_ && !(cage.digits & mine) && pick.is_next())
@@ -79,15 +75,6 @@ private:
         Cage& joined = cages_[static_cast<std::size_t>(cage_of[cell])];
         ++joined.size;
         joined.digits |= mine;
-    }
-
-    void for_each_side(std::span<const std::uint32_t> cells, auto visit) const {
-        for (const std::uint32_t cell : cells) {
-            for (std::uint32_t side = 0; side < 4; ++side) {
-                const std::uint32_t near = square_.neighbour(cell, side);
-                if (near != outside) visit(near);
-            }
-        }
     }
 
     Square square_;

@@ -4,10 +4,7 @@
 // cells are those of `Square`.
 #pragma once
 
-#include <algorithm>
 #include <cstdlib>
-#include <numeric>
-#include <vector>
 
 #include "draw/square.h"
 
@@ -17,9 +14,11 @@ namespace batchsolve::draw {
 /// from both ends.
 enum class LineKind : std::uint8_t { thermo, whisper, renban, palindrome };
 
-struct Line {
-    LineKind kind;
-    std::vector<std::uint32_t> cells;  // from end to end; of a thermometer, from its least digit
+/// The lines of rows: row k has those from lines_of[k] to lines_of[k + 1].
+struct DrawnLines {
+    std::vector<std::int64_t> lines_of{0};
+    std::vector<std::uint8_t> kinds;    // of `LineKind`
+    GrowingLists<std::uint32_t> cells;  // from end to end; of a thermometer, from its least digit
 };
 
 class Lines {
@@ -27,32 +26,34 @@ public:
     Lines(std::uint32_t n, Bytes kinds, std::uint32_t least, std::uint32_t most, int gap)
         : square_(n), kinds_(kinds), least_(least), most_(most), gap_(gap) {}
 
-    /// Let lines grow from the cells, in random order, to random sizes; drop those too short.
-    std::vector<Line> draw(Random random, Bytes solution) {
-        std::vector<std::uint32_t> order(square_.n_cells());
-        std::iota(order.begin(), order.end(), 0u);
-        random.shuffle(std::span(order));
-        is_free_.assign(order.size(), 1);
-        std::vector<Line> lines;
-        for (const std::uint32_t cell : order) {
+    /// Let lines of a row grow from the cells, in random order, to random sizes; drop those too
+    /// short.
+    void draw(Random random, Bytes solution, DrawnLines& drawn) {
+        is_free_.assign(square_.n_cells(), 1);
+        for (const std::uint32_t cell : square_.shuffled(random)) {
             if (!is_free_[cell]) continue;
-            const auto kind = static_cast<LineKind>(
-                kinds_[random.below(static_cast<std::uint32_t>(kinds_.size()))]);
+            const auto kind = kinds_[random.below(static_cast<std::uint32_t>(kinds_.size()))];
             std::uint32_t wanted = least_ + random.below(most_ - least_ + 1);
-            if (kind == LineKind::renban) wanted = std::min(wanted, square_.n - 1);
-            Line line{kind, {cell}};
+            Line line{static_cast<LineKind>(kind), {cell}};
+            if (line.kind == LineKind::renban) wanted = std::min(wanted, square_.n - 1);
             is_free_[cell] = 0;
             grow(random, solution, line, wanted);
             if (line.cells.size() >= least_ && is_whole(solution, line)) {
-                lines.push_back(std::move(line));
+                drawn.kinds.push_back(kind);
+                drawn.cells.append(line.cells);
             } else {
                 for (const std::uint32_t each : line.cells) is_free_[each] = 1;
             }
         }
-        return lines;
+        drawn.lines_of.push_back(static_cast<std::int64_t>(drawn.kinds.size()));
     }
 
 private:
+    struct Line {
+        LineKind kind;
+        std::vector<std::uint32_t> cells;
+    };
+
     /// Add random cells that fit; a palindrome grows at both ends, from its middle.
     void grow(Random& random, Bytes digits, Line& line, std::uint32_t wanted) {
         auto& cells = line.cells;
@@ -84,10 +85,9 @@ private:
     }
 
     void for_each_free(std::uint32_t cell, auto visit) const {
-        for (std::uint32_t side = 0; side < 8; ++side) {
-            const std::uint32_t near = square_.king_move(cell, side);
-            if (near != outside && is_free_[near]) visit(near);
-        }
+        square_.for_each_king_move(cell, [&](std::uint32_t near) {
+            if (is_free_[near]) visit(near);
+        });
     }
 
     /// Return true if a cell may follow the last one of a line.

@@ -6,8 +6,6 @@
 // `Square`.
 #pragma once
 
-#include <vector>
-
 #include "draw/square.h"
 
 namespace batchsolve::draw {
@@ -68,11 +66,10 @@ private:
             edges_.pop_back();
             if (is_in_tree_[branch.cell]) continue;
             is_in_tree_[branch.cell] = 1;
-            for (std::uint32_t side = 0; side < 4; ++side) {
-                const std::uint32_t near = square_.neighbour(branch.cell, side);
-                if (near == outside || is_in_tree_[near] || !is_one_of_them(near)) continue;
+            square_.for_each_side(branch.cell, [&](std::uint32_t near) {
+                if (is_in_tree_[near] || !is_one_of_them(near)) return;
                 edges_.push_back({near, static_cast<std::uint32_t>(tree_.size())});
-            }
+            });
             tree_.push_back(branch);
         }
     }

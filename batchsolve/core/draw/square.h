@@ -2,9 +2,7 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
-#include <span>
-#include <vector>
+#include <numeric>
 
 #include "random.h"
 
@@ -28,14 +26,32 @@ public:
 
     std::uint32_t n_cells() const { return n * n; }
 
+    /// Return all cells in random order.
+    std::vector<std::uint32_t> shuffled(Random& random) const {
+        std::vector<std::uint32_t> cells(n_cells());
+        std::iota(cells.begin(), cells.end(), 0u);
+        random.shuffle(std::span(cells));
+        return cells;
+    }
+
     /// The cell above, left, right or below, for sides 0 to 3; `outside` beyond the border.
     std::uint32_t neighbour(std::uint32_t cell, std::uint32_t side) const {
         return around_[cell][2 * side + 1];
     }
 
-    /// The cell in one of eight directions, row by row.
-    std::uint32_t king_move(std::uint32_t cell, std::uint32_t side) const {
-        return around_[cell][side + (side >= 4)];
+    /// Visit the cells above, left, right and below.
+    void for_each_side(std::uint32_t cell, auto visit) const {
+        for (std::uint32_t side = 0; side < 4; ++side) {
+            const std::uint32_t near = neighbour(cell, side);
+            if (near != outside) visit(near);
+        }
+    }
+
+    /// Visit the cells that meet a cell at an edge or a corner, row by row.
+    void for_each_king_move(std::uint32_t cell, auto visit) const {
+        for (const std::uint32_t near : around_[cell]) {
+            if (near != outside && near != cell) visit(near);
+        }
     }
 
     const std::uint32_t n;

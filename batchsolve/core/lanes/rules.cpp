@@ -1,6 +1,7 @@
 #include "lanes/rules.h"
 
 #include <array>
+#include <bit>
 
 namespace batchsolve::lanes {
 
@@ -16,7 +17,8 @@ public:
           row_(row),
           stack_(stack),
           end_(static_cast<std::int64_t>(stack.size())),
-          position_(static_cast<std::size_t>(rules.n_cells + 1 + own.n_said[row]), -1) {}
+          position_(static_cast<std::size_t>(rules.n_cells + 1 + own.n_said[row]), -1),
+          digits_(position_.size()) {}
 
     std::int32_t first() {
         place_options();
@@ -34,26 +36,21 @@ public:
     }
 
 private:
-    Filled filled(std::int64_t position) const {
-        return filled_by(rules_, own_, row_, stack_[position]);
-    }
-
     /// Note the positions of options, up to one that does not exist or whose place is filled.
     void place_options() {
         for (std::int64_t x = 0; x < end_; ++x) {
-            const auto place = filled(x).place;
+            const auto [place, digits] = filled_by(rules_, own_, row_, stack_[x]);
             if (place < 0 || position_[place] >= 0) {
                 end_ = x;
                 return;
             }
             position_[place] = x;
+            digits_[place] = digits;
         }
     }
 
     bool is_filled(int cell) const { return position_[cell] >= 0; }
-    std::uint32_t digit(int cell) const {
-        return stack_[position_[cell]] % static_cast<std::uint32_t>(rules_.n_digits);
-    }
+    int digit(int cell) const { return std::countr_zero(digits_[cell]); }
     void clash(std::int64_t one, std::int64_t other) {
         end_ = std::min(end_, std::max(one, other));
     }
@@ -68,6 +65,12 @@ private:
     }
 
     void check_group(std::span<const std::uint16_t> cells) {
+        std::uint64_t seen = 0, repeated = 0;
+        for (const auto cell : cells) {
+            repeated |= seen & digits_[cell];
+            seen |= digits_[cell];
+        }
+        if (repeated == 0) return;  // as in most groups
         for (std::size_t i = 0; i < cells.size(); ++i) {
             for (std::size_t j = 0; j < i && is_filled(cells[i]); ++j) {
                 if (is_filled(cells[j]) && digit(cells[i]) == digit(cells[j])) {
@@ -98,7 +101,7 @@ private:
         const auto chosen = position_[rules_.n_cells + 1 + k];
         if (chosen < 0) return;
         for (const auto cell : cells) {
-            if (is_filled(cell) && !(filled(chosen).digits >> digit(cell) & 1)) {
+            if (is_filled(cell) && !(digits_[rules_.n_cells + 1 + k] >> digit(cell) & 1)) {
                 clash(position_[cell], chosen);
             }
         }
@@ -110,6 +113,7 @@ private:
     const std::span<const std::uint32_t> stack_;
     std::int64_t end_;
     std::vector<std::int64_t> position_;  // cell, marks, cage -> the position of what fills it
+    std::vector<std::uint64_t> digits_;   // cell, marks, cage -> its digits; none if not filled
 };
 
 }  // namespace

@@ -4,6 +4,16 @@
 #include "draw/regions.h"
 #include "python/module.h"
 
+namespace nanobind::detail {
+
+using batchsolve::draw::DrawnLines;
+
+template <>
+struct type_caster<DrawnLines>
+    : FieldsCaster<DrawnLines, &DrawnLines::lines_of, &DrawnLines::kinds, &DrawnLines::cells> {};
+
+}  // namespace nanobind::detail
+
 namespace batchsolve::python {
 
 namespace {
@@ -48,25 +58,16 @@ auto draw_cages(const Streams& streams, Ints rows, Ints attempts, Grids solution
     return cages;
 }
 
-nb::list draw_lines(const Streams& streams, Ints rows, Ints attempts, Grids solutions, Bytes kinds,
-                    std::uint32_t least, std::uint32_t most, int gap) {
+auto draw_lines(const Streams& streams, Ints rows, Ints attempts, Grids solutions, Bytes kinds,
+                std::uint32_t least, std::uint32_t most, int gap) {
     check_sizes(least, most);
     require(!kinds.empty() && std::ranges::max(kinds) < 4,
             "there are four kinds of lines, and one at least is drawn");
-    draw::Lines drawn(side_of(solutions, rows.size()), kinds, least, most, gap);
-    std::vector<std::vector<draw::Line>> lines;
-    {
-        const nb::gil_scoped_release release;
-        for_each_row(streams, rows, attempts, [&](std::size_t k, Random random) {
-            lines.push_back(drawn.draw(random, solutions[k]));
-        });
-    }
-    const auto number = [](std::uint32_t cell) { return nb::int_(cell); };
-    const auto kind_and_cells = [&](const draw::Line& line) {
-        const auto kind = static_cast<unsigned>(line.kind);
-        return nb::make_tuple(kind, nb::tuple(list_of(line.cells, number)));
-    };
-    return list_of(lines, [&](const auto& of_row) { return list_of(of_row, kind_and_cells); });
+    draw::Lines grown(side_of(solutions, rows.size()), kinds, least, most, gap);
+    draw::DrawnLines drawn;
+    for_each_row(streams, rows, attempts,
+                 [&](std::size_t k, Random random) { grown.draw(random, solutions[k], drawn); });
+    return drawn;
 }
 
 }  // namespace
@@ -74,7 +75,7 @@ nb::list draw_lines(const Streams& streams, Ints rows, Ints attempts, Grids solu
 void add_draw(nb::module_& m) {
     m.def("draw_regions", &draw_regions, Unlocked());
     m.def("draw_cages", &draw_cages, Unlocked());
-    m.def("draw_lines", &draw_lines);
+    m.def("draw_lines", &draw_lines, Unlocked());
 }
 
 }  // namespace batchsolve::python

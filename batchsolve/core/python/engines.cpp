@@ -3,7 +3,6 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
-#include <nanobind/stl/vector.h>
 
 #include "cheapest.h"
 #include "python/tasks.h"
@@ -29,11 +28,10 @@ void add_engines(nb::module_& m) {
     nb::class_<Problem>(m, "Problem")
         .def(nb::init<Ints, std::span<const Item>, std::span<const Color>, Ints, Item, Item>());
     nb::class_<PreparedLinks>(m, "Links");
-    m.def("links", &PreparedLinks::of);
-    m.def("search_links", &search_links, Unlocked());
+    m.def("links", &prepare_links);
+    m.def("search_links", &PreparedLinks::search, Unlocked());
     m.def("search_bits", &search_bits, Unlocked());
     m.def("search_sparse", &search_sparse, Unlocked());
-    m.def("search_bounded", &search_bounded, Unlocked());
     m.def("search_bounded_bits", &search_bounded_bits, Unlocked());
     m.def("search_cheapest", &search_cheapest, Unlocked());
     m.def("take_taxes", &take_taxes);

@@ -1,21 +1,12 @@
-// Grids and covers as text, for Python.
+// Grids as text, for Python.
 #include "text.h"
 
 #include "grids.h"
 #include "python/module.h"
-#include "render.h"
 
 namespace nanobind::detail {
 
-namespace render = batchsolve::render;
 namespace text = batchsolve::text;
-using batchsolve::Bytes;
-
-template <>
-struct type_caster<text::Symbols> : PartsCaster<text::Symbols, Bytes, Bytes> {};
-
-template <>
-struct type_caster<render::Frame> : PartsCaster<render::Frame, Bytes, Bytes, Bytes> {};
 
 template <>
 struct type_caster<text::Survey>
@@ -29,12 +20,7 @@ namespace batchsolve::python {
 void add_text(nb::module_& m) {
     m.def("read_symbols", &text::read_symbols, Unlocked());
     m.def("read_numbers", &text::read_numbers, Unlocked());
-    m.def("write_symbols", &text::write_symbols, Unlocked());
     m.def("survey", &text::survey, Unlocked());
-    m.def("ranked", &render::ranked, Unlocked());
-    m.def("write_grids", &render::write_grids, Unlocked());
-    m.def("join", &render::join<std::uint8_t>, Unlocked());
-    m.def("join", &render::join<std::int32_t>, Unlocked());
     m.def("stacks_of_grids", &stacks_of_grids, Unlocked());
     m.def("grids_of_stacks", &grids_of_stacks, Unlocked());
 }

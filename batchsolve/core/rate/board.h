@@ -1,9 +1,10 @@
 // The board of a 9×9 puzzle in progress.
 //
-// A *house* is a row (0-8), a column (9-17) or a box (18-26). A *candidate* of an open cell is a
-// digit that it may still have. The board keeps candidates twice: the digits of each cell, and the
-// places of each digit in each house. All indices come from the tables of this file, from sets of
-// nine bits, or from digits that `begin` has checked.
+// A *house* is a row (0-8), a column (9-17) or a box (18-26). As in an exact cover, an *item* is a
+// cell (0-80) or a digit of a house (from 81 on, house by house), and a *candidate* of an open
+// cell, a digit that it may still have, belongs to four items. The board keeps the candidates of
+// items as sets: the digits of a cell, and the places of a digit in a house. All indices come from
+// the tables of this file, from sets of nine bits, or from digits that `begin` has checked.
 #pragma once
 
 #include <array>
@@ -13,7 +14,8 @@
 
 namespace batchsolve::rate {
 
-constexpr unsigned n_digits = 9, n_cells = 81, n_houses = 27, n_peers = 20;
+constexpr unsigned n_digits = 9, n_cells = 81, n_houses = 27;
+constexpr unsigned n_items = n_cells + n_houses * n_digits;
 
 /// The first house of each kind.
 constexpr unsigned rows = 0, columns = 9, boxes = 18;
@@ -73,17 +75,12 @@ inline constexpr auto set_of_peers = [] {
     return sets;
 }();
 
-/// The same in ascending order.
-inline constexpr auto peers_of = [] {
-    Table<std::uint8_t, n_cells, n_peers> peers{};
-    for (unsigned cell = 0; cell < n_cells; ++cell) {
-        unsigned k = 0;
-        for (const unsigned peer : elements(set_of_peers[cell])) {
-            peers[cell][k++] = static_cast<std::uint8_t>(peer);
-        }
-    }
-    return peers;
-}();
+/// Return the cells that see all of some.
+constexpr CellSet seen_by(CellSet cells) {
+    CellSet seen = ~CellSet{0} >> (128 - n_cells);
+    for (const unsigned cell : elements(cells)) seen &= set_of_peers[cell];
+    return seen;
+}
 
 /// The places of a house (first index) that lie in another.
 inline constexpr auto shared_places = [] {
@@ -104,17 +101,25 @@ struct Candidate {
     friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
+/// Return the item of a digit in a house.
+constexpr unsigned item_of(unsigned house, unsigned digit) {
+    return n_cells + n_digits * house + digit;
+}
+
+/// Return the candidate that an element of the set of an item stands for.
+constexpr Candidate candidate_of(unsigned item, unsigned element) {
+    if (item < n_cells) return {item, element};
+    return {cells_of[(item - n_cells) / n_digits][element], (item - n_cells) % n_digits};
+}
+
 struct Board {
-    std::array<Bits, n_cells> candidates;      // the digits of each cell; none if it is filled
-    Table<Bits, n_houses, n_digits> places;    // of each digit in each house; none if it has it
-    std::array<Bits, n_houses> open, missing;  // the open cells of each house, the digits it lacks
+    std::array<Bits, n_items> candidates;      // of each item; none if it is covered
+    std::array<Bits, n_houses> missing;        // the digits that each house lacks
     std::array<std::uint8_t, n_cells> digits;  // counted from 1; 0 if the cell is open
     unsigned n_open;                           // cells
 
     Board() : n_open(n_cells) {
         candidates.fill(all);
-        for (auto& of_house : places) of_house.fill(all);
-        open.fill(all);
         missing.fill(all);
         digits.fill(0);
     }
@@ -128,13 +133,18 @@ struct Board {
         return true;
     }
 
+    Bits places(unsigned house, unsigned digit) const { return candidates[item_of(house, digit)]; }
+
     bool has(Candidate c) const { return candidates[c.cell] >> c.digit & 1; }
 
-    void remove(Candidate c) {
+    /// Remove a candidate; return true if it was there.
+    bool remove(Candidate c) {
+        const bool was_there = has(c);
         candidates[c.cell] &= ~(Bits{1} << c.digit);
-        for (const Seat seat : seats_of[c.cell]) {
-            places[seat.house][c.digit] &= ~(Bits{1} << seat.place);
+        for (const auto [house, place] : seats_of[c.cell]) {
+            candidates[item_of(house, c.digit)] &= ~(Bits{1} << place);
         }
+        return was_there;
     }
 
     /// Fill an open cell; return false if the digit is not a candidate of it.
@@ -146,11 +156,12 @@ struct Board {
         --n_open;
         for (const auto [house, place] : seats_of[c.cell]) {
             const Bits here = Bits{1} << place;
-            open[house] &= ~here;
             missing[house] &= ~digit;
-            for (const unsigned other : elements(others)) places[house][other] &= ~here;
-            const Bits left = places[house][c.digit] & ~here;
-            places[house][c.digit] = 0;
+            for (const unsigned other : elements(others)) {
+                candidates[item_of(house, other)] &= ~here;
+            }
+            const Bits left = places(house, c.digit) & ~here;
+            candidates[item_of(house, c.digit)] = 0;
             for (const unsigned at : elements(left)) remove({cells_of[house][at], c.digit});
         }
         return true;

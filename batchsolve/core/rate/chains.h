@@ -30,6 +30,7 @@ public:
     Chains(Board& board, unsigned limit)
         : board_(board), limit_(limit), links_(board), distances_(links_.size()) {
         found_.resize(links_.size());
+        set_bounds();
         find();
     }
 
@@ -56,7 +57,8 @@ private:
     /// The easiest chain that removes a candidate.
     struct Found {
         unsigned level = guess, nodes = 0;
-        unsigned source = 0;  // the first node, the cell, or 9 · house + digit
+        unsigned source =
+            0;  // the first node, or the item from all of whose candidates chains lead
         unsigned target = 0;  // the last node
         std::pair<unsigned, unsigned> difficulty() const { return {level, nodes}; }
         friend bool operator==(const Found&, const Found&) = default;
@@ -65,7 +67,16 @@ private:
     static Node node_of(unsigned number) { return {number / 2, number % 2 == 1}; }
 
     bool is_enough(Kind next) const { return easiest_ <= limit_ || easiest_ < level_of(next, 0); }
-    bool may_be_easiest(unsigned level) const { return level <= std::max(limit_, easiest_); }
+
+    /// Return the most nodes that chains of a kind may have.
+    unsigned most(Kind kind) const { return most_[static_cast<unsigned>(kind)]; }
+
+    void set_bounds() {
+        const unsigned level = std::min(std::max(limit_, easiest_), guess - 1);
+        for (unsigned kind = 0; kind < n_kinds; ++kind) {
+            most_[kind] = nodes_up_to(static_cast<Kind>(kind), level);
+        }
+    }
 
     void find() {
         follow(Along::digits, Kind::x_chain, Kind::x_cycle);
@@ -74,8 +85,9 @@ private:
         if (is_enough(Kind::cycle)) return;
         follow(Along::all, Kind::chain, Kind::cycle);
         if (is_enough(Kind::nishio)) return;
-        join_cells();
-        join_houses();
+        for (unsigned item = 0; item < n_items; ++item) {
+            if (count(board_.candidates[item]) > 2) join(item);
+        }
         refute();
     }
 
@@ -83,7 +95,9 @@ private:
     void note(unsigned k, const Found& found) {
         if (found.difficulty() >= found_[k].difficulty()) return;
         found_[k] = found;
-        easiest_ = std::min(easiest_, found.level);
+        if (found.level >= easiest_) return;
+        easiest_ = found.level;
+        set_bounds();
     }
 
     /// Note the candidates that a chain to a node removes.
@@ -99,14 +113,15 @@ private:
     /// Find the cycles and forcing chains of some links.
     void follow(Along along, Kind chain, Kind cycle) {
         for (unsigned k = 0; k < links_.size(); ++k) {
-            const unsigned bound = std::min(std::max(limit_, easiest_), guess - 1);
-            const unsigned most = std::max(nodes_up_to(chain, bound), nodes_up_to(cycle, bound));
-            for (const bool is_on : {true, false}) distances_.find(links_, along, {k, is_on}, most);
+            const unsigned longest = std::max(most(chain), most(cycle));
+            for (const bool is_on : {true, false}) {
+                distances_.find(links_, along, {k, is_on}, longest);
+            }
             if (along == Along::cells) continue;
             for (const bool is_on : {false, true}) {
                 const Node from{k, is_on}, to{k, !is_on};
                 const unsigned nodes = distances_.between(from, to) + 1;
-                if (nodes > most) continue;
+                if (nodes > most(chain)) continue;
                 conclude({level_of(chain, nodes), nodes, number_of(from), number_of(to)});
             }
         }
@@ -114,7 +129,7 @@ private:
             links_.seen_of_digit(one).for_each(links_.size(), [&](unsigned two) {
                 if (two < one) return;
                 const unsigned nodes = 1 + distances_.between({two, false}, {one, true});
-                if (nodes > most_nodes || !may_be_easiest(level_of(cycle, nodes))) return;
+                if (nodes > most(cycle)) return;
                 cross(one, two, level_of(cycle, nodes), nodes);
                 if (along != Along::all && nodes > 4) {
                     cross_all(one, two, level_of(cycle, nodes), nodes);
@@ -153,44 +168,15 @@ private:
         }
     }
 
-    void join_cells() {
-        for (unsigned cell = 0; cell < n_cells; ++cell) {
-            if (count(board_.candidates[cell]) > 2) join(Kind::cell_chains, cell);
-        }
-    }
-
-    void join_houses() {
-        for (unsigned house = 0; house < n_houses; ++house) {
-            for (unsigned digit = 0; digit < n_digits; ++digit) {
-                if (count(board_.places[house][digit]) <= 2) continue;
-                join(Kind::region_chains, n_digits * house + digit);
-            }
-        }
-    }
-
-    /// Return the numbers of the candidates of a cell, or of a digit in a house.
-    std::vector<unsigned> sources(Kind kind, unsigned source) const {
-        std::vector<unsigned> numbers;
-        if (kind == Kind::cell_chains) {
-            for (const unsigned digit : elements(board_.candidates[source])) {
-                numbers.push_back(links_.number({source, digit}));
-            }
-        } else {
-            const unsigned house = source / n_digits, digit = source % n_digits;
-            for (const unsigned at : elements(board_.places[house][digit])) {
-                numbers.push_back(links_.number({cells_of[house][at], digit}));
-            }
-        }
-        return numbers;
-    }
-
-    /// Find the nodes to which chains lead from all candidates of a cell or region.
-    void join(Kind kind, unsigned source) {
+    /// Find the nodes to which chains lead from all candidates of an item.
+    void join(unsigned item) {
+        const Kind kind = item < n_cells ? Kind::cell_chains : Kind::region_chains;
         std::array<std::array<std::uint16_t, most_candidates>, 2> sums;
         for (const bool is_on : {false, true}) std::fill_n(sums[is_on].begin(), links_.size(), 0);
-        for (const unsigned k : sources(kind, source)) {
+        for (const unsigned element : elements(board_.candidates[item])) {
+            const Node source{links_.number(candidate_of(item, element)), true};
             for (const bool is_on : {false, true}) {
-                const auto distances = distances_.row({k, true}, is_on);
+                const auto distances = distances_.row(source, is_on);
                 for (unsigned target = 0; target < distances.size(); ++target) {
                     sums[is_on][target] =
                         static_cast<std::uint16_t>(sums[is_on][target] + distances[target] + 1);
@@ -200,8 +186,8 @@ private:
         for (unsigned target = 0; target < links_.size(); ++target) {
             for (const bool is_on : {false, true}) {
                 const unsigned nodes = sums[is_on][target];
-                if (nodes > most_nodes || !may_be_easiest(level_of(kind, nodes))) continue;
-                conclude({level_of(kind, nodes), nodes, source, number_of({target, is_on})});
+                if (nodes > most(kind)) continue;
+                conclude({level_of(kind, nodes), nodes, item, number_of({target, is_on})});
             }
         }
     }
@@ -228,7 +214,8 @@ private:
         if (kind == Kind::nishio) {
             write_proofs(links_.candidate(source.k), step);
         } else if (kind == Kind::cell_chains || kind == Kind::region_chains) {
-            for (const unsigned k : sources(kind, found.source)) {
+            for (const unsigned element : elements(board_.candidates[found.source])) {
+                const unsigned k = links_.number(candidate_of(found.source, element));
                 step.chains.emplace_back();
                 write_chain(Along::all, {k, true}, target, step);
             }
@@ -269,6 +256,7 @@ private:
 
     Board& board_;
     unsigned limit_, easiest_ = guess;
+    std::array<unsigned, n_kinds> most_;  // nodes of chains of each kind that may be the easiest
     Links links_;
     Distances distances_;       // along the links that were followed last
     std::vector<Found> found_;  // for each candidate

@@ -51,26 +51,32 @@ private:
 
     bool use(const Technique& technique, Step* step) {
         const auto [name, tenths, kind, size, is_direct] = technique;
+        Uses uses{board_, step};
         switch (kind) {
             case Kind::last_cell:
-                return fill_last_cells(board_, step);
+                fill_last_cells(uses);
+                break;
             case Kind::hidden_single:
-                return fill_hidden_singles(board_, step, size);
+                fill_singles(uses, item_of(size, 0), item_of(end_of(size), 0));
+                break;
             case Kind::naked_single:
-                return fill_naked_singles(board_, step);
+                fill_singles(uses, 0, n_cells);
+                break;
             case Kind::locked:
-                return use_locked(board_, step, size, is_direct);
+                use_locked(uses, size, is_direct);
+                break;
             case Kind::naked_set:
-                return use_sets<NakedSets>(board_, step, size, is_direct);
             case Kind::hidden_set:
-                return use_sets<HiddenSets>(board_, step, size, is_direct);
             case Kind::fish:
-                return use_sets<Fish>(board_, step, size, is_direct);
+                use_sets(uses, kind, size, is_direct);
+                break;
             case Kind::wing:
-                return use_wings(board_, step, size);
+                use_wings(uses, size);
+                break;
             default:
-                return false;
+                break;
         }
+        return uses.changed;
     }
 
     /// Use patterns, or a technique that is easier.

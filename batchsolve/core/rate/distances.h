@@ -21,45 +21,41 @@ struct Node {
 /// The distance of nodes that no chain reaches.
 constexpr std::uint8_t far = 255;
 
-/// Write the number of links from a node to each candidate on and each off, if a chain of `most`
-/// nodes or fewer leads there.
+/// Write the number of links from a node to each candidate off, and to each on, if a chain of
+/// `most` nodes or fewer leads there.
 inline void spread(const Links& links, Along along, Node from, unsigned most,
-                   std::span<std::uint8_t> to_on, std::span<std::uint8_t> to_off) {
-    const auto [weak, strong] = links.along(along);
-    std::ranges::fill(to_on, far);
-    std::ranges::fill(to_off, far);
-    (from.is_on ? to_on : to_off)[from.k] = 0;
-    CandidateSet reached_on, reached_off, last;
-    (from.is_on ? reached_on : reached_off).insert(from.k);
+                   const std::array<std::span<std::uint8_t>, 2>& distances) {
+    for (const auto& each : distances) std::ranges::fill(each, far);
+    std::array<CandidateSet, 2> reached;
+    CandidateSet last;
     last.insert(from.k);
     bool is_on = from.is_on, goes_on = true;
-    for (std::uint8_t n_links = 1; goes_on && n_links < most; ++n_links) {
+    for (std::uint8_t n_links = 0; goes_on && n_links < most; ++n_links) {
+        const auto& sets = links.from(is_on, along);
         CandidateSet next;
-        last.for_each(links.size(), [&](unsigned k) { next |= is_on ? weak[k] : strong[k]; });
-        is_on = !is_on;
-        CandidateSet& reached = is_on ? reached_on : reached_off;
-        next -= reached;
-        reached |= next;
         goes_on = false;
-        next.for_each(links.size(), [&](unsigned k) {
-            (is_on ? to_on : to_off)[k] = n_links;
+        last.for_each(links.size(), [&](unsigned k) {
+            distances[is_on][k] = n_links;
+            if (n_links + 1u < most) next |= sets[k];
             goes_on = true;
         });
+        reached[is_on] |= last;
+        is_on = !is_on;
+        next -= reached[is_on];
         last = next;
     }
 }
 
 /// Return the nodes of the shortest chain between two nodes.
 inline std::vector<Node> shortest_chain(const Links& links, Along along, Node from, Node to) {
-    std::vector<std::uint8_t> to_on(links.size()), to_off(links.size());
-    spread(links, along, from, most_nodes, to_on, to_off);
-    const auto [weak, strong] = links.along(along);
+    std::array<std::vector<std::uint8_t>, 2> distances;
+    for (auto& each : distances) each.resize(links.size());
+    spread(links, along, from, most_nodes, {distances[0], distances[1]});
     std::vector<Node> chain{to};
-    for (unsigned left = (to.is_on ? to_on : to_off)[to.k]; left-- > 0;) {
-        const auto& sets = to.is_on ? strong : weak;
-        const auto& distances = to.is_on ? to_off : to_on;
+    for (unsigned left = distances[to.is_on][to.k]; left-- > 0;) {
+        const auto& sets = links.from(!to.is_on, along);
         unsigned before = 0;
-        while (distances[before] != left || !sets[before].has(to.k)) ++before;
+        while (distances[!to.is_on][before] != left || !sets[before].has(to.k)) ++before;
         to = {before, !to.is_on};
         chain.push_back(to);
     }
@@ -73,7 +69,7 @@ public:
     explicit Distances(unsigned n) : n_(n), distances_(4 * n * n) {}
 
     void find(const Links& links, Along along, Node from, unsigned most) {
-        spread(links, along, from, most, row(from, true), row(from, false));
+        spread(links, along, from, most, {row(from, false), row(from, true)});
     }
     /// Return the distances from a node to all candidates on, or off.
     std::span<std::uint8_t> row(Node from, bool to_on) {

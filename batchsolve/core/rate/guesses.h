@@ -19,7 +19,7 @@ inline bool settle(Board& board) {
             Bits digits = board.missing[house];
             while (digits) {
                 const unsigned digit = first(digits);
-                const Bits at = board.places[house][digit];
+                const Bits at = board.places(house, digit);
                 if (!at) return false;
                 if (is_single(at)) changed |= board.fill({cells_of[house][first(at)], digit});
                 digits &= (digits - 1) & board.missing[house];
@@ -74,12 +74,13 @@ private:
 
     /// Fill singles and use locked candidates while one of them helps; return false at a dead end.
     static bool settle_more(Board& board) {
-        for (bool changed = true; changed;) {
-            if (!settle(board)) return false;
-            changed = use_locked(board, nullptr, in_box, false);
-            changed |= use_locked(board, nullptr, in_line, false);
+        while (settle(board)) {
+            Uses uses{board};
+            use_locked(uses, in_box, false);
+            use_locked(uses, in_line, false);
+            if (!uses.changed) return true;
         }
-        return true;
+        return false;
     }
 
     static unsigned fewest_candidates(const Board& board) {

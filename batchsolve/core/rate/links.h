@@ -6,7 +6,6 @@
 // by cell; the numbers are made here.
 #pragma once
 
-#include <utility>
 #include <vector>
 
 #include "rate/board.h"
@@ -70,8 +69,7 @@ public:
             sets->resize(size());
         }
         for (unsigned k = 0; k < size(); ++k) {
-            link_digit(board, k);
-            link_cell(board, k);
+            link(board, k);
             weak_[k] |= weak_of_digit_[k];
             strong_[k] |= strong_of_digit_[k];
             strong_[k] |= strong_of_cell_[k];
@@ -88,32 +86,32 @@ public:
 
     const CandidateSet& seen_of_digit(unsigned k) const { return weak_of_digit_[k]; }
 
-    /// Return the weak and strong links of each candidate.
-    std::pair<const Sets&, const Sets&> along(Along which) const {
-        return {which == Along::digits ? weak_of_digit_ : weak_,
-                which == Along::digits  ? strong_of_digit_
-                : which == Along::cells ? strong_of_cell_
-                                        : strong_};
+    /// Return the weak links of each candidate, from on to off; or its strong ones, from off to on.
+    const Sets& from(bool is_on, Along along) const {
+        if (is_on) return along == Along::digits ? weak_of_digit_ : weak_;
+        return along == Along::digits  ? strong_of_digit_
+               : along == Along::cells ? strong_of_cell_
+                                       : strong_;
     }
 
 private:
-    void link_digit(const Board& board, unsigned k) {
+    /// Link a candidate to the others of its cell, and of its digit in its houses.
+    void link(const Board& board, unsigned k) {
         const auto [cell, digit] = candidates_[k];
-        for (const unsigned peer : peers_of[cell]) {
-            if (board.has({peer, digit})) weak_of_digit_[k].insert(number({peer, digit}));
-        }
+        link(board, cell, digit, weak_[k], strong_of_cell_[k]);
         for (const auto [house, place] : seats_of[cell]) {
-            const Bits others = board.places[house][digit] & ~(Bits{1} << place);
-            if (!is_single(others)) continue;
-            strong_of_digit_[k].insert(number({cells_of[house][first(others)], digit}));
+            link(board, item_of(house, digit), place, weak_of_digit_[k], strong_of_digit_[k]);
         }
     }
 
-    void link_cell(const Board& board, unsigned k) {
-        const auto [cell, digit] = candidates_[k];
-        const Bits others = board.candidates[cell] & ~(Bits{1} << digit);
-        for (const unsigned other : elements(others)) weak_[k].insert(number({cell, other}));
-        if (is_single(others)) strong_of_cell_[k].insert(number({cell, first(others)}));
+    void link(const Board& board, unsigned item, unsigned element, CandidateSet& weak,
+              CandidateSet& strong) {
+        const Bits others = board.candidates[item] & ~(Bits{1} << element);
+        for (const unsigned other : elements(others)) {
+            const unsigned k = number(candidate_of(item, other));
+            weak.insert(k);
+            if (is_single(others)) strong.insert(k);
+        }
     }
 
     std::vector<Candidate> candidates_;

@@ -21,7 +21,7 @@ public:
         : cell_(candidate.cell), most_(most) {
         nodes_.fill(unknown);
         for (unsigned row = rows; row < columns; ++row) {
-            places_ |= CellSet{board.places[row][candidate.digit]} << (n_digits * row);
+            places_ |= CellSet{board.places(row, candidate.digit)} << (n_digits * row);
         }
         const State start{set_of(cell_), set_of_peers[cell_], 0};
         if (!is_refuted(start)) return;
@@ -48,7 +48,11 @@ public:
 
     /// Return the cell with the shortest proof of those that see a cell.
     unsigned refuter_of(unsigned cell) const {
-        return *std::ranges::min_element(peers_of[cell], {}, [this](auto c) { return nodes_[c]; });
+        unsigned best = first(set_of_peers[cell]);
+        for (const unsigned peer : elements(set_of_peers[cell])) {
+            if (nodes_[peer] < nodes_[best]) best = peer;
+        }
+        return best;
     }
 
     /// Return the cells that are on in the proof of a cell, in order.

@@ -9,51 +9,23 @@ namespace batchsolve::rate {
 constexpr unsigned end_of(unsigned houses) { return houses == boxes ? n_houses : boxes; }
 
 /// Fill the last open cells of houses.
-inline bool fill_last_cells(Board& board, Step* step) {
-    bool changed = false;
+inline void fill_last_cells(Uses& uses) {
     for (unsigned house = 0; house < n_houses; ++house) {
-        const Bits at = board.open[house], digits = board.missing[house];
-        if (!is_single(at)) continue;
-        changed |= board.fill({cells_of[house][first(at)], first(digits)});
-        if (changed && step) {
-            step->note_places(house, at, digits);
-            return true;
-        }
-    }
-    return changed;
-}
-
-/// Fill cells that are the only place of a digit in one of some houses.
-inline bool fill_hidden_singles(Board& board, Step* step, unsigned houses) {
-    bool changed = false;
-    for (unsigned house = houses; house < end_of(houses); ++house) {
-        for (const unsigned digit : elements(board.missing[house])) {
-            const Bits at = board.places[house][digit];
-            if (!is_single(at)) continue;
-            changed |= board.fill({cells_of[house][first(at)], digit});
-            if (changed && step) {
-                step->note_places(house, at, Bits{1} << digit);
-                return true;
-            }
-        }
-    }
-    return changed;
-}
-
-/// Fill cells with one candidate.
-inline bool fill_naked_singles(Board& board, Step* step) {
-    bool changed = false;
-    for (unsigned cell = 0; cell < n_cells; ++cell) {
-        const Bits digits = board.candidates[cell];
+        const Bits digits = uses.board.missing[house];
         if (!is_single(digits)) continue;
-        const Candidate candidate{cell, first(digits)};
-        changed |= board.fill(candidate);
-        if (changed && step) {
-            step->note(candidate);
-            return true;
-        }
+        const unsigned item = item_of(house, first(digits));
+        const Bits at = uses.board.candidates[item];
+        if (at && uses.are_enough(uses.board.fill(candidate_of(item, first(at))), item, at)) return;
     }
-    return changed;
+}
+
+/// Cover items of a range that have one candidate.
+inline void fill_singles(Uses& uses, unsigned begin, unsigned end) {
+    for (unsigned item = begin; item < end; ++item) {
+        const Bits left = uses.board.candidates[item];
+        if (!is_single(left)) continue;
+        if (uses.are_enough(uses.board.fill(candidate_of(item, first(left))), item, left)) return;
+    }
 }
 
 }  // namespace batchsolve::rate

@@ -1,7 +1,4 @@
 // A step of a solution, for a reader: what a technique was, and where it was seen.
-//
-// Techniques take a pointer to a step. Where there is one, they stop after one use and write it.
-// Otherwise they use all that they find, which is faster.
 #pragma once
 
 #include <vector>
@@ -28,9 +25,26 @@ struct Step {
         digits |= Bits{1} << c.digit;
     }
 
-    void note_places(unsigned house, Bits places, Bits some) {
-        for (const unsigned at : elements(places)) cells |= CellSet{1} << cells_of[house][at];
-        digits |= some;
+    /// Note the candidates of an item.
+    void note(unsigned item, Bits elements_of_item) {
+        for (const unsigned element : elements(elements_of_item)) note(candidate_of(item, element));
+    }
+};
+
+/// The uses of a technique: with a step its first one, which is written into the step; otherwise
+/// all that it finds, which is faster.
+struct Uses {
+    Board& board;
+    Step* step = nullptr;
+    bool changed = false;
+
+    /// Note whether a use changed the board, and the candidates of an item, which it was seen by;
+    /// return true if that is enough.
+    bool are_enough(bool changes, unsigned item, Bits candidates) {
+        changed |= changes;
+        if (!changes || !step) return false;
+        step->note(item, candidates);
+        return true;
     }
 };
 

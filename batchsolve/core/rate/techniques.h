@@ -137,33 +137,23 @@ constexpr unsigned first_chain = first_level([](const Technique& t) { return is_
 constexpr unsigned first_pattern =
     first_level([](const Technique& t) { return is_pattern(t.kind); });
 
-/// The level of each kind when some tenths are added to its least rating, or `guess`.
-inline constexpr auto levels_by_added = [] {
-    Table<unsigned, n_kinds, lengths.size() + 1> levels{};
-    for (auto& of_kind : levels) of_kind.fill(guess);
-    for (const Graded& each : graded) {
-        const Technique& least = each.least;  // of a binding, clang 16 takes no reference here
-        for (unsigned added = 0; added <= each.most_added; ++added) {
-            levels[static_cast<unsigned>(least.kind)][added] = first_level([&](const Technique& t) {
-                return t.kind == least.kind && t.tenths == least.tenths + added;
-            });
-        }
-    }
-    return levels;
-}();
-
+/// Return the level of a kind when some tenths are added to its least rating, or `guess`.
 constexpr unsigned level_with(Kind kind, unsigned added) {
-    return levels_by_added[static_cast<unsigned>(kind)][added];
+    const auto least = std::ranges::find(ladder, kind, &Technique::kind);
+    if (least == ladder.end()) return guess;
+    return first_level(
+        [&](const Technique& t) { return t.kind == kind && t.tenths == least->tenths + added; });
 }
 
 /// The level of chains of each kind, by their nodes, or `guess`.
 inline constexpr auto levels_by_nodes = [] {
     Table<unsigned, n_kinds, most_nodes + 1> levels{};
-    for (unsigned nodes = 0; nodes <= most_nodes; ++nodes) {
-        const auto added =
-            std::ranges::count_if(lengths, [&](unsigned n) { return n + 2 < nodes; });
-        for (unsigned k = 0; k < n_kinds; ++k) {
-            levels[k][nodes] = levels_by_added[k][static_cast<unsigned>(added)];
+    for (unsigned kind = 0; kind < n_kinds; ++kind) {
+        unsigned nodes = 0;
+        for (unsigned added = 0; added <= lengths.size(); ++added) {
+            const unsigned end = added < lengths.size() ? lengths[added] + 2 : most_nodes;
+            const unsigned level = level_with(static_cast<Kind>(kind), added);
+            while (nodes <= end) levels[kind][nodes++] = level;
         }
     }
     return levels;
@@ -173,21 +163,11 @@ constexpr unsigned level_of(Kind kind, unsigned nodes) {
     return levels_by_nodes[static_cast<unsigned>(kind)][nodes];
 }
 
-/// The most nodes of a chain of each kind up to each level.
-inline constexpr auto nodes_by_level = [] {
-    Table<unsigned, n_kinds, guess> most{};
-    for (unsigned k = 0; k < n_kinds; ++k) {
-        for (unsigned nodes = 0; nodes <= most_nodes; ++nodes) {
-            for (unsigned level = levels_by_nodes[k][nodes]; level < guess; ++level) {
-                most[k][level] = nodes;
-            }
-        }
-    }
-    return most;
-}();
-
+/// Return the most nodes of a chain of a kind up to a level.
 constexpr unsigned nodes_up_to(Kind kind, unsigned level) {
-    return nodes_by_level[static_cast<unsigned>(kind)][level];
+    unsigned nodes = most_nodes;
+    while (nodes > 0 && level_of(kind, nodes) > level) --nodes;
+    return nodes;
 }
 
 }  // namespace batchsolve::rate

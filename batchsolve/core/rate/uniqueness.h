@@ -75,9 +75,25 @@ private:
         std::array<std::uint8_t, longest> path;
     };
 
+    /// A pattern with two solutions or none but for extras, one of which is the digit of its cell.
+    struct Deadly {
+        void add(unsigned cell, Bits some) {
+            extra_cells |= CellSet{1} << cell;
+            extras[cell] = some;
+            digits |= some;
+        }
+
+        Kind kind;
+        unsigned added;  // tenths, to the least rating of the kind
+        CellSet cells;
+        CellSet extra_cells = 0;
+        std::array<Bits, n_cells> extras{};
+        Bits digits = 0;  // of all extras
+    };
+
     /// Find all loops that begin as a path does, each in one direction.
     void extend(const Loop& loop) {
-        for (const unsigned cell : peers_of[loop.last()]) {
+        for (const unsigned cell : elements(set_of_peers[loop.last()])) {
             if (cell == loop.start() && loop.is_closed() && loop.path[1] < loop.last())
                 use_loop(loop);
             const Bits digits = board_.candidates[cell], others = digits & ~loop.digits;
@@ -90,10 +106,153 @@ private:
         }
     }
 
-    /// Note that a pattern of some level removes digits of a cell.
-    void note(unsigned level, unsigned cell, Bits digits, CellSet pattern) {
+    void use_loop(const Loop& loop) {
+        const Kind kind = loop.size == 4 ? Kind::unique_rectangle : Kind::unique_loop;
+        Deadly found{kind, loop.size <= 6 ? 0u : loop.size == 8 ? 1u : 4u, loop.cells};
+        for (const unsigned cell : elements(loop.extra_cells)) {
+            found.add(cell, board_.candidates[cell] & ~loop.digits);
+        }
+        use_pattern(found);
+    }
+
+    /// Find a board that would be a BUG without some extras.
+    void find_bug() {
+        std::array<Bits, n_cells> extras{};
+        Bits digits = 0;  // of the extras
+        const auto is_big = [&](unsigned cell) { return count(board_.candidates[cell]) > 2; };
+        for (unsigned item = n_cells; item < n_items; ++item) {
+            const Bits places = board_.candidates[item];
+            if (places == 0 || count(places) == 2) continue;
+            const unsigned house = (item - n_cells) / n_digits;
+            const Bits digit = Bits{1} << (item - n_cells) % n_digits;
+            const Bits big = places & places_where(house, is_big);
+            if (!big) return;
+            digits |= digit;
+            if (is_single(big)) extras[cells_of[house][first(big)]] |= digit;
+        }
+        Deadly bug{Kind::bug, 1, 0};
+        for (unsigned cell = 0; cell < n_cells; ++cell) {
+            // several extras of one digit may lie in one house
+            if (is_single(digits) && is_big(cell)) extras[cell] = board_.candidates[cell] & digits;
+            if (extras[cell]) bug.add(cell, extras[cell]);
+        }
+        bug.cells = bug.extra_cells;
+        if (count(bug.cells) == 1) bug.added = 0;
+        if (is_bug_without(extras)) use_pattern(bug);
+    }
+
+    bool is_bug_without(const std::array<Bits, n_cells>& extras) const {
+        const auto left = [&](unsigned cell) { return board_.candidates[cell] & ~extras[cell]; };
+        for (unsigned cell = 0; cell < n_cells; ++cell) {
+            if (!board_.digits[cell] && count(left(cell)) != 2) return false;
+        }
+        for (unsigned house = 0; house < n_houses; ++house) {
+            for (unsigned digit = 0; digit < n_digits; ++digit) {
+                const auto has_it = [&](unsigned cell) { return left(cell) >> digit & 1; };
+                const Bits places = places_where(house, has_it);
+                if (places && count(places) != 2) return false;
+            }
+        }
+        return true;
+    }
+
+    /// Return the places of the cells of a house that fit.
+    static Bits places_where(unsigned house, auto fits) {
+        Bits places = 0;
+        for (unsigned at = 0; at < n_digits; ++at) {
+            if (fits(cells_of[house][at])) places |= Bits{1} << at;
+        }
+        return places;
+    }
+
+    /// Note what a pattern removes.
+    void use_pattern(const Deadly& found) {
+        const unsigned n = count(found.extra_cells);
+        if (n == 1) note(found, 0, first(found.extra_cells), ~found.digits);
+        if (n < 2) return;
+        if (is_single(found.digits)) {
+            for (const unsigned cell : elements(seen_by(found.extra_cells))) {
+                note(found, 0, cell, found.digits);
+            }
+        }
+        for (const auto [house, _] : seats_of[first(found.extra_cells)]) {
+            if (found.extra_cells & ~set_of_house[house]) continue;
+            if (n == 2) use_locked_digits(found, house);
+            if (is_single(found.digits)) continue;
+            use_naked_sets(found, house);
+            if (found.kind != Kind::bug) use_hidden_sets(found, house);
+        }
+    }
+
+    /// Return the digits beside extras that all cells with extras have.
+    Bits common_digits(const Deadly& found) const {
+        Bits digits = all & ~found.digits;
+        for (const unsigned cell : elements(found.extra_cells)) digits &= board_.candidates[cell];
+        return digits;
+    }
+
+    Bits places_of_extras(const Deadly& found, unsigned house) const {
+        return places_where(house, [&](unsigned cell) { return found.extras[cell] != 0; });
+    }
+
+    /// If a digit has no other place in a house than the cells with extras, they have no third.
+    void use_locked_digits(const Deadly& found, unsigned house) {
+        for (const unsigned digit : elements(common_digits(found))) {
+            if (board_.places(house, digit) != places_of_extras(found, house)) continue;
+            for (const unsigned cell : elements(found.extra_cells)) {
+                note(found, 0, cell, ~(found.extras[cell] | Bits{1} << digit));
+            }
+        }
+    }
+
+    /// Use cells of a house that form a naked set with the extras, as if these were of one cell.
+    void use_naked_sets(const Deadly& found, unsigned house) {
+        const Bits others = places_where(
+            house, [&](unsigned cell) { return !board_.digits[cell] && !found.extras[cell]; });
+        Bits shared = found.kind == Kind::bug ? 0 : all;
+        for (const unsigned cell : elements(found.extra_cells)) shared &= found.extras[cell];
+        for (Bits cells = others; cells; cells = (cells - 1) & others) {
+            const unsigned k = count(cells) + 1;
+            if (k > 4) continue;
+            Bits digits = 0;
+            for (const unsigned at : elements(cells)) {
+                digits |= board_.candidates[cells_of[house][at]];
+            }
+            if (count(digits | found.digits) != k || count(digits | shared) != k) continue;
+            note_places(found, k - 1, house, others & ~cells, digits | found.digits);
+        }
+    }
+
+    /// Use digits, with those of a loop, that form a hidden set with two of its cells in a house.
+    void use_hidden_sets(const Deadly& found, unsigned house) {
+        const Bits both = common_digits(found);
+        const Bits rest = board_.missing[house] & ~both & ~found.digits;
+        const Bits extras = places_of_extras(found, house);
+        for (Bits more = rest;; more = (more - 1) & rest) {
+            const Bits digits = both | more;
+            const unsigned k = count(digits);
+            if (k <= 4 && 2 * k < count(board_.missing[house])) {
+                Bits places = 0, only_places = 0;  // of a digit that has no other
+                for (const unsigned digit : elements(digits)) {
+                    const Bits of_digit = board_.places(house, digit);
+                    places |= of_digit;
+                    if (is_single(of_digit)) only_places |= of_digit;
+                }
+                places &= ~extras;
+                if (extras & ~only_places && count(places) == k - 1) {
+                    note_places(found, k - 2, house, places, ~digits);
+                }
+            }
+            if (!more) break;
+        }
+    }
+
+    /// Note that a pattern removes digits of a cell, with some tenths more than its least rating.
+    void note(const Deadly& found, unsigned more, unsigned cell, Bits digits) {
         digits &= board_.candidates[cell];
-        if (!digits || level > level_) return;
+        if (!digits) return;
+        const unsigned level = level_with(found.kind, found.added + more);
+        if (level > level_) return;
         if (level < level_) {
             level_ = level;
             gone_.fill(0);
@@ -101,176 +260,12 @@ private:
             digits_ = 0;
         }
         gone_[cell] |= digits;
-        cells_ |= pattern;
+        cells_ |= found.cells;
         digits_ |= digits;
     }
 
-    /// Note that a pattern removes digits at places of a house.
-    void note_house(unsigned level, unsigned house, Bits places, Bits digits, CellSet pattern) {
-        for (const unsigned at : elements(places)) {
-            note(level, cells_of[house][at], digits, pattern);
-        }
-    }
-
-    /// Note that a pattern removes digits of the cells that see all of some.
-    void note_seen(unsigned level, CellSet some, Bits digits, CellSet pattern) {
-        CellSet seen = ~CellSet{0} >> (128 - n_cells);
-        for (const unsigned cell : elements(some)) seen &= set_of_peers[cell];
-        for (const unsigned cell : elements(seen)) note(level, cell, digits, pattern);
-    }
-
-    /// Use cells that form a naked set with the extras, of which one is at the places `mine`: of a
-    /// kind of patterns to whose least rating `added` tenths are added, and one for each cell.
-    void use_naked_sets(Kind kind, unsigned added, unsigned house, Bits mine, Bits extras, Bits own,
-                        CellSet pattern) {
-        const Bits others = board_.open[house] & ~mine;
-        for (Bits cells = others; cells; cells = (cells - 1) & others) {
-            const unsigned k = count(cells) + 1;
-            if (k > 4) continue;
-            Bits digits = 0;
-            for (const unsigned at : elements(cells))
-                digits |= board_.candidates[cells_of[house][at]];
-            if (count(digits | extras) != k || count(digits | own) != k) continue;
-            note_house(level_with(kind, added + k - 1), house, others & ~cells, digits | extras,
-                       pattern);
-        }
-    }
-
-    /// Note what a loop removes.
-    void use_loop(const Loop& loop) {
-        const Kind kind = loop.size == 4 ? Kind::unique_rectangle : Kind::unique_loop;
-        const unsigned added = loop.size <= 6 ? 0 : loop.size == 8 ? 1 : 4;
-        const unsigned n_extra = count(loop.extra_cells), one = first(loop.extra_cells);
-        if (n_extra == 1) {
-            note(level_with(kind, added), one, loop.digits, loop.cells);
-        } else if (n_extra && is_single(loop.extras)) {
-            note_seen(level_with(kind, added), loop.extra_cells, loop.extras, loop.cells);
-        }
-        if (n_extra != 2) return;
-        const unsigned two = first(loop.extra_cells & (loop.extra_cells - 1));
-        for (unsigned j = 0; j < 3; ++j) {
-            const Seat seat = seats_of[one][j], other = seats_of[two][j];
-            if (seat.house != other.house) continue;
-            const Bits mine[2]{Bits{1} << seat.place, Bits{1} << other.place};
-            use_locked_digits(loop, level_with(kind, added), {one, two}, seat.house,
-                              mine[0] | mine[1]);
-            if (is_single(loop.extras)) continue;
-            const Bits own = loop.extras & board_.candidates[one] & board_.candidates[two];
-            use_naked_sets(kind, added, seat.house, mine[0] | mine[1], loop.extras, own,
-                           loop.cells);
-            use_hidden_sets(loop, kind, added, seat.house, mine);
-        }
-    }
-
-    /// If one of the digits of a loop has no other place in a house than two cells, those do not
-    /// have the other digit.
-    void use_locked_digits(const Loop& loop, unsigned level, const std::array<unsigned, 2>& cells,
-                           unsigned house, Bits mine) {
-        for (const unsigned digit : elements(loop.digits)) {
-            if (board_.places[house][digit] != mine) continue;
-            for (const unsigned cell : cells) {
-                note(level, cell, loop.digits & ~(Bits{1} << digit), loop.cells);
-            }
-        }
-    }
-
-    /// Use digits, with those of a loop, that form a hidden set with two of its cells in a house.
-    void use_hidden_sets(const Loop& loop, Kind kind, unsigned added, unsigned house,
-                         const Bits (&mine)[2]) {
-        const auto& places_of = board_.places[house];
-        const Bits rest = all & ~loop.digits & ~loop.extras;
-        for (Bits more = rest;; more = (more - 1) & rest) {
-            const Bits digits = loop.digits | more;
-            const unsigned k = count(digits);
-            if (k <= 4 && 2 * k < count(board_.open[house])) {
-                Bits places = 0;
-                bool are_without[2]{true, true};  // true if all digits have a place beside a cell
-                for (const unsigned digit : elements(digits)) {
-                    places |= places_of[digit];
-                    for (unsigned i = 0; i < 2; ++i)
-                        are_without[i] &= (places_of[digit] & ~mine[i]) != 0;
-                }
-                places &= ~(mine[0] | mine[1]);
-                if ((are_without[0] || are_without[1]) && count(places) == k - 1) {
-                    note_house(level_with(kind, added + k - 2), house, places, ~digits, loop.cells);
-                }
-            }
-            if (!more) break;
-        }
-    }
-
-    /// Find a board that would be a BUG without some extras.
-    void find_bug() {
-        std::array<Bits, n_cells> extras{};
-        Bits digits = 0;  // of the extras
-        for (unsigned house = 0; house < n_houses; ++house) {
-            for (unsigned digit = 0; digit < n_digits; ++digit) {
-                const Bits places = board_.places[house][digit];
-                if (is_zero_or_two(places)) continue;
-                Bits big = 0;  // the places with more than two candidates
-                for (const unsigned at : elements(places)) {
-                    if (count(board_.candidates[cells_of[house][at]]) > 2) big |= Bits{1} << at;
-                }
-                if (!big) return;
-                digits |= Bits{1} << digit;
-                if (is_single(big)) extras[cells_of[house][first(big)]] |= Bits{1} << digit;
-            }
-        }
-        if (is_single(digits)) {  // several extras may lie in one house
-            for (unsigned cell = 0; cell < n_cells; ++cell) {
-                const Bits candidates = board_.candidates[cell];
-                if (count(candidates) > 2) extras[cell] = candidates & digits;
-            }
-        }
-        if (is_bug_without(extras)) use_bug(extras, digits);
-    }
-
-    static bool is_zero_or_two(Bits places) { return places == 0 || count(places) == 2; }
-
-    bool is_bug_without(const std::array<Bits, n_cells>& extras) const {
-        const auto left = [&](unsigned cell) { return board_.candidates[cell] & ~extras[cell]; };
-        for (unsigned cell = 0; cell < n_cells; ++cell) {
-            if (!board_.digits[cell] && count(left(cell)) != 2) return false;
-        }
-        for (const auto& house : cells_of) {
-            for (unsigned digit = 0; digit < n_digits; ++digit) {
-                const auto has = [&](unsigned cell) { return left(cell) >> digit & 1; };
-                const auto n = std::ranges::count_if(house, has);
-                if (n != 0 && n != 2) return false;
-            }
-        }
-        return true;
-    }
-
-    /// Note what a BUG with extras of these digits removes.
-    void use_bug(const std::array<Bits, n_cells>& extras, Bits digits) {
-        CellSet cells = 0;
-        for (unsigned cell = 0; cell < n_cells; ++cell) {
-            if (extras[cell]) cells |= CellSet{1} << cell;
-        }
-        const unsigned n = count(cells), one = first(cells);
-        if (n == 1) {
-            note(level_with(Kind::bug, 0), one, ~digits, cells);
-        } else if (is_single(digits)) {
-            note_seen(level_with(Kind::bug, 1), cells, digits, cells);
-        }
-        if (n < 2) return;
-        const unsigned two = first(cells & (cells - 1));
-        for (const auto [house, _] : seats_of[one]) {
-            if (cells & ~set_of_house[house]) continue;
-            const Bits common = board_.candidates[one] & board_.candidates[two] & ~digits;
-            if (n == 2 && is_single(common)) {  // the house has no other place for that digit
-                for (const unsigned cell : {one, two}) {
-                    note(level_with(Kind::bug, 1), cell, ~(extras[cell] | common), cells);
-                }
-            }
-            if (count(digits) < 2) continue;
-            Bits mine = 0;
-            for (unsigned at = 0; at < n_digits; ++at) {
-                if (extras[cells_of[house][at]]) mine |= Bits{1} << at;
-            }
-            use_naked_sets(Kind::bug, 1, house, mine, digits, 0, cells);
-        }
+    void note_places(const Deadly& found, unsigned more, unsigned house, Bits places, Bits digits) {
+        for (const unsigned at : elements(places)) note(found, more, cells_of[house][at], digits);
     }
 
     Board& board_;

@@ -1,10 +1,8 @@
 #include "symmetry/images.h"
 
-#include <functional>
 #include <numeric>
 #include <string_view>
-
-#include "slots.h"
+#include <unordered_set>
 
 namespace batchsolve::symmetry {
 
@@ -16,64 +14,27 @@ using Cell = Group::Cell;
 using Digit = Group::Digit;
 using Grid = std::span<const Digit>;
 
-/// Write the image of a grid: the digit of a cell is the label of that of another.
-void move(Grid grid, std::span<const Cell> cells, std::span<const Digit> labels,
-          std::span<Digit> image) {
-    for (std::size_t cell = 0; cell < image.size(); ++cell) image[cell] = labels[grid[cells[cell]]];
+/// Different grids, which are kept elsewhere.
+using Seen = std::unordered_set<std::string_view>;
+
+std::string_view bytes_of(Grid grid) {
+    return {reinterpret_cast<const char*>(grid.data()), grid.size()};
 }
-
-/// The different images of one grid.
-class Found {
-public:
-    /// Up to `most` images are kept in `room`, one behind the other.
-    Found(std::size_t most, std::span<Digit> room, std::size_t n_cells)
-        : room_(room), n_cells_(n_cells) {
-        slots_.clear(most);
-    }
-
-    std::size_t size() const { return n_; }
-    Grid operator[](std::size_t k) const { return room_.subspan(k * n_cells_, n_cells_); }
-    bool has(Grid image) { return slot_of(image) != 0; }
-
-    /// Add an image; return false if it is there.
-    bool add(Grid image) {
-        auto& slot = slot_of(image);
-        if (slot != 0) return false;
-        std::ranges::copy(image, room_.subspan(n_ * n_cells_).begin());
-        slot = static_cast<std::uint32_t>(++n_);
-        return true;
-    }
-
-private:
-    /// Return the slot of an image, which holds its number, counted from 1.
-    std::uint32_t& slot_of(Grid image) {
-        const std::string_view bytes(reinterpret_cast<const char*>(image.data()), image.size());
-        return slots_.find(std::hash<std::string_view>{}(bytes), [&](std::uint32_t x) {
-            return std::ranges::equal((*this)[x - 1], image);
-        });
-    }
-
-    std::span<Digit> room_;
-    std::size_t n_cells_, n_ = 0;
-    Slots slots_;
-};
 
 /// A random element of a group: a permutation of the cells, and labels of digits.
 class Element {
 public:
     explicit Element(const Group& group)
         : group_(group),
-          identity_(group.n_cells()),
           cells_(group.n_cells()),
           labels_(static_cast<std::size_t>(group.n_digits) + 1),
           rows_(static_cast<std::size_t>(group.n_digits)),
           columns_(rows_.size()) {
-        std::iota(identity_.begin(), identity_.end(), Cell{0});
         become_identity();
     }
 
     void become_identity() {
-        cells_ = identity_;
+        std::iota(cells_.begin(), cells_.end(), Cell{0});
         std::iota(labels_.begin(), labels_.end(), Digit{0});
     }
 
@@ -82,8 +43,12 @@ public:
         draw_labels(random);
     }
 
-    void apply(Grid grid, std::span<Digit> image) const { move(grid, cells_, labels_, image); }
-    std::span<const Cell> identity() const { return identity_; }
+    /// Write the image of a grid: the digit of a cell is the label of that of another.
+    void apply(Grid grid, std::span<Digit> image) const {
+        for (std::size_t cell = 0; cell < image.size(); ++cell) {
+            image[cell] = labels_[grid[cells_[cell]]];
+        }
+    }
 
 private:
     /// Permute groups of `size` lines, and the lines within each.
@@ -131,25 +96,26 @@ private:
     }
 
     const Group& group_;
-    std::vector<Cell> identity_, cells_;
+    std::vector<Cell> cells_;
     std::vector<Digit> labels_;
     std::vector<Cell> rows_, columns_, groups_, within_;
 };
 
 /// Return true if no generator of the group makes another image of those found.
-bool is_orbit(Found& found, const Group& group, const Element& element, std::span<Digit> image) {
-    std::vector<Digit> same(static_cast<std::size_t>(group.n_digits) + 1);
-    std::iota(same.begin(), same.end(), Digit{0});
-    const auto makes_another = [&](Grid grid, auto cells, auto labels) {
-        move(grid, cells, labels, image);
-        return !found.has(image);
-    };
-    for (std::size_t k = 0; k < found.size(); ++k) {
+bool is_orbit(const Seen& found, const Group& group, std::span<Digit> image) {
+    const auto is_there = [&] { return found.contains(bytes_of(image)); };
+    for (const std::string_view grid : found) {
         for (std::size_t m = 0; m < group.moves.size(); ++m) {
-            if (makes_another(found[k], group.moves[m], std::span<const Digit>(same))) return false;
+            const auto digit_of = [&](Cell cell) { return static_cast<Digit>(grid[cell]); };
+            std::ranges::transform(group.moves[m], image.begin(), digit_of);
+            if (!is_there()) return false;
         }
         for (std::size_t r = 0; r < group.relabels.size(); ++r) {
-            if (makes_another(found[k], element.identity(), group.relabels[r])) return false;
+            const auto label_of = [&](char digit) {
+                return group.relabels[r][static_cast<Digit>(digit)];
+            };
+            std::ranges::transform(grid, image.begin(), label_of);
+            if (!is_there()) return false;
         }
     }
     return true;
@@ -188,23 +154,23 @@ Images draw_images(Rows<const Digit> puzzles, Rows<const Digit> solutions, Ints 
                   .puzzles = {n_grids * most, n_cells},
                   .solutions = {n_grids * most, solutions.width}};
     Element element(group);
-    std::vector<Digit> image(n_cells);
+    Seen found;
     for (std::size_t k = 0; k < n_grids; ++k) {
         Random random = streams.of(numbers[k], 0);
         const auto first = images.sources.size();
-        Found found(most, std::span(images.puzzles.values).subspan(first * n_cells), n_cells);
         element.become_identity();
+        found.clear();
         std::size_t n_lost = 0;
         for (bool is_drawn = !original; found.size() < most; is_drawn = true) {
+            const auto next = first + found.size();
+            const auto image = images.puzzles[next];
             if (is_drawn) element.draw(random);
             element.apply(puzzles[k], image);
-            if (found.add(image)) {
-                if (are_solved) {
-                    element.apply(solutions[k], images.solutions[first + found.size() - 1]);
-                }
+            if (found.insert(bytes_of(image)).second) {
+                if (are_solved) element.apply(solutions[k], images.solutions[next]);
             } else if (++n_lost >= 4 * found.size() + lost_draws) {
                 n_lost = 0;
-                if (is_orbit(found, group, element, image)) break;
+                if (is_orbit(found, group, image)) break;
             }
         }
         images.sources.resize(first + found.size(), static_cast<std::int64_t>(k));

@@ -1,0 +1,158 @@
+"""The cheapest covers of a tree: branch and bound over its stacks and budgets.
+
+Every stack has an upper bound: covers below it that cost more are not wanted. Among covers of equal
+cost, the first in tree order are wanted. So the answer does not depend on when a worker finds which
+cover; only the number of nodes does.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from batchsolve.engines import Task
+from batchsolve.engines.choice import engine_for
+from batchsolve.engines.priced import Pricing, pricing_of
+from batchsolve.errors import InputError
+from batchsolve.problems.attributes import costs_of
+from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.stacks import Stacks
+from batchsolve.search.scheduler import Piece, Result
+from batchsolve.search.tree import TreeSearch
+from batchsolve.settings import UNLIMITED, SearchSettings, whole_number
+from batchsolve.workers import Pool
+
+MOST_WANTED = 100_000  # cheapest covers; every checkpoint of a run records all of them
+
+
+@dataclass(frozen=True, order=True)
+class Priced:
+    """A cover and its cost; sorting puts the cheapest first.
+
+    Attributes
+    ----------
+    cost : int
+    path : tuple of int
+        Its place in tree order: the ranks of its decisions.
+    decisions : tuple of int
+        The options taken, in the order of choice, and the exclusions.
+    """
+
+    cost: int
+    path: tuple[int, ...]
+    decisions: tuple[int, ...] = field(compare=False)
+
+    def options(self, n_options: int) -> list[int]:
+        """Return the options of the cover, ascending."""
+        return sorted(d for d in self.decisions if d < n_options)
+
+
+@dataclass(eq=False)
+class Cheapest:
+    """The cheapest covers found so far.
+
+    Attributes
+    ----------
+    problem : ExactCover
+        With costs.
+    wanted : int
+        Number of covers wanted.
+    pricing : Pricing
+    covers : list of Priced
+        In ascending order, at most `wanted`.
+    """
+
+    problem: ExactCover
+    wanted: int
+    pricing: Pricing
+    covers: list[Priced] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, problem: ExactCover, wanted: int) -> Cheapest:
+        """Return an empty collection for the `wanted` cheapest covers of a problem.
+
+        Raises
+        ------
+        InputError
+            If the number is out of bounds, or the problem has no costs.
+        """
+        wanted = whole_number("the number of cheapest covers", wanted, 1, MOST_WANTED)
+        costs_of(problem)
+        return cls(problem, wanted, pricing_of(problem))
+
+    def priced(self, decisions: Iterable[int]) -> Priced:
+        """Return a cover with its cost."""
+        assert self.problem.costs is not None
+        all_of_them = tuple(map(int, decisions))
+        taken = [d for d in all_of_them if d < self.problem.n_options]
+        cost = int(self.problem.costs[taken].sum())
+        return Priced(cost, self.pricing.path(all_of_them), all_of_them)
+
+    def add(self, covers: Iterable[Priced]) -> None:
+        """Add covers; drop those that are no longer among the cheapest."""
+        for cover in covers:
+            insort(self.covers, cover)
+        del self.covers[self.wanted :]
+
+    def ceilings(self, stacks: Stacks) -> npt.NDArray[np.int64]:
+        """Return the upper bound of each stack: the highest cost that is still wanted below it."""
+        if len(self.covers) < self.wanted:
+            return np.full(len(stacks), UNLIMITED, np.int64)
+        last = self.covers[-1]
+        # a stack that is a prefix of the path compares as less, too
+        after = [self.pricing.path(stack) > last.path for stack in stacks]
+        return last.cost - np.array(after, np.int64)
+
+
+def cheapest_of(room: Cheapest, covers: Stacks) -> list[Priced]:
+    """Return the cheapest of the covers of a task, in ascending order; workers call it."""
+    found = replace(room, covers=[])
+    found.add(map(room.priced, covers))
+    return found.covers
+
+
+class CheapestSearch(TreeSearch):
+    """The search for the cheapest covers of a tree.
+
+    Parameters
+    ----------
+    cheapest : Cheapest
+        The covers found before; results are added to it.
+    settings, start, pool, **others
+        As for `TreeSearch`.
+    """
+
+    def __init__(
+        self, cheapest: Cheapest, settings: SearchSettings, start: Piece, pool: Pool, **others: Any
+    ) -> None:
+        if settings.limit is not None:
+            raise InputError("a limit and the cheapest covers do not go together; name one of them")
+        engine = engine_for(settings.engine, cheapest.problem, has_costs=True)
+        render = partial(cheapest_of, replace(cheapest, covers=[]))
+        how = {"collect": True, "render": render, **others}
+        super().__init__(cheapest.problem, settings, start, engine, pool, **how)
+        self._cheapest = cheapest
+
+    def begin(self, piece: Piece, budget: int, promised: int) -> tuple[Piece, Task] | None:
+        """Return a piece and its task, with the upper bounds of its stacks."""
+        begun = super().begin(piece, budget, promised)
+        if begun is None:
+            return None
+        wanted, ceilings = self._cheapest.wanted, self._cheapest.ceilings(piece.stacks)
+        return piece, replace(begun[1], cheapest=wanted, ceilings=ceilings)
+
+    def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
+        """Add a result to the sums and the cheapest covers; return the pieces it leaves."""
+        covers: list[Any] = result.output or []
+        left = super().accept(piece, replace(result, output=None))
+        self._consistent = False
+        self._cheapest.add(covers)
+        self.totals.count = len(self._cheapest.covers)
+        self._consistent = True
+        return left
