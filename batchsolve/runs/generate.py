@@ -20,7 +20,7 @@ from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, check_progress, shown
-from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, known_keys
+from batchsolve.runs.puzzles import UNLIKE, Maker, Puzzles, RowNumbers
 from batchsolve.runs.specs import (
     Spec,
     Tell,
@@ -44,6 +44,7 @@ from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.reader import BOX
+from batchsolve.tables.repeats import PUZZLE_FORM, row_keys
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
 from batchsolve.workers import Pool
 
@@ -251,9 +252,14 @@ def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, n_rows: int, tell: T
     """Let a maker know the puzzles of files, which its own are to be unlike."""
     each = [maker.known]
     for corpus in corpora:
-        spec = Spec("generate", corpus, corpus.reader)
-        known = partial(known_keys, maker.problem.n_digits)
-        each += [found.keys for _, found in outputs_of(spec, known, pool)]
+        spec, n_before = Spec("generate", corpus, corpus.reader), 0
+        for _, found in outputs_of(spec, partial(row_keys, UNLIKE, [PUZZLE_FORM]), pool):
+            if found.sums.first_invalid:
+                row, why = found.sums.first_invalid
+                why += " that puzzles can be compared with; leave it out"
+                raise InputError(f"{corpus.names}: row {n_before + row + 1}: {why}")
+            each.append(found.keys[PUZZLE_FORM][0][:, 0])
+            n_before += found.n_rows
     maker.known = np.unique(np.concatenate(each))
 
 
