@@ -25,7 +25,6 @@ from batchsolve.runs.augment import (
 from batchsolve.runs.count import (
     CheapestCovers as CheapestCovers,
     Count as Count,
-    PricedCover as PricedCover,
     cheapest as cheapest,
     count as count,
     solutions as solutions,
@@ -73,6 +72,7 @@ from batchsolve.runs.solve_tables import (
     solve_table as solve_table,
 )
 from batchsolve.runs.split import Split as Split, split as split
+from batchsolve.search.cheapest import PricedCover as PricedCover
 from batchsolve.settings import (
     FileSettings as FileSettings,
     PuzzleSettings as PuzzleSettings,

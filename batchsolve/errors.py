@@ -93,17 +93,7 @@ class JournalError(BatchsolveError):
     ...     pass
     Traceback (most recent call last):
         ...
-    batchsolve.errors.JournalInUseError: .../run/journal.sqlite: in use by another process; wait ...
-    """
-
-
-class JournalInUseError(JournalError):
-    """The run of a journal is going on.
-
-    Examples
-    --------
-    >>> issubclass(JournalInUseError, JournalError)
-    True
+    batchsolve.errors.JournalError: .../run/journal.sqlite: in use by another process; wait ...
     """
 
 

@@ -64,9 +64,8 @@ MOST_LATENCY = 1_000_000
 def setting(
     default: Any = None,
     *,
-    least: float | None = None,
+    check: Callable[[str, Any], Any] | None = None,
     metavar: str = "N",
-    range: str = "",
     flags: tuple[str, ...] = (),
     file: str = "",
     heading: str = "",
@@ -79,12 +78,11 @@ def setting(
     Parameters
     ----------
     default : object
-    least : float, optional
-        The least value of a number; the upper bound is `UNLIMITED`.
+    check : callable, optional
+        Returns a value as it is kept, given the name and the value, or raises `InputError`. Where
+        None is the default, it is not called with None. By default texts and flags are checked.
     metavar : str
         The placeholder of the value in the help of a command; ``A|B`` are the values themselves.
-    range : str
-        For a range, such as ``A..B``: what is expected, with an example, for messages.
     flags : tuple of str
         The flags of its option; by default its name with dashes.
     file : str
@@ -99,10 +97,19 @@ def setting(
         A run can only be resumed with the same value.
     """
     uses = {"of_grids": of_grids, "adds": adds, "same": same}
-    option = {"metavar": "A..B" if range else metavar, "flags": flags}
-    option |= {"file": file, "heading": heading}
-    declared = {"least": least, "range": range, "option": option, "uses": uses}
-    return field(default=default, metadata=declared)
+    option = {"metavar": metavar, "flags": flags, "file": file, "heading": heading}
+    return field(default=default, metadata={"check": check, "option": option, "uses": uses})
+
+
+def counted_from(least: int) -> Callable[[str, Any], int]:
+    """Return the check of a whole number that is `least` or more."""
+    return lambda name, value: whole_number(name, value, least)
+
+
+def ranging(rule: str, number: Callable[[Any], Any], least: float, most: float) -> Any:
+    """Declare a setting that is a `Range`; see `bounds_of`."""
+    check = lambda name, value: bounds_of(rule, value, number, least, most)  # noqa: E731
+    return setting(check=check, metavar="A..B")
 
 
 def settings_that(use: str) -> list[str]:
@@ -153,13 +160,8 @@ def meanings_of(settings: type) -> dict[str, str]:
     return {name: text for name, (_, text) in attributes.items()}
 
 
-def check_fields(settings: Any) -> None:
-    """Check the fields that are texts, and convert ranges and numbers with bounds.
-
-    Raises
-    ------
-    InputError
-        If one is of another type, or out of bounds. None is no value.
+class Settings:
+    """A class of settings, which are checked one by one and then together.
 
     Examples
     --------
@@ -168,21 +170,18 @@ def check_fields(settings: Any) -> None:
         ...
     batchsolve.errors.InputError: limit is 1 or more, not 0
     """
-    for declared in fields(settings):
-        name, value = declared.name, getattr(settings, declared.name)
-        least, rule = declared.metadata.get("least"), declared.metadata.get("range")
-        if value is None:
-            continue
-        if declared.type == "str | None":
-            text_of(name, value)
-        elif declared.type == "bool":
-            object.__setattr__(settings, name, bool(value))
-        elif rule and "float" in str(declared.type):
-            object.__setattr__(settings, name, bounds_of(rule, value, float, -inf, inf))
-        elif rule:
-            object.__setattr__(settings, name, bounds_of(rule, value, _whole, 0, UNLIMITED))
-        elif least is not None:
-            object.__setattr__(settings, name, whole_number(name, value, least))
+
+    def __post_init__(self) -> None:
+        usual = {"str | None": text_of, "bool": lambda name, value: bool(value)}
+        for declared in fields(self):  # type: ignore[arg-type]  # all such classes are dataclasses
+            name, value = declared.name, getattr(self, declared.name)
+            check = declared.metadata["check"] or usual.get(str(declared.type))
+            if check and not (value is None is declared.default):
+                object.__setattr__(self, name, check(name, value))
+        self.check_all()
+
+    def check_all(self) -> None:
+        """Raise `InputError` if settings do not go together."""
 
 
 def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -> int:
@@ -530,8 +529,28 @@ def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
     return TypeError(f"{called} got an unexpected keyword argument {name!r}{meant}")
 
 
+def _seed(name: str, value: Any) -> int:
+    return seed_of(value)
+
+
+def _box(name: str, value: Any) -> tuple[int, int] | None:
+    return checked_box(value)
+
+
+def _seconds(name: str, value: Any) -> Any:
+    if isinstance(value, Real) and float(value) > 0:
+        return value
+    raise InputError(f"{name} is more than 0 seconds, not {quoted(value)}")
+
+
+def _depth(name: str, value: Any) -> int | None:
+    if isinstance(value, str) and value != AUTO:
+        raise InputError(f"{name} is a whole number, or 'auto', not {quoted(value)}")
+    return None if value == AUTO else whole_number(name, value)
+
+
 @dataclass(frozen=True)
-class SearchSettings:
+class SearchSettings(Settings):
     """The goal and the method of a search; only the first three and the engine affect answers.
 
     Attributes
@@ -567,21 +586,16 @@ class SearchSettings:
     batchsolve.errors.InputError: time_limit is more than 0 seconds, not 0
     """
 
-    limit: int | None = setting(least=1)
-    node_limit: int | None = setting(least=1)
-    time_limit: float | None = setting(metavar="S")
-    split_depth: int | Literal["auto"] | None = setting(least=0, metavar="D|auto")
-    budget: int | None = setting(least=1)
+    limit: int | None = setting(check=counted_from(1))
+    node_limit: int | None = setting(check=counted_from(1))
+    time_limit: float | None = setting(check=_seconds, metavar="S")
+    split_depth: int | None = setting(check=_depth, metavar="D|auto")
+    budget: int | None = setting(check=counted_from(1))
     engine: str = setting(AUTO, metavar="NAME")
     branch: str = setting(MRV, metavar="mrv|first|sharp[:ITEMS]")
 
-    def __post_init__(self) -> None:
-        if self.split_depth == AUTO:
-            object.__setattr__(self, "split_depth", None)
-        elif isinstance(self.split_depth, str):
-            depth = quoted(self.split_depth)
-            raise InputError(f"split_depth is a whole number, or 'auto', not {depth}")
-        check_fields(self)
+    def check_all(self) -> None:
+        """See `Settings`; the branching rule of an engine is part of its name."""
         if checked_branch(self.branch) != MRV:
             base, colon, _ = str(self.engine).partition(":")
             engine = f"{'dlx' if base == AUTO else base}:{self.branch}"
@@ -591,14 +605,6 @@ class SearchSettings:
                     f"together; leave out one of them, or name the engine 'dlx' with the rule"
                 )
             object.__setattr__(self, "engine", engine)
-        limit = self.time_limit
-        if limit is not None and not (isinstance(limit, Real) and limit > 0):
-            raise InputError(f"time_limit is more than 0 seconds, not {quoted(limit)}")
-
-    @property
-    def depth(self) -> int | None:
-        """The split depth; None if it is automatic."""
-        return self.split_depth if isinstance(self.split_depth, int) else None
 
     def of_rows(self) -> SearchSettings:
         """Return the settings of a search of rows; without a limit, it proves uniqueness."""
@@ -606,7 +612,7 @@ class SearchSettings:
 
 
 @dataclass(frozen=True)
-class FileSettings:
+class FileSettings(Settings):
     """The notation of a corpus, and the output of its answers.
 
     Attributes
@@ -654,24 +660,20 @@ class FileSettings:
     solution_column: str | None = setting(metavar="NAME", of_grids=True)
     alphabet: str | None = setting(metavar="A", of_grids=True)
     blank: str | None = setting(metavar="C", of_grids=True)
-    box: tuple[int, int] | None = setting(metavar="RxC", of_grids=True)
+    box: tuple[int, int] | None = setting(check=_box, metavar="RxC", of_grids=True)
     rules: str | None = setting(metavar="NAMES", of_grids=True)
     regions: str | None = setting(file="the region of each cell", of_grids=True)
     rule_columns: str | None = setting(metavar="NAMES", of_grids=True)
-    chunk: int | None = setting(least=1, same=False)
+    chunk: int | None = setting(check=counted_from(1), same=False)
     filename: bool = setting(False, heading="Output", adds=True)
     stats: bool = setting(False, heading="Output", adds=True)
     canonical: bool = setting(False, heading="Output", of_grids=True, adds=True)
     stop_on_invalid: bool = setting(False, same=False)
     resume: bool = setting(False, heading="Output", same=False)
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        object.__setattr__(self, "box", checked_box(self.box))
-
 
 @dataclass(frozen=True)
-class PuzzleSettings:
+class PuzzleSettings(Settings):
     """The puzzles that `generate` makes.
 
     Attributes
@@ -722,22 +724,22 @@ class PuzzleSettings:
     batchsolve.errors.InputError: clues are a range such as 22..26 or (22, 26), fewest ...
     """
 
-    seed: int = setting(0)
-    clues: tuple[int, int] | None = setting(
-        range="clues are a range such as 22..26 or (22, 26), fewest first"
+    seed: int = setting(0, check=_seed)
+    clues: tuple[int, int] | None = ranging(
+        "clues are a range such as 22..26 or (22, 26), fewest first", _whole, 0, UNLIMITED
     )
-    rating: tuple[float, float] | None = setting(
-        range="a rating is a range such as 2.6..4.4 or (5.0, None)"
+    rating: tuple[float, float] | None = ranging(
+        "a rating is a range such as 2.6..4.4 or (5.0, None)", float, -inf, inf
     )
     minimal: bool = setting(False)
-    cages: tuple[int, int] | None = setting(
-        range="sizes of cages are a range such as 2..5 or (2, 5), smallest first"
+    cages: tuple[int, int] | None = ranging(
+        "sizes of cages are a range such as 2..5 or (2, 5), smallest first", _whole, 0, UNLIMITED
     )
     cage_layout: str | None = setting(file="the cage of each cell")
     marks: str | None = setting(metavar="KIND")
     lines: str | None = setting(metavar="KIND")
-    line_cells: tuple[int, int] | None = setting(
-        range="sizes of lines are a range such as 3..5, smallest first"
+    line_cells: tuple[int, int] | None = ranging(
+        "sizes of lines are a range such as 3..5, smallest first", _whole, 0, UNLIMITED
     )
     jigsaw: bool = setting(False)
     constraints: str | None = setting(file="constraints, as of a column of tables")
@@ -746,11 +748,10 @@ class PuzzleSettings:
     weights: bool = setting(False)
     unlike: Sequence[Any] = setting((), metavar="FILE")
     columns: tuple[str, str] = setting(("puzzle", "solution"), metavar="NAMES", heading="Output")
-    node_limit: int = setting(1_000_000, least=1)
+    node_limit: int = setting(1_000_000, check=counted_from(1))
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-        object.__setattr__(self, "seed", seed_of(self.seed))
+    def check_all(self) -> None:
+        """See `Settings`."""
         if self.symmetry not in SYMMETRIES:
             raise InputError(
                 f"unknown symmetry {quoted(self.symmetry)}; choose from {', '.join(SYMMETRIES)}"
@@ -790,7 +791,7 @@ class PuzzleSettings:
 
 
 @dataclass(frozen=True)
-class ImageSettings:
+class ImageSettings(Settings):
     """The images that `augment` draws.
 
     Attributes
@@ -801,16 +802,12 @@ class ImageSettings:
         Write each row itself before its images.
     """
 
-    seed: int = setting(0, heading="Solutions")
+    seed: int = setting(0, check=_seed, heading="Solutions")
     original: bool = setting(False, heading="Solutions")
-
-    def __post_init__(self) -> None:
-        check_fields(self)
-        object.__setattr__(self, "seed", seed_of(self.seed))
 
 
 @dataclass(frozen=True)
-class RateSettings:
+class RateSettings(Settings):
     """The columns that `rate` adds beside ratings, and its techniques.
 
     Attributes
@@ -827,12 +824,9 @@ class RateSettings:
     steps: bool = setting(False)
     uniqueness: bool = setting(False)
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
 
 @dataclass(frozen=True)
-class DedupeSettings:
+class DedupeSettings(Settings):
     """The puzzles that `dedupe` takes as equal, and what becomes of them.
 
     Attributes
@@ -851,12 +845,9 @@ class DedupeSettings:
     against: Sequence[Any] = setting((), metavar="FILE", heading="Input")
     mark: bool = setting(False)
 
-    def __post_init__(self) -> None:
-        check_fields(self)
-
 
 @dataclass(frozen=True)
-class EvaluateSettings:
+class EvaluateSettings(Settings):
     """The columns that `evaluate` reads, and its strata.
 
     Attributes
@@ -877,13 +868,13 @@ class EvaluateSettings:
     by: Sequence[str] = setting((), metavar="NAME")
     bins: tuple[float, ...] = setting((), metavar="BOUNDS")
 
-    def __post_init__(self) -> None:
-        check_fields(self)
+    def check_all(self) -> None:
+        """See `Settings`."""
         check_strata(self)
 
 
 @dataclass(frozen=True)
-class PartSettings:
+class PartSettings(Settings):
     """The parts that `partition` makes.
 
     Attributes
@@ -901,15 +892,15 @@ class PartSettings:
     parts: str = setting(PARTS, metavar="SHARES")
     by: Sequence[str] = setting((), metavar="NAME")
     bins: tuple[float, ...] = setting((), metavar="BOUNDS")
-    seed: int = setting(0)
+    seed: int = setting(0, check=_seed)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "seed", seed_of(self.seed))
+    def check_all(self) -> None:
+        """See `Settings`."""
         check_strata(self)
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Settings):
     """A grid of runs of a scaling experiment: every combination, `repeat` times.
 
     Attributes
@@ -945,12 +936,12 @@ class Plan:
     )
     split_depths: tuple[int | None, ...] = setting((), metavar="LIST", flags=("--split-depth",))
     engines: tuple[str, ...] = setting((AUTO,), metavar="LIST", flags=("--engine",))
-    budget: int | None = setting(least=1)
-    time_limit: float | None = setting(metavar="S")
-    repeat: int = setting(3, least=1)
+    budget: int | None = setting(check=counted_from(1))
+    time_limit: float | None = setting(check=_seconds, metavar="S")
+    repeat: int = setting(3, check=counted_from(1))
 
-    def __post_init__(self) -> None:
-        check_fields(self)
+    def check_all(self) -> None:
+        """See `Settings`."""
         jobs = self.jobs or ((None,) if self.address else (1, 2))
         object.__setattr__(self, "jobs", jobs)
         object.__setattr__(self, "split_depths", self.split_depths or (None,))

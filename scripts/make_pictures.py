@@ -181,7 +181,7 @@ def _first(problem: bs.ExactCover, title: str, clues: str = "") -> str:
     stack = np.empty(0, np.uint32)
     if isinstance(problem, GridProblem):
         stack = problem.stack([int(c) if c.isdigit() else 0 for c in clues])
-    [cover] = first_covers(problem, stack, limit=1).covers
+    [cover], _ = first_covers(problem, stack, limit=1)
     return bs.draw(bs.Reading(problem, stack, title), cover.tolist()).svg
 
 

@@ -1,5 +1,6 @@
 """Commands that are called in the process of a test, and without the rights of root."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -19,15 +20,35 @@ def invoke(*arguments, **how):
     return done
 
 
-def invoke_as_user(*arguments):
-    """Call a command in a process that may only do what the modes of files allow."""
-    words = [sys.executable, "-m", "batchsolve", *map(str, arguments)]
+AS_USER = """
+import json, sys
+from invoking import invoke
+ends = [invoke(*words) for words in json.load(sys.stdin)]
+json.dump([(end.exit_code, end.stdout, end.stderr) for end in ends], sys.__stdout__)
+"""
+
+
+def invoke_as_user(*commands):
+    """Call commands in a process that may only do what the modes of files allow.
+
+    Return the exit code and the streams of each.
+    """
+    words = [sys.executable, "-c", AS_USER]
     if os.geteuid() == 0:
         if not shutil.which("setpriv"):
             pytest.skip("setpriv is not installed, and root may read everything")
         lost = "-dac_override,-dac_read_search"
         words[:0] = ["setpriv", f"--bounding-set={lost}", f"--inh-caps={lost}"]
-    return subprocess.run(words, capture_output=True, text=True)
+    path = {"PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
+    done = subprocess.run(
+        words,
+        input=json.dumps([list(map(str, each)) for each in commands]),
+        env=os.environ | path,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
 
 
 def refused(*arguments, **how):

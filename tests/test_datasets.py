@@ -158,7 +158,7 @@ def test_levels_are_as_described():
 
 
 def test_no_clue_of_a_minimal_puzzle_can_be_spared():
-    puzzles = [row["puzzle"] for row in rows_of_csv(DATASETS / "sudoku9.csv")][7_500::250]
+    puzzles = [row["puzzle"] for row in rows_of_csv(DATASETS / "sudoku9.csv")][7_500::500]
     for text in puzzles:
         for cell in (cell for cell in range(81) if text[cell] != "."):
             fewer = NINE.parse(f"{text[:cell]}.{text[cell + 1 :]}")

@@ -1,4 +1,4 @@
-"""The fuzzer: a hundred inputs with a fixed seed, and planted faults that it must find."""
+"""The fuzzer: some inputs with a fixed seed, and planted faults that it must find."""
 
 import doctest
 import json
@@ -36,10 +36,10 @@ def found(kind, what="", inputs=400, seed=1):
     raise AssertionError(f"none of {inputs} inputs fails")
 
 
-def test_a_hundred_inputs(capsys):
-    assert script.main(["--inputs", "120", "--seed", "0"]) == 0, capsys.readouterr().out
+def test_some_inputs(capsys):  # scripts/sanitize has more
+    assert script.main(["--inputs", "40", "--seed", "0"]) == 0, capsys.readouterr().out
     table = capsys.readouterr().out
-    assert re.search(r"^all +120 +0  .*× 0.*× 1.*× 2$", table, re.MULTILINE)
+    assert re.search(r"^all +40 +0  .*× 0.*× 1.*× 2$", table, re.MULTILINE)
 
 
 @pytest.mark.parametrize("module", [grids, problems])
@@ -130,8 +130,7 @@ def test_a_wrong_total_is_found():
 def unsealed(monkeypatch):
     """Make the seals of all journals equal, and let runs resume with another input."""
     monkeypatch.setattr(specs.FileRun, "check_read", lambda run: None)
-    monkeypatch.setattr(journal, "_checksum", lambda row: 0)
-    monkeypatch.setattr(journal, "_stack_checksum", lambda *row: 0)
+    monkeypatch.setattr(journal.Journal, "_seal", lambda journal: "")
     for begun in (script.kept.search, script.kept.corpus):
         begun.cache_clear()
     yield

@@ -131,8 +131,10 @@ def draw(
             said = counted(len(covers), "solution") + ("" if complete else ", not complete")
         else:
             task = reading.problem, reading.stack
-            result = first_covers(*task, limit=limit, on_progress=on_progress, search=search)
-            covers, complete, said = result.covers, result.complete, str(result)
+            covers, result = first_covers(
+                *task, limit=limit, on_progress=on_progress, search=search
+            )
+            complete, said = result.complete, str(result)
             facts |= {"nodes": result.nodes, "engine": result.engine}
             facts["seconds"] = round(result.seconds, 3)
         if covers:

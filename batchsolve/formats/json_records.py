@@ -1,50 +1,22 @@
-"""Records in JSON, with fields that are checked when they are read, and a checksum.
+"""Records in JSON that carry a checksum, their *seal*, which shows whether they were changed.
 
-A *form* has a `Kind` for every field that a record must have, or the form of a nested record.
-A *seal* is a checksum of a record, kept in it, which shows whether the record was changed.
+A record whose seal is right has the fields with which it was written.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
 from batchsolve.errors import InputError, quoted, repeated
 
 SEAL = "seal"  # the field that holds it
 SEAL_BYTES = 8
 MOST_NESTED = 100  # lists and objects in one another
-MOST_DIGITS = 4000  # of a number; Python refuses to write more than 4,300 of them
 
 _TOO_DEEP = f"nested more than {MOST_NESTED} deep"
-
-Kind = tuple[str, Callable[[Any], bool]]
-"""A description of the values of a field, for messages, and a function that knows them."""
-
-Form: TypeAlias = "Mapping[str, Kind | Form]"
-
-
-def whole(least: int = 0, most: int = 10**MOST_DIGITS - 1) -> Kind:
-    """Return the kind of whole numbers between two bounds."""
-    if least == most:
-        what = f"{least}"
-    elif most < 10**MOST_DIGITS - 1:
-        what = f"a whole number from {least} to {most}"
-    else:
-        what = f"a whole number from {least} on, of at most {MOST_DIGITS:,} digits"
-    return what, lambda value: type(value) is int and least <= value <= most
-
-
-def list_of(kind: Kind) -> Kind:
-    """Return the kind of lists of values of a kind."""
-    what, holds = kind
-    return f"a list, each of it {what}", lambda v: isinstance(v, list) and all(map(holds, v))
-
-
-TEXT: Kind = "a text", lambda value: isinstance(value, str)
-TRUTH: Kind = "true or false", lambda value: isinstance(value, bool)
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -100,65 +72,25 @@ def _is_deep(value: Any) -> bool:
     return True
 
 
-def parse(text: str, form: Form) -> dict[str, Any]:
-    """Read a record; fields beyond the form are allowed.
+def parse(text: str) -> dict[str, Any]:
+    """Read a record; `is_whole` tells whether it is as it was written.
 
     Raises
     ------
-    InputError
-        If the text is not a JSON object, or a field is missing or holds something else.
+    ValueError
+        If the text is not a JSON object with a seal.
 
     Examples
     --------
-    >>> parse('{"part": 3, "of": 8}', {"part": whole(), "of": whole(1)})
-    {'part': 3, 'of': 8}
-    >>> parse('{"part": "3"}', {"part": whole(0, 7)})
+    >>> parse('{"part": 3, "of": 8}')
     Traceback (most recent call last):
         ...
-    batchsolve.errors.InputError: the field 'part' is "3"; expected a whole number from 0 to 7
+    batchsolve.errors.InputError: '{"part": 3, "of": 8}' is not a JSON object with a seal
     """
-    try:
-        record = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"not JSON ({error.msg}, at character {error.pos + 1})") from error
-    except ValueError as error:
-        raise InputError(f"a number of more than {MOST_DIGITS:,} digits") from error
-    except Exception as error:
-        raise InputError(f"not JSON that can be read ({error})") from error
-    check(record, form)
-    return dict(record)
-
-
-def check(record: Any, form: Form, name: str = "") -> None:
-    """Raise `InputError` unless a record has the fields of a form.
-
-    Parameters
-    ----------
-    record : object
-        A result of `json.loads`.
-    form : mapping
-    name : str
-        The name of the record in messages; empty for a record at the top level.
-    """
-    if not isinstance(record, dict):
-        raise InputError(_expected(record, f"an object with the fields {', '.join(form)}", name))
-    for key, kind in form.items():
-        path = f"{name}.{key}" if name else key
-        if key not in record:
-            raise InputError(f"the field {path!r} is missing")
-        value = record[key]
-        if isinstance(kind, Mapping):
-            check(value, kind, path)
-            continue
-        what, holds = kind
-        if not holds(value):
-            raise InputError(_expected(value, what, path))
-
-
-def _expected(value: Any, what: str, name: str) -> str:
-    found = json.dumps(value)
-    shown = found if len(found) <= 60 else f"{found[:60]}…"
-    return f"{f'the field {name!r} is ' if name else ''}{shown}; expected {what}"
+    record = loads(text)
+    if not isinstance(record, dict) or SEAL not in record:
+        raise InputError(f"{quoted(text)} is not a JSON object with a seal")
+    return record
 
 
 def sealed(record: Mapping[str, Any], content: str = "") -> dict[str, Any]:

@@ -22,16 +22,7 @@ from pyarrow import csv
 
 from batchsolve.core.arrays import UInts
 from batchsolve.errors import InputError, first_line, named_errors, prefixed
-from batchsolve.formats.json_records import (
-    SEAL,
-    TEXT,
-    Form,
-    is_whole,
-    list_of,
-    parse,
-    sealed,
-    whole,
-)
+from batchsolve.formats.json_records import is_whole, parse, sealed
 from batchsolve.formats.whole_files import opened, whole_file
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, check_kind
 from batchsolve.settings import path_of
@@ -39,14 +30,6 @@ from batchsolve.settings import path_of
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph
 
-_FORM: Form = {
-    "batchsolve": ("'graph'", lambda value: value == "graph"),
-    "version": whole(1, 1),
-    "problem": TEXT,
-    "options": list_of(whole(0, 2**32 - 1)),
-    "count": whole(),
-    SEAL: TEXT,
-}
 _EMPTY, _UNIT = "B", "T"
 _END = "\n.\n"
 _COLUMNS = ("node", "element", "low", "high")
@@ -114,8 +97,8 @@ def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
             "not a whole solution graph: lines of nodes, one with a full stop, and one that says "
             "which problem it belongs to; draw it again with count --memo --graph"
         )
-    with prefixed("the line after the full stop does not describe a graph", InputError):
-        about = parse(record[:-1], _FORM)
+    with prefixed("the line after the full stop does not describe a graph", InputError, ValueError):
+        about = parse(record)
     if not is_whole(about, lines):
         raise InputError("the graph is damaged: its seal does not match the file; draw it again")
     check_belongs(about["problem"], problem, "this graph belongs")

@@ -35,35 +35,11 @@ from batchsolve.errors import (
     quoted,
     shortened,
 )
-from batchsolve.formats.json_records import (
-    SEAL,
-    TEXT,
-    Form,
-    check,
-    is_whole,
-    list_of,
-    parse,
-    sealed,
-    whole,
-)
+from batchsolve.formats.json_records import is_whole, parse, sealed
 from batchsolve.problems.attributes import array_of, whole_numbers
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, options_with
 
-_HEADER_FORM: Form = {
-    "batchsolve": ("'stacks'", lambda value: value == "stacks"),
-    "version": whole(),
-    "problem": TEXT,
-    SEAL: TEXT,
-}
 _VERSION = 3
-_NUMBERS = list_of(whole(0, 2**32 - 1))
-_STACK_FORM: Form = {"root": whole(-(2**63), 2**63 - 1), "stack": _NUMBERS}
-_BRANCH_FORM: Form = {
-    "branch": (
-        "an item and two options",
-        lambda value: _NUMBERS[1](value) and len(value) == 3 and value[0] > 0,
-    )
-}
 _PLAIN = np.empty((0, 3), np.uint32)
 
 
@@ -281,25 +257,20 @@ class Stacks:
         first, _, rest = text.partition("\n")
         wanted = f'{{"batchsolve": "stacks", "version": {_VERSION}, "problem": …}}'
         wanted = f"the header that `Stacks.to_jsonl` writes, {wanted}"
-        with prefixed(f"line 1: expected {wanted}", InputError):
-            header = parse(first, _HEADER_FORM)
-        if header["version"] != _VERSION:
+        with prefixed(f"line 1: expected {wanted}", InputError, ValueError):
+            header = parse(first)
+        if (version := header.get("version")) != _VERSION:
             raise InputError(
                 f"these stacks were written by another version of batchsolve (their form is "
-                f"{shortened(str(header['version']))}, this version reads {_VERSION}); split again"
+                f"{quoted(version)}, this version reads {_VERSION}); split again"
             )
-        records = []
-        for number, line in enumerate(rest.splitlines(), 2):
-            with prefixed(f'line {number}: expected {{"root": …, "stack": […]}}', InputError):
-                records.append(parse(line, _STACK_FORM))
-                if "branch" in records[-1]:
-                    check(records[-1], _BRANCH_FORM)
         if not is_whole(header, rest):
             raise InputError(
                 "the stacks are damaged: the file was changed after it was written (the seal in "
                 "line 1 does not match the file); split again"
             )
         check_belongs(header["problem"], problem, "these stacks belong")
+        records = [json.loads(line) for line in rest.splitlines()]
         branches = [r.get("branch", [0, 0, 0]) for r in records]
         numbers = [r["root"] for r in records]
         batch = cls.from_lists([r["stack"] for r in records], numbers, branches)

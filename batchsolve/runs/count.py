@@ -26,7 +26,7 @@ from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, sh
 from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks, reading_of
 from batchsolve.runs.words import InWords
 from batchsolve.search.answers import Answers
-from batchsolve.search.cheapest import Cheapest, CheapestSearch
+from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.rows import search_rows
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, Render, Totals, TreeSearch
@@ -93,12 +93,6 @@ class Count(InWords):
     failures: list[str]
     hint: str = ""
     symmetries: int = 1
-
-    @property
-    def rates(self) -> dict[str, float]:
-        """Nodes and solutions a second, as ``nodes`` and ``solutions``."""
-        seconds = max(self.seconds, 1e-9)
-        return {"nodes": self.nodes / seconds, "solutions": self.count / seconds}
 
     def __str__(self) -> str:
         state = "complete" if self.complete else "not complete"
@@ -440,28 +434,6 @@ def searched(search: TreeSearch, pool: Pool, tell: Callable[[TreeSearch], None])
 # ---- the cheapest covers --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class PricedCover:
-    """A cover and its cost.
-
-    Attributes
-    ----------
-    cost : int
-        The sum of the costs of its options.
-    options : list of int
-        Its options, ascending.
-
-    Examples
-    --------
-    >>> problem = ExactCover.from_options([["a", "b"], ["a"], ["b"]], costs=[25, 20, 2])
-    >>> cheapest(problem).covers[0].cost
-    22
-    """
-
-    cost: int
-    options: list[int]
-
-
 @dataclass(frozen=True, repr=False)
 class CheapestCovers(InWords):
     """The cheapest covers of a problem.
@@ -539,7 +511,7 @@ def cheapest(
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
         tree = CheapestSearch(best, chosen, Piece.whole(begin), pool)
         result = searched(tree, pool, tell)
-        return CheapestCovers(covers_of(best), result)
+        return CheapestCovers(best.covers, result)
 
 
 def write_cheapest(
@@ -565,40 +537,7 @@ def write_cheapest(
     return found.count
 
 
-def covers_of(best: Cheapest) -> list[PricedCover]:
-    """Return the covers that were found."""
-    return [PricedCover(c.cost, c.options(best.problem.n_options)) for c in best.covers]
-
-
 # ---- the first covers in tree order ---------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FirstCovers(InWords):
-    """The result of a search for the first covers.
-
-    Attributes
-    ----------
-    covers : list of ndarray of uint32
-        In tree order.
-    complete : bool
-        True if all wanted covers were found, or all that exist.
-    nodes : int
-        Nodes visited.
-    seconds : float
-    engine : str
-    """
-
-    covers: list[UInts]
-    complete: bool
-    nodes: int
-    seconds: float
-    engine: str
-
-    def __str__(self) -> str:
-        state = "" if self.complete else ", not complete"
-        found = counted(len(self.covers), "solution")
-        return f"{found}{state}; {counted(self.nodes, 'node')}; {self.seconds:.1f} s"
 
 
 def first_covers(
@@ -608,7 +547,7 @@ def first_covers(
     limit: int,
     on_progress: Callable[[int, int], None] = lambda covers, nodes: None,
     search: SearchSettings | None = None,
-) -> FirstCovers:
+) -> tuple[list[UInts], Count]:
     """Find the first covers of a problem, in tree order.
 
     One worker searches, because a cover is known to be among the first only once everything before
@@ -626,6 +565,12 @@ def first_covers(
     search : SearchSettings, optional
         Limits on nodes and time, the budget, and the engine.
 
+    Returns
+    -------
+    list of ndarray of uint32, Count
+        The covers, in tree order, and the result of the search. It is complete if all wanted covers
+        were found, or all that exist.
+
     Raises
     ------
     ProblemError
@@ -636,7 +581,7 @@ def first_covers(
     Examples
     --------
     >>> from batchsolve.problems.families import dominoes
-    >>> [sorted(cover.tolist()) for cover in first_covers(dominoes(2, 3), limit=2).covers]
+    >>> [sorted(cover.tolist()) for cover in first_covers(dominoes(2, 3), limit=2)[0]]
     [[0, 4, 5], [1, 2, 6]]
     """
     settings = search or SearchSettings()
@@ -664,4 +609,5 @@ def first_covers(
         left = outcome.frontier
         on_progress(len(covers), nodes)
     complete = len(covers) >= limit or not len(left)
-    return FirstCovers(covers, complete, nodes, time.monotonic() - begin, engine.name)
+    spent = time.monotonic() - begin
+    return covers, Count(len(covers), complete, nodes, 0, 0, spent, engine.name, "", 1, [])

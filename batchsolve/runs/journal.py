@@ -3,8 +3,7 @@
 A journal belongs to one run of one kind with one set of settings, and to one process at a time.
 
 SQLite notices a damaged page only if its structure breaks. So every checkpoint also records a
-*seal*: a checksum of the settings, the state, and two sums over the checksums of all stacks and all
-parts. The sums do not depend on the order of rows, so a checkpoint updates them from its own rows.
+*seal*: a checksum of the settings, the state, all stacks, and the sums of all parts.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import os
 import re
 import shutil
 import sqlite3
-import struct
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,7 +26,6 @@ from weakref import WeakValueDictionary
 from batchsolve.errors import (
     BatchsolveError,
     JournalError,
-    JournalInUseError,
     OutputError,
     disk_errors,
     first_line,
@@ -37,16 +34,15 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.whole_files import check_is_no_link
 
-VERSION = 8
+VERSION = 9
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
-_NUMBERS = struct.Struct("<qdq")
-_COLUMNS = {
-    "stacks": ("number", "options", "branch", "weight"),
-    "parts": ("name", "rows", "checksum"),
-}
+_TABLES = """
+CREATE TABLE run (about TEXT NOT NULL, state TEXT, seal TEXT NOT NULL);
+CREATE TABLE stacks (number INTEGER PRIMARY KEY, options BLOB, branch BLOB, weight REAL);
+CREATE TABLE parts (name TEXT PRIMARY KEY, rows INTEGER, checksum INTEGER);
+"""
 _LOOKS, _LOOK_SECONDS = 20, 0.05  # at a journal in use, until a copy is whole; between two
 _LOCKED_FROM, _LOCKED_SIZE = 2**30 + 2, 510  # the bytes that readers and writers of SQLite lock
-_SUMS = 2**64  # sums of checksums are kept modulo this
 _UNWRITABLE = {  # errors of the disk, not of the contents of the file
     *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY),
     *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN),
@@ -103,9 +99,6 @@ class Journal:
 
     about: dict[str, Any]
     _file: tuple[int, int]  # its device and inode
-    _about: str  # `about` as the recorded JSON text
-    _sums: tuple[int, int]  # of the checksums of stacks, and of those of parts
-    _stacks: dict[int, int]  # number of an outstanding stack -> its checksum
 
     def __init__(
         self,
@@ -230,19 +223,12 @@ class Journal:
         with self._errors():
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                stacks, files = self._sums
-                gone, added, written = list(done), list(new), list(parts)
-                checksums = {row[0]: _stack_checksum(*row) for row in added}
-                outstanding = self._stacks | checksums
-                stacks += sum(checksums.values()) - sum(map(outstanding.pop, gone))
-                files += sum(map(_checksum, written))
-                self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in gone))
-                self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?, ?)", added)
-                self._db.executemany("INSERT INTO parts VALUES (?, ?, ?)", written)
-                sums = stacks % _SUMS, files % _SUMS
-                self._seal(json.dumps(state), sums)
+                self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in done))
+                self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?, ?)", new)
+                self._db.executemany("INSERT INTO parts VALUES (?, ?, ?)", parts)
+                self._db.execute("UPDATE run SET state = ?", [json.dumps(state)])
+                self._db.execute("UPDATE run SET seal = ?", [self._seal()])
                 self._db.execute("COMMIT")
-                self._sums, self._stacks = sums, outstanding
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
@@ -251,7 +237,8 @@ class Journal:
     def stacks(self) -> list[OpenStack]:
         """Return every outstanding stack."""
         with self._errors():
-            return self._db.execute("SELECT * FROM stacks").fetchall()
+            columns = "number, options, branch, weight"
+            return self._db.execute(f"SELECT {columns} FROM stacks ORDER BY number").fetchall()
 
     def parts(self) -> list[Part]:
         """Return every file of solutions."""
@@ -262,7 +249,7 @@ class Journal:
     def state(self) -> dict[str, Any] | None:
         """Return the last recorded state, or None if none is recorded yet."""
         with self._errors():
-            (state,) = self._db.execute("SELECT state FROM progress").fetchone()
+            (state,) = self._db.execute("SELECT state FROM run").fetchone()
             return None if state is None else dict(json.loads(state))
 
     def remove(self) -> None:
@@ -271,55 +258,37 @@ class Journal:
         os.remove(self.path)
 
     def _begin(self, about: dict[str, Any]) -> None:
-        self._db.execute("CREATE TABLE run (about TEXT NOT NULL)")
-        self._db.execute("CREATE TABLE progress (state TEXT, seal TEXT NOT NULL)")
-        self._db.execute(
-            "CREATE TABLE stacks "
-            "(number INTEGER PRIMARY KEY, options BLOB, branch BLOB, weight REAL)"
-        )
-        self._db.execute(
-            "CREATE TABLE parts (name TEXT PRIMARY KEY, rows INTEGER, checksum INTEGER)"
-        )
-        self.about, self._about = about, json.dumps(about)
-        self._db.execute("INSERT INTO run VALUES (?)", [self._about])
-        self._sums, self._stacks = (0, 0), {}
-        self._seal(None, self._sums)
+        self.about = about
+        for table in _TABLES.strip().splitlines():
+            self._db.execute(table)
+        self._db.execute("INSERT INTO run VALUES (?, NULL, '')", [json.dumps(about)])
+        self._db.execute("UPDATE run SET seal = ?", [self._seal()])
 
-    def _seal(self, state: str | None, sums: tuple[int, int]) -> None:
-        self._db.execute("DELETE FROM progress")
-        seal = f"{_checksum((self._about, state, *sums)):016x}"
-        self._db.execute("INSERT INTO progress VALUES (?, ?)", [state, seal])
+    def _seal(self) -> str:
+        """Return the checksum of all that is recorded; of parts, whose files have one, of sums."""
+        run = self._db.execute("SELECT about, state FROM run").fetchall()
+        sums = self._db.execute("SELECT count(*), total(rows), total(checksum) FROM parts")
+        content = repr((run, self.stacks(), sums.fetchall()))
+        return blake2b(content.encode(), digest_size=8).hexdigest()
 
     def _check(self) -> None:
         """Read `about`; raise unless the seal matches all rows."""
         damage = self._db.execute("PRAGMA quick_check").fetchone()[0]
         if damage != "ok":
             raise sqlite3.DatabaseError(damage)
-        (self._about,) = self._db.execute("SELECT about FROM run").fetchone()
-        self.about = json.loads(self._about)
+        [(about, seal)] = self._db.execute("SELECT about, seal FROM run").fetchall()
+        self.about = json.loads(about)
         if self.about["version"] != VERSION:
             raise JournalError(
                 f"{self.path}: was begun by another version of batchsolve (its journal has the "
                 f"format {shortened(str(self.about['version']))}, this version writes {VERSION}); "
                 f"end it with that version, or delete it to begin again"
             )
-        [(state, seal)] = self._db.execute("SELECT state, seal FROM progress").fetchall()
-        self._stacks = {row[0]: _stack_checksum(*row) for row in self._rows_of("stacks")}
-        parts = list(self._rows_of("parts"))
-        files = sum(map(_checksum, parts))
-        self._sums = sum(self._stacks.values()) % _SUMS, files % _SUMS
-        if seal != f"{_checksum((self._about, state, *self._sums)):016x}":
+        if seal != self._seal():
             raise ValueError("its seal does not match its contents")
-        for name, *_ in parts:  # a seal can be made anew; nothing outside the folder is touched
+        for name, *_ in self.parts():  # a seal can be made anew; the rest is not touched
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 raise ValueError(f"{quoted(name)} is not the name of a file of a run")
-
-    def _rows_of(self, table: str) -> Iterator[tuple[Any, ...]]:
-        rows = self._db.execute(f"SELECT * FROM {table}")
-        columns = tuple(about[0] for about in rows.description)
-        if columns != _COLUMNS[table]:
-            raise ValueError(f"its {table} have the columns {', '.join(columns)}")
-        return rows
 
     def _compare(self, mine: Mapping[str, Any]) -> None:
         """Raise `JournalError` unless the journal is of the same run."""
@@ -347,8 +316,8 @@ class Journal:
     def damaged(self, why: object) -> JournalError:
         """Return the error to raise if the contents of the journal make no sense."""
         return JournalError(
-            f"{self.path}: the journal is damaged ({why}), and the run cannot go on; what it has "
-            f"written stays where it is; move both away to begin again"
+            f"{self.path}: the journal is damaged ({shortened(str(why))}), and the run cannot go "
+            f"on; what it has written stays where it is; move both away to begin again"
         )
 
     @contextmanager
@@ -397,8 +366,8 @@ _OPEN: WeakValueDictionary[tuple[int, int], Journal] = WeakValueDictionary()
 """The journals that this process writes, by `_identity`."""
 
 
-def _in_use(path: str) -> JournalInUseError:
-    return JournalInUseError(
+def _in_use(path: str) -> JournalError:
+    return JournalError(
         f"{path}: in use by another process; wait until that process ends, or name another output"
     )
 
@@ -458,14 +427,3 @@ def _difference(then: Any, now: Any) -> tuple[Any, Any]:
         if all(isinstance(each, str) for each in first):
             return first
     return then, now
-
-
-def _checksum(row: tuple[Any, ...]) -> int:
-    """Return a 64-bit checksum of values of JSON or SQLite."""
-    return int.from_bytes(blake2b(repr(tuple(row)).encode(), digest_size=8).digest())
-
-
-def _stack_checksum(number: int, options: bytes, branch: bytes, weight: float) -> int:
-    """Return the 64-bit checksum of a stack, ten times as fast as `_checksum`."""
-    row = options + branch + _NUMBERS.pack(number, weight, len(branch))
-    return int.from_bytes(blake2b(row, digest_size=8).digest())

@@ -25,10 +25,8 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import (
     Count,
-    PricedCover,
     Stack,
     UpToSymmetry,
-    covers_of,
     search_tree,
     searched,
     symmetries_for,
@@ -37,7 +35,7 @@ from batchsolve.runs.export import CHEAPEST, COVERS, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, OpenStack, Part
 from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
-from batchsolve.search.cheapest import Cheapest, CheapestSearch
+from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, RunSearchFields, SearchSettings, path_of, settings_of
@@ -148,7 +146,7 @@ class Run:
         path = os.path.join(self._directory, JOURNAL)
         self._journal = Journal(path, kind, settings, {"name": name or reading.name})
         try:
-            self._begin: tuple[Piece, Totals] | None = self._load()
+            self._load()  # raises an error if the journal is damaged
             self._remove_unrecorded_parts()
         except BaseException:
             self._journal.close()
@@ -190,37 +188,23 @@ class Run:
         if not self._one_at_a_time.acquire(blocking=False):
             raise InputError(f"{self._directory}: another thread searches this run just now")
         try:
-            return self._search(chosen, Pool(**workers), on_progress)
+            begin, self._totals = self._load()
+            if n_nodes := self._totals.nodes:
+                LOG.info("%s goes on after %s", self._directory, counted(n_nodes, "node"))
+            with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
+                self._tree = self._tree_of(pool, chosen, begin)
+                return searched(self._tree, pool, tell)
+        except BaseException as error:
+            if os.path.exists(self._journal.path):
+                error.add_note(f"what is done is kept in {self._directory}; go on with `resume`")
+            raise
         finally:
             self._one_at_a_time.release()
-
-    def _search(
-        self,
-        chosen: SearchSettings,
-        workers: Pool,
-        on_progress: Callable[[TreeSearch], None] | bool | None,
-    ) -> Count:
-        begin, self._totals = self._begin or self._load()
-        if self._totals.nodes:
-            LOG.info("%s goes on after %s", self._directory, counted(self._totals.nodes, "node"))
-        with workers as pool, shown(on_progress, TREE_BAR) as tell:
-            self._tree = tree = self._tree_of(pool, chosen, begin)
-            try:
-                result = searched(tree, pool, tell)
-            except BaseException as error:
-                if os.path.exists(self._journal.path):
-                    error.add_note(
-                        f"what is done is kept in {self._directory}; go on with `resume`"
-                    )
-                self._begin = None  # the next search reads the journal again
-                raise
-            self._begin = tree.outstanding, tree.totals
-            return result
 
     @property
     def cheapest_covers(self) -> list[PricedCover]:
         """The cheapest covers found so far; empty for other kinds of runs."""
-        return covers_of(self._best) if self._best else []
+        return list(self._best.covers) if self._best else []
 
     def _tree_of(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
         """Return the search of the outstanding stacks."""
@@ -276,17 +260,14 @@ class Run:
         )
         paths = [stacks.first_path(k) for k in range(len(stacks))]
         place_of: Callable[[list[int]], Any] = list
-        covers = state.pop(COVERS, [])
-        for name in SHARES:
-            state.pop(name, None)
         if self._best is not None:
-            place_of = self._best.pricing.path
+            place_of, covers = self._best.pricing.path, state.get(COVERS, [])
             self._best.covers[:] = [self._best.priced(cover["decisions"]) for cover in covers]
         order = sorted(range(len(rows)), key=lambda k: place_of(paths[k]))
         stacks = stacks.take(order).with_roots(np.arange(len(rows)))
         ids = np.array([rows[k][0] for k in order], np.int64)
         weights = np.array([rows[k][3] for k in order], np.float64)
-        totals = Totals(**state)
+        totals = Totals(**{name: state[name] for name in asdict(Totals())})
         recorded = sum(part.rows for part in parts)
         if self._collect and recorded != totals.count:
             raise JournalError(
@@ -320,9 +301,9 @@ class Run:
             {
                 "cost": found.cost,
                 "options": [self._problem.option_name(o) for o in found.options],
-                "decisions": best.decisions,
+                "decisions": found.decisions,
             }
-            for found, best in zip(covers_of(self._best), self._best.covers, strict=True)
+            for found in self._best.covers
         ]
         return {**state, COVERS: covers}
 
@@ -360,28 +341,22 @@ def _records_of(piece: Piece) -> list[OpenStack]:
     return [(number, options[a:b], branch, weight) for number, a, b, branch, weight in each]
 
 
-def _in_short(state: dict[str, Any]) -> dict[str, Any]:
-    """Return a state with few decimals of the estimated shares."""
-    share, between = map(state.get, SHARES)
-    if share is None or between is None:
-        return state
-    return state | dict(zip(SHARES, (round(share, 4), [round(x, 4) for x in between]), strict=True))
-
-
 def describe_run(directory: str) -> dict[str, Any]:
     """Return the facts about a run: its settings, its sums, and its outstanding work.
 
     Of a run that is going on, these are the facts of its last checkpoint.
     """
     with Journal.read(os.path.join(directory, JOURNAL), in_progress=True) as journal:
-        state: dict[str, Any] = journal.state() or asdict(Totals())
-        state.pop(COVERS, None)
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()
+        state: dict[str, Any] = journal.state() or asdict(Totals())
+    share, between = (state.get(name) for name in SHARES)
     return {
         "kind": about["kind"],
         **about.get("notes", {}),
         **about["settings"],
-        **{"finished_share": float(not stacks), "finished_between": None, **_in_short(state)},
+        "finished_share": float(not stacks) if share is None else round(share, 4),
+        "finished_between": between and [round(each, 4) for each in between],
+        **{name: state[name] for name in asdict(Totals())},
         "complete": not stacks,
         "outstanding": len(stacks),
         "parts": len(parts),

@@ -18,17 +18,7 @@ import numpy as np
 
 from batchsolve.engines import Task, check_support, get_engine
 from batchsolve.errors import InputError, OutputError, counted, disk_errors, named_errors, prefixed
-from batchsolve.formats.json_records import (
-    SEAL,
-    TEXT,
-    TRUTH,
-    Form,
-    check,
-    is_whole,
-    parse,
-    sealed,
-    whole,
-)
+from batchsolve.formats.json_records import SEAL, is_whole, parse, sealed
 from batchsolve.formats.whole_files import text_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -41,10 +31,8 @@ BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-
 MOST_FILES = 1000  # without --files; clusters commonly allow job arrays of a thousand
 MOST_PARTS = 1_000_000  # of any split, because a merge lists missing parts
 
-_PLACE: Form = {"split": TEXT, "part": whole(0, MOST_PARTS - 1), "of": whole(1, MOST_PARTS)}
-_SUMS: Form = {"count": whole(), "nodes": whole()}
-_PART: Form = {**_PLACE, **_SUMS}  # the sums above the depth
-_RESULT: Form = {"problem": TEXT, **_PLACE, "above": _SUMS, **_SUMS, "complete": TRUTH}
+_PLACE = ("problem", "split", "part", "of")
+_SUMS = ("count", "nodes")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -226,8 +214,10 @@ def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
     with named_errors(path):
         text = text_of(path)
         stacks = Stacks.from_jsonl(text, problem)
-        header = parse(text.partition("\n")[0], _PART)
-    return stacks, {key: header[key] for key in ("problem", *_PART)}
+        header = parse(text.partition("\n")[0])
+        if "split" not in header:
+            raise InputError("these stacks are not of a split; name a file that split has written")
+    return stacks, {key: header[key] for key in (*_PLACE, *_SUMS)}
 
 
 def check_list(path: str, header: Mapping[str, Any]) -> None:
@@ -251,7 +241,7 @@ def result_of_part(header: Mapping[str, Any], result: Mapping[str, Any]) -> dict
         ``count``, ``nodes`` and ``complete`` of its search.
     """
     above = {key: header[key] for key in _SUMS}
-    place = {key: header[key] for key in ("problem", *_PLACE)}
+    place = {key: header[key] for key in _PLACE}
     return sealed({**{key: result[key] for key in (*_SUMS, "complete")}, **place, "above": above})
 
 
@@ -311,11 +301,13 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
 def _read_result(path: str) -> dict[str, Any]:
     with named_errors(path):
         text = text_of(path)
-    with prefixed(f"{path}: not a result of batchsolve count --stacks PART --json", InputError):
-        result = parse(text, {**_RESULT, SEAL: TEXT})
-        check(result, {"part": whole(0, result["of"] - 1)})
-    if not is_whole({key: result[key] for key in (*_RESULT, SEAL)}):
-        raise InputError(
-            f"{path}: is damaged: its seal is not that of its numbers; count that part again"
-        )
+        with prefixed(
+            "not a result of batchsolve count --stacks PART --json", InputError, ValueError
+        ):
+            whole = parse(text)
+        result = {key: whole.get(key) for key in (*_PLACE, *_SUMS, "complete", "above", SEAL)}
+        if not is_whole(result):
+            raise InputError(
+                "is damaged: its seal is not that of its numbers; count that part again"
+            )
     return result

@@ -130,7 +130,7 @@ class RowWork:
         """Search the own stacks of rows over one problem."""
         assert piece.problem is not None
         whole = engine.capabilities.whole_stacks
-        depth = (None if whole or piece.keeps_roots else self.settings.depth) or UNLIMITED
+        depth = (None if whole or piece.keeps_roots else self.settings.split_depth) or UNLIMITED
         # with a depth many solved rows would have stacks left
         unordered = depth == UNLIMITED and not piece.keeps_roots
         task = rows.task_of(piece.stacks, budget, whole, depth=depth, unordered=unordered)

@@ -298,7 +298,7 @@ class TreeSearch:
 
     def _split(self) -> Iterator[Done]:
         """Expand the tree in this process, to a depth or until there are enough stacks."""
-        budget, depth = SPLIT_NODES, self._settings.depth
+        budget, depth = SPLIT_NODES, self._settings.split_depth
         if self._settings.node_limit is not None or depth == 0 or self.enough:
             return
         if depth is not None:

@@ -35,8 +35,12 @@ GENERATE = {
         *("-n 2 --box 2x2 --blank 0", "-n 1 --box 5x5 --clues 420..450"),
     ),
     "rules": (
-        *("-n 2 --rules x", "-n 1 --rules x+antiknight", "-n 2 --rules windoku --clues 24..40"),
-        *("-n 2 --rules antiking", "-n 1 --rules nonconsecutive", "-n 1 --rules argyle"),
+        *("-n 2 --rules x", "-n 1 --rules antiknight", "-n 2 --rules windoku --clues 24..40"),
+        *(
+            "-n 2 --rules antiking",
+            "-n 2 --box 2x4 --rules nonconsecutive",
+            "-n 1 --rules centerdot",
+        ),
         *("-n 3 --box 2x3 --rules x --minimal", "-n 1 --rules samurai --clues 120..160"),
         *("-n 2 --regions regions.txt --box 2x3", "-n 2 --rules disjoint --symmetry rotation"),
     ),

@@ -70,14 +70,6 @@ def test_the_shares_of_a_frontier_add_up(problem):
         assert ended.weights.sum() == pytest.approx(1)
 
 
-@given(problem=bounded_problems(), limit=st.integers(1, 4))
-def test_limits_and_workers_change_nothing(problem, limit):
-    covers = bounded_covers(problem)
-    assert bs.count(problem, jobs=1, limit=limit).count == min(limit, len(covers))
-    found = bs.solutions(problem, jobs=2, budget=3)
-    assert {frozenset(cover.tolist()) for cover in found} == covers
-
-
 def matrices(n):
     """Matrices with two ones in every row and column."""
     lines = [("row", k) for k in range(n)] + [("column", k) for k in range(n)]

@@ -80,15 +80,6 @@ def test_colourings_of_cycles(engine, n_colors):
     assert bs.count(problem, engine=engine, jobs=1).count == k**n + (-1) ** n * k
 
 
-def test_colourings_of_petersens_graph():
-    edges = [(k, (k + 1) % 5) for k in range(5)] + [(k, k + 5) for k in range(5)]
-    edges += [(k + 5, (k + 2) % 5 + 5) for k in range(5)]
-    problem = graph_colouring(edges, 10, 3)
-    # its chromatic polynomial at 3 is 120
-    assert bs.count(problem, jobs=1).count == 120
-    assert bs.count(problem, jobs=1, engine="memo:8").count == 120
-
-
 @coloured_engines
 def test_word_squares(engine):
     grids = product(WORDS, repeat=3)

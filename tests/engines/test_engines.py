@@ -392,9 +392,9 @@ def test_a_problem_without_options_has_none(engine):
 def test_threads_may_share_an_engine(engine):
     shared = pickle.loads(pickle.dumps(get_engine(engine)))
     with ThreadPoolExecutor(4) as threads:
-        tasks = [Task.of(WHOLE)] * 8
+        tasks = [Task.of(WHOLE)] * 4
         outcomes = list(threads.map(lambda task: shared.search(SMALL, task), tasks))
-    assert [outcome.counts.tolist() for outcome in outcomes] == [[288]] * 8
+    assert [outcome.counts.tolist() for outcome in outcomes] == [[288]] * 4
 
 
 @pytest.mark.parametrize("engine", SUDOKU_ONLY)

@@ -169,11 +169,6 @@ def test_counts_of_any_size_are_stored_in_rows_as_wide_as_they(bits, words, boun
         assert table.shape[1] == of_key + words + beside
 
 
-def test_counts_of_many_searches_are_added_exactly():
-    result = count(copies(60, [[0]] * 5), engine="memo:1", jobs=1, budget=100)
-    assert (result.count, result.complete) == (5**60, True)
-
-
 def test_counts_of_many_words_are_exact_in_every_way(tmp_path):
     board = family("dominoes:4x150")
     right = sum(bs.distribution(board, by="options").values())

@@ -2,14 +2,12 @@
 
 import csv
 import json
-from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import interrupted_after, rows_of_csv
-from cutting import content_of, small_blocks
+from conftest import rows_of_csv
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
 
@@ -49,33 +47,6 @@ def test_columns_are_copied_and_solutions_moved(tmp_path):
     assert [row["solution"] for row in found[3:]] == [""] * 4
     with pytest.raises(bs.InputError, match="row 2: 2 characters"):
         bs.augment_file(path, tmp_path / "out2.csv", stop_on_invalid=True)
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", "/"])
-def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path, suffix):
-    rows = [{**RIGHT, "id": k} for k in range(800)]
-    rows[17]["puzzle"], rows[18]["puzzle"] = SHORT, BLANK
-    path = written(tmp_path / "in.csv", rows)
-    augment = partial(bs.augment_file, path, n=5, seed=9, original=True)
-
-    def bytes_of(out):
-        files = sorted(out.iterdir()) if out.is_dir() else [out]
-        return [content_of(file) for file in files]
-
-    one, out = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
-    target = f"{out}/" if suffix == "/" else out
-    with small_blocks(5000):
-        augment(output=f"{one}/" if suffix == "/" else one, jobs=1)
-        with pytest.raises(KeyboardInterrupt):
-            augment(output=target, on_progress=interrupted_after(100))
-        with pytest.raises(bs.JournalError, match="the interrupted run had seed"):
-            bs.augment_file(path, target, 5, resume=True, original=True)
-        again = augment(output=target, jobs=2, resume=True)
-    assert bytes_of(out) == bytes_of(one)
-    assert (again.rows, again.images, again.short, again.invalid) == (800, 798 * 6 + 1, 1, 1)
-    if suffix == ".csv":
-        augment(output=out, chunk=7, backend="loky", jobs=2)
-        assert bytes_of(out) == bytes_of(one)
 
 
 def test_forms_of_columns_stay(tmp_path):

@@ -1,12 +1,11 @@
 """The column of canonical forms: the same bytes however the rows are solved and written."""
 
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import interrupted_after, rows_of_csv
+from conftest import rows_of_csv
 from invoking import refused
 
 import batchsolve as bs
@@ -37,27 +36,6 @@ def test_every_format_has_the_column(corpus, tmp_path):
             rows = pq.read_table(out).to_pylist()
         assert [row["canonical"] or "" for row in rows] == wanted
         assert [row["status"] for row in rows][3:5] == ["invalid", "invalid"]
-
-
-def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path):
-    path, lines = tmp_path / "in.csv", Path("datasets/sudoku9.csv").read_text().splitlines()
-    path.write_text("\n".join([lines[0], *lines[1::7]]))
-    outputs = []
-    for how in ({"jobs": 1}, {"jobs": 2, "chunk": 333}, {"jobs": 2, "budget": 100}):
-        out = tmp_path / "out.csv"
-        bs.solve_file(path, out, canonical=True, **how)
-        outputs.append(out.read_bytes())
-
-    with pytest.raises(KeyboardInterrupt):
-        bs.solve_file(path, out, canonical=True, chunk=100, on_progress=interrupted_after(500))
-    bs.solve_file(path, out, canonical=True, resume=True)
-    outputs.append(out.read_bytes())
-    assert len(set(outputs)) == 1
-    rows = rows_of_csv(out)
-    problem = bs.Sudoku(3, 3)
-    some = rows[::70]
-    forms = bs.canonical_forms([problem.parse(row["puzzle"]) for row in some], problem)
-    assert [problem.format(form) for form in forms.grids] == [row["canonical"] for row in some]
 
 
 def test_a_table_has_the_column(corpus):

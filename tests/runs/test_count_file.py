@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from decimal import Decimal
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import interrupted_after, typed_rows, write_table
+from conftest import typed_rows, write_table
 from invoking import invoke, refused
 
 import batchsolve as bs
@@ -113,8 +112,7 @@ def test_patterns_and_several_problems_print_a_table(folder, monkeypatch):
     assert third.startswith('no.dlx,,,,,,"no.dlx: no such file')
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_a_hard_problem_among_easy_ones_is_split(backend, tmp_path, monkeypatch):
+def test_a_hard_problem_among_easy_ones_is_split(tmp_path, monkeypatch):
     problems = [*EASY, "queens:11", *EASY]
     out, again = tmp_path / "out.csv", tmp_path / "again.csv"
     bs.count_file(problems, out, jobs=1)
@@ -125,7 +123,7 @@ def test_a_hard_problem_among_easy_ones_is_split(backend, tmp_path, monkeypatch)
         "accept",
         lambda self, piece, result: (taken.append(type(piece)), accept(self, piece, result))[1],
     )
-    bs.count_file(problems, again, jobs=2, backend=backend, budget=1000)
+    bs.count_file(problems, again, jobs=2, budget=1000)
     assert out.read_bytes() == again.read_bytes()
     assert {row["name"]: row["count"] for row in counts_in(out)}["queens:11"] == "2680"
     assert taken.count(row_search.Piece) > 20  # of 51,944 nodes
@@ -342,16 +340,3 @@ def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
     assert len(parts) > 2
     rows = [row for part in parts for row in counts_in(part)]
     assert rows == counts_in(tmp_path / "whole.parquet")
-
-
-def test_only_the_same_files_are_resumed(folder, tmp_path):
-    copy, out = tmp_path / "copy", tmp_path / "out.csv"
-    shutil.copytree(folder, copy)
-
-    with pytest.raises(KeyboardInterrupt):
-        bs.count_file(copy, out, on_progress=interrupted_after(0))
-    with pytest.raises(bs.OutputError, match="go on with `resume`, or delete"):
-        bs.count_file(copy, out)
-    (copy / "a.dlx").write_text("a\na\n")
-    with pytest.raises(bs.JournalError, match=r"the interrupted run had inputs = .*a.dlx of"):
-        bs.count_file(copy, out, resume=True)

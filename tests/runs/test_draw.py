@@ -32,17 +32,17 @@ def test_the_first_covers_are_those_of_the_tree_whatever_the_budget(name, engine
     every = lists(get_engine("dlx").search(problem, task).solutions)
     for limit in (1, 5, 1000):
         for budget in (1, 7, None):
-            found = first_covers(
+            covers, result = first_covers(
                 problem, limit=limit, search=SearchSettings(engine=engine, budget=budget)
             )
-            assert lists(found.covers) == every[:limit]
-            assert found.complete
+            assert lists(covers) == every[:limit]
+            assert (result.count, result.complete) == (len(covers), True)
 
 
 def test_the_first_covers_of_a_grid_are_the_same_whatever_the_budget():
     for engine in ("lanes", "dlx"):
         how = [SearchSettings(engine=engine, budget=budget) for budget in (1, 20, 300, None)]
-        found = [lists(first_covers(bs.Sudoku(2, 2), [0], limit=9, search=h).covers) for h in how]
+        found = [lists(first_covers(bs.Sudoku(2, 2), [0], limit=9, search=h)[0]) for h in how]
         assert found[1:] == found[:-1]
         assert all(cover[0] == 0 for cover in found[0])
 
@@ -50,16 +50,16 @@ def test_the_first_covers_of_a_grid_are_the_same_whatever_the_budget():
 def test_limits_end_the_search_for_the_first_covers():
     queens = bs.family("queens:20")
     for how in ({"node_limit": 3}, {"time_limit": 1e-9}):
-        found = first_covers(queens, limit=1, search=SearchSettings(engine="dlx", **how))
-        assert not found.complete
-        assert found.covers == []
-        assert found.nodes <= 3
+        covers, result = first_covers(queens, limit=1, search=SearchSettings(engine="dlx", **how))
+        assert not result.complete
+        assert covers == []
+        assert result.nodes <= 3
     with pytest.raises(InputError, match="only counts; name another"):
         first_covers(queens, limit=1, search=SearchSettings(engine="memo"))
     with pytest.raises(bs.ProblemError, match="not a partial cover"):
         first_covers(queens, [0, 1], limit=1)
-    none = first_covers(bs.family("langford:2"), limit=1)
-    assert (none.covers, none.complete) == ([], True)
+    covers, result = first_covers(bs.family("langford:2"), limit=1)
+    assert (covers, result.complete) == ([], True)
 
 
 # ---- covers that were found -----------------------------------------------------------------
@@ -186,7 +186,7 @@ def test_the_command_draws_the_first_solutions(tmp_path):
     facts = json.loads(done.stdout)
     assert (facts["drawn"], facts["complete"], facts["output"]) == (5, True, str(out))
     reading = bs.read_problem("dominoes:4x4")
-    covers = first_covers(reading.problem, limit=5).covers
+    covers, _ = first_covers(reading.problem, limit=5)
     assert out.read_text() == draw_all(reading, covers, board_of(reading.problem)).html
     printed = invoke("draw", "dominoes:4x4", "-o", "-", "--json")
     assert printed.stdout == draw_all(reading, covers[:1], board_of(reading.problem)).svg

@@ -8,7 +8,6 @@ import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
-from conftest import interrupted_after
 from hypothesis import assume, given, strategies as st
 from invoking import invoke
 from oracles import canonical_form, grids_by_rules
@@ -17,7 +16,7 @@ import batchsolve as bs
 from batchsolve.core import native
 from batchsolve.problems.rules import regions_of
 from batchsolve.problems.variant import grid_problem
-from batchsolve.runs import puzzles, specs
+from batchsolve.runs import puzzles
 from batchsolve.tables.drawn_rules import LINES as KINDS_OF_LINES
 from batchsolve.tables.rule_columns import OWN, own_rules
 
@@ -201,18 +200,11 @@ def test_all_regions_are_drawn(n, count):
         assert abs(k - turned[tuple(map(numbers.get, other))]) <= 6 * (2 * k) ** 0.5
 
 
-def test_regions_and_cages_of_their_own_depend_on_no_block_and_are_solved(tmp_path, monkeypatch):
+def test_regions_and_cages_of_their_own_depend_on_no_block_and_are_solved():
     how = {"box": (2, 2), "seed": 3, "jigsaw": True, "cages": (2, 4), "marks": "parity"}
     how |= {"lines": "thermo+renban"}
     whole = bs.generate_table(60, **how, jobs=1)
     assert bs.generate_table(60, **how, jobs=2, chunk=7) == whole
-    bs.generate_file(tmp_path / "whole.csv", 60, **how)
-    monkeypatch.setattr(specs, "JOURNAL_SECONDS", 0)
-    stop = interrupted_after(20)
-    with pytest.raises(KeyboardInterrupt):
-        bs.generate_file(tmp_path / "out.csv", 60, **how, chunk=7, jobs=1, on_progress=stop)
-    bs.generate_file(tmp_path / "out.csv", 60, **how, resume=True)
-    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
     solved = bs.solve_table(whole.drop_columns(["solution"]), engine="dlx", jobs=1)
     assert set(solved["status"].to_pylist()) == {"unique"}
     assert solved["solution"].to_pylist() == whole["solution"].to_pylist()
@@ -264,22 +256,6 @@ def test_a_row_depends_on_the_seed_and_its_number_alone(tmp_path):
     assert bs.generate_table(300, **SOME, jobs=2, chunk=7) == whole
     assert [row.puzzle for row in islice(bs.generate(**SOME), 20)] == few["puzzle"][:20].to_pylist()
     assert bs.generate_table(300, box=(2, 2), seed=6, minimal=True) != whole
-
-
-def test_the_same_parts_for_all_workers(tmp_path):
-    for jobs in (1, 2):
-        bs.generate_file(f"{tmp_path}/{jobs}/", 300, **SOME, jobs=jobs)
-    parts = [[part.read_bytes() for part in sorted((tmp_path / n).iterdir())] for n in "12"]
-    assert parts[0] == parts[1]
-
-
-def test_only_the_same_wishes_are_resumed(tmp_path):
-    out = tmp_path / "out.csv"
-    with pytest.raises(KeyboardInterrupt):
-        bs.generate_file(out, 9, box=(2, 2), on_progress=interrupted_after(-1))
-    with pytest.raises(bs.JournalError, match="had seed = 0, this one has 1"):
-        bs.generate_file(out, 9, box=(2, 2), seed=1, resume=True)
-    assert bs.generate_file(out, 9, box=(2, 2), resume=True).rows == 9
 
 
 WISHES = {

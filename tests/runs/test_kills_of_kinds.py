@@ -98,8 +98,7 @@ def words_of(command, folder):
     ("command", "suffix", "how", "chunks"),
     [
         ("solve", ".csv", signal.SIGKILL, (12, 20)),
-        ("solve", ".parquet", signal.SIGINT, (12, 20)),
-        ("generate", ".parquet", signal.SIGKILL, (12, 20)),
+        ("generate", ".parquet", signal.SIGINT, (12, 20)),
         ("count", ".csv", signal.SIGKILL, (4, 6)),
     ],
 )

@@ -55,19 +55,21 @@ def test_relatives_stay_together_and_shares_are_kept(seed):
 
 def test_groups_are_those_of_canonical_forms_of_puzzles_and_solutions():
     """Every solution of 6×6 has many puzzles; the groups are found once more in plain Python."""
-    rows = zip(SIXES["puzzle"].to_pylist(), SIXES["solution"].to_pylist(), strict=True)
+    sixes = SIXES.slice(0, 24)
+    rows = zip(sixes["puzzle"].to_pylist(), sixes["solution"].to_pylist(), strict=True)
     forms = [
         [canonical_form([0 if c == "." else int(c) for c in text], 2, 3)[0] for text in row]
         for row in rows
     ]
-    made = bs.partition(SIXES.select(["puzzle"]), parts="a=0.5,b=0.5")
+    made = bs.partition(sixes.select(["puzzle"]), parts="a=0.5,b=0.5")
     parts = {text: name for name, part in made.items() for text in part["puzzle"].to_pylist()}
-    part_of = [parts[text] for text in SIXES["puzzle"].to_pylist()]
+    part_of = [parts[text] for text in sixes["puzzle"].to_pylist()]
     of_form = {}
     for k, (puzzle, solution) in enumerate(forms):
         for form in (("puzzle", puzzle), ("solution", solution)):
             assert of_form.setdefault(form, part_of[k]) == part_of[k]
-    assert len(made["a"]) == pytest.approx(24, abs=3)
+    assert len(made["a"]) == pytest.approx(12, abs=3)
+    assert len(of_form) < 2 * 24  # some are related
 
 
 def test_each_stratum_has_the_shares():

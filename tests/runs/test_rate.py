@@ -2,12 +2,11 @@
 
 import csv
 import json
-from functools import partial
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from conftest import interrupted_after, rows_of_csv
+from conftest import rows_of_csv
 from invoking import invoke
 
 import batchsolve as bs
@@ -51,30 +50,6 @@ def test_grids_of_other_sizes_have_no_ratings_however_many_they_are(tmp_path, n_
     assert [row["technique"] for row in rows_of_csv(tmp_path / "out.csv")[3:]] == [""] * n_small
     with pytest.raises(bs.ProblemError, match="only 9×9 grids"):
         bs.rate(table.slice(3))
-
-
-@pytest.mark.parametrize("suffix", [".parquet", "/"])
-def test_the_bytes_do_not_depend_on_who_works_or_on_interruptions(tmp_path, suffix):
-    path = tmp_path / "in.csv"
-    path.write_text("puzzle\n" + "".join(f"{EASY}\n{CHAIN}\n{EASY[:80]}\n" for _ in range(1000)))
-    rate = partial(bs.rate_file, path, backdoor=True)
-
-    def bytes_of(out):
-        files = sorted(out.iterdir()) if out.is_dir() else [out]
-        return [file.read_bytes() for file in files]
-
-    end = suffix if suffix == "/" else ""
-    one, two = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
-    rate(output=f"{one}{end}", jobs=1)
-    with pytest.raises(KeyboardInterrupt):
-        rate(output=f"{two}{end}", on_progress=interrupted_after(500))
-    with pytest.raises(bs.JournalError, match="the interrupted run had backdoor"):
-        bs.rate_file(path, f"{two}{end}", resume=True)
-    again = rate(output=f"{two}{end}", jobs=2, resume=True)
-    assert bytes_of(two) == bytes_of(one)
-    assert (again.rows, again.unique, again.invalid) == (3000, 2000, 1000)
-    counts = {name: n for name, n in again.techniques.items() if n}
-    assert counts == {"hidden single in box": 1000, "turbot fish": 1000}
 
 
 def test_other_rules_and_sizes_are_one_error():

@@ -466,17 +466,3 @@ def test_workers_read_the_file_that_is_meant_wherever_they_stand(tmp_path, monke
         assert bs.solve_file("in.txt", "out.csv", jobs=2, backend=backend).unique == 5_000
         lines = (tmp_path / name / "out.csv").read_text().splitlines()[1:]
         assert {line.split(",")[0] for line in lines} == {puzzle}
-
-
-def test_an_input_that_is_replaced_in_the_middle_is_an_error(tmp_path):
-    source, other = tmp_path / "in.txt", tmp_path / "other.txt"
-    source.write_text("1.....2..3.....4\n" * 20_000)
-    other.write_text("2.....1..3.....4\n" * 20_000)
-
-    def replace(progress):
-        if other.exists():
-            other.replace(source)
-
-    changed = pytest.raises(bs.InputError, match=r"in.txt: was changed while it was read")
-    with small_blocks(2000), changed:
-        bs.solve_file(str(source), str(tmp_path / "out.csv"), jobs=2, on_progress=replace)

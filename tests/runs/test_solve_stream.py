@@ -1,6 +1,5 @@
 """Tables that are answered one after another, of every library that makes tables."""
 
-import io
 from itertools import count, pairwise
 
 import pyarrow as pa
@@ -79,19 +78,6 @@ def test_grids_of_hugging_face_come_back_as_such():
     solved = dataset.with_format("arrow").map(bs.solve_table, batched=True)
     assert solved.features["solution"] == features["puzzle"]
     assert "".join(map(str, solved.with_format("numpy")[0]["solution"].flatten())) == SOLUTION
-
-
-def test_data_frames_come_back_as_such():
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    text = "id,puzzle,note\n1,12..............,\n" + f"2,{PUZZLE},\n3,{PUZZLE},x\n"
-    chunks = pandas.read_csv(io.StringIO(text), chunksize=2)
-    solved = list(bs.solve_stream(chunks))
-    assert [type(each) for each in solved] == [pandas.DataFrame] * 2
-    assert [each.index.tolist() for each in solved] == [[0, 1], [2]]
-    assert [each["status"].tolist() for each in solved] == [["multiple", "unique"], ["unique"]]
-    frame = polars.DataFrame({"puzzle": [PUZZLE] * 3})
-    [first, second] = bs.solve_stream(frame.iter_slices(2))
-    assert (type(first), len(second)) == (polars.DataFrame, 1)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

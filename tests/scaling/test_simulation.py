@@ -74,7 +74,7 @@ def test_no_work_is_lost_however_the_tree_is_cut(nodes, workers, depth, budget, 
 
 
 def test_a_tree_that_can_be_cut_keeps_all_workers_busy():
-    found = simulate(1e9, 64, Costs(rate=1e6, overhead=1e-4, master=1e-5), Shape.even(3))
+    found = simulate(2e8, 64, Costs(rate=1e6, overhead=1e-4, master=1e-5), Shape.even(3))
     assert found.efficiency > 0.95
 
 
@@ -116,9 +116,9 @@ def test_tasks_are_sized_so_that_the_master_keeps_up():
 def test_tasks_of_a_slow_scheduler_are_longer():
     """Those of Dask take ten times as long as those of threads, before they keep it busy."""
     slow = Costs(rate=1e6, master=0.003)
-    alike = simulate(3e9, 88, slow, Shape.even(3))
-    sized = simulate(3e9, 88, replace(slow, assumed=result_seconds("dask")), Shape.even(3))
-    assert alike.efficiency < 0.6 < 0.8 < sized.efficiency
+    alike = simulate(1e9, 88, slow, Shape.even(3))
+    sized = simulate(1e9, 88, replace(slow, assumed=result_seconds("dask")), Shape.even(3))
+    assert alike.efficiency < 0.5 < 0.75 < sized.efficiency
 
 
 @given(jobs=st.integers(1, 10**5), rate=st.floats(1, 1e9), waiting=st.integers(0, 10**7))

@@ -146,15 +146,16 @@ WAYS = {
     "solve": lambda text, _: bs.solve(text).solution,
     "solve_batch": lambda text, _: bs.solve_batch([PUZZLE, text]).text()[1],
     "solve_table": lambda text, _: bs.solve_table(pa.table({"puzzle": [text]}))["solution"][0],
-    "a cell of a file": in_csv,
+    "cell": in_csv,
     "parse": lambda text, _: bs.solve_batch([SUDOKU.parse(text)]).text()[0],
     "solutions": lambda text, _: of_cover(*bs.solutions(text)),
     "read_problem": lambda text, _: of_cover(*bs.solutions(bs.read_problem(text))),
 }
 
 
-# all frames are read by one function, so that one way in is enough for each
-PAIRS = [(form, way) for form in TEXTS for way in WAYS]
+# a text is read as a whole or as a row of a column: each form in one way of each of these kinds
+WHOLE, ROW = ("solve", "parse", "solutions", "read_problem"), ("solve_batch", "solve_table", "cell")
+PAIRS = [(form, ways[k % len(ways)]) for ways in (WHOLE, ROW) for k, form in enumerate(TEXTS)]
 PAIRS += [(form, [*WAYS][k % len(WAYS)]) for k, form in enumerate(FRAMES) if form != "mark.txt"]
 
 
@@ -299,20 +300,19 @@ WRITTEN = {
     ("puzzle", "between"), [(FOUR, "\n\n"), (SIX, "\nGrid 2\n"), (PUZZLE, "\n[second]\n")]
 )
 def test_no_drawing_hides_a_grid_of_another_size_or_form(tmp_path, puzzle, form, between):
-    for other in {FOUR, SIX, PUZZLE} - {puzzle}:
-        two = [WRITTEN[form](puzzle), WRITTEN["lines"](other)]
-        for grids, wanted in ((two, [puzzle, other]), (two[::-1], [other, puzzle])):
-            text = between.join(["Grid 1", *grids])
-            (tmp_path / "a.txt").write_text(text)
-            bs.solve_file(tmp_path / "a.txt", tmp_path / "out.jsonl")
-            lines = (tmp_path / "out.jsonl").read_text().splitlines()
-            assert [json.loads(line)["puzzle"] for line in lines] == wanted
-            with pytest.raises(bs.InputError, match="2 grids"):
-                bs.count(tmp_path / "a.txt")
-            with pytest.raises(bs.InputError, match="2 grids"):
-                bs.solve(text)
-            cell = bs.solve_table(pa.table({"puzzle": [PUZZLE, text]}))
-            assert cell["status"].to_pylist() == ["unique", "invalid"]
+    others = [each for each in (FOUR, SIX, PUZZLE) if each != puzzle]
+    for other, order in zip(others, (slice(None), slice(None, None, -1)), strict=True):
+        text = between.join(["Grid 1", *[WRITTEN[form](puzzle), WRITTEN["lines"](other)][order]])
+        (tmp_path / "a.txt").write_text(text)
+        bs.solve_file(tmp_path / "a.txt", tmp_path / "out.jsonl")
+        lines = (tmp_path / "out.jsonl").read_text().splitlines()
+        assert [json.loads(line)["puzzle"] for line in lines] == [puzzle, other][order]
+        with pytest.raises(bs.InputError, match="2 grids"):
+            bs.count(tmp_path / "a.txt")
+        with pytest.raises(bs.InputError, match="2 grids"):
+            bs.solve(text)
+        cell = bs.solve_table(pa.table({"puzzle": [PUZZLE, text]}))
+        assert cell["status"].to_pylist() == ["unique", "invalid"]
 
 
 @pytest.mark.parametrize(

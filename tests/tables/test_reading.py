@@ -747,20 +747,6 @@ def test_npz_files_have_costs_bounds_and_colours(name, values, beside, fact, sav
     assert fact.items() <= describe(reading).items()
 
 
-def test_a_dlx_file_with_colours_is_counted_and_enumerated(save, tmp_path):
-    path = save("toy.dlx", "p q r | x y\np q x y:A\np r x:A y\np x:B\nq x:A\nr y:B\n")
-    count = invoke("count", path, "--jobs", "1")
-    assert (count.exit_code, count.stdout) == (0, "1\n")
-    shown = invoke("show", path, "--json")
-    assert json.loads(shown.stdout)["colors"] == 2
-    run = str(tmp_path / "run")
-    assert invoke("enumerate", path, "-o", run, "--jobs", "1").exit_code == 0
-    rows = invoke("export", run, "-o", tmp_path / "covers.jsonl")
-    assert rows.exit_code == 0
-    covers_found = json.loads((tmp_path / "covers.jsonl").read_text())
-    assert covers_found == {"options": ["p r x:A y", "q x:A"]}
-
-
 def test_a_dlx_file_with_bounds_is_counted_listed_and_resumed(save, tmp_path):
     # graphs of five points, each of degree 1 or 2
     edges = [f"{a} {b}" for a, b in combinations("abcde", 2)]

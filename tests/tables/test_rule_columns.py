@@ -4,12 +4,10 @@ import csv
 import json
 import re
 from pathlib import Path
-from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
-from conftest import interrupted_after, rows_of_csv
-from cutting import small_blocks
+from conftest import rows_of_csv
 from hypothesis import given, strategies as st
 from oracles import grids_by_rules
 
@@ -20,7 +18,6 @@ from batchsolve.formats import constraints
 from batchsolve.formats.rule_texts import STRICT
 from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.variant import Variant
-from batchsolve.runs import specs
 from batchsolve.tables.rule_columns import COLUMNS, _numbered_regions
 
 BLANK = "." * 16
@@ -292,19 +289,6 @@ def test_a_killer_without_clues(killers, tmp_path):
             assert (row["status"], row["solution"]) == ("unique", [KILLED, turned][k % 3])
         else:
             assert row["status"] == "unsolvable"
-
-
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_parallel_and_resumed_runs_give_the_same_bytes(killers, tmp_path, backend):
-    whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
-    with small_blocks(3000), patch.object(specs, "JOURNAL_SECONDS", 0):
-        bs.solve_file(str(killers), str(whole), jobs=1)
-        with pytest.raises(KeyboardInterrupt):
-            bs.solve_file(str(killers), str(out), jobs=1, on_progress=interrupted_after(30))
-        assert not out.exists()
-        summary = bs.solve_file(str(killers), str(out), jobs=2, backend=backend, resume=True)
-    assert summary.rows == 120
-    assert out.read_bytes() == whole.read_bytes()
 
 
 def test_rows_are_repeats_if_their_rules_are_the_same(tmp_path):

@@ -136,28 +136,6 @@ def test_a_task_that_two_dask_workers_do_counts_once(tmp_path):
         assert sum(n > 1 for n in answers.values()) > 10, answers
 
 
-class Killer:
-    """Kills a worker process of a Dask cluster when a third of the tree is finished."""
-
-    def __init__(self, cluster):
-        self.cluster = cluster
-        self.killed = None
-
-    def __call__(self, search):
-        if self.killed is None and search.finished_share > 1 / 3:
-            # the one killed last may be missing, if it took long to begin again
-            self.killed = next(each.pid for each in self.cluster.workers.values() if each.pid)
-            os.kill(self.killed, signal.SIGKILL)
-            assert not search.complete
-
-
-def test_an_enumeration_survives_the_death_of_a_dask_worker(cluster, tmp_path):
-    killer = Killer(cluster)
-    options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
-    assert enumerated(tmp_path / "run", on_progress=killer, **options) == grids()
-    assert killer.killed is not None
-
-
 class KillsWhereItIsBrought:
     """Work that kills the first process that unpickles it."""
 

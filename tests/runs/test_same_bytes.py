@@ -1,0 +1,101 @@
+"""Commands that write a table write the same bytes whoever works, and if they were interrupted."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from conftest import interrupted_after
+from cutting import content_of, small_blocks
+
+import batchsolve as bs
+from batchsolve.runs import specs
+
+EASY = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+CHAIN = "5.169..3.36..4...2........64..2.53......3.27.9..8...4..95324...27..5...4..497.5.3"
+SMALL = "1.....2..3.....4"
+DRAWN = {"jigsaw": True, "cages": (2, 4), "marks": "parity", "lines": "thermo+renban"}
+COMMANDS = {  # the function, its input, its settings, and a setting of another run
+    "solve": (
+        bs.solve_file,
+        ["puzzle", *[SMALL, "12" + "." * 14, "11..............", "12", "." * 81, EASY] * 60],
+        {"canonical": True},
+        {"limit": 3},
+    ),
+    "solve by rules": (
+        bs.solve_file,
+        [
+            "puzzle,cages,sums,rules",
+            *(
+                f"{'.' * 16},AABB............,A={3 + k % 6} B=6,{'x' * (k % 5 == 4)}"
+                for k in range(99)
+            ),
+        ],
+        {"backend": "loky"},
+        {"rule_columns": "none"},
+    ),
+    "augment": (
+        partial(bs.augment_file, n=5),
+        [
+            "id,puzzle,solution",
+            *["a,12,", f"b,{SMALL},1243342143122134", f'"c,d",{"." * 16},'] * 60,
+        ],
+        {"original": True, "seed": 9, "backend": "loky"},
+        {"seed": 8},
+    ),
+    "rate": (
+        bs.rate_file,
+        ["puzzle", *[EASY, CHAIN, EASY[:80]] * 30],
+        {"backdoor": True},
+        {"steps": True},
+    ),
+    "generate": (
+        lambda _, out, **how: bs.generate_file(out, 120, **how),
+        [],
+        {"box": (2, 2), "seed": 3, **DRAWN},
+        {"seed": 4},
+    ),
+    "count": (
+        bs.count_file,
+        ["id,problem", *["1,queens:7", "2,langford:4", "3,queens:x"] * 50],
+        {"jobs": 2},
+        {"limit": 9},
+    ),
+}
+
+
+OF_A_RUN = {"jobs", "backend", "seconds", "rows_per_second"}
+
+
+def totals(summary):
+    """Return what a summary says of the rows."""
+    return {name: value for name, value in vars(summary).items() if name not in OF_A_RUN}
+
+
+def bytes_of(output):
+    path = Path(output)
+    return [content_of(each) for each in (sorted(path.iterdir()) if path.is_dir() else [path])]
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", "/"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_neither_workers_nor_blocks_nor_interruptions_change_a_byte(
+    command, suffix, tmp_path, monkeypatch
+):
+    function, lines, how, other = COMMANDS[command]
+    [setting] = other
+    monkeypatch.setattr(specs, "JOURNAL_SECONDS", 0)
+    (tmp_path / "in.csv").write_text("\n".join([*lines, ""]))
+    make = partial(function, tmp_path / "in.csv")
+    one, two, cut = (f"{tmp_path}/{name}{suffix}" for name in ("one", "two", "cut"))
+    alone = {**how, "jobs": 1, "backend": "threading"}
+    with small_blocks(1000):
+        first = make(one, **alone)
+        make(two, **how, **({} if suffix == "/" else {"chunk": 7}))
+        with pytest.raises(KeyboardInterrupt):
+            make(cut, **alone, on_progress=interrupted_after(20))
+        with pytest.raises(bs.JournalError, match=f"the interrupted run had {setting} = "):
+            make(cut, **how | other, resume=True)
+        again = make(cut, **how, resume=True)
+    assert bytes_of(one) == bytes_of(two) == bytes_of(cut)
+    assert sum(map(len, bytes_of(one))) > 100
+    assert totals(first) == totals(again)
