@@ -248,7 +248,7 @@ def _generating(
     return Spec("generate", source, maker, table, totals, same, begin=begin)
 
 
-def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, n_rows: int, tell: Tell) -> None:
+def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, tell: Tell) -> None:
     """Let a maker know the puzzles of files, which its own are to be unlike."""
     each = [maker.known]
     for corpus in corpora:
