@@ -680,7 +680,9 @@ class FileRun:
         del self.unrecorded[:n_parts]
 
     def state(self, finished: bool = False) -> dict[str, Any]:
-        """Return the state of the rows written so far, for the journal."""
+        """Return the state of the rows written so far, for the journal if there is one."""
+        if self.journal is None:
+            return {}
         place = self.place
         return {
             "written": self.output.written(),
