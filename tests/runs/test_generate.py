@@ -149,10 +149,13 @@ def test_a_solution_without_a_line_has_none():
     solutions, keys = np.array([[1, 2, 2, 1]], np.uint8), np.array([1, 2], np.uint64)
     none = np.zeros(1, np.int64)
     kinds = np.array([KINDS_OF_LINES.index("renban")], np.uint8)
-    assert native.draw_lines(keys, none, none, solutions, kinds, 2, 2, 2) == [[]]
+    lines_of, of_kind, _ = native.draw_lines(keys, none, none, solutions, kinds, 2, 2, 2)
+    assert (lines_of.tolist(), of_kind.tolist()) == ([0, 0], [])
     kinds[0] = KINDS_OF_LINES.index("palindrome")
     found = native.draw_lines(keys, none, none, solutions, kinds, 2, 2, 2)
-    assert found == [[(kinds[0], (2, 1)), (kinds[0], (3, 0))]]
+    lines_of, of_kind, (begins, cells) = found
+    assert (lines_of.tolist(), of_kind.tolist()) == ([0, 2], [kinds[0]] * 2)
+    assert (begins.tolist(), cells.tolist()) == ([0, 2, 4], [2, 1, 3, 0])
 
 
 def check_lines(text, kinds, sizes):
