@@ -5,6 +5,8 @@
 // grids are written.
 #pragma once
 
+#include <tuple>
+
 #include "arrays.h"
 
 namespace batchsolve::text {
@@ -13,9 +15,6 @@ using Byte = std::uint8_t;
 
 /// The values of a column of text.
 using Texts = Lists<Byte, std::int32_t>;
-
-/// Return a value without the white space around it.
-Bytes trimmed(Bytes value);
 
 /// The set of the bytes that separate numbers.
 constexpr std::uint64_t separators = 1ull << ' ' | 1ull << ',' | 1ull << ';' | 1ull << '\t';
@@ -28,15 +27,121 @@ enum Fault : std::int32_t { fine = -1, wrong_length = -2, two_blanks = -3 };
 /// In a table of symbols, a byte that is neither a digit nor a blank, whose entry is 0.
 constexpr Byte bad = 255;
 
+constexpr std::size_t longest_number = 3;  // bytes, because digits are at most 255
+constexpr unsigned too_much = 100'000;     // is the value of all larger numbers, and of no number
+
+/// A part of a value between separators, and the number that it is, or -1.
+struct Token {
+    Bytes text;
+    int number;
+};
+
+/// Return the first token of a text, and take it away; it is empty at the end.
+inline Token next_token(Bytes& text) {
+    std::size_t begin = 0;
+    while (begin < text.size() && is_separator(text[begin])) ++begin;
+    unsigned number = 0;
+    bool is_number = true;
+    std::size_t end = begin;
+    for (; end < text.size() && !is_separator(text[end]); ++end) {
+        const auto digit = static_cast<unsigned>(text[end] - '0');
+        is_number &= digit <= 9;
+        number = std::min(10 * number + digit, too_much);
+    }
+    const Bytes token = text.subspan(begin, end - begin);
+    text = text.subspan(end);
+    return {token, is_number ? static_cast<int>(number) : -1};
+}
+
+/// Return the number of tokens of a value, and whether one has more bytes than a number.
+inline std::pair<std::int64_t, bool> tokens_of(Bytes value) {
+    std::vector<Byte> parts(value.size() + longest_number, 1);  // 1 for a separator, or nothing
+    std::ranges::transform(value, parts.begin() + longest_number, [](Byte c) {
+        return static_cast<Byte>((c == ' ') | (c == ',') | (c == ';') | (c == '\t'));
+    });
+    std::size_t n_tokens = 0;
+    Byte least = 1;
+    for (std::size_t x = 0; x < value.size(); ++x) {
+        n_tokens += parts[x + 2] > parts[x + 3];
+        least &= static_cast<Byte>(parts[x] | parts[x + 1] | parts[x + 2] | parts[x + 3]);
+    }
+    return {static_cast<std::int64_t>(n_tokens), least == 0};
+}
+
+/// Read the numbers of one grid; return its fault.
+inline std::int32_t read_one(Bytes value, Bytes table, int first_digit, int n_digits,
+                             std::span<Byte> grid) {
+    const int before = first_digit - 1, last = before + n_digits;
+    std::int32_t fault = fine;
+    bool has_zero = false, has_blank = false;
+    int most = 0;
+    std::size_t cell = 0;
+    for (Token token = next_token(value); !token.text.empty(); token = next_token(value), ++cell) {
+        const auto& text = token.text;
+        int number = token.number;
+        has_zero |= number == 0;
+        if (number < 0) {
+            const bool minus_one = text.size() == 2 && text[0] == '-' && text[1] == '1';
+            const bool is_blank = minus_one || (text.size() == 1 && table[text[0]] == 0);
+            has_blank |= is_blank;
+            number = is_blank ? before : int{too_much};
+        }
+        most = std::max(most, number);
+        if (number > last && fault == fine) fault = static_cast<std::int32_t>(cell);
+        if (cell < grid.size()) grid[cell] = static_cast<Byte>(number > last ? 0 : number - before);
+    }
+    if (cell != grid.size()) return wrong_length;
+    const bool seems_from_zero = before == 0 && has_zero && has_blank && most < n_digits;
+    return seems_from_zero ? two_blanks : fault;
+}
+
+inline void check_room(const Texts& texts, Bytes table, Rows<Byte> grids,
+                       std::span<std::int32_t> faults) {
+    require(table.size() == 256, "a table of symbols has 256 entries");
+    require(grids.size() == texts.size() && faults.size() == texts.size(),
+            "each text is a grid, and has a fault");
+}
+
+/// Return a value without the white space around it.
+inline Bytes trimmed(Bytes value) {
+    const auto is_space = [](Byte c) { return 0 < c && c <= ' '; };
+    while (!value.empty() && is_space(value.front())) value = value.subspan(1);
+    while (!value.empty() && is_space(value.back())) value = value.first(value.size() - 1);
+    return value;
+}
+
 /// Read a column of grids of a byte a cell, and the fault of each; the digits of wrong ones mean
 /// nothing. The table has the digit of each byte.
-void read_symbols(const Texts& texts, Bytes table, Rows<Byte> grids,
-                  std::span<std::int32_t> faults);
+inline void read_symbols(const Texts& texts, Bytes table, Rows<Byte> grids,
+                         std::span<std::int32_t> faults) {
+    check_room(texts, table, grids, faults);
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+        const Bytes value = trimmed(texts[k]);
+        const auto grid = grids[k];
+        faults[k] = value.size() == grid.size() ? fine : wrong_length;
+        if (value.size() != grid.size()) continue;
+        Byte most = 0;
+        for (std::size_t cell = 0; cell < grid.size(); ++cell) {
+            const Byte digit = table[value[cell]];
+            grid[cell] = digit;
+            most = std::max(most, digit);
+        }
+        if (most != bad) continue;
+        faults[k] = static_cast<std::int32_t>(std::ranges::find(grid, bad) - grid.begin());
+    }
+}
 
 /// Read grids of n_digits numbers from the first digit on, which is 0 or 1; the table says which of
 /// the other tokens are blanks.
-void read_numbers(const Texts& texts, Bytes table, int first_digit, int n_digits, Rows<Byte> grids,
-                  std::span<std::int32_t> faults);
+inline void read_numbers(const Texts& texts, Bytes table, int first_digit, int n_digits,
+                         Rows<Byte> grids, std::span<std::int32_t> faults) {
+    check_room(texts, table, grids, faults);
+    require(0 <= first_digit && first_digit <= 1 && 0 <= n_digits && n_digits <= 255,
+            "digits begin at 0 or 1, and there are 255 at most");
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+        faults[k] = read_one(trimmed(texts[k]), table, first_digit, n_digits, grids[k]);
+    }
+}
 
 /// Facts about values, without the white space around them.
 struct Survey {
@@ -48,6 +153,28 @@ struct Survey {
 };
 
 /// Return the facts of each value.
-Survey survey(const Texts& texts);
+inline Survey survey(const Texts& texts) {
+    const auto n = texts.size();
+    Survey facts{std::vector<std::int64_t>(n), std::vector<std::int64_t>(n),
+                 std::vector<std::uint64_t>(n), std::vector<std::uint64_t>(n),
+                 std::vector<std::uint8_t>(n)};
+    for (std::size_t k = 0; k < n; ++k) {
+        const Bytes value = trimmed(texts[k]);
+        std::uint64_t low = 0, high = 0;
+        for (const std::uint64_t c : value) {
+            const auto bit = std::uint64_t{1} << (c & 63);
+            low |= c < 64 ? bit : 0;
+            high |= c < 64 ? 0 : c < 127 ? bit : std::uint64_t{1} << 63;
+        }
+        facts.n_bytes[k] = static_cast<std::int64_t>(value.size());
+        facts.low[k] = low & ~separators;
+        facts.high[k] = high;
+        facts.has_long[k] = value.size() > longest_number;
+        if (low & separators) {
+            std::tie(facts.n_tokens[k], facts.has_long[k]) = tokens_of(value);
+        }
+    }
+    return facts;
+}
 
 }  // namespace batchsolve::text

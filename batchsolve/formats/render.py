@@ -31,7 +31,7 @@ GRID, OPTIONS = "grid", "options"
 GRIDS = pa.schema([(GRID, pa.string())])
 LISTS = pa.schema([(OPTIONS, pa.list_(pa.string()))])
 
-_MOST_ENTRIES = 2**31 - 1  # of lists of a column of Arrow, whose offsets have 32 bits
+_MOST = 2**31 - 1  # names or bytes in a column of Arrow, whose offsets have 32 bits
 _CACHED_PROBLEMS = 8
 
 # On 16×16 grids, lz4 and snappy are little faster than level 1 of zstd, and make files three and
@@ -231,10 +231,15 @@ def _order_of(rows: npt.NDArray[np.unsignedinteger]) -> Ints:
     return np.argsort(keys, kind="stable")
 
 
+def _check_size(n_covers: int, n_entries: int) -> None:
+    """Raise an error if a column of Arrow has no room for covers of so many names, or bytes."""
+    if n_entries > _MOST:
+        raise ValueError(f"{n_covers} covers are too many to be rendered at once")
+
+
 def _lists(bounds: Ints, entries: pa.Array) -> pa.ListArray:
     """Return lists that lie one behind the other as a column of Arrow."""
-    if bounds[-1] > _MOST_ENTRIES:
-        raise ValueError(f"{bounds.size - 1} covers are too many to be rendered at once")
+    _check_size(bounds.size - 1, int(bounds[-1]))
     return pa.ListArray.from_arrays(pa.array(bounds.astype(np.int32)), entries)
 
 
@@ -253,6 +258,7 @@ def _grid_texts(
     if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != size):
         raise ValueError(f"not all of these covers of {problem!r} have {size} options")
     grids = problem.grids(covers)
+    _check_size(len(grids), len(grids) * notation.placed(grids[:1]).size)
     if in_order:
         ranks = _ranks(notation.names, notation.separator)
         is_ascending = (np.diff(ranks.astype(int)) > 0).all()

@@ -8,7 +8,7 @@ or an error that says what to name.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import repeat
@@ -174,7 +174,7 @@ class Shown(NamedTuple):
 
 
 def shown(
-    column: pa.Array, form: Form, blanks: str | None = None, full: Sequence[pa.Array] = ()
+    column: pa.Array, form: Form, blanks: str | None = None, full: Iterable[pa.Array] = ()
 ) -> Shown:
     """Return what grids of one form show together.
 
@@ -185,7 +185,7 @@ def shown(
     form : Form
     blanks : str, optional
         The symbols of blank cells that a user names; by default, `BLANKS` can be some.
-    full : sequence of pyarrow.StringArray
+    full : iterable of pyarrow.StringArray
         Columns of full grids beside these, such as solutions: the first that has 0 or N tells where
         digits begin if these grids have neither.
 

@@ -166,6 +166,19 @@ def test_grids_must_be_full():
         CoverRenderer(Sudoku(2, 2)).table(Stacks.from_lists([range(16), [1, 2]]))
 
 
+@pytest.mark.parametrize(
+    ("problem", "cover"),
+    [(Sudoku(2, 2), range(16)), (ExactCover(range(18), range(17), 17), range(16))],
+)
+def test_covers_beyond_a_column_of_arrow_are_refused(monkeypatch, problem, cover):
+    renderer, two = CoverRenderer(problem), Stacks.from_lists([cover] * 2)
+    monkeypatch.setattr("batchsolve.formats.render._MOST", 31)
+    renderer.table(Stacks.from_lists([cover]))
+    for render in (renderer.table, renderer.parquet, renderer.json_lines):
+        with pytest.raises(ValueError, match="2 covers are too many to be rendered at once"):
+            render(two)
+
+
 def test_renderers_are_equal_if_their_problems_and_names_are():
     def renderer(name, color="red"):
         return CoverRenderer(

@@ -5,13 +5,8 @@ NB_MODULE(BATCHSOLVE_MODULE, m) {
     nanobind::set_leak_warnings(false);  // caches of Python keep objects until the process ends
     batchsolve::python::add_engines(m);
     batchsolve::python::add_graphs(m);
-    batchsolve::python::add_cages(m);
-    batchsolve::python::add_draw(m);
     batchsolve::python::add_lanes(m);
-    batchsolve::python::add_symmetry(m);
-    batchsolve::python::add_tables(m);
-    batchsolve::python::add_text(m);
-    batchsolve::python::add_rate(m);
+    batchsolve::python::add_grids(m);
 #ifdef BATCHSOLVE_SANITIZE
     // by which tests see that an overrun is caught
     m.def("element_at", [](batchsolve::Bytes bytes, std::size_t x) { return bytes[x]; });

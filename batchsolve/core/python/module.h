@@ -8,11 +8,6 @@ namespace batchsolve::python {
 void add_engines(nb::module_& m);
 void add_graphs(nb::module_& m);
 void add_lanes(nb::module_& m);
-void add_symmetry(nb::module_& m);
-void add_tables(nb::module_& m);
-void add_text(nb::module_& m);
-void add_cages(nb::module_& m);
-void add_draw(nb::module_& m);
-void add_rate(nb::module_& m);
+void add_grids(nb::module_& m);
 
 }  // namespace batchsolve::python

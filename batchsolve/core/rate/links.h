@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "rate/board.h"
-#include "vectors.h"
 
 namespace batchsolve::rate {
 
@@ -18,33 +17,27 @@ constexpr unsigned most_candidates = n_cells * n_digits;
 /// A set of candidates.
 class CandidateSet {
 public:
-    void insert(unsigned k) { part_of(k)[k / 64 % n_words] |= std::uint64_t{1} << k % 64; }
-    bool has(unsigned k) const { return parts_[k / 64 / n_words][k / 64 % n_words] >> k % 64 & 1; }
+    void insert(unsigned k) { words_[k / 64] |= std::uint64_t{1} << k % 64; }
+    bool has(unsigned k) const { return words_[k / 64] >> k % 64 & 1; }
 
     void operator|=(const CandidateSet& other) {
-        for (unsigned i = 0; i < parts_.size(); ++i) parts_[i] |= other.parts_[i];
+        for (unsigned w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
     }
     void operator&=(const CandidateSet& other) {
-        for (unsigned i = 0; i < parts_.size(); ++i) parts_[i] &= other.parts_[i];
+        for (unsigned w = 0; w < words_.size(); ++w) words_[w] &= other.words_[w];
     }
     void operator-=(const CandidateSet& other) {
-        for (unsigned i = 0; i < parts_.size(); ++i) parts_[i] &= ~other.parts_[i];
+        for (unsigned w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
     }
     /// Call `visit` for each number below n, in ascending order.
     void for_each(unsigned n, auto&& visit) const {
-        for (unsigned begin = 0; begin < n; begin += 64) {
-            for (const unsigned k : elements(parts_[begin / 64 / n_words][begin / 64 % n_words])) {
-                visit(begin + k);
-            }
+        for (unsigned w = 0; 64 * w < n; ++w) {
+            for (const unsigned k : elements(words_[w])) visit(64 * w + k);
         }
     }
 
 private:
-    static constexpr unsigned n_words = n_lanes<std::uint64_t>;
-
-    Words& part_of(unsigned k) { return parts_[k / 64 / n_words]; }
-
-    std::array<Words, (most_candidates + 64 * n_words - 1) / (64 * n_words)> parts_{};
+    std::array<std::uint64_t, (most_candidates + 63) / 64> words_{};
 };
 
 /// Which links a chain follows: those of one digit; all weak links, and strong links within cells;

@@ -13,44 +13,11 @@
 // Digits are indices: `canonical_forms` checks grids.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "symmetry/forms.h"
 
 namespace batchsolve::symmetry {
 
-/// The table of second rows, and the search by it.
-class FormTable {
-public:
-    /// The one table of a process; its first use makes it.
-    static const FormTable& shared();
-
-    /// Find the form of a completed grid whose digits do not clash.
-    void find(std::span<const std::uint8_t, 81> grid, Form& form) const;
-
-private:
-    using Line = std::array<std::uint8_t, 9>;
-    using Packed = std::int64_t;  // a row, 4 bits a label
-
-    /// Two rows of a band, the first of the form; `moves` is the number of their permutation.
-    struct Pair {
-        std::uint8_t turned, one, two;
-        std::int16_t moves;
-    };
-    class Candidate;
-
-    FormTable();
-    void add(const Line& moved, const std::vector<Line>& places);
-    std::size_t pairs_of(const std::array<std::array<Line, 9>, 2>& grids,
-                         std::array<Pair, 36>& pairs) const;
-
-    std::vector<Line> orders_;          // of columns: the column at each position
-    std::vector<std::int16_t> number_;  // rank of a permutation among all 9! -> its number
-    std::vector<Packed> second_rows_;   // number -> the least second row
-    GrowingLists<std::int16_t> ways_;   // number -> the orders that lead to the least second row
-};
+/// Find the form of a completed 9×9 grid whose digits do not clash.
+void find_in_table(std::span<const std::uint8_t, 81> grid, Form& form);
 
 }  // namespace batchsolve::symmetry

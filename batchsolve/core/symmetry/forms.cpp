@@ -54,7 +54,7 @@ Forms forms_of(Rows<const std::uint8_t> grids, Boxes boxes, std::size_t most_sta
         require(is_right(grid, boxes), "clues of a grid clash");
         Form form = forms[k];
         if (by_table && std::ranges::find(grid, 0) == grid.end()) {
-            FormTable::shared().find(grid.first<81>(), form);
+            find_in_table(grid.first<81>(), form);
         } else {
             search.find(grid, form);
         }

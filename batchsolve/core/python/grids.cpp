@@ -1,0 +1,188 @@
+// What tables of grids ask of the core: text, columns, cages, rules at random, symmetries, ratings.
+#include "grids.h"
+#include "cages/implied.h"
+#include "draw/cages.h"
+#include "draw/lines.h"
+#include "draw/regions.h"
+#include "python/module.h"
+#include "rate/ratings.h"
+#include "rate/techniques.h"
+#include "symmetry/forms.h"
+#include "symmetry/images.h"
+#include "symmetry/orbits.h"
+#include "tables/cages.h"
+#include "tables/keys.h"
+#include "tables/records.h"
+#include "text.h"
+
+namespace nanobind::detail {
+
+namespace cages = batchsolve::cages;
+namespace draw = batchsolve::draw;
+namespace rate = batchsolve::rate;
+namespace symmetry = batchsolve::symmetry;
+namespace tables = batchsolve::tables;
+namespace text = batchsolve::text;
+
+template <>
+struct type_caster<text::Survey>
+    : FieldsCaster<text::Survey, &text::Survey::n_bytes, &text::Survey::n_tokens,
+                   &text::Survey::low, &text::Survey::high, &text::Survey::has_long> {};
+
+template <>
+struct type_caster<tables::Cages>
+    : FieldsCaster<tables::Cages, &tables::Cages::cages_of, &tables::Cages::totals,
+                   &tables::Cages::cells, &tables::Cages::is_read> {};
+
+template <>
+struct type_caster<tables::RecordEnd>
+    : FieldsCaster<tables::RecordEnd, &tables::RecordEnd::offset, &tables::RecordEnd::is_open> {};
+
+template <>
+struct type_caster<cages::Cages> : FieldsCaster<cages::Cages, &cages::Cages::cages_of,
+                                                &cages::Cages::cells, &cages::Cages::sets_of> {};
+
+template <>
+struct type_caster<draw::DrawnLines>
+    : FieldsCaster<draw::DrawnLines, &draw::DrawnLines::lines_of, &draw::DrawnLines::kinds,
+                   &draw::DrawnLines::cells> {};
+
+template <>
+struct type_caster<symmetry::Forms>
+    : FieldsCaster<symmetry::Forms, &symmetry::Forms::grids, &symmetry::Forms::symmetries,
+                   &symmetry::Forms::transposed, &symmetry::Forms::rows,
+                   &symmetry::Forms::columns> {};
+
+template <>
+struct type_caster<symmetry::Group>
+    : PartsCaster<symmetry::Group, int, int, int, int, Rows<const symmetry::Cell>,
+                  Rows<const symmetry::Cell>, Rows<const symmetry::Digit>> {};
+
+template <>
+struct type_caster<symmetry::Images>
+    : FieldsCaster<symmetry::Images, &symmetry::Images::sources, &symmetry::Images::puzzles,
+                   &symmetry::Images::solutions> {};
+
+template <>
+struct type_caster<rate::Ratings>
+    : FieldsCaster<rate::Ratings, &rate::Ratings::levels, &rate::Ratings::dead_ends,
+                   &rate::Ratings::backdoors> {};
+
+}  // namespace nanobind::detail
+
+namespace batchsolve::python {
+
+namespace {
+
+/// Call a function with the place and the random numbers of each row.
+void for_each_row(const Streams& streams, Ints rows, Ints attempts, auto draw) {
+    require(rows.size() == attempts.size(), "each row has an attempt");
+    for (std::size_t k = 0; k < rows.size(); ++k) draw(k, streams.of(rows[k], attempts[k]));
+}
+
+/// Return the side of square grids of digits 1 to 64, one for each row.
+std::uint32_t side_of(Grids solutions, std::size_t n_rows) {
+    std::uint32_t n = 0;
+    while (n < 64 && n * n < solutions.width) ++n;
+    const auto is_digit = [](std::uint8_t digit) { return 1 <= digit && digit <= 64; };
+    require(solutions.size() == n_rows && n * n == solutions.width &&
+                std::ranges::all_of(solutions.values, is_digit),
+            "each row has a square grid of digits 1 to 64");
+    return n;
+}
+
+void check_sizes(std::uint32_t least, std::uint32_t most) {
+    require(1 <= least && least <= most && most <= 4096, "sizes are 1 to 4096");
+}
+
+auto draw_regions(const Streams& streams, Ints rows, Ints attempts, std::uint32_t n) {
+    require(1 <= n && n <= 255, "there are 1 to 255 regions");
+    Matrix<std::uint8_t> regions(rows.size(), n * n);
+    draw::Regions drawn(n);
+    for_each_row(streams, rows, attempts,
+                 [&](std::size_t k, Random random) { drawn.draw(random, regions[k]); });
+    return regions;
+}
+
+auto draw_cages(const Streams& streams, Ints rows, Ints attempts, Grids solutions,
+                std::uint32_t least, std::uint32_t most) {
+    check_sizes(least, most);
+    draw::Cages drawn(side_of(solutions, rows.size()), least, most);
+    Matrix<std::int16_t> cages(rows.size(), solutions.width);
+    for_each_row(streams, rows, attempts,
+                 [&](std::size_t k, Random random) { drawn.draw(random, solutions[k], cages[k]); });
+    return cages;
+}
+
+auto draw_lines(const Streams& streams, Ints rows, Ints attempts, Grids solutions, Bytes kinds,
+                std::uint32_t least, std::uint32_t most, int gap) {
+    check_sizes(least, most);
+    require(!kinds.empty() && std::ranges::max(kinds) < 4,
+            "there are four kinds of lines, and one at least is drawn");
+    draw::Lines grown(side_of(solutions, rows.size()), kinds, least, most, gap);
+    draw::DrawnLines drawn;
+    for_each_row(streams, rows, attempts,
+                 [&](std::size_t k, Random random) { grown.draw(random, solutions[k], drawn); });
+    return drawn;
+}
+
+/// Return the names and ratings of all levels, the easiest first.
+nb::list levels() {
+    nb::list levels = list_of(rate::ladder, [](const rate::Technique& each) {
+        return nb::make_tuple(each.name, each.tenths / 10.0);
+    });
+    levels.append(nb::make_tuple("guess", (rate::ladder.back().tenths + 1) / 10.0));
+    levels.append(nb::make_tuple("none", 0.0));
+    return levels;
+}
+
+/// Return a step: the level, the cells and digits of the pattern, its chains, and candidates that
+/// it fills and removes.
+nb::tuple tuple_of(const rate::Step& step) {
+    const auto pair = [](rate::Candidate c) { return nb::make_tuple(c.cell, c.digit + 1); };
+    const auto link = [](const rate::Link& link) {
+        return nb::make_tuple(link.candidate.cell, link.candidate.digit + 1, link.is_on);
+    };
+    const auto number = [](unsigned k) { return nb::int_(k); };
+    const auto digit = [](unsigned k) { return nb::int_(k + 1); };
+    return nb::make_tuple(
+        step.level, list_of(rate::elements(step.cells), number),
+        list_of(rate::elements(step.digits), digit),
+        list_of(step.chains, [&](const auto& chain) { return list_of(chain, link); }),
+        list_of(step.filled, pair), list_of(step.removed, pair));
+}
+
+nb::list steps_of(Bytes grid, bool uniqueness) {
+    require(grid.size() == rate::n_cells, "a grid to solve by steps has 81 cells");
+    std::vector<rate::Step> steps;
+    {
+        const nb::gil_scoped_release release;
+        steps = rate::steps_of(grid.first<rate::n_cells>(), uniqueness);
+    }
+    return list_of(steps, tuple_of);
+}
+
+}  // namespace
+
+void add_grids(nb::module_& m) {
+    m.def("read_symbols", &text::read_symbols, Unlocked());
+    m.def("read_numbers", &text::read_numbers, Unlocked());
+    m.def("survey", &text::survey, Unlocked());
+    m.def("stacks_of_grids", &stacks_of_grids, Unlocked());
+    m.def("grids_of_stacks", &grids_of_stacks, Unlocked());
+    m.def("add_keys", &tables::add_keys, Unlocked());
+    m.def("read_cages", &tables::read_cages, Unlocked());
+    m.def("record_end", &tables::record_end, Unlocked());
+    m.def("complete_cages", &cages::complete_cages, Unlocked());
+    m.def("draw_regions", &draw_regions, Unlocked());
+    m.def("draw_cages", &draw_cages, Unlocked());
+    m.def("draw_lines", &draw_lines, Unlocked());
+    m.def("canonical_forms", &symmetry::canonical_forms, Unlocked());
+    m.def("draw_images", &symmetry::draw_images, Unlocked());
+    m.def("least_covers", &symmetry::least_covers, Unlocked());
+    m.def("levels_of_ratings", &levels);
+    m.def("rate_grids", &rate::rate_grids, Unlocked());
+    m.def("steps_of", &steps_of);
+}
+
+}  // namespace batchsolve::python
