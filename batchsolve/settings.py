@@ -589,7 +589,7 @@ class SearchSettings(Settings):
     limit: int | None = setting(check=counted_from(1))
     node_limit: int | None = setting(check=counted_from(1))
     time_limit: float | None = setting(check=_seconds, metavar="S")
-    split_depth: int | None = setting(check=_depth, metavar="D|auto")
+    split_depth: int | Literal["auto"] | None = setting(check=_depth, metavar="D|auto")
     budget: int | None = setting(check=counted_from(1))
     engine: str = setting(AUTO, metavar="NAME")
     branch: str = setting(MRV, metavar="mrv|first|sharp[:ITEMS]")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from batchsolve import InputError, Stacks
-from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine, registered
+from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
 from batchsolve.tables.corpus import Corpus
 
 DATASETS = Path(__file__).resolve().parent.parent / "datasets"
@@ -21,7 +21,7 @@ COLLECTING = [
     if name != "dlx" and not get_engine(name).capabilities.counts_only
 ]
 IN_CORE = ("batchsolve.engines.native", "batchsolve.engines.lanes")
-IN_PYTHON = [name for name in COLLECTING if registered(name).module not in IN_CORE]
+IN_PYTHON = [name for name in COLLECTING if get_engine(name).module not in IN_CORE]
 LIMIT = 20
 
 

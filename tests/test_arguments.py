@@ -197,7 +197,7 @@ WRONG = {
         [GRID]
     ),
     "grids must have shape": lambda: bs.solve_batch([GRID.encode()]),
-    "the problem is a Sudoku, such as": lambda: bs.solve_batch([GRID], "2x2"),
+    "texts have one problem, such as Sudoku.3, 3., not": lambda: bs.solve_batch([GRID], "2x2"),
     "the input needs a name, not 5": lambda: bs.solve_file(5, "out.csv"),
     "the output needs a name, not None": lambda: bs.solve_file("in.csv", None),
     "the output needs a name, not ''": lambda: bs.dedupe("in.csv", ""),

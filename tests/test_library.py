@@ -119,16 +119,6 @@ def test_what_a_command_says_is_logged(tmp_path, caplog):
     assert any(one.startswith(f"{tmp_path}/run goes on after ") for one in said)
 
 
-def test_progress_is_drawn_where_it_is_asked_for(tmp_path, capsys):
-    (tmp_path / "in.txt").write_text("1.....2..3.....4\n" * 5000)
-    bs.solve_file(tmp_path / "in.txt", tmp_path / "out.csv", on_progress=True)
-    assert "5.00k/5.00k" in capsys.readouterr().err
-    bs.count("queens:10", on_progress=True)
-    assert "100.00% of the tree, estimated" in capsys.readouterr().err
-    bs.count("queens:6")
-    assert capsys.readouterr().err == ""
-
-
 def test_answers_are_shown_as_grids_in_notebooks():
     answer = bs.solve("1.....2..3.....4")
     shown = answer._repr_html_()

@@ -309,7 +309,7 @@ def work_guarded():
 
 _FUNCTIONS = """
     Problem memo links search_links search_bits search_sparse
-    search_boxes search_houses read_symbols read_numbers survey
+    search_grids read_symbols read_numbers survey
 """
 
 

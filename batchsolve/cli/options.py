@@ -300,15 +300,13 @@ def parameters_of(function: Callable[..., Any]) -> tuple[list[click.Parameter], 
         kind, notes = _plain(hints[name])
         if is_dataclass(kind):
             assert isinstance(kind, type)
-            named = [field for note in notes for field in _names_in(note)]
-            groups[name] = (
-                kind,
-                [each.name for each in fields(kind) if each.name in named or not named],
-            )
+            every = [each.name for each in fields(kind)]
+            named = [field for note in notes for field in _names_in(note)] or every
+            groups[name] = kind, [field for field in every if field in named]
             shown += _options_of(*groups[name], notes, told)
             continue
-        shared = [note for note in notes if isinstance(note, Said)]
-        said = told.get(name) or (shared[0] if shared else Said(None, ""))
+        shared = (note for note in notes if isinstance(note, Said))
+        said = told.get(name) or next(shared, Said(None, ""))
         is_argument = declared.kind is inspect.Parameter.POSITIONAL_ONLY
         made = _parameter(name, kind, declared.default, said, is_argument=is_argument)
         vars(made)["is_output"] = get_args(Written)[1] in notes
@@ -355,13 +353,8 @@ def _options_of(
             said = replace(told[name], metavar=told[name].metavar or said.metavar)
         elif of_notation and name in NotationFields.__annotations__:
             said = replace(said, heading=of_notation[0])
-        made = _parameter(
-            name,
-            _plain(types[name])[0],
-            defaults.get(name, default),
-            said,
-            flags=option["flags"],
-        )
+        kind, _ = _plain(types[name])
+        made = _parameter(name, kind, defaults.get(name, default), said, flags=option["flags"])
         if option["file"]:
             made.type = click.types.FuncParamType(_reader(option["file"]))
         yield made

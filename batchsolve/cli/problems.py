@@ -251,12 +251,12 @@ def engines(printing: Json) -> int:
     batchsolve engines
     batchsolve engines --json
     """
-    from batchsolve.engines import engine_names, registered
+    from batchsolve.engines import engine_names, get_engine
 
     if not printing.as_json:
         print(f"{AUTO:14}the engine that suits the problem, which is the default")
     for name in engine_names():
-        can = registered(name).capabilities
+        can = get_engine(name).capabilities
         if printing.as_json:
             print(json.dumps({"engine": name, **asdict(can)}))
             continue

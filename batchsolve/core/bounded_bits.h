@@ -72,8 +72,8 @@ public:
         const auto place = r_.find(range);
         if (!place || !needs_one(place->item)) return false;
         choose(0);  // drops options, as if the node were entered
+        levels_[0].item = place->item;
         open(0);
-        levels_[0].branch = Branch::each;
         levels_[0].begin_range(r_, alive(0), *place);
         return true;
     }

@@ -27,6 +27,7 @@ from batchsolve.engines.item_order import is_sharp
 from batchsolve.errors import InputError, check_installed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.notation import MOST_DIGITS
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 from batchsolve.settings import (
@@ -61,13 +62,11 @@ class Capabilities:
     costs : bool
         True if it can look for the cheapest covers.
     sudoku_only : bool
-        True if it takes no problem but a `Sudoku` or, with `rules`, any grid.
-    rules : bool
-        True if an engine for Sudoku takes grids with other rules, too, by their `rules`.
+        True if it takes grids alone, by their `rules`; rows may have rules of their own.
     least_box : int
         The fewest rows, and columns, that the boxes of a `Sudoku` may have.
-    most_digits : int or None
-        The largest number of digits of a `Sudoku` that it takes; None if any.
+    most_digits : int
+        The largest number of digits of a grid.
     tree : str
         The name of its search tree, if other engines share it; else empty.
     branch : str
@@ -92,9 +91,8 @@ class Capabilities:
     bounds: bool = False
     costs: bool = False
     sudoku_only: bool = False
-    rules: bool = False
     least_box: int = 1
-    most_digits: int | None = None
+    most_digits: int = MOST_DIGITS
     tree: str = ""
     branch: str = ""
     counts_only: bool = False
@@ -328,7 +326,6 @@ _ENGINES = {
                 "Sudoku, many grids at once in SIMD lanes",
                 secondary_items=False,
                 sudoku_only=True,
-                rules=True,
                 least_box=2,
                 most_digits=32,  # a set of digits is a word of 32 bits
             ),
@@ -373,12 +370,6 @@ _ENGINES = {
             "batchsolve.engines.dancing_links",
         ),
         Engine(
-            "backtracking",
-            Capabilities("Sudoku cell by cell, in Python", sudoku_only=True),
-            "batchsolve.engines.walk",
-            "search_backtracking",
-        ),
-        Engine(
             "sat",
             Capabilities(
                 "reduction to SAT, with the solvers of python-sat",
@@ -398,40 +389,8 @@ def engine_names() -> list[str]:
     return list(_ENGINES)
 
 
-def registered(name: str) -> Engine:
-    """Return the description of the engine of that name, without importing it.
-
-    Parameters
-    ----------
-    name : str
-        As `get_engine` takes it.
-
-    Raises
-    ------
-    InputError
-        If no engine has that name, or it does not take the branching rule. `get_engine` checks the
-        number behind a name.
-
-    Examples
-    --------
-    >>> registered("lanes").capabilities.sudoku_only
-    True
-    """
-    if name in _ENGINES:
-        return _ENGINES[name]
-    base, *settings = str(name).split(":")
-    known = _ENGINES.get(base)
-    if known and not known.branches and {FIRST, SHARP} & {*settings}:
-        those = ", ".join(each for each in _ENGINES if _ENGINES[each].branches)
-        raise InputError(f"the engine {base!r} takes no branching rule; these engines do: {those}")
-    if known is None or (settings and not (known.capabilities.has_table or known.branches)):
-        raise InputError(f"unknown engine {name!r}; choose from {', '.join([AUTO, *_ENGINES])}")
-    rule = checked_branch(":".join(settings)) if settings and known.branches else MRV
-    return known if rule == MRV else known.under(rule)
-
-
 def get_engine(name: str) -> Engine:
-    """Return the engine of that name; no other is imported.
+    """Return the engine of that name; its search is imported when it is first used.
 
     Parameters
     ----------
@@ -442,19 +401,27 @@ def get_engine(name: str) -> Engine:
     Raises
     ------
     InputError
-        If no engine has that name, or the number is not valid.
+        If no engine has that name, the number is not valid, or it does not take the branching rule.
 
     Examples
     --------
-    >>> get_engine("memo:64").capabilities.counts_only
-    True
+    >>> get_engine("lanes").capabilities.sudoku_only, get_engine("memo:64").name
+    (True, 'memo:64')
     """
-    known = registered(name)
-    if not known.capabilities.has_table:
-        return known
-    from batchsolve.engines.memo import with_size  # which is an engine itself
+    base, *settings = str(name).split(":")
+    known = _ENGINES.get(base)
+    if known and not known.branches and {FIRST, SHARP} & {*settings}:
+        those = ", ".join(each for each in _ENGINES if _ENGINES[each].branches)
+        raise InputError(f"the engine {base!r} takes no branching rule; these engines do: {those}")
+    has_table = known is not None and known.capabilities.has_table
+    if known is None or (settings and not (has_table or known.branches)):
+        raise InputError(f"unknown engine {name!r}; choose from {', '.join([AUTO, *_ENGINES])}")
+    if has_table:
+        from batchsolve.engines.memo import with_size  # which is an engine itself
 
-    return with_size(known, name)
+        return with_size(known, name)
+    rule = checked_branch(":".join(settings)) if settings else MRV
+    return known if rule == MRV else known.under(rule)
 
 
 def check_support(engine: Engine, problem: ExactCover) -> None:
@@ -466,21 +433,14 @@ def check_support(engine: Engine, problem: ExactCover) -> None:
         If the engine does not take such problems, or a module that it needs is not installed.
     """
     can = engine.capabilities
-    if can.sudoku_only and not isinstance(problem, Sudoku):
+    if can.sudoku_only:
         _check_grid(engine, problem)
         return
-    if isinstance(problem, Sudoku):
-        most = can.most_digits or problem.n_digits
-        if min(problem.box_rows, problem.box_columns) < can.least_box or problem.n_digits > most:
-            raise InputError(
-                f"the engine {engine.name!r} solves Sudoku with boxes of {can.least_box} rows and "
-                f"columns or more, up to {most}×{most}, not {problem!r}"
-            )
     if problem.n_primary < problem.n_items and not can.secondary_items:
         raise InputError(f"the engine {engine.name!r} takes no secondary items: {problem!r}")
     for attribute, what in (("colors", "colours"), ("bounds", "bounds of items")):
         if getattr(problem, attribute) is not None and not getattr(can, attribute):
-            those = [n for n in engine_names() if getattr(registered(n).capabilities, attribute)]
+            those = [n for n in engine_names() if getattr(get_engine(n).capabilities, attribute)]
             raise InputError(
                 f"the engine {engine.name!r} takes no {what}: {problem!r}; these engines do: "
                 f"{', '.join(those)}"
@@ -495,16 +455,15 @@ def check_support(engine: Engine, problem: ExactCover) -> None:
 
 
 def _check_grid(engine: Engine, problem: ExactCover) -> None:
-    """Check that an engine for Sudoku can search a grid with other rules."""
+    """Check that an engine for grids can search a problem."""
     can = engine.capabilities
     if not isinstance(problem, GridProblem):
         raise InputError(f"the engine {engine.name!r} solves grids of digits only, not {problem!r}")
-    if not can.rules:
-        raise InputError(f"the engine {engine.name!r} knows rows, columns and boxes only")
-    most = can.most_digits or problem.n_digits
-    if problem.n_digits > most:
+    boxes = (problem.box_rows, problem.box_columns) if isinstance(problem, Sudoku) else ()
+    if problem.n_digits > can.most_digits or min(boxes, default=can.least_box) < can.least_box:
         raise InputError(
-            f"the engine {engine.name!r} solves grids of up to {most} digits, not {problem!r}"
+            f"the engine {engine.name!r} solves grids of up to {can.most_digits} digits, with "
+            f"boxes of {can.least_box} rows and columns or more, not {problem!r}"
         )
 
 

@@ -24,9 +24,8 @@ from batchsolve.engines import (
     engine_names,
     get_engine,
     new_run,
-    registered,
 )
-from batchsolve.errors import InputError, check_installed, how_to_install
+from batchsolve.errors import InputError, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.settings import AUTO
@@ -62,14 +61,14 @@ def engine_for(name: str, problem: ExactCover, has_costs: bool = False) -> Engin
     if name == AUTO:
         eligible = COSTING if has_costs else _by_speed(problem)
         return get_engine(next(each for each in eligible if _takes(each, problem)))
-    known = registered(name)
-    if has_costs and not known.capabilities.costs:
-        costing = [each for each in engine_names() if registered(each).capabilities.costs]
+    engine = get_engine(name)
+    if has_costs and not engine.capabilities.costs:
+        costing = [each for each in engine_names() if get_engine(each).capabilities.costs]
         raise InputError(
             f"the engine {name!r} does not look at costs; these engines do: {', '.join(costing)}"
         )
-    check_support(known, problem)
-    return get_engine(name)
+    check_support(engine, problem)
+    return engine
 
 
 def _by_speed(problem: ExactCover) -> tuple[str, ...]:
@@ -106,7 +105,7 @@ def entries_of_a_node(problem: ExactCover) -> float:
 
 def _takes(name: str, problem: ExactCover) -> bool:
     with suppress(InputError):
-        check_support(registered(name), problem)
+        check_support(get_engine(name), problem)
         return True
     return False
 
@@ -118,13 +117,13 @@ def counter_for(name: str, problem: ExactCover) -> str:
     """
     if name != AUTO or engine_for(name, problem).capabilities.tree != MRV_TREE:
         return ""
-    counters = (n for n in engine_names() if registered(n).capabilities.counts_only)
+    counters = (n for n in engine_names() if get_engine(n).capabilities.counts_only)
     return next((each for each in counters if _takes(each, problem)), "")
 
 
 def visits_the_same_nodes(name: str) -> bool:
     """Return True if the engines of a name visit the same nodes, however a search is cut up."""
-    return name == AUTO or registered(name).capabilities.reproducible_nodes
+    return name == AUTO or get_engine(name).capabilities.reproducible_nodes
 
 
 @dataclass(frozen=True)
@@ -166,11 +165,11 @@ class Choice:
             raise InputError(f"the engine {name!r} only counts; it solves no puzzles")
         if name != AUTO or limit > MOST_WANTED or not (sizes_vary or _is_large(problem)):
             return cls(name, main=problem)
-        if _is_installed(FALLBACK):
+        if _takes(FALLBACK, problem):
             return cls(name, FALLBACK, problem)
         missing = (
             f"rows of more than {NODES_AN_OPTION * problem.n_options:,} nodes would go to the "
-            f"engine {FALLBACK!r}: {how_to_install(registered(FALLBACK).capabilities.extra)}"
+            f"engine {FALLBACK!r}: {how_to_install(get_engine(FALLBACK).capabilities.extra)}"
         )
         return cls(name, main=problem, missing=missing if _is_large(problem) else "")
 
@@ -179,7 +178,7 @@ class Choice:
         """The capabilities of the engine, or of none in particular for ``auto``."""
         if self.name == AUTO:
             return Capabilities("the engine that suits each problem")
-        return registered(self.name).capabilities
+        return get_engine(self.name).capabilities
 
     def of(self, problem: ExactCover) -> Engine:
         """Return the engine for a problem; raises `InputError` if there is none."""
@@ -210,11 +209,3 @@ class Choice:
 
 def _is_large(problem: ExactCover) -> bool:
     return isinstance(problem, GridProblem) and problem.n_digits >= FALLBACK_DIGITS
-
-
-def _is_installed(name: str) -> bool:
-    can = registered(name).capabilities
-    with suppress(InputError):
-        check_installed(name, can.module, can.extra)
-        return True
-    return False

@@ -15,12 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.engines import Outcome, Task, check_support, registered
+from batchsolve.engines import Outcome, Task, check_support, get_engine
 from batchsolve.engines.native import core_task, outcome_of, search_links
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import Sudoku
 
 
 def search(problem: ExactCover, task: Task) -> Outcome:
@@ -28,7 +27,7 @@ def search(problem: ExactCover, task: Task) -> Outcome:
 
     Stacks with branches come from other engines, and are left to dancing links.
     """
-    check_support(registered("lanes"), problem)
+    check_support(get_engine("lanes"), problem)
     if task.stacks.branches.size:
         return search_links(problem, task)
     grids = cast(GridProblem, problem)
@@ -37,11 +36,8 @@ def search(problem: ExactCover, task: Task) -> Outcome:
 
 
 def _search(grids: GridProblem, task: Task) -> Outcome:
-    given = core_task(task)
-    if isinstance(grids, Sudoku):
-        found, digits = native.search_boxes(grids.box_rows, grids.box_columns, given)
-    else:
-        found, digits = native.search_houses(*grids.rules_in_core(task.stacks.roots), given)
+    rules = grids.rules_in_core(task.stacks.roots)
+    found, digits = native.search_grids(*rules, core_task(task))
     outcome = outcome_of(found, task)
     if task.unordered:
         digits = digits.reshape(-1, grids.n_cells)
@@ -207,7 +203,5 @@ def dig_rows(
     int
         The place of the first row for which no puzzle was found, or n.
     """
-    given = wish, made, keys, rows
-    if isinstance(problem, Sudoku):
-        return int(native.dig_boxes(problem.box_rows, problem.box_columns, *given))
-    return int(native.dig_houses(*problem.rules_in_core(np.arange(len(rows))), *given))
+    in_core = problem.rules_in_core(np.arange(len(rows)))
+    return int(native.dig_grids(*in_core, wish, made, keys, rows))

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines import UNLIMITED, Outcome, Task, check_support, registered
+from batchsolve.engines import UNLIMITED, Outcome, Task, check_support, get_engine
 from batchsolve.engines.walk import OpenNode, Tally, search_batch
 from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, options_with, owners_of
 
@@ -42,7 +42,7 @@ MOST_IN_PAIRS = 12  # options of an item up to which a clause for every two of t
 
 def search(problem: ExactCover, task: Task) -> Outcome:
     """Search a task; see `batchsolve.engines`."""
-    check_support(registered("sat"), problem)
+    check_support(get_engine("sat"), problem)
     return search_batch(problem, task, _search_below)
 
 

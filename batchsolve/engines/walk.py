@@ -12,21 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
-from typing import Any
 
 import numpy as np
 
-from batchsolve.engines import (
-    UNLIMITED,
-    Outcome,
-    Task,
-    check_support,
-    registered,
-)
+from batchsolve.engines import UNLIMITED, Outcome, Task
 from batchsolve.engines.item_order import ENOUGH, handicaps_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks, clash_of, options_of_branch
-from batchsolve.problems.sudoku import Sudoku
 
 _NO_BRANCH = (0, 0, 0)
 
@@ -244,7 +236,7 @@ class PartialCover(ABC):
             self._stack.append(o)
 
 
-def walk(problem: ExactCover, task: Task, begin: Callable[[Any], PartialCover]) -> Outcome:
+def walk(problem: ExactCover, task: Task, begin: Callable[[ExactCover], PartialCover]) -> Outcome:
     """Search a task depth first; a node is a partial cover entered, dead ends and covers too.
 
     `begin` returns the empty partial cover of a problem.
@@ -347,53 +339,3 @@ class Matrix(PartialCover):
                 for j in self._items[other]:
                     if j != i:
                         self._options[j].add(other)
-
-
-# ---- backtracking ---------------------------------------------------------------------------
-
-
-def search_backtracking(problem: ExactCover, task: Task) -> Outcome:
-    """Search a task of Sudoku cell by cell: the backtracking that most people write first."""
-    check_support(registered("backtracking"), problem)
-    return walk(problem, task, _Grid)
-
-
-class _Grid(PartialCover):
-    """A grid of Sudoku; the branch item is its first blank cell in reading order.
-
-    Of exact covers it knows only how options are numbered.
-    """
-
-    def __init__(self, problem: Sudoku) -> None:
-        super().__init__()
-        self._n = n = problem.n_digits
-        self._cells = [0] * (n * n)
-        rows: list[set[int]] = [set() for _ in range(n)]
-        columns: list[set[int]] = [set() for _ in range(n)]
-        boxes: list[set[int]] = [set() for _ in range(n)]
-        height, width = problem.box_rows, problem.box_columns
-        self._units = [  # of every cell, the digits in its row, column and box
-            (rows[r], columns[c], boxes[r // height * height + c // width])
-            for r in range(n)
-            for c in range(n)
-        ]
-
-    def choices(self) -> tuple[int, list[int]] | None:
-        if 0 not in self._cells:
-            return None
-        cell = self._cells.index(0)
-        taken = set().union(*self._units[cell])
-        options = [cell * self._n + d - 1 for d in range(1, self._n + 1) if d not in taken]
-        return cell, options  # the items of cells are the first
-
-    def select(self, o: int) -> None:
-        cell, digit = o // self._n, o % self._n + 1
-        self._cells[cell] = digit
-        for unit in self._units[cell]:
-            unit.add(digit)
-
-    def deselect(self, o: int) -> None:
-        cell, digit = o // self._n, o % self._n + 1
-        self._cells[cell] = 0
-        for unit in self._units[cell]:
-            unit.remove(digit)

@@ -173,9 +173,7 @@ def read_json(text: str) -> ExactCover:
     """
     try:
         fields = loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"line {error.lineno}: not JSON ({error.msg})") from error
-    except Exception as error:  # too deep; a number too long; too large; a name twice
+    except Exception as error:  # no JSON; too deep; a number too long; too large; a name twice
         raise InputError(f"not JSON that can be read ({error})") from error
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
         raise InputError("expected an object with a list of lists of items called 'options'")
@@ -355,54 +353,45 @@ def _problem(
     """Build a problem from its items and the lines of its options; .dlx has colours and costs."""
     item_of = {name: i for i, name in enumerate(names)}
     color_of: dict[str, int] = {}
-    color_at: dict[int, int] = {}  # place of an entry -> its colour
-    costs: dict[int, int] = {}
+    colors: list[int] = []  # of each entry
+    costs: list[int | None] = []
     indptr, indices = [0], list[int]()
-    for o, (number, words) in enumerate(lines):
-        try:
-            row = [item_of[word] for word in words]
-        except KeyError:
-            if is_dlx:
-                named, cost = _without_cost(number, words)
-                if len(named) < len(words):
-                    costs[o] = cost
-                words = named
-            row = []
-            for word in words:
-                name, color = _colored(word, number) if is_dlx else (word, "")
-                if name not in item_of:
-                    raise InputError(f"line {number}: {_unknown(name, item_of, names)}") from None
-                if color and item_of[name] < n_primary:
-                    raise InputError(
-                        f"line {number}: {word[:60]!r} gives the primary item {quoted(name)} a "
-                        f"colour; only secondary items, those after '|', may have one"
-                    ) from None
-                if color:
-                    number_of_color = color_of.setdefault(color, len(color_of) + 1)
-                    color_at[len(indices) + len(row)] = number_of_color
-                row.append(item_of[name])
+    for number, words in lines:
+        words, cost = _without_costs(number, words) if is_dlx else (words, None)
+        row = []
+        for word in words:
+            name, color = _colored(word, number) if is_dlx and word not in item_of else (word, "")
+            if name not in item_of:
+                raise InputError(f"line {number}: {_unknown(name, item_of, names)}")
+            if color and item_of[name] < n_primary:
+                raise InputError(
+                    f"line {number}: {word[:60]!r} gives the primary item {quoted(name)} a "
+                    f"colour; only secondary items, those after '|', may have one"
+                )
+            row.append(item_of[name])
+            colors.append(color_of.setdefault(color, len(color_of) + 1) if color else 0)
         if len(set(row)) < len(row):
-            again = next(i for k, i in enumerate(row) if i in row[:k])
-            raise InputError(f"line {number}: the option names item {quoted(names[again])} twice")
+            again = repeated(names[i] for i in row)
+            raise InputError(f"line {number}: the option names item {quoted(again)} twice")
         indices += row
         indptr.append(len(indices))
-    n_options = len(indptr) - 1
+        costs.append(cost)
     return ExactCover(
         indptr,
         indices,
         len(names),
         n_primary,
         names,
-        colors=[color_at.get(k, 0) for k in range(len(indices))] if color_at else None,
+        colors=colors if color_of else None,
         color_names=list(color_of),
         bounds=bounds_by_name(bounds, names[:n_primary]) if bounds else None,
-        costs=[costs.get(o, 0) for o in range(n_options)] if costs else None,
+        costs=[cost or 0 for cost in costs] if set(costs) - {None} else None,
     )
 
 
-def _without_cost(number: int, words: Iterable[str]) -> tuple[list[str], int]:
-    """Return the words of an option without its costs, and their sum."""
-    cost, items = 0, []
+def _without_costs(number: int, words: Iterable[str]) -> tuple[list[str], int | None]:
+    """Return the words of an option without its costs, and their sum; None without costs."""
+    cost, items = None, list[str]()
     for word in words:
         if not word.startswith("|"):
             items.append(word)
@@ -410,7 +399,7 @@ def _without_cost(number: int, words: Iterable[str]) -> tuple[list[str], int]:
         amount = word.removeprefix("|").removeprefix("$")
         if not (amount.isascii() and amount.isdecimal()):
             raise InputError(f"line {number}: {quoted(word)} is not a cost; write it as |$25")
-        cost += _whole(amount, number)
+        cost = (cost or 0) + _whole(amount, number)
     return items, cost
 
 

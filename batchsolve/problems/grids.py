@@ -173,6 +173,8 @@ class GridProblem(ExactCover):
     ----------
     n_digits : int
         Number of digits, N.
+    box : pair of int
+        The rows and columns of the boxes, if it has the rules of Sudoku and no more; else 0 and 0.
 
     Raises
     ------
@@ -188,6 +190,8 @@ class GridProblem(ExactCover):
     """
 
     rules: Rules
+    box: tuple[int, int] = (0, 0)
+    _core_rules: Any = None
     _row_rules: RowRules | None = None
     item_names = option_names = color_names = bounds = costs = None
     _other_unit = "house"  # for messages: neither a row nor a column
@@ -353,7 +357,9 @@ class GridProblem(ExactCover):
 
         The core takes rules of `MOST_IN_CORE` digits or fewer.
         """
-        return core_rules(self.rules), self.row_rules, self.rows_of(roots)
+        if self._core_rules is None:
+            self._core_rules = core_rules(self.rules, self.box)
+        return self._core_rules, self.row_rules, self.rows_of(roots)
 
     def other_options(self, grids: Bytes) -> npt.NDArray[np.uint32]:
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""

@@ -319,7 +319,7 @@ class Notation:
         """Return one grid, of shape (n_cells,), as text."""
         return self.separator.join(self._texts[k] for k in self.placed(grid[None])[0].tolist())
 
-    @property
+    @cached_property
     def _texts(self) -> list[str]:
         """The texts of a blank cell, of the digits, and of what is outside."""
         blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank

@@ -31,12 +31,20 @@ MOST_IN_CORE = 32  # digits of grids with other rules than Sudoku: a set of digi
 
 
 @lru_cache(maxsize=64)
-def core_rules(rules: Rules) -> Any:
-    """Return the rules that all rows share, without marks and cages, as the core takes them."""
+def core_rules(rules: Rules, box: tuple[int, int]) -> Any:
+    """Return the rules that all rows share, without marks and cages, as the core takes them.
+
+    Parameters
+    ----------
+    rules : Rules
+    box : pair of int
+        The rows and columns of the boxes, if no row has other rules than Sudoku; else 0 and 0.
+    """
     related = [(a, b, RELATION_NAMES.index(name)) for a, b, name in rules.pairs]
     return native.GridRules(
         rules.n_cells,
         rules.n_digits,
+        *box,
         np.array(rules.houses, np.uint16).reshape(-1),
         _distinct(rules),
         np.array(related, np.uint16).reshape(-1),

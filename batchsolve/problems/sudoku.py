@@ -54,6 +54,7 @@ class Sudoku(GridProblem):
                 f"1 to {MOST_DIGITS} are possible"
             )
         self.box_rows, self.box_columns, self.n_digits = box_rows, box_columns, n
+        self.box = box_rows, box_columns
         self._is_frozen = True
 
     def __repr__(self) -> str:

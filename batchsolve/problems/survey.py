@@ -8,7 +8,7 @@ or an error that says what to name.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from itertools import repeat
@@ -174,7 +174,7 @@ class Shown(NamedTuple):
 
 
 def shown(
-    column: pa.Array, form: Form, blanks: str | None = None, full: Sequence[pa.Array] = ()
+    column: pa.Array, form: Form, blanks: str | None = None, full: Iterable[pa.Array] = ()
 ) -> Shown:
     """Return what grids of one form show together.
 
@@ -185,7 +185,7 @@ def shown(
     form : Form
     blanks : str, optional
         The symbols of blank cells that a user names; by default, `BLANKS` can be some.
-    full : sequence of pyarrow.StringArray
+    full : iterable of pyarrow.StringArray
         Columns of full grids beside these, such as solutions: the first that has 0 or N tells where
         digits begin if these grids have neither.
 
@@ -238,12 +238,19 @@ def _ends(column: pa.Array | str, form: Form, blanks: str | None) -> tuple[Bools
     if is_clear or (n > MOST_PLAIN and not as_numbers):  # characters have letters there, which tell
         nothing = np.zeros(1 if isinstance(column, str) else len(column), np.bool_)
         return nothing, nothing, nothing
-    others = BLANKS.replace("0", "") if blanks is None else blanks
-    one = replace(numbers(n) if as_numbers else usual_notation(n), blanks=f"{others}0")
-    grids, faults = one.encode(column)
-    from_0, _ = replace(from_zero(n, as_numbers), blanks=others).encode(column)
+    from_one, zero = _from_one_and_zero(form, BLANKS.replace("0", "") if blanks is None else blanks)
+    grids, faults = from_one.encode(column)
+    from_0, _ = zero.encode(column)
     is_full = (from_0 == 1).any(axis=1) & (from_0 == n).any(axis=1) & (from_0 > 0).all(axis=1)
     return faults == TWO_BLANKS, (grids == n).any(axis=1), is_full
+
+
+@lru_cache(maxsize=64)  # with their tables of bytes
+def _from_one_and_zero(form: Form, blanks: str) -> tuple[Notation, Notation]:
+    """Return the notations of grids of one form whose digits begin at 1 and at 0."""
+    n, as_numbers = form
+    one = numbers(n) if as_numbers else usual_notation(n)
+    return replace(one, blanks=f"{blanks}0"), replace(from_zero(n, as_numbers), blanks=blanks)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from batchsolve.problems.sudoku import sudoku
 from batchsolve.settings import Box, checked_box, whole_number
 
 Variant = GridProblem
-"""The name of the class for users, who make grids with other rules than those of `Sudoku`."""
+"""The name of `GridProblem` for users, who make grids with other rules than those of `Sudoku`."""
 
 
 def grid_problem(

@@ -19,7 +19,7 @@ from batchsolve.core.arrays import Bools
 from batchsolve.errors import counted
 from batchsolve.runs.outputs import IN_MEMORY, Output
 from batchsolve.runs.progress import OnProgress, Sums
-from batchsolve.runs.specs import RowCounter, Spec, run_files, table_of
+from batchsolve.runs.specs import Spec, run_files, table_of
 from batchsolve.settings import (
     AugmentFields,
     AugmentFileFields,
@@ -30,7 +30,7 @@ from batchsolve.settings import (
 )
 from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
-from batchsolve.tables.blocks import JSON_TEXT
+from batchsolve.tables.blocks import JSON_TEXT, Block
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
 from batchsolve.tables.reader import Batch, Grids, Reader
@@ -239,9 +239,13 @@ def _augmenting(
     # JSON has no integers as large as seeds
     same = {"n": n, "seed": str(wanted.seed), "original": wanted.original}
     table = partial(_image_table, n, wanted)
-    totals, counter = AugmentSummary(seed=wanted.seed), RowCounter()
-    given = "augment", corpus, corpus.reader, table, totals, same
-    return Spec(*given, begin=counter.begin, decide=counter.decide)
+    totals = AugmentSummary(seed=wanted.seed)
+    return Spec("augment", corpus, corpus.reader, table, totals, same, decide=_number_of_first)
+
+
+def _number_of_first(n_before: int, block: Block, n_rows: int) -> int:
+    """Return the number of the first row of a block, counted from 1."""
+    return n_before + 1
 
 
 def _image_table(n: int, wanted: ImageSettings, reader: Reader) -> RowTable:

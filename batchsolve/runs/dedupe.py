@@ -297,9 +297,7 @@ class _Repeats:
         end = FORM if self.wanted.up_to_symmetry else ""
         return partial(row_keys, self.seen.secret, [f"{name}{end}" for name in names])
 
-    def _learn(
-        self, others: list[tuple[Corpus, Write]], pool: Pool, n_rows: int, tell: Tell
-    ) -> None:
+    def _learn(self, others: list[tuple[Corpus, Write]], pool: Pool, tell: Tell) -> None:
         """Add the keys of the files and tables of ``against``."""
         for other, keys in others:
             spec = Spec("dedupe", other, other.reader, totals=self.totals)
@@ -309,7 +307,7 @@ class _Repeats:
             self.source = -1
         self.totals.known_rows = self.seen.n_known = self.seen.n_rows
 
-    def _decide(self, block: Block, found: RowKeys) -> Decision:
+    def _decide(self, n_before: int, block: Block, found: RowKeys) -> Decision:
         """Decide which rows of a block are kept, and count them."""
         first, *solutions = self._look_up(block, found)
         is_new, is_known = first == UNSEEN, self.seen.is_known(first)

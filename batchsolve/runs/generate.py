@@ -20,7 +20,7 @@ from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.overlaps import drawn_notation
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, check_progress, shown
-from batchsolve.runs.puzzles import Maker, Puzzles, RowNumbers, known_keys
+from batchsolve.runs.puzzles import UNLIKE, Maker, Puzzles, RowNumbers
 from batchsolve.runs.specs import (
     Spec,
     Tell,
@@ -44,6 +44,7 @@ from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.reader import BOX
+from batchsolve.tables.repeats import PUZZLE_FORM, row_keys
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
 from batchsolve.workers import Pool
 
@@ -247,13 +248,18 @@ def _generating(
     return Spec("generate", source, maker, table, totals, same, begin=begin)
 
 
-def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, n_rows: int, tell: Tell) -> None:
+def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, tell: Tell) -> None:
     """Let a maker know the puzzles of files, which its own are to be unlike."""
     each = [maker.known]
     for corpus in corpora:
-        spec = Spec("generate", corpus, corpus.reader)
-        known = partial(known_keys, maker.problem.n_digits)
-        each += [found.keys for _, found in outputs_of(spec, known, pool)]
+        spec, n_before = Spec("generate", corpus, corpus.reader), 0
+        for _, found in outputs_of(spec, partial(row_keys, UNLIKE, [PUZZLE_FORM]), pool):
+            if found.sums.first_invalid:
+                row, why = found.sums.first_invalid
+                why += " that puzzles can be compared with; leave it out"
+                raise InputError(f"{corpus.names}: row {n_before + row + 1}: {why}")
+            each.append(found.keys[PUZZLE_FORM][0][:, 0])
+            n_before += found.n_rows
     maker.known = np.unique(np.concatenate(each))
 
 
@@ -293,8 +299,7 @@ def _made(
 ) -> Found:
     """Return the columns of the puzzles of a block; `texts` are the same in all rows."""
     n, made = len(batch), batch.made
-    grids = (notation.decode(each) for each in (made.puzzles, made.solutions))
-    columns = dict(zip(names, grids, strict=True))
+    columns = dict(zip(names, map(notation.decode, (made.puzzles, made.solutions)), strict=True))
     columns |= {"clues": pa.array(np.count_nonzero(made.puzzles, axis=1))}
     columns |= {"weight": pa.array(made.weights), **batch.own}
     columns |= {name: pa.repeat(text, n) for name, text in texts.items()}

@@ -24,7 +24,6 @@ from batchsolve.runs.evaluate import in_order, shown_key
 from batchsolve.runs.outputs import FORMATS
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
 from batchsolve.runs.specs import (
-    RowCounter,
     Spec,
     outputs_of,
     refuse_own_output,
@@ -274,14 +273,11 @@ def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[
 
 def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:
     """Return the specification of the rows of one part."""
-    counter = RowCounter()
 
-    def decide(block: Block, n_rows: int) -> Decision:
-        first = counter.decide(block, n_rows) - 1
+    def decide(first: int, block: Block, n_rows: int) -> Decision:
         return np.where(is_in[first : first + n_rows], UNSEEN, 0), None
 
-    table = partial(kept_table, False)
-    return Spec("partition", corpus, corpus.reader, table, begin=counter.begin, decide=decide)
+    return Spec("partition", corpus, corpus.reader, partial(kept_table, False), decide=decide)
 
 
 class _Rows(NamedTuple):

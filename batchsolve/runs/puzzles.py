@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of
+from batchsolve.core.arrays import Bools, Ints, Shorts, Words, begins_of
 from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, ProblemError, counted, prefixed
 from batchsolve.problems.grids import GridProblem
@@ -24,9 +24,8 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.problems.variant import Variant, Variants
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import check_shape, forms_of
-from batchsolve.tables.blocks import Block, Boundary, RowsError
+from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
-from batchsolve.tables.reader import Batch, forms_of_shape
 from batchsolve.tables.repeats import grid_keys
 from batchsolve.tables.rule_columns import RuleColumns, own_rules
 from batchsolve.tables.sources import TableSource
@@ -41,6 +40,7 @@ DRAWN_NODES, RESTART_NODES = 5_000, 100_000
 BLOCK_CELLS = 1 << 24  # of the squares of the cells of a block: about 0.1 s
 MOST_ROWS, FEWEST_ROWS = 8192, 64  # of a block
 TIMES_SLOWER = 16  # rows with rules of their own, about
+UNLIKE = b"unlike"  # the secret of keys of known puzzles, the same in every run
 NO_CLUE = ".0_-"  # characters of a pattern
 
 
@@ -376,7 +376,8 @@ class Maker:
             made.reasons[rows[~are_fit], RATED] += 1
         if self.known.size:
             forms = forms_of(self.problem, puzzles)
-            are_known = np.isin(keys_of_forms(forms.grids), self.known) | ~forms.found
+            keys = grid_keys(UNLIKE, (self.problem.fingerprint, ()), forms.grids)[:, 0]
+            are_known = np.isin(keys, self.known) | ~forms.found
             made.reasons[rows[are_known], KNOWN] += 1
             are_fit &= ~are_known
         return are_fit
@@ -410,38 +411,3 @@ class _RowError(Exception):
     def __init__(self, row: int, why: str) -> None:
         super().__init__(why)
         self.row = row
-
-
-def keys_of_forms(forms: Bytes) -> Words:
-    """Return keys of canonical forms, the same in every run."""
-    return grid_keys(b"unlike", "form", forms)[:, 0]
-
-
-class KnownKeys(NamedTuple):
-    """The keys of the puzzles of a block that have some number of digits, and its rows."""
-
-    n_rows: int
-    keys: Words
-
-
-def known_keys(n_digits: int, batch: Batch, answers: None = None) -> KnownKeys:
-    """Return the keys of the puzzles of a batch that have this number of digits.
-
-    Raises
-    ------
-    RowsError
-        If a row is invalid, or its canonical form is not found.
-    """
-    wrong = np.flatnonzero(batch.first_clashes() >= 0)
-    keys = [np.empty(0, np.uint64)]
-    for grids in batch.grids:
-        if grids.shape.problem.n_digits == n_digits:
-            right = np.setdiff1d(grids.rows, wrong)
-            found, forms, _ = forms_of_shape(grids.shape, grids.puzzles, grids.places(right))
-            wrong = np.union1d(wrong, np.setdiff1d(grids.rows, grids.rows[found]))
-            keys.append(keys_of_forms(forms))
-    if wrong.size:
-        why = "invalid, or without a canonical form to compare puzzles with; leave it out"
-        row = int(wrong[0]) + 1
-        raise RowsError(why, row, row, batch.block.name if batch.block else "")
-    return KnownKeys(len(batch), np.concatenate(keys))

@@ -98,14 +98,14 @@ class Spec:
     size, keep : int
         See `search_rows`.
     begin : callable
-        Called before the first block is read, with the pool, the number of rows that a resumed run
-        has done, and the function that tells of the progress.
+        Called before the first block is read, with the pool and the function that tells of the
+        progress.
     look : callable, optional
         Returns the findings on a batch that `decide` needs, given the batch and None; workers call
         it. By default, they are the number of rows.
     decide : callable, optional
-        Returns the answers to a block, given the block and the findings on it; called block after
-        block.
+        Returns the answers to a block, given the number of rows before it, the block, and the
+        findings on it; called block after block.
     """
 
     kind: str
@@ -118,9 +118,9 @@ class Spec:
     search: SearchSettings = PROOF
     size: int = 1
     keep: int = 1
-    begin: Callable[[Pool, int, Tell], None] = lambda pool, n_rows, tell: None
+    begin: Callable[[Pool, Tell], None] = lambda pool, tell: None
     look: Write | None = None
-    decide: Callable[[Block, Any], Any] | None = None
+    decide: Callable[[int, Block, Any], Any] | None = None
 
     def searched(
         self, search: SearchSettings = PROOF, choice: Choice | None = None, keep: int = 1
@@ -218,10 +218,11 @@ def outputs_of(
         With row numbers counted from the beginning of the file.
     """
     place, source = place or Place(), spec.source
-    spec.begin(pool, place.n_rows, tell)
+    spec.begin(pool, tell)
     blocks = readable(source.blocks(place.end, most_rows), pool)
     try:
-        with closing(_passed(spec, numbered(blocks, place.n_blocks), write, pool)) as outputs:
+        blocks = numbered(blocks, place.n_blocks)
+        with closing(_passed(spec, blocks, write, pool, place.n_rows)) as outputs:
             for block, output in outputs:
                 yield block, output
                 place.pass_by(block, output.n_rows)
@@ -231,7 +232,9 @@ def outputs_of(
         raise place.located(error) from None
 
 
-def _passed(spec: Spec, blocks: Iterator[Block], write: Write, pool: Pool) -> Outputs:
+def _passed(
+    spec: Spec, blocks: Iterator[Block], write: Write, pool: Pool, n_before: int
+) -> Outputs:
     """Find the answers to the rows of blocks, and write them."""
     read, source = spec.reader.read, spec.source
     if spec.choice is not None:
@@ -240,30 +243,22 @@ def _passed(spec: Spec, blocks: Iterator[Block], write: Write, pool: Pool) -> Ou
             blocks, spec.choice, pool, spec.search, read, write, size, source.waits, keep
         )
     done = partial(_written, read, write)
-    if spec.decide is not None:
-        look = Block.n_rows if spec.look is None else partial(_written, read, spec.look)
-        return in_two_passes(blocks, pool, look, spec.decide, done)
-    return each_with_output(blocks, pool, done)
+    answers_to = spec.decide
+    if answers_to is None:
+        return each_with_output(blocks, pool, done)
+
+    def decide(block: Block, found: Any) -> Any:
+        nonlocal n_before
+        first, n_before = n_before, n_before + (found.n_rows if spec.look else found)
+        return answers_to(first, block, found)
+
+    look = partial(_written, read, spec.look) if spec.look else Block.n_rows
+    return in_two_passes(blocks, pool, look, decide, done)
 
 
 def _written(read: Callable[[Any], Any], write: Write, block: Any, answers: Any = None) -> Any:
     """Read a block and write it, given the answers to its rows; workers call it."""
     return write(read(block), answers)
-
-
-class RowCounter:
-    """Decisions on blocks that depend on the numbers of their rows."""
-
-    n_rows = 0
-
-    def begin(self, pool: Pool, n_rows: int, tell: Tell) -> None:
-        """Count on from the rows that a resumed run has done."""
-        self.n_rows = n_rows
-
-    def decide(self, block: Block, n_rows: int) -> int:
-        """Return the number of the first row of a block, counted from 1."""
-        self.n_rows += n_rows
-        return self.n_rows - n_rows + 1
 
 
 def tables_of(
@@ -685,7 +680,9 @@ class FileRun:
         del self.unrecorded[:n_parts]
 
     def state(self, finished: bool = False) -> dict[str, Any]:
-        """Return the state of the rows written so far, for the journal."""
+        """Return the state of the rows written so far, for the journal if there is one."""
+        if self.journal is None:
+            return {}
         place = self.place
         return {
             "written": self.output.written(),

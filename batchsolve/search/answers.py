@@ -210,8 +210,8 @@ class OpenRows:
         """Add the outcome of a piece to the answers; return the pieces that remain."""
         if piece.weighs:
             return self._after_weighing(piece, outcome)
-        if self._recounted and (stale := self._is_stale(piece)).any():
-            piece, outcome = piece.take(~stale), _part_of(outcome, ~stale)
+        if self._is_stale(piece):
+            return []
         answers, rows = self._answers, piece.stacks.roots
         covers, counts = outcome.solutions, outcome.counts
         if self._exact is not None:
@@ -232,6 +232,8 @@ class OpenRows:
             row, options = int(covers.roots[k]), covers[k].tolist()
             if row not in self._best or self._best[row].is_behind(options):
                 self._best[row] = _First(options, problem)
+        if not len(outcome.frontier) and not self._is_counted:
+            return []
         weights = piece.weights[outcome.parents] * outcome.weights
         left = replace(
             piece, stacks=outcome.frontier, weights=weights, ids=piece.ids[outcome.parents]
@@ -239,7 +241,7 @@ class OpenRows:
         moved: list[Piece] = []
         if self._fallback is not None and len(left):
             left, moved = self._hand_over(left)
-        pieces = [self.drop_unwanted(left), *moved, *self._weighed_now(piece)]
+        pieces = [*self._weighed_now(piece), self.drop_unwanted(left), *moved]
         return [each for each in pieces if len(each)]
 
     def _hand_over(self, left: Piece) -> tuple[Piece, list[Piece]]:
@@ -277,26 +279,26 @@ class OpenRows:
         return Piece(stacks, np.ones(1), ids, False, problem, engine, weighs)
 
     def _weighed_now(self, piece: Piece) -> list[Piece]:
-        """Return pieces that weigh a counter, for rows of a piece that have the nodes for it.
+        """Return the piece that weighs a counter for the row of a piece, if it is time.
 
         So the nodes of a row alone say which engine counts it, not the size of its tasks, and the
         output is the same however it was made.
         """
-        problem, nodes = piece.problem, self._answers.nodes
-        if not self._is_counted or problem is None or (piece.engine and not piece.weighs):
+        problem, has_moved = piece.problem, piece.engine is not None and not piece.weighs
+        if not self._is_counted or problem is None or has_moved or not len(piece):
             return []
-        found = []
-        for row in np.unique(piece.stacks.roots).tolist():
-            weighing = self._weighings.get(row) or tree.Weighing.first_of(problem)
-            is_due = weighing.after < nodes[row] < self._most_nodes[row]
-            is_due &= row not in self._on_scales | self._recounted
-            if is_due and (counter := counter_for(self._engine, problem)):
-                self._weighings[row] = weighing.next
-                self._on_scales.add(row)
-                self._pending[row] += 1
-                engine = tree.small_counter(counter, problem, weighing.n_nodes)
-                found.append(self._start_of(row, piece, engine, weighing.n_nodes))
-        return found
+        row = int(piece.stacks.roots[0])
+        weighing = self._weighings.get(row) or tree.Weighing.first_of(problem)
+        is_due = weighing.after < self._answers.nodes[row] < self._most_nodes[row]
+        if not is_due or row in self._on_scales:
+            return []
+        if not (counter := counter_for(self._engine, problem)):
+            return []
+        self._weighings[row] = weighing.next
+        self._on_scales.add(row)
+        self._pending[row] += 1
+        engine = tree.small_counter(counter, problem, weighing.n_nodes)
+        return [self._start_of(row, piece, engine, weighing.n_nodes)]
 
     def _after_weighing(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         """Let a counter take over its row if it gains enough; return the pieces that follow."""
@@ -317,27 +319,30 @@ class OpenRows:
         self._answers.counters[row] = engine.name
         return [self._moved(row, piece, engine)]
 
-    def _is_stale(self, piece: Piece) -> npt.NDArray[np.bool_]:
-        """Tell of the stacks of a piece whether their rows have moved to a counter since."""
-        if piece.engine is not None and not piece.weighs:
-            return np.zeros(len(piece), np.bool_)
-        return np.isin(piece.stacks.roots, list(self._recounted))
+    def _is_stale(self, piece: Piece) -> bool:
+        """Tell whether the row of a piece has moved to a counter since.
+
+        Rows that may move to one are in pieces of their own.
+        """
+        is_first = piece.engine is None and bool(self._recounted)
+        return is_first and int(piece.stacks.roots[0]) in self._recounted
 
     def lose(self, piece: Piece, reason: str) -> None:
         """Record that the search of some rows failed."""
-        stacks = piece.stacks.take(~self._is_stale(piece))
-        np.subtract.at(self._pending, stacks.roots, 1)
+        if self._is_stale(piece):
+            return
+        np.subtract.at(self._pending, piece.stacks.roots, 1)
         if piece.weighs:
-            self._on_scales.difference_update(stacks.roots.tolist())
+            self._on_scales.difference_update(piece.stacks.roots.tolist())
         else:
-            self.give_up(stacks, reason)
+            self.give_up(piece.stacks, reason)
 
     def drop_unwanted(self, piece: Piece) -> Piece:
         """Return the stacks of a piece that can still change an answer."""
-        if self._recounted:
-            piece = piece.take(~self._is_stale(piece))
-        if piece.weighs:
+        if piece.weighs or not len(piece):
             return piece
+        if self._is_stale(piece):
+            return piece.between(0, 0)
         rows = piece.stacks.roots
         counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
         doubtful = (counts >= self._limit) | (nodes >= self._most_nodes[rows])
@@ -372,20 +377,6 @@ class OpenRows:
             return row in self._best and self._best[row].is_behind(stack)
         answers.unfinished[row] = None
         return False
-
-
-def _part_of(outcome: Outcome, kept: npt.NDArray[np.bool_]) -> Outcome:
-    """Return the outcome of some stacks of a task that hands back no covers."""
-    is_left = kept[outcome.parents]
-    return Outcome(
-        outcome.counts[kept],
-        outcome.nodes[kept],
-        outcome.clash[kept],
-        outcome.solutions,
-        outcome.frontier.take(is_left),
-        outcome.weights[is_left],
-        (np.cumsum(kept) - 1)[outcome.parents[is_left]],
-    )
 
 
 def _add_up(

@@ -38,6 +38,7 @@ class BlockTask:
     block: Any
     budget: int = UNLIMITED
     is_fresh: ClassVar[bool] = True
+    weighs: ClassVar[int] = 0
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[Any]:
         """Return the piece as it is."""

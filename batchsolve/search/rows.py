@@ -17,9 +17,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from batchsolve.engines import Engine, Outcome, Task
-from batchsolve.engines.choice import Choice
+from batchsolve.engines.choice import Choice, counter_for
 from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Group
 from batchsolve.problems.variant import Variants
 from batchsolve.search.answers import Answers, OpenRows
@@ -137,18 +138,23 @@ class RowWork:
         return engine.search(piece.problem, task)
 
     def _groups(self, batch: Batch) -> Iterator[Group]:
-        """Yield the groups of a batch, row by row where the engine takes no rules of rows."""
+        """Yield the groups of a batch, row by row where rows are not searched side by side."""
         for problem, stacks in batch.groups():
-            if isinstance(problem, Variants) and not self._takes_rows(problem):
-                for k, row in enumerate(stacks.roots.tolist()):
-                    yield problem.of_row(row), stacks.between(k, k + 1)
-            else:
+            if not self._are_apart(problem):
                 yield problem, stacks
+                continue
+            for k, row in enumerate(stacks.roots.tolist()):
+                one = problem.of_row(row) if isinstance(problem, GridProblem) else problem
+                yield one, stacks.between(k, k + 1)
 
-    def _takes_rows(self, problem: Variants) -> bool:
-        with suppress(InputError):
-            return self.choice.of(problem).capabilities.rules
-        return True  # the error is that of all rows
+    def _are_apart(self, problem: ExactCover) -> bool:
+        """Tell whether the engine takes no rules of rows, or a counter may take over a row."""
+        with suppress(InputError):  # the error is that of all rows
+            if isinstance(problem, Variants):
+                return not self.choice.of(problem).capabilities.sudoku_only
+            if self.keep == 0 and self.settings.limit is None:
+                return bool(counter_for(self.choice.name, problem))
+        return False
 
 
 class RowGoal(BlockGoal):

@@ -432,10 +432,17 @@ class Scheduler:
             self._queue.appendleft(piece)
 
     def add(self, piece: Any) -> None:
-        """Put the rest of a piece on top; cut it if few pieces wait or if it is large."""
+        """Put the rest of a piece on top; cut it if few pieces wait or if it is large.
+
+        Pieces that weigh an engine stay above it: they may spare the rest.
+        """
         with self._lock:
             missing = self.sizing.pieces - len(self._queue)
+            above = list[Any]()
+            while self._queue and self._queue[-1].weighs:
+                above.append(self._queue.pop())
             self._queue.extend(reversed(piece.cut(missing, MOST_STACKS)))
+            self._queue.extend(reversed(above))
 
     def take_all(self) -> list[Any]:
         """Take all waiting pieces except suspects, in tree order."""

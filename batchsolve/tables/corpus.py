@@ -470,7 +470,7 @@ class Corpus(Tables):
         rows = pa.array(np.flatnonzero(codes == form.code))
         known = {*self._named(tuple(self._others)), *self._others}
         names = [self.solution_column, *(name for name in self.columns if name in known)]
-        full = [self._beside(name, rows) for name in names if name is not None]
+        full = (self._beside(name, rows) for name in names if name is not None)
         return shown(texts.take(rows), form, self._blank, full)
 
     def _beside(self, name: str, rows: pa.Array) -> pa.Array:

@@ -185,15 +185,12 @@ def judged(
     text = in_one_line(as_text(batch.table[prediction], prediction))
     counts = {name: np.zeros(len(batch), np.int64) for name in FIELDS}
     strata, labels = strata_of(batch.table, by, bins)
-    malformed, unjudged, wrong = dict[int, str](), dict[int, str](), []
+    faults: dict[str, dict[int, str]] = {"malformed": {}, "unjudged": {}}
+    wrong = []
     for grids in batch.grids:
-        graded, predicted, truth, bad, without = _graded(
-            batch, grids, text.take(pa.array(grids.rows)), answers
-        )
+        graded, predicted, truth = _graded(batch, grids, text, answers, faults)
         for name, values in graded.items():
             counts[name][grids.rows] = values
-        malformed |= bad
-        unjudged |= without
         is_wrong = (graded["unjudged"] == 0) & (graded["right"] == 0)
         for place in np.flatnonzero(is_wrong)[:MOST_EXAMPLES].tolist():
             row = int(grids.rows[place])
@@ -202,10 +199,7 @@ def judged(
             wrong.append(Example(*which, puzzle, predicted[place], truth[place]))
     sums = np.zeros((len(labels), len(FIELDS)), np.int64)
     np.add.at(sums, strata, np.stack(list(counts.values()), axis=1))
-    named = {
-        name: sorted(faults.items())[:MOST_NAMED]
-        for name, faults in (("malformed", malformed), ("unjudged", unjudged))
-    }
+    named = {name: sorted(some.items())[:MOST_NAMED] for name, some in faults.items()}
     examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
     found = JudgedSums(dict(zip(labels, sums, strict=True)), named, examples)
     n_wrong = counts["cells"] - counts["cells_right"] + counts["clues"] - counts["clues_kept"]
@@ -220,9 +214,15 @@ VERDICTS = pa.schema({"right": pa.bool_(), "wrong_cells": pa.int64()})
 
 
 def _graded(
-    batch: Batch, grids: Grids, text: pa.Array, answers: Answers | None
-) -> tuple[dict[str, Ints], Bytes, Bytes, dict[int, str], dict[int, str]]:
-    """Grade the grids of one shape, given their predictions as text.
+    batch: Batch,
+    grids: Grids,
+    text: pa.Array,
+    answers: Answers | None,
+    faults: dict[str, dict[int, str]],
+) -> tuple[dict[str, Ints], Bytes, Bytes]:
+    """Grade the grids of one shape, given the predictions of a batch as text.
+
+    The faults of rows are added: why predictions are ``malformed``, and rows ``unjudged``.
 
     Returns
     -------
@@ -230,11 +230,9 @@ def _graded(
         By the fields of `Stratum`.
     predicted, truth : ndarray of uint8, shape (n, n_cells)
         All 0 for a prediction that is not a grid.
-    malformed, unjudged : dict of int to str
-        Rows, and why.
     """
     puzzles, rows = grids.puzzles, grids.rows
-    predicted, is_missing, malformed = _predictions(grids, text)
+    predicted, is_missing, malformed = _predictions(grids, text.take(pa.array(rows)))
     solves = _solves(grids, predicted)
     if answers is None:
         truth, unjudged = _given_truth(batch, grids)
@@ -264,8 +262,9 @@ def _graded(
     }
     counts = {name: values * judged.astype(np.int64) for name, values in graded.items()}
     counts |= {"rows": np.ones(len(rows), np.int64), "unjudged": 1 - judged}
-    named = {row: why for row, why in malformed.items() if row not in unjudged}
-    return counts, predicted, truth, named, unjudged
+    faults["malformed"] |= {row: why for row, why in malformed.items() if row not in unjudged}
+    faults["unjudged"] |= unjudged
+    return counts, predicted, truth
 
 
 Key = tuple[str, ...]

@@ -506,76 +506,63 @@ class Reader:
                 faults[row] = f"{_of_box(boxes[row])}, but all rows have the same rules"
         if self.is_one or not rows.size:
             return []
-        boxes = np.zeros((len(rows), 2), np.int64) if boxes is None else boxes[rows]
         lines = texts.puzzles.take(pa.array(rows))
-        found: dict[Shape, list[Ints]] = {}
-        for form, box, which in self._by_form(lines, rows, boxes, faults):
-            for shape, some in self._by_notation(form, box, texts, lines, rows, which):
-                if isinstance(shape, Shape):
-                    found.setdefault(shape, []).append(some)
-                else:
-                    faults |= dict.fromkeys(some.tolist(), f"{_read_as(form)}{shape}")
-        return [
-            (shape, some[0] if len(some) == 1 else np.sort(np.concatenate(some)))
-            for shape, some in found.items()
-        ]
-
-    def _by_form(
-        self, lines: pa.Array, rows: Ints, boxes: Ints, faults: dict[int, str]
-    ) -> Iterator[tuple[Form, tuple[int, int] | None, Ints]]:
-        """Yield the forms and boxes of lines that are grids, and the places of those lines.
-
-        A box that does not fit the size is a fault.
-        """
         codes = forms(lines)
         if self.signs.alphabet == "numbers":
             codes[codes % 2 == 0] = NO_FORM
-        kinds = (codes << 16) | (boxes[:, 0] << 8) | boxes[:, 1]
-        for kind in np.unique(kinds).tolist():
-            which = np.flatnonzero(kinds == kind)
-            code, height, width = kind >> 16, kind >> 8 & 255, kind & 255
-            n = Form.of(code).n_digits
-            box = (height, width) if height else default_box(n)
-            why = ""
-            if height and height * width != n:
-                size = height * width
-                why = f"{_of_box((height, width))} are for a {size}×{size} grid, which has "
-                why += f"{size * size} characters or numbers"
-            elif n and box is None and self.needs_boxes:
-                why = f"a {n}×{n} grid has no usual boxes; say which in the column {BOX!r}"
-                why = why if self.has_boxes else ""
-            elif n:
-                yield Form.of(code), box, which
-            if why:
-                faults |= dict.fromkeys(rows[which].tolist(), why)
+        boxes = np.zeros((len(rows), 2), np.int64) if boxes is None else boxes[rows]
+        kinds = np.column_stack([codes, boxes])
+        found: dict[Shape, list[Ints]] = {}
+        for code, height, width in np.unique(kinds, axis=0).tolist():
+            which = np.flatnonzero((kinds == [code, height, width]).all(axis=1))
+            alike = Form.of(code), (height, width), lines.take(pa.array(which)), rows[which]
+            for shape, some in self._shapes_of(*alike, texts.solutions):
+                if isinstance(shape, Shape):
+                    found.setdefault(shape, []).append(some)
+                else:
+                    faults |= dict.fromkeys(some.tolist(), shape)
+        return [(shape, np.sort(np.concatenate(some))) for shape, some in found.items()]
 
-    def _by_notation(
+    def _shapes_of(
         self,
         form: Form,
-        box: tuple[int, int] | None,
-        texts: Texts,
+        box: tuple[int, int],
         lines: pa.Array,
         rows: Ints,
-        which: Ints,
-    ) -> Iterator[tuple[Shape | InputError | ProblemError, Ints]]:
-        """Yield the shapes of lines of one form, or why there is none, and the rows of each."""
-        rules = replace(self.main.rules, n_digits=form.n_digits, box=box)
-        if form in self.known:
-            yield _shape(rules, *self.known[form]), rows[which]
+        solutions: pa.Array | None,
+    ) -> Iterator[tuple[Shape | str, Ints]]:
+        """Yield the shapes of lines of one form and one box, 0×0 for the usual one, and their rows.
+
+        Of rows without a shape, yield their fault; of those that have no grid, the size is one.
+        """
+        n, size = form.n_digits, box[0] * box[1]
+        if size not in (0, n):
+            why = f"{_of_box(box)} are for a {size}×{size} grid, which has {size * size}"
+            yield f"{why} characters or numbers", rows
             return
-        places: dict[Any, list[int]] = {}
-        notations = self.signs.notations_of_each(lines.take(pa.array(which)), form)
-        solutions = notations
-        if texts.solutions is not None:
-            given = in_one_line(texts.solutions.take(pa.array(rows[which])))
-            solutions = self._of_solutions(notations, form, given)
-        for place, each in zip(which.tolist(), zip(notations, solutions, strict=True), strict=True):
-            places.setdefault(each, []).append(place)
-        for (notation, solution), some in places.items():
-            if isinstance(notation, InputError):
-                yield notation, rows[some]
-            else:
-                yield _shape(rules, notation, solution), rows[some]
+        rules = replace(self.main.rules, n_digits=n, box=box if size else default_box(n))
+        if n == 0 or (rules.box is None and self.needs_boxes):
+            if n and self.has_boxes:
+                yield f"a {n}×{n} grid has no usual boxes; say which in the column {BOX!r}", rows
+            return
+        if form in self.known:
+            yield _shape(rules, *self.known[form]), rows
+            return
+        notations = self.signs.notations_of_each(lines, form)
+        of_solutions = notations
+        if solutions is not None:
+            given = in_one_line(solutions.take(pa.array(rows)))
+            of_solutions = self._of_solutions(notations, form, given)
+        alike: dict[Any, list[int]] = {}
+        pairs = zip(notations, of_solutions, strict=True)
+        for row, pair in zip(rows.tolist(), pairs, strict=True):
+            alike.setdefault(pair, []).append(row)
+        for (notation, solution), some in alike.items():
+            is_clear = isinstance(notation, Notation)
+            shape = (
+                _shape(rules, notation, solution) if is_clear else _read_as(form) + str(notation)
+            )
+            yield shape, np.array(some)
 
     def _of_solutions(
         self, notations: list[Notation | InputError], form: Form, given: pa.Array
@@ -591,16 +578,14 @@ class Reader:
 
 
 @lru_cache(maxsize=1024)
-def _shape(
-    rules: RuleColumns, notation: Notation, solution: Notation
-) -> Shape | InputError | ProblemError:
-    """Return a shape, or the error that its rules do not fit the size."""
-    n = rules.n_digits
-    shape = Shape(rules, notation, solution, _read_as(Form(n, not notation.symbols)))
+def _shape(rules: RuleColumns, notation: Notation, solution: Notation) -> Shape | str:
+    """Return a shape, or the fault of its rows that the rules do not fit the size."""
+    read_as = _read_as(Form(rules.n_digits, not notation.symbols))
+    shape = Shape(rules, notation, solution, read_as)
     try:
         assert shape.problem
     except (InputError, ProblemError) as error:
-        return error
+        return f"{read_as}{error}"
     return shape
 
 

@@ -31,7 +31,8 @@ UNSEEN = -1
 FORM = "_up_to_symmetry"
 """The end of the names of keys of canonical forms."""
 
-KEYS = ("puzzle", "solution", f"puzzle{FORM}", f"solution{FORM}")
+PUZZLE_FORM = f"puzzle{FORM}"
+KEYS = ("puzzle", "solution", PUZZLE_FORM, f"solution{FORM}")
 """The names of the keys of solved rows."""
 
 _FIRST_SLOTS = 1 << 16
@@ -237,8 +238,11 @@ def _row_keys(
     solutions: Sequence[Bytes | None],
     sums: RowSums,
 ) -> RowKeys:
-    """Return the keys of valid rows, and of their solutions, which are 0 where there is none."""
-    n, n_undecided = len(batch), 0
+    """Return the keys of valid rows, and of their solutions, which are 0 where there is none.
+
+    The sums have the first row that is invalid, or has no canonical form.
+    """
+    n, undecided = len(batch), list[int]()
     keys = {name: (np.zeros((n, 2), np.uint64), np.zeros(n, np.bool_)) for name in names}
     for grids, solution in zip(batch.grids, solutions, strict=True):
         rules, problem, rows = grids.shape.rules, grids.shape.problem, grids.rows
@@ -251,24 +255,27 @@ def _row_keys(
                 if is_form:
                     has &= problem.first_clashes(solution) < 0
             if is_form:
-                cells, n_without = _with_forms(grids, cells, np.flatnonzero(has))
-                n_undecided += n_without * name.startswith("puzzle")
+                cells, without = _with_forms(grids, cells, np.flatnonzero(has))
+                undecided += rows[without].tolist() if name.startswith("puzzle") else []
             kind: object = "solution", cells.shape[1]
             if name.startswith("puzzle"):  # equal puzzles have the same kind
                 kind, cells = (problem.fingerprint, rules.names), rules.key_digits(cells, grids.own)
             keys[name][0][rows] = grid_keys(secret, kind, cells)
             keys[name][1][rows] = has
-    return RowKeys(n, sums._replace(counts=sums.counts | {"undecided": n_undecided}), keys)
+    wrong = [*np.flatnonzero(~is_valid)[:1].tolist(), *undecided]
+    first = (min(wrong), "invalid, or without a canonical form") if wrong else None
+    counts = sums.counts | {"undecided": len(undecided)}
+    return RowKeys(n, sums._replace(counts=counts, first_invalid=first), keys)
 
 
-def _with_forms(grids: Grids, cells: Bytes, places: Ints) -> tuple[Bytes, int]:
-    """Return grids with the canonical forms of some, and how many of these have none.
+def _with_forms(grids: Grids, cells: Bytes, places: Ints) -> tuple[Bytes, Ints]:
+    """Return grids with the canonical forms of some, and the places of those that have none.
 
     A puzzle whose form was not found is not the form of another puzzle.
     """
     if grids.shape.rules.names:
-        return cells, len(places)
+        return cells, places
     found, forms, _ = forms_of_shape(grids.shape, cells, places)
     cells = cells.copy()
     cells[found] = forms
-    return cells, len(places) - len(found)
+    return cells, np.setdiff1d(places, found)

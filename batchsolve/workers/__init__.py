@@ -119,7 +119,8 @@ class Done:
     seconds : float
         Duration of the task.
     worker : str
-        The ids of the process and of the thread; empty if the calling process did the task itself.
+        The id of the process and the name of the thread; empty if the calling process did the task
+        itself.
     """
 
     number: int
@@ -294,5 +295,5 @@ def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
     done = attempt(lambda task: shared().do(task), ticket, task)
     done.task = None
     if isinstance(done, Done):
-        done.worker = f"{os.getpid()}/{threading.get_native_id()}"
+        done.worker = f"{os.getpid()}/{threading.current_thread().name}"
     return done

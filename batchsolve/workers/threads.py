@@ -22,7 +22,7 @@ PATIENCE = 5.0  # seconds that leaving a pool, and the end of the process, wait 
 
 
 class Threads(Workers):
-    """Threads of this process, which start at the first call; joblib has no part in them.
+    """Threads of this process, which start with a round of calls; joblib has no part in them.
 
     One worker is the calling thread. Leaving waits for running calls, which may be writing files
     that the caller then removes.
@@ -32,18 +32,13 @@ class Threads(Workers):
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
-        self._pools: list[_ThreadPool] = []  # the last is in use
+        self._rounds: list[_Round] = []  # the last, and others that were given up
 
     def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._end_all()
-        _join(self._pools)
-
-    def _end_all(self) -> None:
-        for pool in self._pools:
-            pool.end()
+        _end(self._rounds)
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
@@ -51,94 +46,83 @@ class Threads(Workers):
         """See `Workers.run`."""
         if self.jobs == 1:
             return (function(*each) for each in arguments)
-        if not (self._pools and self._pools[-1].is_free):
-            self._end_all()
-            self._pools.append(_ThreadPool(self.jobs))
-        return self._pools[-1].results(function, arguments)
+        for each in self._rounds:
+            each.is_over = True
+        self._rounds = [each for each in self._rounds if each.is_running]
+        self._rounds.append(_Round(self.jobs, function, arguments))
+        return self._rounds[-1].results()
 
 
-class _ThreadPool:
-    """Threads that make the calls of one round after another.
+class _Round:
+    """Threads that draw calls and make them, until a draw finds none.
 
     They end with the process, whatever they do; for threads of a `ThreadPoolExecutor`, Python would
     wait without end.
+
+    Attributes
+    ----------
+    is_over : bool
+        True to draw no more calls, and to end running ones where they look for interrupts.
     """
 
-    def __init__(self, n_threads: int) -> None:
-        self._rounds: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+    def __init__(
+        self, n_threads: int, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
+    ) -> None:
+        self.is_over = False
+        self._function, self._arguments = function, arguments
+        self._drawing = threading.Lock()
+        # True and a result; or False, at the end of a thread, and its error or None
+        self._found: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
         self._threads: list[threading.Thread] = []
-        self._n_at_work = 0  # threads that have not yet ended their part of the round
-        self._is_over = False
-        _POOLS.add(self)
+        _ROUNDS.add(self)
         try:
-            for _ in range(n_threads):
-                thread = threading.Thread(target=self._work, daemon=True)
+            for k in range(n_threads):
+                thread = threading.Thread(target=self._work, name=f"worker-{k}", daemon=True)
                 thread.start()
                 self._threads.append(thread)
         except (RuntimeError, MemoryError) as error:  # "can't start new thread"
-            self.end()
+            self.is_over = True
             started = counted(len(self._threads), "thread")
             raise WorkersError(f"only {started} could be started; give fewer `jobs`") from error
 
     @property
-    def is_free(self) -> bool:
-        """True if the pool can begin a round; False after a round that was given up."""
-        return not (self._is_over or self._n_at_work)
+    def is_running(self) -> bool:
+        """True if a thread has not ended."""
+        return any(thread.is_alive() for thread in self._threads)
 
     def _work(self) -> None:
-        with asking(self._check):
-            while (take_part := self._rounds.get()) is not None:
-                take_part()
+        end = None
+        try:
+            with asking(self._check):
+                while (each := self._draw()) is not None:
+                    self._found.put((True, self._function(*each)))
+        except BaseException as error:  # is raised where results are taken
+            end = error
+        self._found.put((False, end))
+
+    def _draw(self) -> tuple[Any, ...] | None:
+        with self._drawing:
+            return None if self.is_over else next(self._arguments, None)
 
     def _check(self) -> None:
         """End a call whose result is no longer wanted, where it looks for interrupts."""
-        if self._is_over:
+        if self.is_over:
             raise WorkersError("the pool has been left")
 
-    def results(
-        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
-    ) -> Generator[Any]:
-        """Begin a round of calls; return an iterator over their results, which raises errors."""
-        found: SimpleQueue[tuple[bool, Any]] = SimpleQueue()  # True, result; False, error or None
-        drawing = threading.Lock()
-
-        def draw() -> tuple[Any, ...] | None:
-            with drawing:
-                return None if self._is_over else next(arguments, None)
-
-        def take_part() -> None:
-            end = None
-            try:
-                while (each := draw()) is not None:
-                    found.put((True, function(*each)))
-            except BaseException as error:  # for the thread that waits for results
-                end = error
-            found.put((False, end))
-
-        self._n_at_work = len(self._threads)
-        for _ in self._threads:
-            self._rounds.put(take_part)
-        return self._taken(found)
-
-    def _taken(self, found: SimpleQueue[tuple[bool, Any]]) -> Generator[Any]:
+    def results(self) -> Generator[Any]:
+        """Yield the results of the calls; raise the error of one that was not caught."""
+        n_at_work = len(self._threads)
         try:
-            while self._n_at_work:
-                is_result, value = found.get()
+            while n_at_work:
+                is_result, value = self._found.get()
                 if is_result:
                     yield value
                 elif value is None:
-                    self._n_at_work -= 1
+                    n_at_work -= 1
                 else:
                     raise value
         finally:
-            if self._n_at_work:
-                self.end()
-
-    def end(self) -> None:
-        """Draw no more calls, and let each thread end after its running call."""
-        self._is_over = True
-        for _ in self._threads:
-            self._rounds.put(None)
+            self.is_over = True
 
     def join(self, until: float) -> None:
         """Wait for the other threads to end, up to a time of the monotonic clock."""
@@ -147,24 +131,23 @@ class _ThreadPool:
                 thread.join(max(0.0, until - time.monotonic()))
 
 
-_POOLS: WeakSet[_ThreadPool] = WeakSet()
+_ROUNDS: WeakSet[_Round] = WeakSet()
 
 
 @atexit.register
 def _end_threads() -> None:
-    """End the threads of pools, which may be running abandoned calls, or were never left.
+    """End the threads of rounds, which may be running abandoned calls, or were never left.
 
     Python unwinds a thread that comes back from the core while the interpreter ends, which aborts
     the process. The iterator of a search that is not used up leaves its pool open.
     """
-    pools = list(_POOLS)
-    for pool in pools:
-        pool.end()
-    _join(pools)
+    _end(list(_ROUNDS))
 
 
-def _join(pools: list[_ThreadPool]) -> None:
-    """Wait for the threads of pools to end, but no longer than `PATIENCE`."""
+def _end(rounds: list[_Round]) -> None:
+    """End rounds, and wait for their threads, but no longer than `PATIENCE`."""
     until = time.monotonic() + PATIENCE
-    for pool in pools:
-        pool.join(until)
+    for each in rounds:
+        each.is_over = True
+    for each in rounds:
+        each.join(until)

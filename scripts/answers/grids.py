@@ -33,7 +33,7 @@ SHAPES = {
 """The clues of grids with boxes of each shape: few of them need large trees."""
 
 ENGINES = ("lanes", "dlx", "bits", "cells", "memo:16")
-IN_PYTHON = ("backtracking", "algorithm-x", "sat")
+IN_PYTHON = ("algorithm-x", "sat")
 MOST_CELLS_IN_PYTHON = 81
 MOST_CELLS = {"memo:16": 160, "cells": 625}
 """The cells of the largest grids for some engines, which prepare them for long."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from answers.cases import Answer, of_floats, of_numbers, of_stacks
 from batchsolve import ExactCover, Stacks
-from batchsolve.engines import UNLIMITED, Engine, Outcome, Task, get_engine, registered
+from batchsolve.engines import UNLIMITED, Engine, Outcome, Task, get_engine
 
 ONLY_COUNTS = ("sat",)
 """Engines of whose outcomes only counts and clashes are recorded."""
@@ -35,7 +35,7 @@ def prepared(name: str, problem: ExactCover) -> Engine:
 
 def can(engine: str, what: str) -> Any:
     """Return a capability of an engine; its module is not imported."""
-    return getattr(registered(engine).capabilities, what)
+    return getattr(get_engine(engine).capabilities, what)
 
 
 def once(engine: str, problem: ExactCover, task: Task) -> Answer:

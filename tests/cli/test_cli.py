@@ -221,6 +221,18 @@ finally:
     assert (result.returncode, result.stdout) == (0, "4\n"), result.stderr
 
 
+def test_threads_do_without_joblib():
+    script = f"""
+import sys
+try:
+    {MAIN}
+finally:
+    assert "joblib" not in sys.modules
+"""
+    result = python(script, "count", "queens:10", "--engine", "dlx", "--jobs", "2")
+    assert (result.returncode, result.stdout) == (0, "724\n"), result.stderr
+
+
 def test_commands_do_without_pandas(tmp_path):
     (tmp_path / "pandas.py").write_text("raise SystemExit('pandas was imported')")
     (tmp_path / "puzzle.csv").write_text(f"puzzle\n{1:.<81}\n")

@@ -5,7 +5,7 @@ import pytest
 from conftest import bounded_problems, coloured_problems, problems
 from hypothesis import given, strategies as st
 from oracles import bounded_covers
-from test_engines import BOUNDED, COLLECTING, COLOURED, TREES, run_out
+from test_engines import BOUNDED, COLLECTING, COLOURED, TREES, assert_same, run_out
 
 from batchsolve import ExactCover, ProblemError, Stacks
 from batchsolve.engines import UNLIMITED, Task, get_engine
@@ -116,6 +116,16 @@ def test_an_item_that_may_be_in_several_more_options_has_no_branches(engine):
     outcome = get_engine(engine).search(problem, Task.of(stacks))
     assert outcome.clash.tolist() == [0, 1, 2]
     assert [can_branch(problem, stack, 1, 0, 4) for stack in stacks] == [False] * 3
+
+
+def test_a_branch_at_a_dead_end_does_not_depend_on_the_stack_before():
+    options = [["a"], ["a"], ["a"], ["b"], ["b"], ["c"]]
+    problem = ExactCover.from_options(options, ["b", "a", "c"], bounds={"b": (1, 2)})
+    dead = [len(options) + 5]  # `c` has no other option
+    task = Task.of(Stacks.from_lists([[0, 5], dead], [0, 1], [[0, 0, 0], [2, 0, 3]]))
+    right = get_engine("dlx").search(problem, task)
+    assert right.nodes.tolist() == [6, 3]
+    assert_same(get_engine("bits").search(problem, task), right)
 
 
 def test_a_branch_without_possible_options_is_done_without_a_node():

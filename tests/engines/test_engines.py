@@ -19,7 +19,7 @@ from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
 from batchsolve import ExactCover, InputError, Stacks, Sudoku
-from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine, registered
+from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
 from batchsolve.engines.choice import engine_for
 from batchsolve.formats.exact_cover_files import read_dlx
 from batchsolve.problems.families import family
@@ -409,7 +409,7 @@ def test_engines_for_sudoku_refuse_other_problems(engine):
 @pytest.mark.parametrize("engine", LARGER_BOXES)
 @pytest.mark.parametrize("box", [(1, 9), (9, 1), (6, 6)])
 def test_engines_for_some_shapes_refuse_other_grids(engine, box):
-    message = r"boxes of 2 rows and columns or more, up to 32×32, not Sudoku"
+    message = r"up to 32 digits, with boxes of 2 rows and columns or more, not Sudoku"
     with pytest.raises(InputError, match=message):
         get_engine(engine).search(Sudoku(*box), Task.of(WHOLE))
 
@@ -434,7 +434,7 @@ def test_loading_an_engine_imports_no_other(load, engines):
     imports = "import sys; from batchsolve import Sudoku; from batchsolve.engines import "
     code = f"{imports} choice, get_engine; {load}; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = [n for n in engine_names() if registered(n).module in run.stdout.split()]
+    loaded = [n for n in engine_names() if get_engine(n).module in run.stdout.split()]
     assert loaded == engines
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import batchsolve as bs
 from batchsolve import ExactCover, ProblemError, Sudoku
-from batchsolve.engines import registered
+from batchsolve.engines import get_engine
 from batchsolve.formats.exact_cover_files import (
     read_ec,
     read_json,
@@ -145,7 +145,7 @@ def test_engines_find_the_same_covers_beside_options_without_items(problem, gaps
     wider = changed(problem, indptr=np.sort(indptr), costs=costs)
     kept = np.delete(np.arange(wider.n_options), np.flatnonzero(np.diff(np.sort(indptr)) == 0))
     for name in ("dlx", "bits", "memo", "auto"):
-        can = None if name == "auto" else registered(name).capabilities
+        can = None if name == "auto" else get_engine(name).capabilities
         if can and problem.bounds is not None and not can.bounds:
             continue
         assert bs.count(wider, engine=name).count == n_covers(problem), name

@@ -119,7 +119,6 @@ def test_a_read_only_disk_is_one_message_for_every_command(corpus, tmp_path):
     ("words", "name"),
     [
         (["dedupe", "in.csv", "-o", "out.csv"], "out.csv"),
-        (["dedupe", "in.csv", "-o", "out.parquet"], "out.parquet"),
         (["partition", "in.csv", "-o", "out"], "out/train.csv"),
         (["split", "queens:9", "--depth", "4", "--files", "2", "-o", "out"], "out"),
     ],

@@ -145,14 +145,17 @@ def test_puzzles_with_rules_of_their_own_are_as_they_were_wished(
         assert all(is_connected(cells, 4) for cells in groups)
 
 
-def test_a_solution_without_a_line_has_none():
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [("renban", [[0, 0], [0], []]), ("palindrome", [[0, 2], [0, 2, 4], [2, 1, 3, 0]])],
+)
+def test_a_solution_without_a_line_has_none(kind, lines):
     solutions, keys = np.array([[1, 2, 2, 1]], np.uint8), np.array([1, 2], np.uint64)
-    none = np.zeros(1, np.int64)
-    kinds = np.array([KINDS_OF_LINES.index("renban")], np.uint8)
-    assert native.draw_lines(keys, none, none, solutions, kinds, 2, 2, 2) == [[]]
-    kinds[0] = KINDS_OF_LINES.index("palindrome")
+    none, kinds = np.zeros(1, np.int64), np.array([KINDS_OF_LINES.index(kind)], np.uint8)
     found = native.draw_lines(keys, none, none, solutions, kinds, 2, 2, 2)
-    assert found == [[(kinds[0], (2, 1)), (kinds[0], (3, 0))]]
+    lines_of, of_kind, (begins, cells) = found
+    assert [lines_of.tolist(), begins.tolist(), cells.tolist()] == lines
+    assert of_kind.tolist() == [kinds[0]] * lines[0][-1]
 
 
 def check_lines(text, kinds, sizes):

@@ -137,7 +137,7 @@ def test_options_that_do_not_fit_are_refused(solve, options, words):
     [
         ("no/out.csv", ["no", "does not exist"]),
         ("out.txt", [".csv", ".parquet"]),
-        ("out.parquet.gz", ["leave out .gz"]),
+        ("out.parquet.gz", ["the name must say the format"]),
         ("there.csv", ["is a directory"]),
     ],
 )

@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import interrupted_at_each_moment
 from cutting import content_of, small_blocks
-from every_step import EVERY_CHUNK
 from hypothesis import given, strategies as st
 from invoking import invoke
 
@@ -417,20 +416,6 @@ def test_a_journal_without_its_rows_is_refused(corpus, interrupted):
     os.remove(f"{interrupted}.partial")
     with pytest.raises(bs.JournalError, match="is gone; delete"):
         bs.solve_file(str(corpus), str(interrupted), resume=True)
-
-
-def test_two_processes_cannot_write_one_output(corpus, expected, tmp_path):
-    out = tmp_path / "out.csv"
-    command = [sys.executable, "-c", EVERY_CHUNK, "solve", corpus, "-o", out, "--jobs", "1", "-q"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL}
-    with subprocess.Popen(command, **pipes) as first:
-        while not os.path.exists(f"{out}.partial"):
-            time.sleep(0.01)
-            assert first.poll() is None
-        with pytest.raises(bs.OutputError, match=r"out\.csv: is being written by another run"):
-            bs.solve_file(str(corpus), str(out), resume=True)
-        first.communicate(b"." * 1000)
-    assert out.read_bytes() == expected
 
 
 def test_a_run_that_made_no_output_leaves_no_journal(corpus, tmp_path, monkeypatch):

@@ -1,5 +1,9 @@
 """Many problems, and `auto`, which goes over to the engine that counts equal subtrees once."""
 
+from functools import partial
+from itertools import islice
+from random import Random
+
 import numpy as np
 import pytest
 from conftest import bounded_problems, coloured_problems, problems
@@ -12,10 +16,13 @@ from batchsolve.engines.choice import Choice
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
+from batchsolve.runs.instances import Instances
+from batchsolve.runs.reading import reading_of
 from batchsolve.search import rows as row_search, tree
 from batchsolve.search.answers import OpenRows
-from batchsolve.search.scheduler import Piece, Result
+from batchsolve.search.scheduler import Piece, Result, Scheduler
 from batchsolve.settings import SearchSettings
+from batchsolve.workers import Done
 
 WHOLE = bs.Stacks.from_lists([[]])
 FAMILIES = ["queens:12", "langford:11", "dominoes:12x12", "latin:10", "matchings:12", "steiner:13"]
@@ -297,7 +304,7 @@ def test_a_row_that_has_had_its_time_keeps_its_count(monkeypatch):
     rows = OpenRows(1, SearchSettings(time_limit=1), keep=0, engine="auto")
     rows.open(WHOLE)
     piece = Piece(WHOLE, np.ones(1), np.zeros(1, np.int64), problem=problem)
-    [left, weighed] = rows.add(piece, engine.search(problem, Task.of(WHOLE, budget=500)), 0.0)
+    [weighed, left] = rows.add(piece, engine.search(problem, Task.of(WHOLE, budget=500)), 0.0)
     first = left.between(0, 1)
     assert not rows.add(first, engine.search(problem, Task.of(first.stacks)), 9.0)
     task = Task.of(WHOLE, budget=weighed.weighs)
@@ -346,3 +353,29 @@ def test_a_hard_problem_does_not_keep_those_behind_it_from_beginning(monkeypatch
     assert [roots for roots, _ in taken[:10]] == [[row] for row in range(10)]
     assert taken[0][1] == 50
     assert {row for roots, _ in taken[10:] for row in roots} == {0}
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_go_over_soon_in_whichever_order_results_come(seed):
+    """A weighing that waited behind the rest of its row would come when nothing is left."""
+    random, choice = Random(seed), Choice("auto")
+    read = partial(Instances, read=reading_of, choice=choice)
+    settings = SearchSettings(budget=200)
+    work = row_search.RowWork(choice, settings, read, lambda _, answers: answers, keep=0)
+    goal = row_search.RowGoal(choice, 1)
+    tasks = Scheduler(goal, 2, settings.budget)
+    for block in (["queens:8", "dominoes:6x6", "dominoes:8x8"], ["edgecovers:6"]):
+        tasks.add_behind(goal.open(block))
+    out, n_tasks = [], 0
+    while goal.n_open and n_tasks < 500:
+        out += islice(tasks, random.randint(1, 6))
+        number, task = out.pop(random.randrange(len(out)))
+        tasks.take(Done(number, task, work.do(task), 0, 0, ""))
+        n_tasks += 1
+        if not out and tasks.is_empty:
+            break
+    answers = [found for _, found in goal.settled()]
+    counts = [count for found in answers for count in found.counts.tolist()]
+    assert counts == [92, 6_728, 12_988_816, 27_449]  # as above
+    assert {row for found in answers for row in found.counters} == {0, 1, 2}

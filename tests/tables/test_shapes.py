@@ -167,6 +167,19 @@ def test_a_shape_that_comes_late_is_read_by_each_row_alone(tmp_path, short_sampl
     assert [named[k][1] for k in (0, 2, 3, 4)] == [rows[k][1] for k in (0, 2, 3, 4)]
 
 
+def test_first_rows_that_leave_the_alphabet_open_need_its_name(tmp_path, short_sample):
+    clear, _ = grid((4, 4), 0, 2)
+    path, out = tmp_path / "in.txt", tmp_path / "out.csv"
+    path.write_text("\n".join([clear.replace("G", ".")] * 20 + [clear]))
+    with small_blocks(500):
+        with pytest.raises(
+            bs.InputError, match="column 'puzzle': the alphabet can be 1-9A-G or 0-"
+        ):
+            bs.solve_file(path, out, engine="dlx")
+        summary = bs.solve_file(path, out, engine="dlx", alphabet="1-9A-G")
+    assert (summary.rows, summary.invalid) == (21, 0)
+
+
 def test_the_alphabet_of_a_size_among_the_first_rows_is_that_of_its_rows():
     clear, _ = grid((4, 4), 0, 2)
     unclear = clear.replace("G", ".")

@@ -250,7 +250,7 @@ def interrupted(self):
         signal.raise_signal(signal.SIGINT)
 
 Parallel.await_result = interrupted
-bs.count("queens:11", engine="dlx")
+bs.count("queens:11", engine="dlx", backend="loky", jobs=2)
 """
 
 

@@ -18,27 +18,23 @@
 // at the fixpoint: there each digit of a unit has one place, in a cell that has no other candidate,
 // or several places, none in such a cell; anything else contradicts.
 //
-// `BoxGrids` has as many cells as the box says, so no index is checked here.
+// `Rules` has checked that there are as many cells as the box says.
 #pragma once
 
 #include <array>
 #include <span>
 
 #include "lanes/events.h"
+#include "lanes/rules.h"
 
 namespace batchsolve::lanes {
 
 /// The rows and columns of a box, known when the code is compiled.
 template <int r, int c>
 struct Box {
+    explicit Box(AnyBox) {}
     static constexpr int rows = r, columns = c;
     static constexpr int most_rows = r, most_columns = c, most_digits = r * c;
-};
-
-/// The rows and columns of any box of up to 32 cells.
-struct AnyBox {
-    int rows, columns;
-    static constexpr int most_rows = 16, most_columns = 16, most_digits = 32;
 };
 
 /// What a pass finds in all units.

@@ -1,24 +1,14 @@
 #include "lanes/dig.h"
 
-#include "lanes/boxes.h"
-#include "lanes/houses.h"
 #include "lanes/lanes.h"
 
 namespace batchsolve::lanes {
 
-std::size_t dig_boxes(int rows, int columns, const Wish& wish, const Made& made,
-                      const Streams& streams, Ints numbers) {
-    return with_digits(rows * columns, [&]<class T>(T) {
-        BoxGrids<T> grids(rows, columns);
-        return Digging(grids, wish, made, streams, numbers).run();
-    });
-}
-
-std::size_t dig_houses(const Rules& rules, const RowRules& own, Ints own_rows, const Wish& wish,
-                       const Made& made, const Streams& streams, Ints numbers) {
+std::size_t dig_grids(const Rules& rules, const RowRules& own, Ints own_rows, const Wish& wish,
+                      const Made& made, const Streams& streams, Ints numbers) {
     require(own_rows.size() == numbers.size(), "each row has rules");
     return with_digits(rules.n_digits, [&]<class T>(T) {
-        HouseGrids<T> grids(rules, own, own_rows);
+        LaneGrids<T> grids(rules, own, own_rows);
         return Digging(grids, wish, made, streams, numbers).run();
     });
 }

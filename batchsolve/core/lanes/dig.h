@@ -21,7 +21,7 @@
 #include <array>
 #include <utility>
 
-#include "lanes/cells.h"
+#include "lanes/grids.h"
 #include "lanes/made.h"
 #include "lanes/trials.h"
 
@@ -35,12 +35,12 @@ enum class Reason {
     empty     // no solved grid was found in time
 };
 
-template <GridsInLanes Grids>
+template <class T>
 class Digging {
 public:
-    Digging(Grids& grids, const Wish& wish, const Made& made, const Streams& streams, Ints rows)
+    Digging(LaneGrids<T>& grids, const Wish& wish, const Made& made, const Streams& streams,
+            Ints rows)
         : grids_(grids),
-          propagation_(grids),
           cells_(grids.cells),
           wish_(wish),
           streams_(streams),
@@ -66,13 +66,13 @@ public:
                     busy &= ~bit_of(lane);
                 }
             }
-            if (busy != 0) events = propagation_.run(busy);
+            if (busy != 0) events = grids_.propagate(busy);
         }
         return end_;
     }
 
 private:
-    using Digits = typename Grids::Digits;
+    using Digits = T;
     static constexpr int n_lanes = batchsolve::n_lanes<Digits>;
     /// Of a grid without guesses, so that the weights of large grids are floats, too.
     static constexpr double least_weight = 1e-300;
@@ -181,9 +181,9 @@ private:
             here.trial_nodes = 0;
         }
         grids_.follow(lane, here.row);
-        for (int cell = 0; cell < n_cells_; ++cell) {
-            const int given = Grids::has_row_rules ? made_.solutions[here.row][cell] : 0;
-            cells_.at(cell, lane) = given > 0 ? digit_bit(given - 1) : grids_.blank(here.row, cell);
+        for (int cell = 0; grids_.has_row_rules && cell < n_cells_; ++cell) {
+            const int given = made_.solutions[here.row][cell];
+            if (given > 0) cells_.at(cell, lane) = digit_bit(given - 1);
         }
         const int n = static_cast<int>(wish_.free.size());
         const int n_free = here.goes_back ? std::min(n, grids_.n_digits()) : n;
@@ -423,8 +423,7 @@ private:
 
     static Digits digit_bit(int digit) { return static_cast<Digits>(1u << digit); }
 
-    Grids& grids_;
-    Propagation<Grids> propagation_;
+    LaneGrids<T>& grids_;
     Cells<Digits>& cells_;
     const Wish& wish_;
     const Streams& streams_;

@@ -52,75 +52,10 @@ struct Once {
     }
 };
 
-/// Grids that a search works on; they have `Cells` as `cells`.
-template <class G>
-concept GridsInLanes = requires(G grids, const G& here, int lane, std::size_t place, int cell) {
-    typename G::Digits;  // a set of digits
-    { here.n_digits() } -> std::same_as<int>;
-    { here.cells.full() } -> std::same_as<LaneBits>;                  // lanes without an empty cell
-    grids.follow(lane, place);                                        // the rules of a row
-    grids.follow_lane(lane, lane);                                    // those of another lane
-    { here.blank(place, cell) } -> std::same_as<typename G::Digits>;  // without a clue
-    { grids.propagate() } -> std::same_as<Found>;                     // one pass
-    { grids.choose() } -> std::same_as<LaneBits>;     // branch cells; lanes with an empty cell
-    { here.chosen(lane) } -> std::same_as<int>;       // the branch cell
-    { grids.settle(lane) } -> std::same_as<Settled>;  // the rules of its row
-};
-
 /// Lanes that contradict themselves; that are solved, if they are full; those two and the lanes
 /// where propagation leads no further, which have a branch cell.
 struct Events {
     LaneBits bad = 0, solved = 0, full = 0, all = 0;
-};
-
-/// Propagates all grids, until some of the busy ones need attention.
-template <GridsInLanes Grids>
-class Propagation {
-public:
-    explicit Propagation(Grids& grids) : grids_(grids) {}
-
-    Events run(LaneBits busy) {
-        Events events;
-        LaneBits stuck = 0;
-        while (events.all == 0) {
-            Found found = grids_.propagate();
-            found.stuck &= busy;
-            found.solved &= busy;
-            if constexpr (Grids::has_row_rules) settle(found);
-            events = {found.bad, found.solved, 0, (found.bad | found.solved) & busy};
-            // one choice serves all lanes that are stuck, and costs half as much as a pass
-            stuck = 8 * std::popcount(found.stuck) >= std::popcount(busy) ? found.stuck : 0;
-            events.all |= stuck;
-        }
-        if (stuck != 0) {
-            const LaneBits empty = grids_.choose();
-            events.bad |= empty & stuck;
-            events.full = ~empty;
-        } else if (events.solved != 0) {
-            events.full = grids_.cells.full();
-        }
-        settled_ &= ~events.all;
-        return events;
-    }
-
-private:
-    /// Apply the rules of single rows where propagation leads no further.
-    void settle(Found& found) {
-        for (LaneBits left = (found.stuck | found.solved) & ~settled_; left; left &= left - 1) {
-            const int lane = lowest_lane(left);
-            const Settled done = grids_.settle(lane);
-            if (done == Settled::same) {
-                settled_ |= bit_of(lane);
-                continue;
-            }
-            found.stuck &= ~bit_of(lane);
-            found.solved &= ~bit_of(lane);
-            if (done == Settled::wrong) found.bad |= bit_of(lane);
-        }
-    }
-
-    Grids& grids_;
-    LaneBits settled_ = 0;  // lanes that the rules of their rows lead no further, too
 };
 
 }  // namespace batchsolve::lanes

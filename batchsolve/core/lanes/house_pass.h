@@ -229,4 +229,20 @@ private:
     Lanes changed_{};  // candidates taken away
 };
 
+/// Choose the first cell with the fewest candidates, two or more; return the lanes where a cell has
+/// none.
+template <class Lanes>
+LaneBits choose_fewest(std::span<const Lanes> cells, Lanes& chosen) {
+    Lanes least = Lanes{} + 63, number{}, smallest = cells[0];
+    for (const Lanes& here : cells) {
+        const Lanes size = popcount(here);
+        const auto is_better = (least > size) & (size > 1);
+        least = is_better ? size : least;
+        chosen = is_better ? number : chosen;
+        number += 1;
+        smallest = here < smallest ? here : smallest;
+    }
+    return bits(smallest == 0);
+}
+
 }  // namespace batchsolve::lanes

@@ -19,19 +19,12 @@ struct Grids {
     std::vector<std::uint8_t> digits;  // of covers, cell by cell
 };
 
-/// Search a task of grids with boxes.
-Grids search_boxes(int rows, int columns, const Task& task);
+/// Search a task of grids; `rows` has the row of `own` of each stack.
+Grids search_grids(const Rules& rules, const RowRules& own, Ints rows, const Task& task);
 
-/// Search a task of grids with other rules; `rows` has the row of `own` of each stack.
-Grids search_houses(const Rules& rules, const RowRules& own, Ints rows, const Task& task);
-
-/// Make puzzles of rows, by their numbers; return the place of the first row for which none was
-/// found, or the number of rows.
-std::size_t dig_boxes(int rows, int columns, const Wish& wish, const Made& made,
-                      const Streams& streams, Ints numbers);
-
-/// The same for other rules; `own_rows` has the row of `own` of each row.
-std::size_t dig_houses(const Rules& rules, const RowRules& own, Ints own_rows, const Wish& wish,
-                       const Made& made, const Streams& streams, Ints numbers);
+/// Make puzzles of rows, by their numbers; `own_rows` has the row of `own` of each. Return the
+/// place of the first row for which none was found, or the number of rows.
+std::size_t dig_grids(const Rules& rules, const RowRules& own, Ints own_rows, const Wish& wish,
+                      const Made& made, const Streams& streams, Ints numbers);
 
 }  // namespace batchsolve::lanes

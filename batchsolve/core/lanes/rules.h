@@ -20,19 +20,30 @@ struct Meet {
     std::span<const std::uint16_t> shared, one, other;  // the cells of both; of one house alone
 };
 
-/// The rules that all rows share, but for marks and cages.
+/// The rows and columns of a box of up to 32 cells; 0 if there is none.
+struct AnyBox {
+    int rows, columns;
+    static constexpr int most_rows = 16, most_columns = 16, most_digits = 32;
+};
+
+/// The rules that all rows share, but for marks and cages. They have a `box` if they are those of
+/// Sudoku and no more, for all rows.
 class Rules {
 public:
-    Rules(int n_cells, int n_digits, std::span<const std::uint16_t> houses,
-          std::span<const std::uint16_t> distinct, std::span<const std::uint16_t> related,
-          std::span<const std::uint64_t> relations)
+    Rules(int n_cells, int n_digits, int box_rows, int box_columns,
+          std::span<const std::uint16_t> houses, std::span<const std::uint16_t> distinct,
+          std::span<const std::uint16_t> related, std::span<const std::uint64_t> relations)
         : n_cells(n_cells),
           n_digits(n_digits),
+          box{box_rows, box_columns},
           houses_(houses.begin(), houses.end()),
           relations_(relations.begin(), relations.end()) {
         const auto n = static_cast<std::size_t>(n_digits);
         require(0 < n_digits && n_digits <= 32, "grids have up to 32 digits");
         require(0 < n_cells && n_cells < 0x10000, "grids have up to 65,535 cells");
+        require(box.rows == 0 || (box.rows > 0 && box.rows * box.columns == n_digits &&
+                                  n_cells == n_digits * n_digits),
+                "a box has a cell for each digit");
         require(houses.size() % n == 0 && distinct.size() % 2 == 0 && related.size() % 3 == 0,
                 "houses have as many cells as there are digits, pairs have two");
         const auto check_cells = [&](std::span<const std::uint16_t> cells) {
@@ -73,6 +84,7 @@ public:
     }
 
     const int n_cells, n_digits;
+    const AnyBox box;
     std::vector<std::pair<std::uint16_t, std::uint16_t>> distinct;  // cells that no house has both
     std::vector<Related> related;
 

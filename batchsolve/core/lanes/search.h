@@ -19,18 +19,17 @@
 #include <array>
 #include <utility>
 
-#include "lanes/events.h"
+#include "lanes/grids.h"
 #include "lanes/lanes.h"
 #include "lanes/segments.h"
 
 namespace batchsolve::lanes {
 
-template <GridsInLanes G>
+template <class T>
 class Search {
 public:
-    Search(G& grids, const Task& task)
+    Search(LaneGrids<T>& grids, const Task& task)
         : grids_(grids),
-          propagation_(grids),
           task_(task),
           n_cells_(grids.cells.size()),
           n_digits_(grids.n_digits()),
@@ -69,13 +68,13 @@ public:
                 if (events.all != 0) continue;
             }
             if (busy_ == 0) return finished();
-            events = propagation_.run(busy_);
+            events = grids_.propagate(busy_);
             is_new = events.all;
         }
     }
 
 private:
-    using Digits = typename G::Digits;
+    using Digits = T;
 
     static constexpr int n_lanes = batchsolve::n_lanes<Digits>;
     static constexpr LaneBits all_lanes = lowest_bits<LaneBits>(n_lanes);
@@ -106,8 +105,9 @@ private:
 
     // ---- leaving a node -------------------------------------------------------------------------
 
-    /// Deal with a node that is propagated; tell whether its lane guesses.
-    bool leave_node(int lane, const Events& events) {
+    /// Deal with a node that is propagated; tell whether its lane guesses. An easy grid has one
+    /// node, so a call would show.
+    [[gnu::always_inline]] bool leave_node(int lane, const Events& events) {
         Lane& here = lanes_[lane];
         const auto k = here.next - 1;
         const LaneBits bit = bit_of(lane);
@@ -298,9 +298,6 @@ private:
     bool fill(int lane) {
         const auto k = lanes_[lane].next - 1;
         grids_.follow(lane, k);
-        for (int cell = 0; cell < n_cells_; ++cell) {
-            grids_.cells.at(cell, lane) = grids_.blank(k, cell);
-        }
         if (grids_.place(lane, k, task_.stacks[k])) return true;
         out_.clash[k] = grids_.clash(k, task_.stacks[k]);
         return false;
@@ -422,8 +419,7 @@ private:
         return some;
     }
 
-    G& grids_;
-    Propagation<G> propagation_;
+    LaneGrids<T>& grids_;
     const Task& task_;
     const int n_cells_, n_digits_;
     Outcome out_;

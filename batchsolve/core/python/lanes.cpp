@@ -40,12 +40,10 @@ namespace batchsolve::python {
 void add_lanes(nb::module_& m) {
     using Cells = std::span<const std::uint16_t>;
     nb::class_<lanes::Rules>(m, "GridRules")
-        .def(nb::init<int, int, Cells, Cells, Cells, std::span<const std::uint64_t>>());
+        .def(nb::init<int, int, int, int, Cells, Cells, Cells, std::span<const std::uint64_t>>());
     m.def("first_clashes", &lanes::first_clashes, Unlocked());
-    m.def("search_boxes", &lanes::search_boxes, Unlocked());
-    m.def("search_houses", &lanes::search_houses, Unlocked());
-    m.def("dig_boxes", &lanes::dig_boxes, Unlocked());
-    m.def("dig_houses", &lanes::dig_houses, Unlocked());
+    m.def("search_grids", &lanes::search_grids, Unlocked());
+    m.def("dig_grids", &lanes::dig_grids, Unlocked());
 }
 
 }  // namespace batchsolve::python

@@ -1,27 +1,49 @@
-// Grids with other rules than boxes, in lanes.
+// Grids in lanes, with boxes or other rules.
 #pragma once
 
-#include <span>
-#include <vector>
+#include <array>
 
-#include "lanes/house_pass.h"
+#include "lanes/cells.h"
+#include "lanes/rules.h"
 #include "task.h"
 
 namespace batchsolve::lanes {
 
+/// The steps of a search that depend on the kind of rules: a pass of propagation over all lanes,
+/// and the choice of branch cells, which returns the lanes where a cell has no candidate.
+template <class T>
+struct Steps {
+    Found (*propagate)(const Rules& rules, std::span<Vector<T>> cells,
+                       std::span<const Vector<T>> regions);
+    LaneBits (*choose)(const Rules& rules, std::span<const Vector<T>> cells, Vector<T>& chosen);
+};
+
+Steps<std::uint16_t> steps_of(const Rules& rules, std::uint16_t);
+Steps<std::uint32_t> steps_of(const Rules& rules, std::uint32_t);
+
 /// The grids of all lanes. The constructor checks that rules fit together and that rows exist;
 /// callers pass cells and lanes that exist, and `place` checks the options of a stack.
 template <class T>
-class HouseGrids {
+class LaneGrids {
 public:
     using Digits = T;
-    static constexpr bool has_row_rules = true;
 
     /// `rows` has, for each stack or row of a task, the row of `own` whose rules hold.
-    HouseGrids(const Rules& rules, const RowRules& own, Ints rows)
-        : cells(rules.n_cells), rules_(rules), own_(own), rows_(rows) {
+    LaneGrids(const Rules& rules, const RowRules& own, Ints rows)
+        : cells(rules.n_cells),
+          has_row_rules(rules.box.rows == 0),
+          rules_(rules),
+          own_(own),
+          rows_(rows),
+          steps_(steps_of(rules, T{})),
+          all_digits_(lowest_bits<T>(rules.n_digits)),
+          inverse_((std::uint64_t{1} << 32) / static_cast<std::uint64_t>(rules.n_digits) + 1) {
         own.check(rules);
         require(rules.n_digits <= 8 * int{sizeof(T)}, "a lane has a bit for each digit");
+        const auto [box_rows, box_columns] = rules.box;
+        require(has_row_rules ||
+                    (2 <= std::min(box_rows, box_columns) && std::max(box_rows, box_columns) <= 16),
+                "boxes have 2 to 16 rows and columns");
         for (const auto row : rows) {
             require(0 <= row && row < static_cast<std::int64_t>(own.n_rows()), "no such row");
         }
@@ -35,13 +57,11 @@ public:
 
     int n_digits() const { return rules_.n_digits; }
 
+    /// Let the rules of a row hold in a lane, and put an empty grid into it.
     void follow(int lane, std::size_t place) {
         row_of_lane_[lane] = row_of(place);
-        if (regions_.empty()) return;
-        const auto regions = own_.regions[row_of(place)];
-        for (std::size_t cell = 0; cell < regions_.size(); ++cell) {
-            regions_[cell][lane] = regions[cell];
-        }
+        if (has_row_rules) return follow_rules(lane, row_of(place));
+        for (int cell = 0; cell < cells.size(); ++cell) cells.at(cell, lane) = all_digits_;
     }
     void follow_lane(int lane, int other) {
         row_of_lane_[lane] = row_of_lane_[other];
@@ -49,12 +69,76 @@ public:
     }
 
     T blank(std::size_t place, int cell) const {
-        return static_cast<T>(own_.allowed_in(row_of(place), cell, lowest_bits<T>(n_digits())));
+        return static_cast<T>(own_.allowed_in(row_of(place), cell, all_digits_));
     }
 
     /// Put a stack into an empty grid; tell whether each option exists and has its own place.
     bool place(int lane, std::size_t place, std::span<const Option> stack) {
-        const auto row = row_of(place);
+        return has_row_rules ? place_all(lane, row_of(place), stack) : place_clues(lane, stack);
+    }
+
+    std::int32_t clash(std::size_t place, std::span<const Option> stack) const {
+        return first_clash(rules_, own_, row_of(place), stack);
+    }
+
+    /// Propagate all grids, until some of the busy ones need attention.
+    Events propagate(LaneBits busy) {
+        Events events;
+        LaneBits stuck = 0;
+        while (events.all == 0) {
+            Found found = steps_.propagate(rules_, cells.vectors(), regions_);
+            found.stuck &= busy;
+            found.solved &= busy;
+            if (has_row_rules) settle(found);
+            events = {found.bad, found.solved, 0, (found.bad | found.solved) & busy};
+            // one choice serves all lanes that are stuck, and costs half as much as a pass
+            stuck = 8 * std::popcount(found.stuck) >= std::popcount(busy) ? found.stuck : 0;
+            events.all |= stuck;
+        }
+        if (stuck != 0) {
+            const LaneBits empty = steps_.choose(rules_, std::as_const(cells).vectors(), chosen_);
+            events.bad |= empty & stuck;
+            events.full = ~empty;
+        } else if (events.solved != 0) {
+            events.full = cells.full();
+        }
+        settled_ &= ~events.all;
+        return events;
+    }
+    /// The branch cell of a lane that is stuck.
+    int chosen(int lane) const { return static_cast<int>(chosen_[lane]); }
+
+    Cells<T> cells;
+    const bool has_row_rules;  // or there are boxes alone
+
+private:
+    /// `place` where options fill cells, and all digits are possible before.
+    bool place_clues(int lane, std::span<const Option> stack) {
+        const auto n = static_cast<Option>(n_digits());
+        const T all_digits = all_digits_;
+        for (const Option o : stack) {
+            if (o >= n * n * n) return false;
+            // a division takes as long as all the rest; this is exact for all options
+            const auto cell = static_cast<Option>(o * inverse_ >> 32), digit = o - cell * n;
+            T& here = cells.at(static_cast<int>(cell), lane);
+            if (here != all_digits) return false;
+            here = static_cast<T>(1u << digit);
+        }
+        return true;
+    }
+
+    // what follows is not inlined: most grids have boxes alone, and are searched in 200 nanoseconds
+
+    [[gnu::noinline]] void follow_rules(int lane, std::size_t row) {
+        for (std::size_t cell = 0; cell < regions_.size(); ++cell) {
+            regions_[cell][lane] = own_.regions[row][cell];
+        }
+        for (int cell = 0; cell < cells.size(); ++cell) {
+            cells.at(cell, lane) = static_cast<T>(own_.allowed_in(row, cell, all_digits_));
+        }
+    }
+
+    [[gnu::noinline]] bool place_all(int lane, std::size_t row, std::span<const Option> stack) {
         const auto marks = cells.size();  // the place of them; those of cages follow
         is_filled_.assign(static_cast<std::size_t>(marks + 1 + own_.n_said[row]), false);
         for (const Option o : stack) {
@@ -72,34 +156,25 @@ public:
         return true;
     }
 
-    std::int32_t clash(std::size_t place, std::span<const Option> stack) const {
-        return first_clash(rules_, own_, row_of(place), stack);
-    }
+    std::size_t row_of(std::size_t place) const { return static_cast<std::size_t>(rows_[place]); }
 
-    Found propagate() {
-        if constexpr (sizeof(T) == 2) {
-            if (n_digits() == 9) return HousePass<T, 9>(rules_, cells.vectors(), regions_).run();
+    /// Apply the rules of single rows where propagation leads no further.
+    [[gnu::noinline]] void settle(Found& found) {
+        for (LaneBits left = (found.stuck | found.solved) & ~settled_; left; left &= left - 1) {
+            const int lane = lowest_lane(left);
+            const Settled done = settle_lane(lane);
+            if (done == Settled::same) {
+                settled_ |= bit_of(lane);
+                continue;
+            }
+            found.stuck &= ~bit_of(lane);
+            found.solved &= ~bit_of(lane);
+            if (done == Settled::wrong) found.bad |= bit_of(lane);
         }
-        return HousePass<T>(rules_, cells.vectors(), regions_).run();
     }
 
-    /// Choose the first cell with the fewest candidates, two or more.
-    LaneBits choose() {
-        Vector<T> least = Vector<T>{} + 63, number{}, smallest = cells.vectors()[0];
-        for (const auto& here : cells.vectors()) {
-            const Vector<T> size = popcount(here);
-            const auto is_better = (least > size) & (size > 1);
-            least = is_better ? size : least;
-            chosen_ = is_better ? number : chosen_;
-            number += 1;
-            smallest = here < smallest ? here : smallest;
-        }
-        return bits(smallest == 0);
-    }
-    int chosen(int lane) const { return static_cast<int>(chosen_[lane]); }
-
-    /// Apply the pairs and the cages of the row of a lane; see `RowReview`.
-    Settled settle(int lane) {
+    /// Apply the pairs and the cages of the row of a lane.
+    Settled settle_lane(int lane) {
         const auto row = row_of_lane_[lane];
         Settled done = Settled::same;
         for (auto x = own_.pairs_of[row]; x < own_.pairs_of[row + 1]; ++x) {
@@ -111,11 +186,6 @@ public:
         }
         return done;
     }
-
-    Cells<T> cells;
-
-private:
-    std::size_t row_of(std::size_t place) const { return static_cast<std::size_t>(rows_[place]); }
 
     /// Take the digits from each cell that no digit of the other one allows.
     Settled review_pair(const Related& pair, int lane) {
@@ -189,10 +259,14 @@ private:
     const Rules& rules_;
     const RowRules& own_;
     Ints rows_;
+    const Steps<T> steps_;
+    const T all_digits_;
+    const std::uint64_t inverse_;  // 2³² / n_digits, rounded up
     std::array<std::size_t, n_lanes<T>> row_of_lane_{};
     std::vector<Vector<T>> regions_;  // of every cell, if regions differ from row to row
     std::vector<bool> is_filled_;     // cells, the marks and cages, by the stack that is placed
     Vector<T> chosen_{};
+    LaneBits settled_ = 0;  // lanes that the rules of their rows lead no further, too
 };
 
 }  // namespace batchsolve::lanes
