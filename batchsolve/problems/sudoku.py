@@ -96,6 +96,7 @@ def usual_sudoku(grids: npt.NDArray[Any], box: tuple[int, int] | None = None) ->
 
     Examples
     --------
+    >>> import numpy as np
     >>> usual_sudoku(np.zeros((1, 36)))
     Sudoku(2, 3)
     """

@@ -219,6 +219,7 @@ class _Subtrees:
 
     stacks: Floats
     is_fresh: ClassVar[bool] = False
+    weighs: ClassVar[int] = 0
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[_Subtrees]:
         """Cut into at most `n_pieces` of about equal weight; see `batchsolve.search.scheduler`."""

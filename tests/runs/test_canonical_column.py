@@ -65,4 +65,4 @@ def test_numbers_are_written_as_numbers(tmp_path):
     (tmp_path / "in.txt").write_text("2 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1\n")
     bs.solve_file(tmp_path / "in.txt", tmp_path / "out.jsonl", canonical=True, alphabet="numbers")
     row = json.loads((tmp_path / "out.jsonl").read_text())
-    assert row["canonical"] == ". . . . . . . 1 . . . . . 2 . ."
+    assert row["canonical"] == "0 0 0 0 0 0 0 1 0 0 0 0 0 2 0 0"

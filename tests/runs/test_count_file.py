@@ -273,7 +273,7 @@ def test_tables_have_a_column_of_problems(suffix, tmp_path):
     assert (summary.rows, summary.invalid) == (5, 3)
     named = table.rename_columns(["id", "p", "count"])
     pq.write_table(named, tmp_path / "named.parquet")
-    with pytest.raises(bs.InputError, match="unknown column 'problem'; choose the column of prob"):
+    with pytest.raises(bs.InputError, match="unknown column 'problem'; choose from 'id', 'p', 'co"):
         bs.count_file(tmp_path / "named.parquet", out)
     bs.count_file(tmp_path / "named.parquet", tmp_path / "again.parquet", column="p")
     again = counts_in(tmp_path / "again.parquet")
