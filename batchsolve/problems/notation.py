@@ -317,7 +317,10 @@ class Notation:
 
     def write(self, grid: npt.NDArray[np.uint8]) -> str:
         """Return one grid, of shape (n_cells,), as text."""
-        return self.separator.join(self._texts[k] for k in self.placed(grid[None])[0].tolist())
+        placed = self.placed(grid[None])
+        if self.symbols:
+            return self._in_bytes(placed).tobytes().decode()
+        return self.separator.join(self._texts[k] for k in placed[0].tolist())
 
     @cached_property
     def _texts(self) -> list[str]:
@@ -326,24 +329,17 @@ class Notation:
         return [blank, *self.names, "#"]
 
     def _in_bytes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        """Return the bytes of the symbols of grids.
-
-        The byte of a symbol is the digit plus all steps that begin at it or before it, modulo 256:
-        a look-up of each would take ten times longer.
-        """
-        (_, step), *others = self._steps
-        data = grids + step
-        for begin, step in others:
-            data += (grids >= begin) * step
-        return data
+        """Return the bytes of the symbols of grids, one after another."""
+        return native.write_symbols(grids.reshape(-1), *self._steps)
 
     @cached_property
-    def _steps(self) -> list[tuple[int, np.uint8]]:
-        """The digits at which steps begin, 0 for blank cells, and the steps; see `_in_bytes`."""
+    def _steps(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+        """The digits at which steps begin, 0 for blank cells, and the steps; see `core/text.h`."""
         symbols = "".join(self._texts).encode()
         shifts = np.frombuffer(symbols, np.uint8) - np.arange(len(symbols), dtype=np.uint8)
-        steps = np.diff(shifts, prepend=np.uint8(0)).astype(np.uint8)
-        return [(k, step) for k, step in enumerate(steps) if k == 0 or step]
+        steps = np.diff(shifts, prepend=np.uint8(0))
+        begins = np.flatnonzero(steps)
+        return begins.astype(np.uint8), steps[begins]
 
 
 def symbols_of(name: str) -> str:

@@ -210,11 +210,14 @@ def shown(
 
 def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> list[Shown]:
     """Return what each grid of a column shows alone, or one grid; see `shown`."""
-    two_blanks, has_last, _ = _ends(column, form, blanks)
+    sets = _sets(column)
+    firsts = [1] * len(sets)
+    if any(used >> ord("0") & 1 for used in sets):
+        two_blanks, has_last, _ = _ends(column, form, blanks)
+        firsts = np.where(two_blanks & ~has_last, 0, 1).tolist()
     texts = [column] if isinstance(column, str) else column.to_pylist() if form.as_numbers else ()
     separators = map(_separator, texts) if form.as_numbers else repeat(" ")
-    firsts = np.where(two_blanks & ~has_last, 0, 1).tolist()
-    each = zip(_sets(column), separators, firsts, strict=False)
+    each = zip(sets, separators, firsts, strict=False)
     return [Shown(form, ((used, 1),), separator, first) for used, separator, first in each]
 
 
@@ -238,6 +241,11 @@ def _ends(column: pa.Array | str, form: Form, blanks: str | None) -> tuple[Bools
     if is_clear or (n > MOST_PLAIN and not as_numbers):  # characters have letters there, which tell
         nothing = np.zeros(1 if isinstance(column, str) else len(column), np.bool_)
         return nothing, nothing, nothing
+    if not as_numbers:
+        used = _Facts.of(column).low
+        has_zero, has_last = (used >> np.uint64(ord(d)) & np.uint64(1) > 0 for d in ("0", str(n)))
+        if not has_zero.any():
+            return has_zero, has_last, has_zero
     from_one, zero = _from_one_and_zero(form, BLANKS.replace("0", "") if blanks is None else blanks)
     grids, faults = from_one.encode(column)
     from_0, _ = zero.encode(column)

@@ -246,9 +246,10 @@ def solve_batch(
     with shown(on_progress, ROW_BAR) as tell, Pool(jobs, backend, address) as pool:
         for _, part in search_rows(rows.blocks, choice, pool, settings, rows.read, write):
             parts.append(part)
-            more = {"rows": len(part), "nodes": int(part.nodes.sum())}
-            totals.add(RowSums(_numbers_of(part.status) | more))
-            tell(Progress(len(part), totals, rows.n_rows))
+            if on_progress:
+                more = {"rows": len(part), "nodes": int(part.nodes.sum())}
+                totals.add(RowSums(_numbers_of(part.status) | more))
+                tell(Progress(len(part), totals, rows.n_rows))
     if not parts:
         nothing = np.zeros((0, rows.problem.n_cells), np.uint8)
         parts = [write(batch_of(([(rows.problem, np.arange(0))], nothing)), Answers.unknown(0))]
@@ -280,9 +281,11 @@ def _arrays(
     problem: GridProblem, notation: Notation, limit: int, batch: Batch, answers: Answers
 ) -> BatchResult:
     """Return the answers to a block of rows as arrays."""
-    solutions = np.zeros((len(answers), problem.n_cells), np.uint8)
     covers = answers.covers
-    solutions[covers.roots] = problem.digits_of(covers)
+    solutions = found = problem.digits_of(covers)
+    if len(covers) < len(answers):
+        solutions = np.zeros((len(answers), problem.n_cells), np.uint8)
+        solutions[covers.roots] = found
     status, messages = batch.statuses(answers, limit)
     counts = np.minimum(answers.counts, limit)
     return BatchResult(solutions, STATUS_NAMES[status], counts, answers.nodes, messages, notation)

@@ -43,10 +43,12 @@ public:
         require(houses.size() % n_ == 0, "houses have as many cells as there are digits");
         for (const Cell cell : houses) require(cell < n_cells, "a house has another cell");
         for (std::size_t x = 0; x < houses.size(); x += n_) {
-            const auto house = houses.subspan(x, n_);
-            std::ranges::sort(houses_.emplace_back(house.begin(), house.end()));
+            houses_.emplace_back(houses.begin() + static_cast<std::ptrdiff_t>(x),
+                                 houses.begin() + static_cast<std::ptrdiff_t>(x + n_));
         }
         n_shared_ = houses_.size();
+        find_runs();
+        find_houses_of_cells();
     }
 
     /// Begin with the cages of a row; each is added next.
@@ -93,6 +95,32 @@ private:
         std::vector<std::size_t> cage_of;  // cell -> cage, or none
     };
 
+    /// Find for each house how many from it on are disjoint, up to a limit.
+    void find_runs() {
+        for (std::size_t house = 0; house < n_shared_; ++house) {
+            std::vector<bool> is_taken(n_cells_);
+            std::size_t end = house;
+            const auto is_free = [&](Cell cell) { return !is_taken[cell]; };
+            while (end < std::min(house + longest_run, n_shared_) &&
+                   std::ranges::all_of(houses_[end], is_free)) {
+                for (const Cell cell : houses_[end]) is_taken[cell] = true;
+                ++end;
+            }
+            runs_.push_back(end - house);
+        }
+    }
+
+    /// Set the houses of each cell, as bits.
+    void find_houses_of_cells() {
+        n_words_ = (houses_.size() + 63) / 64;
+        houses_of_.assign(n_cells_ * n_words_, 0);
+        for (std::size_t house = 0; house < houses_.size(); ++house) {
+            for (const Cell cell : houses_[house]) {
+                houses_of_[cell * n_words_ + house / 64] |= std::uint64_t{1} << house % 64;
+            }
+        }
+    }
+
     void add_regions(Bytes regions) {
         require(regions.size() == n_cells_, "each cell has a region");
         houses_.resize(n_shared_);
@@ -104,11 +132,20 @@ private:
         for (std::size_t r = n_shared_; r < houses_.size(); ++r) {
             require(houses_[r].size() == n_, "regions have as many cells as there are digits");
         }
+        find_houses_of_cells();
     }
 
-    /// Return the house behind those that are looked at with one: a few disjoint ones of its kind.
-    std::size_t end_of_run(std::size_t house) const {
-        return std::min(house + longest_run, house < n_shared_ ? n_shared_ : houses_.size());
+    bool are_in_one_house(std::span<const Cell> cells) const {
+        for (std::size_t word = 0; word < n_words_; ++word) {
+            auto shared = ~std::uint64_t{0};
+            for (const Cell cell : cells) shared &= houses_of_[cell * n_words_ + word];
+            if (shared) return true;
+        }
+        return false;
+    }
+
+    std::size_t run_of(std::size_t house) const {
+        return house < n_shared_ ? runs_[house] : std::min(houses_.size() - house, longest_run);
     }
 
     /// Add the cages that follow from the sums of a house, and of those behind it.
@@ -117,9 +154,7 @@ private:
         is_inside_.assign(n_cells_, 0);
         const auto n = static_cast<std::int64_t>(n_);
         bool is_covered = true;  // by cages
-        const auto is_inside = [&](Cell cell) { return is_inside_[cell] != 0; };
-        for (std::size_t last = house; last < end_of_run(house); ++last) {
-            if (std::ranges::any_of(houses_[last], is_inside)) return;
+        for (std::size_t last = house; last < house + run_of(house); ++last) {
             for (const Cell cell : houses_[last]) {
                 is_inside_[cell] = 1;
                 const std::size_t cage = row_.cage_of[cell];
@@ -192,10 +227,7 @@ private:
         const std::size_t cage = row_.cage_of[cells_.front()];
         const auto is_there = [&](Cell cell) { return row_.cage_of[cell] == cage; };
         const bool are_in_one_cage = cage != none && std::ranges::all_of(cells_, is_there);
-        const auto has_them = [&](const auto& house) {
-            return cells_.back() <= house.back() && std::ranges::includes(house, cells_);
-        };
-        if (!are_in_one_cage && std::ranges::none_of(houses_, has_them)) return;
+        if (!are_in_one_cage && !are_in_one_house(cells_)) return;
         const auto begin = sets_of(sum).first;
         for (std::size_t other = first_; other < made_.size(); ++other) {
             if (made_.sets_of[other][0] != begin) continue;
@@ -208,6 +240,9 @@ private:
     std::int64_t most_;  // the sum of all digits
     Rows<const std::int64_t> ranges_;
     std::vector<std::vector<Cell>> houses_;  // those of all rows, then the regions of a row
+    std::vector<std::size_t> runs_;
+    std::vector<std::uint64_t> houses_of_;  // cell -> its houses, as bits
+    std::size_t n_words_;                   // of these bits
     Row row_;
     std::size_t first_ = 0;                // cage of the row
     std::vector<std::int64_t> here_;       // cage -> its cells in the houses at hand

@@ -5,6 +5,7 @@
 // uses as indices, `draw_images` the digits of grids.
 #pragma once
 
+#include <memory_resource>
 #include <numeric>
 #include <string_view>
 #include <unordered_set>
@@ -58,7 +59,7 @@ constexpr std::size_t lost_draws = 16;  // beside four for each image, before th
 using Grid = std::span<const Digit>;
 
 /// Different grids, which are kept elsewhere.
-using Seen = std::unordered_set<std::string_view>;
+using Seen = std::pmr::unordered_set<std::string_view>;
 
 inline std::string_view bytes_of(Grid grid) {
     return {reinterpret_cast<const char*>(grid.data()), grid.size()};
@@ -185,12 +186,13 @@ inline Images draw_images(Rows<const Digit> puzzles, Rows<const Digit> solutions
                   .puzzles = {n_grids * most, n_cells},
                   .solutions = {n_grids * most, solutions.width}};
     Element element(group);
-    Seen found;
+    std::vector<std::byte> bytes(1 << 12);  // for what is found of a few images
     for (std::size_t k = 0; k < n_grids; ++k) {
         Random random = streams.of(numbers[k], 0);
         const auto first = images.sources.size();
         element.become_identity();
-        found.clear();
+        std::pmr::monotonic_buffer_resource room(bytes.data(), bytes.size());
+        Seen found(most, &room);
         std::size_t n_lost = 0;
         for (bool is_drawn = !original; found.size() < most; is_drawn = true) {
             const auto next = first + found.size();
