@@ -337,7 +337,7 @@ class Notation:
         """The digits at which steps begin, 0 for blank cells, and the steps; see `core/text.h`."""
         symbols = "".join(self._texts).encode()
         shifts = np.frombuffer(symbols, np.uint8) - np.arange(len(symbols), dtype=np.uint8)
-        steps = np.diff(shifts, prepend=np.uint8(0))
+        steps = np.diff(shifts, prepend=np.uint8(0)).astype(np.uint8)
         begins = np.flatnonzero(steps)
         return begins.astype(np.uint8), steps[begins]
 
