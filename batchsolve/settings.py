@@ -538,7 +538,8 @@ def _box(name: str, value: Any) -> tuple[int, int] | None:
 
 
 def _seconds(name: str, value: Any) -> Any:
-    if isinstance(value, Real) and float(value) > 0:
+    is_number = isinstance(value, Real)  # which float() may not hold
+    if is_number and value > 0:
         return value
     raise InputError(f"{name} is more than 0 seconds, not {quoted(value)}")
 

@@ -339,3 +339,7 @@ def test_type_checkers_know_the_fields_of_settings(taken, kinds):
 def test_advice_names_an_argument_that_is_there(call, advice):
     with pytest.raises(bs.InputError, match=f"takes no `solution_column`; {advice}$"):
         call(solution_column="x")
+
+
+def test_a_time_limit_may_be_larger_than_a_float():
+    assert bs.count("queens:6", time_limit=10**400).count == 4

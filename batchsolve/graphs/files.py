@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from batchsolve.core.arrays import UInts
-from batchsolve.errors import InputError, first_line, named_errors, prefixed
+from batchsolve.errors import InputError, first_line, named_errors, prefixed, quoted
 from batchsolve.formats.json_records import is_whole, parse, sealed
 from batchsolve.formats.whole_files import opened, whole_file
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, check_kind
@@ -30,6 +30,7 @@ from batchsolve.settings import path_of
 if TYPE_CHECKING:
     from batchsolve.graphs.solution_graph import SolutionGraph
 
+_VERSION = 1
 _EMPTY, _UNIT = "B", "T"
 _END = "\n.\n"
 _COLUMNS = ("node", "element", "low", "high")
@@ -42,7 +43,7 @@ def write_graph(graph: SolutionGraph, path: str | os.PathLike[str]) -> None:
     text = _nodes_as_text(graph, graph.order)
     about = {
         "batchsolve": "graph",
-        "version": 1,
+        "version": _VERSION,
         "problem": graph.problem.fingerprint,
         "options": graph.order.tolist(),
         "count": graph.count,
@@ -101,6 +102,11 @@ def _parse(data: bytes, problem: ExactCover) -> SolutionGraph:
         about = parse(record)
     if not is_whole(about, lines):
         raise InputError("the graph is damaged: its seal does not match the file; draw it again")
+    if (form := (about.get("batchsolve"), about.get("version"))) != ("graph", _VERSION):
+        raise InputError(
+            f"it holds {quoted(form[0])} of version {quoted(form[1])}, not a graph of version "
+            f"{_VERSION}; read it with the version of batchsolve that wrote it, or draw it again"
+        )
     check_belongs(about["problem"], problem, "this graph belongs")
     order = np.array(about["options"], np.uint32)
     if not np.array_equal(np.sort(order), np.arange(problem.n_options)):

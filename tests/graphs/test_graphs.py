@@ -293,6 +293,22 @@ def test_nodes_that_make_no_diagram_are_refused_though_the_seal_is_right(nodes, 
         bs.SolutionGraph.load(tmp_path / "g.zdd", problem)
 
 
+@pytest.mark.parametrize(
+    "other", [{"batchsolve": "stacks"}, {"version": 2}, {"version": None}, {"version": "1"}]
+)
+def test_a_record_of_another_kind_or_version_is_refused_though_the_seal_is_right(
+    other, saved, tmp_path
+):
+    from batchsolve.formats.json_records import SEAL, sealed
+
+    head, end, record = saved.read_text().partition("\n.\n")
+    about = {key: value for key, value in json.loads(record).items() if key != SEAL} | other
+    text = head + end
+    (tmp_path / "g.zdd").write_text(text + json.dumps(sealed(about, text)) + "\n")
+    with pytest.raises(bs.InputError, match=r"g\.zdd: it holds .*, not a graph of version 1; "):
+        bs.SolutionGraph.load(tmp_path / "g.zdd", bs.family("queens:6"))
+
+
 def test_a_graph_of_another_problem_and_one_without_an_order_are_refused(saved, tmp_path):
     with pytest.raises(bs.InputError, match="belongs to another problem"):
         bs.SolutionGraph.load(saved, bs.family("queens:7"))
