@@ -256,7 +256,7 @@ def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, tell: Tell) -> None:
         for _, found in outputs_of(spec, partial(row_keys, UNLIKE, [PUZZLE_FORM]), pool):
             if found.sums.first_invalid:
                 row, why = found.sums.first_invalid
-                why += " that puzzles can be compared with; leave it out"
+                why += "; no puzzle can be compared with it, so leave it out"
                 raise InputError(f"{corpus.names}: row {n_before + row + 1}: {why}")
             each.append(found.keys[PUZZLE_FORM][0][:, 0])
             n_before += found.n_rows
