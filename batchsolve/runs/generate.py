@@ -238,7 +238,8 @@ def _generating(
     rows, (puzzle, solution) = files.chunk or size or maker.rows_of_block, wanted.columns
     source = RowNumbers(n, rows, puzzle, solution)
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
-    corpora = [Corpus([one], FileSettings(box=files.box)) for one in known]  # before any output
+    plain = FileSettings(box=files.box, rule_columns="none")  # as the puzzles that are made
+    corpora = [Corpus([one], plain) for one in known]  # before any output
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
     for name in ("clues", "cages", "line_cells", "columns"):
         same[name] = list(same[name] or [])
