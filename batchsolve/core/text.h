@@ -1,4 +1,4 @@
-// Grids as text: columns of Arrow to digits, and what a survey of them counts.
+// Grids as text: columns of Arrow to digits and back, and what a survey of them counts.
 //
 // `Lists` checks the offsets of a column, and readers that tables of symbols have an entry for any
 // byte. A grid has digits 0 .. 255, 0 for blank cells. `batchsolve.problems.notation` says how

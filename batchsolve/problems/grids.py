@@ -409,8 +409,10 @@ class GridProblem(ExactCover):
                 unit = self._unit_of(min(barred))
                 if not unit:
                     return f"{self.option_name(other)} and {self.option_name(o)} clash by the rules"
-                (one, _), (two, digit) = (divmod(each, self.n_digits) for each in (other, o))
+                (one, first), (two, digit) = (divmod(each, self.n_digits) for each in (other, o))
                 places = self.cell_name(one), self.cell_name(two)
+                if unit == "cell" and first != digit:
+                    return f"digits {first + 1} and {digit + 1} in one cell: {places[0]}"
                 return f"digit {digit + 1} twice in a {unit}: {places[0]} and {places[1]}"
         return super().explain_clash(stack, position)
 

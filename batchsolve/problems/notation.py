@@ -5,8 +5,8 @@ Characters come from an *alphabet*. Alphabets for N > 9 disagree (``A`` is 10 in
 ``0-9A-F`` and 1 in ``A-P``), so a whole column decides on the alphabet, never one row. A column
 that fits several is refused with the choices.
 
-The core (``core/text.h``) reads them. A malformed grid becomes a blank one, so the
-digits that leave this module are 0 .. N.
+The core (``core/text.h``) reads them, and writes characters. A malformed grid becomes a blank one,
+so the digits that leave this module are 0 .. N.
 """
 
 from __future__ import annotations

@@ -238,7 +238,8 @@ def _generating(
     rows, (puzzle, solution) = files.chunk or size or maker.rows_of_block, wanted.columns
     source = RowNumbers(n, rows, puzzle, solution)
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
-    corpora = [Corpus([one], FileSettings(box=files.box)) for one in known]  # before any output
+    plain = FileSettings(box=files.box, rule_columns="none")  # as the puzzles that are made
+    corpora = [Corpus([one], plain) for one in known]  # before any output
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
     for name in ("clues", "cages", "line_cells", "columns"):
         same[name] = list(same[name] or [])
@@ -256,7 +257,7 @@ def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, tell: Tell) -> None:
         for _, found in outputs_of(spec, partial(row_keys, UNLIKE, [PUZZLE_FORM]), pool):
             if found.sums.first_invalid:
                 row, why = found.sums.first_invalid
-                why += " that puzzles can be compared with; leave it out"
+                why += "; no puzzle can be compared with it, so leave it out"
                 raise InputError(f"{corpus.names}: row {n_before + row + 1}: {why}")
             each.append(found.keys[PUZZLE_FORM][0][:, 0])
             n_before += found.n_rows

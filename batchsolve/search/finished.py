@@ -47,7 +47,6 @@ class FinishedShare:
         self._problem, self._n_options = problem, problem.n_options
         self._first = int(np.diff(start.stacks.offsets).min(initial=0))
         self._open, self._weights, self._searched, self._nodes = np.zeros((4, LEVELS))
-        self._left = np.zeros((LEVELS, LEVELS))  # stacks that tasks at a level left at another
         self._count(self._levels(start.stacks), self._sizes(start.stacks), start.weights, 1)
         self._n_open = len(start)
         self._known_at, self._known = -1.0, 0.0
@@ -67,6 +66,11 @@ class FinishedShare:
         np.add.at(self._left.reshape(-1), pairs, sizes_left[new])
         self._count(at, sizes, piece.weights, -1)
         self._count(below, sizes_left, left.weights, 1)
+
+    @cached_property
+    def _left(self) -> Floats:
+        """The stacks that tasks at a level left at another; most searches leave none."""
+        return np.zeros((LEVELS, LEVELS))
 
     @property
     def by_weights(self) -> float:

@@ -108,8 +108,8 @@ def exists(path: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def file_system(address: str) -> tuple[fs.FileSystem, str]:
-    """Return the file system of an address or path, and the path there.
+def file_system(address: str) -> tuple[fs.FileSystem, Any]:
+    """Return the file system of an address or path, and the path there, in bytes if it is local.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def file_system(address: str) -> tuple[fs.FileSystem, str]:
         If no known library opens the address.
     """
     if not is_address(address):
-        return fs.LocalFileSystem(), address
+        return fs.LocalFileSystem(), os.fsencode(address)  # names may not be UTF-8
     scheme = address.partition("://")[0].lower()
     try:
         if scheme in _OWN_SCHEMES:
@@ -419,6 +419,8 @@ class Folder:
         """Return the names in the folder; none if it does not exist."""
         system, path = file_system(self.path)
         with disk_errors(self.path):
+            if (local := local_path(self.path)) is not None:  # names there may not be UTF-8
+                return os.listdir(local) if os.path.isdir(local) else []
             selected = fs.FileSelector(path.rstrip("/"), allow_not_found=True)
             return [info.base_name for info in system.get_file_info(selected)]
 

@@ -52,3 +52,9 @@ def test_a_region_of_the_wrong_size_is_named(cell, region, what):
     regions[1, cell] = region
     with pytest.raises(bs.ProblemError, match=f"row 1: {what} cells; each region has 4"):
         Variants(shared, given)
+
+
+@pytest.mark.parametrize("rules", [None, "x"])
+def test_two_digits_in_a_cell_are_both_named(rules):
+    problem = bs.grid_problem(4, rules=rules)
+    assert problem.explain_clash([0, 1], 1) == "digits 1 and 2 in one cell: row 1, column 1"

@@ -291,6 +291,22 @@ def test_folders_that_cannot_be_written_are_refused(corpora, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["corpora", "full", "there.csv"]
 
 
+def test_names_of_folders_and_of_the_files_in_them_need_not_be_utf_8(corpora, tmp_path):
+    try:
+        (folder := tmp_path / os.fsdecode(b"caf\xe9")).mkdir()
+    except OSError:
+        pytest.skip("this file system refuses such names")
+    with small_blocks(400):
+        n_rows = bs.solve_file(corpora / "a.csv", f"{folder}/").rows
+    parts = [pq.read_table(pa.BufferReader(each)) for each in contents(folder).values()]
+    assert sum(map(len, parts)) == n_rows > 0
+    shutil.rmtree(folder)
+    folder.mkdir()
+    (folder / os.fsdecode(b"\xe9.txt")).write_text("mine")
+    with pytest.raises(bs.OutputError, match="is not empty"):
+        bs.solve_file(corpora / "a.csv", f"{folder}/")
+
+
 @pytest.mark.parametrize("address", [False, True])
 def test_a_folder_that_no_journal_tells_of_is_left_alone(corpora, tmp_path, monkeypatch, address):
     monkeypatch.chdir(tmp_path)  # the folder of the journal of an address

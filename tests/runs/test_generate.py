@@ -353,6 +353,14 @@ def test_puzzles_of_other_sizes_in_the_known_ones_are_left_out():
     assert others["puzzle"][1] == first["puzzle"][1]
 
 
+def test_known_puzzles_may_have_columns_of_rules():
+    first = bs.generate_table(5, **SOME)
+    n_rows = len(first)
+    with_cages = first.append_column("cages", pa.array([""] * (n_rows - 1) + ["r1c1 r1c2"]))
+    without = bs.generate_table(5, **SOME, unlike=first)
+    assert bs.generate_table(5, **SOME, unlike=with_cages) == without != first
+
+
 def test_a_row_that_cannot_be_compared_is_named(tmp_path):
     (tmp_path / "known.csv").write_text("puzzle\n1.....2..3.....4\n11..............\n")
     with pytest.raises(bs.InputError, match=r"known\.csv: row 2: invalid"):
