@@ -459,7 +459,13 @@ def _text(data: bytes) -> str:
     head = data[:_HEAD_BYTES]
     if (b"\0" in head or data.startswith(ZIP)) and kind_of(head):
         raise InputError(not_text(head))
-    return data.decode("utf-8-sig")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        byte = f"byte 0x{error.object[error.start]:02x} in line {line}"
+        why = not_text(data, f" ({byte}); convert it, for instance with iconv")
+        raise InputError(why) from error
 
 
 def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) -> Reading:

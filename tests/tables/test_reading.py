@@ -351,7 +351,7 @@ def test_missing_files_and_directories(tmp_path, save):
         f"{tmp_path}#1": "is a directory",
         "queens:x": "write queens:N",
         save("latin1.txt", "ok\nüber".encode("latin-1")): "not UTF-8 text",
-        save("latin1.ec", "1 1\nü\nü".encode("latin-1")): "not UTF-8 text",
+        save("latin1.ec", "1 1\nü\nü".encode("latin-1")): r"not UTF-8 text \(byte 0xfc in line 2\)",
         save("utf16.dlx", "a b\na b\n".encode("utf-16")): "not UTF-8 text, but UTF-16 text",
         save("latin1.csv", "id,puzzle\nü,1".encode("latin-1")) + "#1": "not UTF-8 text",
     }.items():
