@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
 
-from batchsolve.formats.file_kinds import not_text
+from batchsolve.formats.file_kinds import not_decoded
 
 MOST_SHOWN = 80  # characters of a name
 MOST_LISTED = 12  # names
@@ -130,8 +130,7 @@ def named_errors(name: str) -> Iterator[None]:
     except BatchsolveError as error:
         raise InputError(f"{name}: {error}") from error
     except UnicodeDecodeError as error:
-        byte = f" (byte 0x{error.object[error.start]:02x}); convert it, for instance with iconv"
-        raise InputError(f"{name}: {not_text(error.object, byte)}") from error
+        raise InputError(f"{name}: {not_decoded(error)}") from error
     except IsADirectoryError as error:
         raise InputError(f"{name}: is a directory; name a file in it") from error
     except Exception as error:

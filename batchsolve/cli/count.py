@@ -76,11 +76,6 @@ def count(
 
     Input
     -----
-    problems : PROBLEM...
-        A grid, as a file or as text; a row of a corpus (corpus.csv#17, #id=…); a .dlx, .ec,
-        .sets, .json, .npz, .tiling, .matrix or .rows file, or one of another name behind its
-        form (dlx:problem.txt, dlx:-); or a family such as queens:12 or sudoku:2x3. Several of
-        these, a folder, a pattern, or with -o a table with a column problem, give a row each.
     column
         The puzzle column, found by default; of a table of problems: problem.
     chunk

@@ -32,6 +32,12 @@ def not_text(data: bytes, otherwise: str = "") -> str:
     return f"not UTF-8 text{otherwise}" if kind is None else f"not UTF-8 text, but {kind}"
 
 
+def not_decoded(error: UnicodeDecodeError, where: str = "") -> str:
+    """Return the fault of a file with a byte that no UTF-8 text has there; `where` is its place."""
+    byte = f"byte 0x{error.object[error.start]:02x}{where}"
+    return not_text(error.object, f" ({byte}); convert it, for instance with iconv")
+
+
 def kind_of(data: bytes) -> str | None:
     r"""Return the kind of a file that is not UTF-8 text, and what to do; None if it may be text.
 

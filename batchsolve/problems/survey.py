@@ -195,34 +195,33 @@ def shown(
     >>> shown(pa.array(["0 . . 1 . . . . . . . . . . . ."]), Form(4, True)).first
     0
     """
-    two_blanks, has_last, _ = (each.any() for each in _ends(column, form, blanks))
+    facts = _Facts.of(column)
+    two_blanks, has_last, _ = (each.any() for each in _ends(column, facts, form, blanks))
     for beside in full if not (two_blanks or has_last) else ():
         codes = forms(beside)
         kinds = [(beside.filter(codes == each.code), each) for each in (form, form.other)]
-        ends = zip(*(_ends(some, each, blanks) for some, each in kinds), strict=True)
+        each_ends = (_ends(some, _Facts.of(some), each, blanks) for some, each in kinds)
+        ends = zip(*each_ends, strict=True)
         _, has_last, two_blanks = (np.concatenate(each).any() for each in ends)
         if two_blanks or has_last:
             break
     first = int(not two_blanks or has_last)
     separator = _separator(column[0].as_py()) if form.as_numbers and len(column) else " "
-    return Shown(form, tuple(Counter(_sets(column)).items()), separator, first)
+    return Shown(form, tuple(Counter(_sets(facts)).items()), separator, first)
 
 
 def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> list[Shown]:
     """Return what each grid of a column shows alone, or one grid; see `shown`."""
-    sets = _sets(column)
-    firsts = [1] * len(sets)
-    if any(used >> ord("0") & 1 for used in sets):
-        two_blanks, has_last, _ = _ends(column, form, blanks)
-        firsts = np.where(two_blanks & ~has_last, 0, 1).tolist()
+    facts = _Facts.of(column)
+    two_blanks, has_last, _ = _ends(column, facts, form, blanks)
+    firsts = np.where(two_blanks & ~has_last, 0, 1).tolist()
     texts = [column] if isinstance(column, str) else column.to_pylist() if form.as_numbers else ()
     separators = map(_separator, texts) if form.as_numbers else repeat(" ")
-    each = zip(sets, separators, firsts, strict=False)
+    each = zip(_sets(facts), separators, firsts, strict=False)
     return [Shown(form, ((used, 1),), separator, first) for used, separator, first in each]
 
 
-def _sets(column: pa.Array | str) -> list[int]:
-    facts = _Facts.of(column)
+def _sets(facts: _Facts) -> list[int]:
     pairs = zip(facts.low.tolist(), facts.high.tolist(), strict=True)
     return [low | high << 64 for low, high in pairs]
 
@@ -231,7 +230,9 @@ def _separator(text: str) -> str:
     return next((c for c in ",;\t" if c in text), " ")
 
 
-def _ends(column: pa.Array | str, form: Form, blanks: str | None) -> tuple[Bools, Bools, Bools]:
+def _ends(
+    column: pa.Array | str, facts: _Facts, form: Form, blanks: str | None
+) -> tuple[Bools, Bools, Bools]:
     """Tell of each grid whether it has 0 and other blanks but no N; N; and 0 to N - 1 alone.
 
     If 0 is named as a blank, no grid seems to begin with it.
@@ -239,11 +240,10 @@ def _ends(column: pa.Array | str, form: Form, blanks: str | None) -> tuple[Bools
     n, as_numbers = form
     is_clear = blanks is not None and "0" in blanks
     if is_clear or (n > MOST_PLAIN and not as_numbers):  # characters have letters there, which tell
-        nothing = np.zeros(1 if isinstance(column, str) else len(column), np.bool_)
+        nothing = np.zeros(len(facts.low), np.bool_)
         return nothing, nothing, nothing
     if not as_numbers:
-        used = _Facts.of(column).low
-        has_zero, has_last = (used >> np.uint64(ord(d)) & np.uint64(1) > 0 for d in ("0", str(n)))
+        has_zero, has_last = (facts.low & np.uint64(1 << ord(d)) > 0 for d in ("0", str(n)))
         if not has_zero.any():
             return has_zero, has_last, has_zero
     from_one, zero = _from_one_and_zero(form, BLANKS.replace("0", "") if blanks is None else blanks)

@@ -34,7 +34,7 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_rows, read_sets
-from batchsolve.formats.file_kinds import kind_of, not_text
+from batchsolve.formats.file_kinds import kind_of, not_decoded, not_text
 from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
 from batchsolve.formats.packed import NUMPY, ZIP, is_matrix, read_matrix, read_npz, unpacked
@@ -463,9 +463,7 @@ def _text(data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        byte = f"byte 0x{error.object[error.start]:02x} in line {line}"
-        why = not_text(data, f" ({byte}); convert it, for instance with iconv")
-        raise InputError(why) from error
+        raise InputError(not_decoded(error, f" in line {line}")) from error
 
 
 def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) -> Reading:

@@ -224,12 +224,7 @@ class Corpus(Tables):
             is_text = source.layout.parse in (delimited, lines)
             if not is_text or source.path == "-" or is_address(source.path):
                 return []
-        grids = {
-            self.column,
-            self.solution_column,
-            *self._named(tuple(self._others)),
-            *self._others,
-        }
+        grids = {self.column, self.solution_column, *self._predictions}
         names = [name for name in self.columns if name not in grids]
         return [name for name, kinds in number_kinds(names, self._sample).items() if kinds]
 
@@ -268,7 +263,7 @@ class Corpus(Tables):
             by_name = [name for name in by_name if self._size_in(name)] or by_name
         if len(by_name) == 1:
             return by_name[0]
-        known = {*self._named((*SOLUTION_NAMES, *self._others)), *self._others}
+        known = {*self._named(SOLUTION_NAMES), *self._predictions}
         others = [
             name
             for name in self.columns
@@ -329,8 +324,8 @@ class Corpus(Tables):
         blank = blank_grids(self._sample, self._sizing, known_digits)
         codes = forms(blank).tolist()
         size = Form.of(_most_common(code for code in codes if code) or 0).n_digits
-        known = self._named((*SOLUTION_NAMES, *self._others))
-        no_puzzles = (BOX, self.solution_column, *COLUMNS, *self._others, *known)
+        known = *self._named(SOLUTION_NAMES), *self._predictions
+        no_puzzles = (BOX, self.solution_column, *COLUMNS, *known)
         for name in self.columns:
             may_have = size and name not in no_puzzles and self._has_texts(name)
             if may_have and most_frequent_size(forms(_texts(self._sample, name))) == size:
@@ -360,6 +355,11 @@ class Corpus(Tables):
         is_blank = self.column not in self.columns
         written = lines if is_blank else as_text(self._sample[self.column], self.column)
         return bool(pencil_marks(written, lines))
+
+    @property
+    def _predictions(self) -> set[str]:
+        """The columns that hold no puzzles; see `other_columns`."""
+        return {*self._named(tuple(self._others)), *self._others}
 
     def _solution_column(self, taken: str) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
@@ -468,8 +468,8 @@ class Corpus(Tables):
     def _shown(self, texts: pa.Array, codes: Ints, form: Form) -> Shown:
         """Return what the grids of a form show, with the solutions and predictions beside them."""
         rows = pa.array(np.flatnonzero(codes == form.code))
-        known = {*self._named(tuple(self._others)), *self._others}
-        names = [self.solution_column, *(name for name in self.columns if name in known)]
+        predictions = self._predictions
+        names = [self.solution_column, *(name for name in self.columns if name in predictions)]
         full = (self._beside(name, rows) for name in names if name is not None)
         return shown(texts.take(rows), form, self._blank, full)
 
