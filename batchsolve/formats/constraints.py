@@ -19,6 +19,7 @@ from batchsolve.errors import ProblemError, malformed, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.formats.rule_texts import RuleReader, whole_number
 from batchsolve.problems.notation import default_box
+from batchsolve.problems.overlaps import drawn_labels
 from batchsolve.problems.rules import regions_of
 
 Words = Sequence[str]
@@ -85,8 +86,8 @@ def _shape(rules: RuleReader, words: Words) -> None:
 
 def _jigsaw(rules: RuleReader, words: Words) -> None:
     rules.check_is_square()
-    labels = words[-1]
-    if set(labels) != {labels[0]} or len(labels) != rules.n**2:  # one label alone says no regions
+    labels = drawn_labels(words[-1], rules.drawing)
+    if len(set(labels)) > 1:  # one label alone says no regions
         rules.houses += regions_of(labels, rules.n)
 
 

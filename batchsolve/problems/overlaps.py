@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from math import isqrt
 
 from batchsolve.errors import InputError, ProblemError
@@ -170,23 +171,28 @@ def split_layout(names: str | None) -> tuple[str | None, str | None]:
     return (found[0] if found else None), (rest or None)
 
 
-def drawn_places(drawing: str) -> list[tuple[int, int]]:
+def square_drawing(n: int) -> str:
+    """Return the drawing of one grid of n × n cells, in one line."""
+    return "." * n**2
+
+
+@lru_cache(maxsize=64)
+def drawn_places(drawing: str) -> tuple[Place, ...]:
     """Return row and column of each cell of a drawing; see `overlapping`.
 
     Examples
     --------
     >>> drawn_places("#.." + chr(10) + "#..")
-    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    ((0, 0), (0, 1), (1, 0), (1, 1))
     """
-    lines = drawn_lines(drawing)
     found = [
         (r, c)
-        for r, line in enumerate(lines)
+        for r, line in enumerate(drawn_lines(drawing))
         for c, character in enumerate(line)
         if character not in OUTSIDE
     ]
     top, left = (min((place[k] for place in found), default=0) for k in range(2))
-    return [(r - top, c - left) for r, c in found]
+    return tuple((r - top, c - left) for r, c in found)
 
 
 def drawn_labels(text: str, drawing: str) -> list[str]:
@@ -196,13 +202,22 @@ def drawn_labels(text: str, drawing: str) -> list[str]:
     ----------
     text : str
         A character, or a label with spaces, commas or semicolons between them, for each cell; or
-        for each character of the drawing, of which those outside do not count.
+        for each character of the drawing, of which those outside do not count. Lines may end
+        anywhere.
     drawing : str
+        See `square_drawing` for one grid.
+
+    Raises
+    ------
+    ProblemError
+        If there are too many or too few labels.
 
     Examples
     --------
     >>> drawn_labels("AB#C", "..#."), drawn_labels("A B CC", "..#.")
     (['A', 'B', 'C'], ['A', 'B', 'CC'])
+    >>> drawn_labels("AB CC", square_drawing(2))
+    ['A', 'B', 'C', 'C']
     """
     shown = [c not in OUTSIDE for c in "".join(drawn_lines(drawing))]
     words = re.split(r"[\s,;]+", text.strip())
@@ -211,8 +226,9 @@ def drawn_labels(text: str, drawing: str) -> list[str]:
             return labels
         if len(labels) == len(shown):
             return [label for label, is_cell in zip(labels, shown, strict=True) if is_cell]
+    outside = f" (or {len(shown)}, with those outside)" if len(shown) > sum(shown) else ""
     raise ProblemError(
-        f"{len(''.join(words))} labels; the layout has {sum(shown)} cells, its drawing {len(shown)}"
+        f"{sum(shown)} cells have {sum(shown)} labels{outside}, not {len(''.join(words))}"
     )
 
 
