@@ -122,6 +122,10 @@ class RuleReader:
         """Add a relation of every cell to the next."""
         self.pairs += [(a, b, relation) for a, b in pairwise(cells)]
 
+    def beside(self, cells: Cells, relation: str) -> None:
+        """Add a relation of all of these cells that share an edge, each to a later one."""
+        self.pairs += [(a, b, relation) for a, b in self.neighbours(cells)]
+
     def whisper(self, cells: Cells, apart: int) -> None:
         """Add a line whose neighbours differ by at least a number."""
         if not 2 <= apart <= 9:
