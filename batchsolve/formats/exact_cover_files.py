@@ -440,17 +440,11 @@ def _read_numbered(lines: Iterator[Line]) -> ExactCover:
 def _of_numbers(options: Iterable[Line], n_items: int) -> ExactCover:
     """Return a problem of items 1 to n; each line has one word before those of an option."""
     check_number_of_items(n_items)
-    indptr, indices = [0], list[int]()
-    for number, (_, *words) in options:
-        items = [_whole(word, number) for word in words]
-        for k, item in enumerate(items):
-            if not 1 <= item <= n_items:
-                raise InputError(f"line {number}: unknown item {item}; items are 1 to {n_items}")
-            if item in items[:k]:
-                raise InputError(f"line {number}: the option names item {item} twice")
-        indices += [item - 1 for item in items]
-        indptr.append(len(indices))
-    return ExactCover(indptr, indices, n_items, item_names=list(map(str, range(1, n_items + 1))))
+    names = list(map(str, range(1, n_items + 1)))
+    lines = (
+        (number, [str(_whole(word, number)) for word in words]) for number, (_, *words) in options
+    )
+    return _problem(names, n_items, lines)
 
 
 def _check_number_of_options(problem: ExactCover, n_options: int, header: int) -> None:
