@@ -122,7 +122,7 @@ class ExactCover:
         self.n_items = whole_number("n_items", n_items, 0, MOST_ITEMS)
         self.n_primary = self.n_items
         if n_primary is not None:
-            self.n_primary = whole_number("n_primary", n_primary)
+            self.n_primary = whole_number("n_primary", n_primary, 0, self.n_items)
         self.item_names = _names(item_names, "item_names")
         self.option_names = _names(option_names, "option_names")
         self._check_shape(entries)
@@ -498,10 +498,6 @@ class ExactCover:
         )
 
     def _check_shape(self, entries: Ints) -> None:
-        if not 0 <= self.n_primary <= self.n_items:
-            raise ProblemError(
-                f"n_primary must lie in 0 .. n_items = {self.n_items}, not {self.n_primary}"
-            )
         starts = self.indptr
         if starts.size == 0 or starts[0] != 0 or starts[-1] != entries.size:
             raise ProblemError(
