@@ -195,13 +195,8 @@ class Rules:
         """
         found: list[Cells] = []
         left = set(range(self.n_cells))
-        straight = [house for house in self.houses if self.step(house)]
-        for house in [each for each in self.houses if not self.step(each)]:
-            if left.issuperset(house):
-                found.append(house)
-                left.difference_update(house)
-        for house in straight if found else ():
-            if left.issuperset(house):
+        for house in sorted(self.houses, key=lambda each: self.step(each) is not None):
+            if left.issuperset(house) and (found or not self.step(house)):
                 found.append(house)
                 left.difference_update(house)
         return tuple(found)

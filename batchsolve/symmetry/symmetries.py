@@ -177,17 +177,13 @@ def _generated_by(images: Sequence[UInts], n_options: int) -> Symmetries:
     identity = np.arange(n_options, dtype=np.uint32)
     most = most_symmetries(n_options)
     known = {identity.tobytes()}
-    found, front = [identity], [identity]
-    while front:
-        behind = []
-        for one in front:
-            for generator in images:
-                product_ = generator[one]
-                if (key := product_.tobytes()) not in known:
-                    known.add(key)
-                    behind.append(product_)
-        found += behind
-        front = behind
+    found = [identity]
+    for one in found:
+        for generator in images:
+            product_ = generator[one]
+            if (key := product_.tobytes()) not in known:
+                known.add(key)
+                found.append(product_)
         if len(found) > most:
             raise too_many(most)
     return Symmetries(np.array(found))
@@ -310,9 +306,10 @@ def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
     axes = [axis for axis in _AXES if any(axis in at for at, _ in places.values())]
     spans = {axis: [at[axis] for at, _ in places.values() if axis in at] for axis in axes}
     ends = {axis: (min(span), max(span)) for axis, span in spans.items()}
+    length = {axis: high - low for axis, (low, high) in ends.items()}
     item_at = {_place_key(at, rest): i for i, (at, rest) in places.items()}
     for to in permutations(axes):
-        if any(_length(ends[a]) != _length(ends[b]) for a, b in zip(axes, to, strict=True)):
+        if any(length[a] != length[b] for a, b in zip(axes, to, strict=True)):
             continue
         for flips in product((False, True), repeat=len(axes)):
             moves = {a: (b, flip) for a, b, flip in zip(axes, to, flips, strict=True)}
@@ -331,10 +328,6 @@ def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
 
 def _place_key(at: Mapping[str, int], rest: str) -> tuple[object, ...]:
     return (*sorted(at.items()), rest)
-
-
-def _length(ends: tuple[int, int]) -> int:
-    return ends[1] - ends[0]
 
 
 def read_generators(text: str) -> list[dict[str, str]]:

@@ -58,9 +58,7 @@ X.
     ],
 )
 def test_there_are_as_many_pieces_as_is_known(kind, cubes, counts):
-    found = [
-        len(pieces(size, kind, cubes=cubes, solid=cubes)) for size in range(1, len(counts) + 1)
-    ]
+    found = [len(pieces(size, kind, cubes=cubes)) for size in range(1, len(counts) + 1)]
     assert found == counts
 
 
@@ -80,7 +78,7 @@ def test_pentominoes_are_twelve_different_pieces_with_63_orientations():
 def test_a_named_set_has_every_piece_once_and_each_its_own_name(name, kind):
     size, cubes = SETS[name]
     found = named_set(name, kind, cubes)
-    assert len(found) == len(pieces(size, kind, cubes=cubes, solid=cubes))
+    assert len(found) == len(pieces(size, kind, cubes=cubes))
     of_each = [orientations(shape, kind, cubes)[0] for shape in found.values()]
     assert len(set(of_each)) == len(found)
 
