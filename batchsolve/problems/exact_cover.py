@@ -459,7 +459,12 @@ class ExactCover:
             barred = [i for i, c in mine.items() if not self._may_share(i, c, holders.get(i, ()))]
             if barred:
                 item = min(barred)
-                return place, self._why_barred(item, mine[item], holders[item], o)
+                others, most = holders[item], self.bounds_of(item)[1]
+                if most > 1:
+                    named = f"options {', '.join(map(str, others))} and {o}, more than {most}"
+                    return place, f"item {self.item_name(item)} is in {named}"
+                first = (each for each in others if not self._may_share(item, mine[item], [each]))
+                return place, self._why_barred(item, next(first), o)
             decided[o] = entry
             if entry == o:
                 for i in mine:
@@ -479,15 +484,10 @@ class ExactCover:
             return all(self.coloring(other)[i] == color for other in others)
         return len(others) < self.bounds_of(i)[1]
 
-    def _why_barred(self, i: int, color: int, others: Sequence[int], o: int) -> str:
-        """Return the statement that an option cannot join the holders of an item."""
-        most = self.bounds_of(i)[1]
-        if most > 1:
-            names = f"{', '.join(map(str, others))} and {o}"
-            return f"item {self.item_name(i)} is in options {names}, more than {most}"
-        first = next(other for other in others if not self._may_share(i, color, [other]))
+    def _why_barred(self, i: int, other: int, o: int) -> str:
+        """Return the statement that two options cannot share an item."""
         but = "" if self.colors is None else ", and not in the same colour"
-        return f"options {first} and {o} both cover item {self.item_name(i)}{but}"
+        return f"options {other} and {o} both cover item {self.item_name(i)}{but}"
 
     def __repr__(self) -> str:
         return (
