@@ -1,4 +1,3 @@
-import json
 import pickle
 
 import numpy as np
@@ -30,8 +29,8 @@ def test_a_foreign_problem_is_refused():
 
 def test_damaged_stacks_are_refused():
     foreign = Stacks.from_lists([[PROBLEM.n_options]]).to_jsonl(PROBLEM)
-    with pytest.raises(InputError, match="damaged: they name options that the problem lacks"):
-        Stacks.from_jsonl(foreign, PROBLEM)
+    with pytest.raises(ProblemError, match=r"option \d+ does not exist"):
+        Stacks.from_jsonl(foreign, PROBLEM).check(PROBLEM)
     text = Stacks.from_lists([[1]]).to_jsonl(PROBLEM)
     with pytest.raises(InputError, match="damaged: the file was changed"):
         Stacks.from_jsonl(text + '{"root": 1, "stack": []}\n', PROBLEM)
@@ -176,14 +175,10 @@ def test_branches_are_written_and_read():
         [[1, 0, 2], [0, 0, 0]],
     )
     again.check(problem)
-    for branch in ([1, 0, 2], [2, 2, 1], [2, 0, 5], [4, 0, 2]):  # of four options and three items
+    for branch in ([1, 0, 2], [2, 2, 1], [2, 0, 5], [9, 0, 2]):  # of four options and three items
         with pytest.raises(ProblemError, match="no branch of the stack"):
             Stacks.from_lists([[1]], branches=[branch]).check(problem)
     Stacks.from_lists([[1]], branches=[[2, 0, 4]]).check(problem)
-    for change in ("[9, 0, 2]", "[1, 0, 9]"):
-        wrong = Stacks.from_lists([[3]], branches=[json.loads(change)]).to_jsonl(problem)
-        with pytest.raises(InputError, match="branches that the problem lacks"):
-            Stacks.from_jsonl(wrong, problem)
 
 
 def test_stacks_of_another_version_are_refused_in_one_message():
