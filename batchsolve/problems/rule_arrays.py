@@ -77,25 +77,25 @@ def members(houses: Sequence[Cells], n_cells: int) -> Bools:
     return member
 
 
+@lru_cache(maxsize=256)
+def are_allowed(n: int, relation: str) -> Bools:
+    """Return True for every two digits that a relation allows, shape (n, n)."""
+    allows, digits = RELATIONS[relation], range(1, n + 1)
+    return np.array([[allows(a, b) for b in digits] for a in digits])
+
+
 @lru_cache(maxsize=64)
 def relations_of(n: int) -> Words:
     """Return the digits that each digit of a cell leaves to the other: relation, way, digit."""
-    table = np.zeros((len(RELATIONS), 2, n), np.uint64)
-    for k, allows in enumerate(RELATIONS.values()):
-        for a in range(n):
-            for b in range(n):
-                if allows(a + 1, b + 1):
-                    table[k, 0, a] |= np.uint64(1 << b)
-                    table[k, 1, b] |= np.uint64(1 << a)
-    return table
+    bits = np.uint64(1) << np.arange(n, dtype=np.uint64)
+    each = (are_allowed(n, relation) for relation in RELATION_NAMES)
+    return np.array([[allowed @ bits, bits @ allowed] for allowed in each])
 
 
 @lru_cache(maxsize=256)
 def forbidden_digits(n: int, relation: str) -> Ints:
     """Return the pairs of digits that a relation forbids, counted from 0, shape (n_pairs, 2)."""
-    allows = RELATIONS[relation]
-    pairs = [(a, b) for a in range(n) for b in range(n) if not allows(a + 1, b + 1)]
-    return np.array(pairs, np.int64).reshape(-1, 2)
+    return np.argwhere(~are_allowed(n, relation))
 
 
 # ---- rules of rows --------------------------------------------------------------------------
