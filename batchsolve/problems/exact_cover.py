@@ -441,8 +441,7 @@ class ExactCover:
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
         """Return the reason why the option at `position` of a stack clashes."""
         clash = self._first_clash(stack[: position + 1])
-        if clash is None:
-            raise ValueError(f"the option at position {position} clashes with nothing before it")
+        assert clash is not None
         return clash[1]
 
     def _first_clash(self, stack: Iterable[int]) -> tuple[int, str] | None:
