@@ -80,11 +80,8 @@ def number_colors(
                 f"option {o} gives the item {quoted(absent[0])} a colour, but does not have "
                 f"that item"
             )
-        has_color = [given.get(item) is not None for item in row]
-        entries += [
-            number.setdefault(given[item], len(number) + 1) if colored else 0
-            for item, colored in zip(row, has_color, strict=True)
-        ]
+        each = (given.get(item) for item in row)
+        entries += [0 if c is None else number.setdefault(c, len(number) + 1) for c in each]
     return entries, list(map(str, number))
 
 

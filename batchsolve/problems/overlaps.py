@@ -63,20 +63,16 @@ def drawn_grids(
     if not places:
         raise ProblemError("a drawing of grids that overlap has no cells")
     rows, columns = box
-    there, found = set(places), []
-    for top, left in places if corners is None else corners:
-        if corners is None and (top % rows or left % columns):
-            continue
-        grid = _square(top, left, rows * columns)
-        if there.issuperset(grid):
-            found.append(grid)
-        elif corners is not None:
-            n = rows * columns
-            raise ProblemError(f"no square of {n}×{n} cells begins at row {top}, column {left}")
+    there, n = set(places), rows * columns
+    on_boxes = (place for place in places if not (place[0] % rows or place[1] % columns))
+    squares = [_square(*corner, n) for corner in (on_boxes if corners is None else corners)]
+    found = list(filter(there.issuperset, squares))
+    if corners is not None and len(found) < len(squares):
+        top, left = next(square[0] for square in squares if square not in found)
+        raise ProblemError(f"no square of {n}×{n} cells begins at row {top}, column {left}")
     times = Counter(place for grid in found for place in grid)
     none = next((place for place in places if not times[place]), None)
     if none is not None:
-        n = rows * columns
         raise ProblemError(
             f"the cell in row {none[0] + 1}, column {none[1] + 1} is in no grid of {n}×{n} cells"
         )
@@ -119,14 +115,14 @@ def rules_of_grids(grids: Sequence[Grid], each: Rules) -> Rules:
     )
 
 
-def _square(top: int, left: int, n: int = 9) -> Grid:
+def _square(top: int, left: int, n: int) -> Grid:
     """Return the places of n × n cells."""
     return tuple((top + r, left + c) for r in range(n) for c in range(n))
 
 
 def _on_boxes(*corners: Place) -> tuple[Grid, ...]:
     """Return grids of 9×9 whose corners are given in boxes."""
-    return tuple(_square(3 * row, 3 * column) for row, column in corners)
+    return tuple(_square(3 * row, 3 * column, 9) for row, column in corners)
 
 
 _NINE = _on_boxes(*((row, column) for row in (0, 3, 6) for column in (0, 3, 6)))

@@ -275,15 +275,6 @@ def row_rules(shared: Rules, given: OwnRules) -> RowRules:
         ranges.reshape(len(ranges), -1),
         shared.n_cells,
     )
-    return RowRules(
-        given.regions,
-        given.allowed,
-        given.pairs_of,
-        given.pairs,
-        cages_of,
-        np.diff(given.cages_of),
-        cells_of,
-        cage_cells,
-        sets_of,
-        sets,
-    )
+    same = given.regions, given.allowed, given.pairs_of, given.pairs
+    cages = cages_of, np.diff(given.cages_of), cells_of, cage_cells
+    return RowRules(*same, *cages, sets_of, sets)
