@@ -73,11 +73,6 @@ class Shape:
             [(bisect_left(numbers, c), bisect_right(numbers, c)) for c in near],
         )
 
-    @classmethod
-    def even(cls, children: int = 2) -> Shape:
-        """Return the shape of a tree whose nodes all have the same number of equal children."""
-        return cls.of([(1.0, np.ones(children))])
-
 
 def _class_of(nodes: float) -> int:
     return min(CLASSES - 1, max(1, int(nodes)).bit_length() - 1)
@@ -91,9 +86,9 @@ class Subtrees:
     their size.
     """
 
-    def __init__(self, shape: Shape, seed: int) -> None:
+    def __init__(self, shape: Shape) -> None:
         self._shape = shape
-        self._random = Random(seed)
+        self._random = Random(0)
 
     def expand(self, stacks: Floats, most: float) -> Floats:
         """Replace every subtree by its children, as at most so many ranges."""
