@@ -179,7 +179,7 @@ def sample_shape(
     Raises
     ------
     InputError
-        If the tree is too small to have a shape, or the engine's nodes are not reproducible.
+        If the tree is too small to have a shape.
 
     Examples
     --------
@@ -190,11 +190,6 @@ def sample_shape(
     >>> shape.samples[first]
     [0.25, 0.25, 0.25, 0.25]
     """
-    if not engine.capabilities.reproducible_nodes:
-        raise InputError(
-            f"the nodes of the engine {engine.name!r} depend on the cuts of the search, so its "
-            f"tree cannot be sampled"
-        )
     rng = np.random.default_rng(0)
     root = Stacks.from_lists([np.asarray(stack).tolist()])
     samples: list[tuple[float, Floats]] = []

@@ -176,11 +176,6 @@ def test_shares_of_a_sampled_tree_are_those_of_its_subtrees():
     assert shape.samples[first] == pytest.approx(np.array(sizes) / sum(sizes))
 
 
-def test_an_engine_without_a_tree_has_no_shape():
-    with pytest.raises(bs.InputError, match="cannot be sampled"):
-        sample_shape(family("queens:6"), [], get_engine("memo"), 100)
-
-
 def test_a_simulated_search_makes_about_as_many_tasks_as_a_real_one():
     problem, engine = family("queens:10"), get_engine("dlx")
     nodes = count(problem).nodes
