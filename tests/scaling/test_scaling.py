@@ -309,7 +309,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
 
 
 def test_parameters_are_never_negative_and_need_enough_points():
-    assert fit("Amdahl", [1, 2, 4], [1, 2.2, 4.4]).parameters["serial share"] == pytest.approx(0)
+    assert fit("Amdahl", [1, 2, 4], [1, 2.2, 4.4]).numbers(2).startswith("serial share 0 (")
     assert fit("Amdahl", [1, 2, 4], [1, 0.3, 0.2]).parameters["serial share"] == pytest.approx(1)
     assert fit("Amdahl", [1, 2], [1, 1.9]) is None
     assert fit("Amdahl", [1, 2, 2], [1, 1.9, 1.8]) is None
