@@ -266,7 +266,7 @@ class Engine:
         Raises
         ------
         InputError
-            If `check_support` does, or the engine only counts and is asked for more.
+            If `check_support` does.
         """
         search: Callable[..., Outcome] = getattr(import_module(self.module), self.function)
         rule = self.capabilities.branch

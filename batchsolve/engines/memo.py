@@ -97,12 +97,6 @@ class MemoisedCounting(Engine):
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines`."""
-        least = min(task.room, int(task.limits.min(initial=UNLIMITED)))
-        if task.keep or least < UNLIMITED:
-            raise InputError(
-                f"the engine {self.name!r} only counts, and counts everything: for covers, or a "
-                f"limit on their number, leave it out"
-            )
         with _shared_table(problem, self) as table:
             in_core, entries = _in_core(problem), problem.n_entries / max(1, problem.n_options)
             most_hidden = int(min(UNLIMITED, self.entries / max(1, entries)))

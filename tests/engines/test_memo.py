@@ -233,9 +233,6 @@ def test_it_only_counts():
     for search in (
         lambda: count(problem, engine="memo", limit=3),
         lambda: next(solutions(problem, engine="memo")),
-        lambda: get_engine("memo").search(problem, Task.of(WHOLE, keep=1)),
-        lambda: get_engine("memo").search(problem, Task.of(WHOLE, limit=1)),
-        lambda: get_engine("memo").search(problem, Task.of(WHOLE, room=1)),
     ):
         with pytest.raises(bs.InputError, match="only counts, and counts everything"):
             search()
