@@ -36,7 +36,7 @@ from batchsolve.formats.whole_files import check_is_no_input
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
-from batchsolve.search.in_order import each_with_output, in_one_pass, in_two_passes
+from batchsolve.search.in_order import in_one_pass, in_two_passes
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
     PROVES_UNIQUENESS,
@@ -245,7 +245,7 @@ def _passed(
     done = partial(_written, read, write)
     answers_to = spec.decide
     if answers_to is None:
-        return each_with_output(blocks, pool, done)
+        return in_one_pass(blocks, pool, done)
 
     def decide(block: Block, found: Any) -> Any:
         nonlocal n_before
@@ -378,7 +378,7 @@ def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
     """
     blocks = readable(corpus.blocks_before(end), pool)
     with closing(in_one_pass(blocks, pool, partial(_sums_until, end))) as found:
-        return reduce(joined, found, ())
+        return reduce(joined, (sums for _, sums in found), ())
 
 
 def _sums_until(end: Boundary, block: Block) -> Checksums:
@@ -400,7 +400,7 @@ def numbers_of(corpus: Corpus, pool: Pool) -> Mapping[str, pa.DataType]:
     blocks = readable(corpus.blocks(Boundary(0, 0)), pool)
     try:
         with closing(in_one_pass(blocks, pool, partial(_number_kinds, names))) as found:
-            return number_types(found)
+            return number_types(kinds for _, kinds in found)
     except InputError:  # the run will meet the same error and report it
         return {}
 
