@@ -604,31 +604,26 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     if len(inputs) == 1:
         return [_source(inputs[0])]
     waiting = iter(list(enumerate(inputs)))  # from which several threads may draw
-    opened: SimpleQueue[tuple[int, Source | Exception] | None] = SimpleQueue()
+    opened: list[SimpleQueue[Source | Exception]] = [SimpleQueue() for _ in inputs]
 
     def open_some() -> None:
         for k, one in waiting:
             try:
-                opened.put((k, _source(one)))
+                opened[k].put(_source(one))
             except Exception as error:
-                deque(waiting, maxlen=0)  # tables after the first error are not opened
-                opened.put((k, error))
-        opened.put(None)
+                opened[k].put(error)
 
-    n_threads = min(OPENED_AT_ONCE, len(inputs))
-    found: dict[int, Source | Exception] = {}
-    try:
-        for _ in range(n_threads):
-            threading.Thread(target=open_some, daemon=True).start()
-        for _ in range(n_threads):
-            found.update(iter(opened.get, None))
-    finally:
-        deque(waiting, maxlen=0)
     sources = []
-    for _, source in sorted(found.items()):
-        if isinstance(source, Exception):
-            raise source
-        sources.append(source)
+    try:
+        for _ in range(min(OPENED_AT_ONCE, len(inputs))):
+            threading.Thread(target=open_some, daemon=True).start()
+        for each in opened:
+            source = each.get()
+            if isinstance(source, Exception):
+                raise source
+            sources.append(source)
+    finally:
+        deque(waiting, maxlen=0)  # after an error, no other table is opened
     return sources
 
 
