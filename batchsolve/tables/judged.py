@@ -385,8 +385,6 @@ def _solves(grids: Grids, found: Bytes) -> Bools:
 
 def _given_truth(batch: Batch, grids: Grids) -> tuple[Bytes, dict[int, str]]:
     """Return the given solutions, and why rows have none that can be used."""
-    assert grids.given is not None
-    assert grids.has_given is not None
     why = {row: batch.faults[row] for row in grids.rows.tolist() if row in batch.faults}
     for place in np.flatnonzero(~_solves(grids, grids.given)).tolist():
         fault = "the truth does not solve the puzzle" if grids.has_given[place] else "no truth"

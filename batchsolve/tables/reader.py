@@ -93,9 +93,9 @@ class Grids:
         Their rows, in ascending order.
     puzzles : ndarray of uint8, shape (n, N²)
         Digits, all 0 in malformed rows.
-    given : ndarray of uint8, shape (n, N²), or None
-        The given solutions, all 0 in rows without one.
-    has_given : ndarray of bool, shape (n,), or None
+    given : ndarray of uint8, shape (n, N²)
+        The given solutions, all 0 in rows without one; of shape (n, 0) if no column has any.
+    has_given : ndarray of bool, shape (n,)
         True in rows whose given solution is not empty.
     parts : list of (GridProblem, ndarray of int64)
         The problems, and the rows that are their grids.
@@ -106,8 +106,8 @@ class Grids:
     shape: Shape
     rows: Ints
     puzzles: Bytes
-    given: Bytes | None
-    has_given: Bools | None
+    given: Bytes
+    has_given: Bools
     parts: list[Part]
     own: dict[str, pa.Array] = field(default_factory=dict)
 
@@ -198,9 +198,8 @@ class Shape:
         for k in np.flatnonzero(wrong != FINE).tolist():
             text = lines[k].as_py() or ""
             faults.setdefault(int(rows[k]), self.read_as + self.notation.explain(text, wrong[k]))
-        given = has_given = None
-        own = texts.own
-        solutions = texts.solutions
+        given, has_given = puzzles[:, :0], np.zeros(len(rows), np.bool_)
+        own, solutions = texts.own, texts.solutions
         if len(rows) < n:
             which = pa.array(rows)
             own = {name: column.take(which) for name, column in own.items()}
@@ -335,7 +334,6 @@ class Batch:
         is_wanted[wanted] = True
         for grids, problem, rows in self._parts():
             some = rows[is_wanted[rows]]
-            assert grids.given is not None
             given = grids.given[grids.places(some)]
             right[some] = problem.at(some).check(grids.puzzles_of(some), given)
         return right[wanted]
