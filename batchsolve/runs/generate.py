@@ -241,9 +241,6 @@ def _generating(
     plain = FileSettings(box=files.box, rule_columns="none")  # as the puzzles that are made
     corpora = [Corpus([one], plain) for one in known]  # before any output
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
-    for name in ("clues", "cages", "line_cells", "columns"):
-        same[name] = list(same[name] or [])
-    same["rating"] = list(map(str, wanted.rating or []))  # no JSON has infinity
     totals = GenerateSummary(seed=wanted.seed, engine="lanes")
     begin, table = partial(_learn, maker, corpora), partial(_puzzle_table, files)
     return Spec("generate", source, maker, table, totals, same, begin=begin)

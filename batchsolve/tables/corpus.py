@@ -279,11 +279,12 @@ class Corpus(Tables):
                 which = f"several columns hold grids ({', '.join(map(shortened, grids))})"
             else:
                 names = listed(self.columns)
-                which = f"no column is known as a puzzle column, nor holds grids: {names}"
                 if are_cells(self.schema):
-                    which = f"each column holds a cell ({names}); give to_numpy() to solve_batch"
-                    raise InputError(which)
-            raise InputError(f"{which}{self._parted()}; say which with `column`")
+                    raise InputError(
+                        f"each column holds a cell ({names}); give to_numpy() to solve_batch"
+                    )
+                which = f"no column is known as a puzzle column, nor holds grids: {names}"
+            raise InputError(f"{which}; say which with `column`")
         [found] = grids
         if self._rule_columns and not by_name and self._holds_full_grids(found):
             raise InputError(
@@ -345,16 +346,10 @@ class Corpus(Tables):
         self._sample = self._sample.append_column(name, blank)
         return name
 
-    def _written(self, table: pa.Table) -> pa.Array:
+    def _written(self) -> pa.Array:
         """Return the texts that tell the alphabet: puzzles, or the solutions of blank grids."""
         is_blank = self.column not in self.columns
-        return _texts(table, (self.solution_column if is_blank else None) or self.column)
-
-    def _have_pencil_marks(self, lines: pa.Array) -> bool:
-        """Return True if some puzzles of the first rows, in one line, had pencil marks."""
-        is_blank = self.column not in self.columns
-        written = lines if is_blank else as_text(self._sample[self.column], self.column)
-        return bool(pencil_marks(written, lines))
+        return _texts(self._sample, (self.solution_column if is_blank else None) or self.column)
 
     @property
     def _predictions(self) -> set[str]:
@@ -389,12 +384,6 @@ class Corpus(Tables):
         each = list(zip(self.columns, plain, strict=True))
         return [column for name in known for column, like in each if like == name]
 
-    def _parted(self) -> str:
-        """Return the delimiter in words, because it may be the mistake."""
-        names = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-        delimiter = self._sources[0].layout.delimiter
-        return f" (separated by {names[delimiter]})" if delimiter else ""
-
     def _choose_shapes(self, given: RuleColumns, alphabet: str | None, one_shape: bool) -> Reader:
         columns = self.schema, self.column, self.solution_column
         reader = partial(Reader, *columns, filename=self._filename, sizing=self._sizing)
@@ -408,8 +397,10 @@ class Corpus(Tables):
                 )
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             return reader(main=Shape(replace(drawn, names=names), notation, notation))
-        texts = self._written(self._sample)
-        if self._have_pencil_marks(texts):
+        texts = self._written()
+        is_blank = self.column not in self.columns
+        written = texts if is_blank else as_text(self._sample[self.column], self.column)
+        if pencil_marks(written, texts):
             names = tuple(name for name in COLUMNS if name in (*names, MARKS))
         if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():
             # no row has a grid, and the rules tell their size
@@ -437,11 +428,9 @@ class Corpus(Tables):
         is_one = one_shape or given.known_digits is not None or self._has_one_size()
         form, others = most_frequent_form(codes, size), list[Form]()
         if not is_one:
-            found = (Form.of(code) for code in np.unique(codes[codes != NO_FORM]).tolist())
-            fitting_forms = (
-                f for f in found if default_box(f.n_digits) or has_boxes or not needs_boxes
-            )
-            others = [each for each in fitting_forms if each != form]
+            found = map(Form.of, np.unique(codes[~np.isin(codes, [NO_FORM, form.code])]).tolist())
+            may_be_any = has_boxes or not needs_boxes
+            others = [each for each in found if may_be_any or default_box(each.n_digits)]
         has_blank = len(symbols_of(alphabet or "")) not in codes // 2
         signs = Signs(alphabet, self._blank, has_blank=has_blank)
         is_for_others = any(signs.names(each.n_digits) for each in others)
@@ -583,10 +572,7 @@ class Corpus(Tables):
         values = self._sample[self.column]
         if values.null_count == len(values):
             return f"it is empty, without a value in the first {counted(len(values), 'row')}"
-        value = values[0].as_py()
-        if value is None:
-            return "the first value is null"
-        text = str(value).strip()
+        text = str(values.drop_null()[0].as_py()).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
 
 

@@ -51,6 +51,7 @@ from batchsolve.tables.sources import FILENAME
 from batchsolve.tables.texts import (
     as_json,
     as_text,
+    have_text,
     in_one_line,
     pencil_marks,
     retyped,
@@ -208,8 +209,7 @@ class Shape:
             _, given, bad = encoded(self.solution_notation, solutions)
             has_given = bad == FINE
             if not has_given.all():
-                trimmed = pc.ascii_trim_whitespace(pc.fill_null(solutions, ""))
-                has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
+                has_given = have_text(solutions)
         if self.notation.begins_at_zero:
             self._refuse_arithmetic(rows, texts.own, faults)
         parts = [(self.problem, rows)]
@@ -223,13 +223,11 @@ class Shape:
         """Add a fault for rows whose rules have values of digits: these are 1 to N."""
         for name in ARITHMETIC:
             if name in own:
-                written = pc.ascii_trim_whitespace(pc.fill_null(own[name], ""))
-                has_rules = np.asarray(pc.greater(pc.binary_length(written), 0))
                 why = (
                     f"{self.read_as}{name} need digits from 1, and those of the alphabet "
                     f"{self.notation.name} begin at 0; write 1 to N"
                 )
-                for row in rows[has_rules[rows]].tolist():
+                for row in rows[have_text(own[name])[rows]].tolist():
                     faults.setdefault(row, why)
 
 

@@ -313,7 +313,7 @@ class Files:
     """
 
     names: tuple[str, ...]
-    folder: str
+    folder: str = field(default_factory=os.getcwd)
 
     schema: ClassVar[pa.Schema] = pa.schema(
         [("name", pa.string()), ("content", pa.large_binary()), ("fault", pa.string())]
@@ -336,25 +336,22 @@ class Files:
 
     def read(self) -> pa.Table:
         """Read the files; one that cannot be read is a row with its fault."""
-        rows = [(name_of(name), *self._content(name)) for name in self.names]
-        columns = zip(*rows, strict=True)
-        arrays = [pa.array(c, field.type) for c, field in zip(columns, self.schema, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=self.schema)
+        return pa.Table.from_pylist(list(map(self._row, self.names)), self.schema)
 
     def path_of(self, name: str) -> str:
         """Return the path of a file for any directory."""
         return name if is_address(name) else os.path.join(self.folder, name)
 
-    def _content(self, name: str) -> tuple[bytes | None, str | None]:
-        path = self.path_of(name)
+    def _row(self, name: str) -> dict[str, Any]:
+        path, row = self.path_of(name), {"name": name_of(name)}
         if not exists(path):
-            return None, None
+            return row
         try:
             open_file = open_to_read if is_address(path) else opened
             with named_errors(name_of(name)), open_file(path) as file:
-                return content_of(file), None
+                return row | {"content": content_of(file)}
         except InputError as error:
-            return None, str(error)
+            return row | {"fault": str(error)}
 
 
 def _size_of(path: str) -> int:

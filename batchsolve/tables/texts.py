@@ -93,6 +93,12 @@ def _is_number(kind: pa.DataType) -> bool:
     return is_number(kind) or pa.types.is_decimal(kind)
 
 
+def have_text(column: pa.Array) -> Bools:
+    """Return True for each text that is not blank."""
+    trimmed = pc.ascii_trim_whitespace(pc.fill_null(column, ""))
+    return np.asarray(pc.not_equal(trimmed, ""))
+
+
 def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return objects, or lists of them, as JSON without null values; other columns as they are."""
     kind = column.type.value_type if is_list(column.type) else column.type
