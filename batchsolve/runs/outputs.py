@@ -349,8 +349,8 @@ class OneFile(Output):
             self._written = written_to(self._file, written.n_bytes)
             if self._written != written:
                 raise JournalError(
-                    f"{self.kept}: is damaged: its first {written.n_bytes:,} bytes are not "
-                    f"those that were written; delete it and its journal to begin again"
+                    f"{self.kept}: does not hold what was written; delete it and {self.journal} "
+                    f"to begin again"
                 )
             self._file.truncate()
 
@@ -517,14 +517,10 @@ class Parts(Output):
 
     def _check(self, part: Part) -> None:
         place = child(self.path, part.name)
-        found = checksum_at(place)
-        if found is None:
-            raise JournalError(f"{place}: is gone; delete {self.journal} to begin again")
-        if found != part.checksum:
-            raise JournalError(
-                f"{place}: is damaged: it does not hold what was written; delete {self.path} and "
-                f"{self.journal} to begin again"
-            )
+        if (found := checksum_at(place)) != part.checksum:
+            fault = "is gone" if found is None else "does not hold what was written"
+            left = f"{self.path} and {self.journal}"
+            raise JournalError(f"{place}: {fault}; delete {left} to begin again")
 
     def take(self, block: Encoded) -> list[Part]:
         """See `Output`."""

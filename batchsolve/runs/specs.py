@@ -611,11 +611,9 @@ class FileRun:
                 f"`resume`, or delete {kept} and {path} to begin again"
             )
         if not begun and (fault := self.output.leftovers(self.settings.resume)):
-            why = f"has no journal ({path}) to be resumed with"
-            if os.path.exists(path):  # a killed run leaves its last records in the other file
-                why = f"its journal {path} is empty without {path}-wal"
             raise OutputError(
-                f"{kept}: {fault}, and {why}; move it or delete it, or name another output"
+                f"{kept}: {fault}, and has no journal ({path}, of a killed run with {path}-wal); "
+                f"move it or delete it, or name another output"
             )
 
     def _opened_journal(self) -> Journal:
