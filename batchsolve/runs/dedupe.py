@@ -90,10 +90,9 @@ class DedupeSummary(Sums):
         doubts = {"invalid": self.invalid, "without a canonical form": self.undecided}
         said = ", ".join(f"{n:,} of them {what}" for what, n in doubts.items() if n)
         parts = [f"{self.kept:,} kept" + (f" ({said})" if said else "")]
-        dropped = {"repeated": self.repeated, "known": self.known}
-        parts += [f"{n:,} {what}" for what, n in dropped.items() if n]
-        if self.known_invalid:
-            parts.append(f"{self.known_invalid:,} invalid in the files of --against")
+        others = {"repeated": self.repeated, "known": self.known}
+        others["invalid in the files of --against"] = self.known_invalid
+        parts += [f"{n:,} {what}" for what, n in others.items() if n]
         alike = ""
         if self.same_solution:
             alike = (

@@ -158,13 +158,9 @@ def with_columns_of(answered: pa.Table, given: Any) -> Any:
     )
     answers = _with_cells_of(given, answers, answered)
     answers.index = given.index
-    return _relabelled(given, answered).assign(**dict(answers.items()))
-
-
-def _relabelled(given: Any, made: pa.Table) -> Any:
-    """Return a data frame of pandas with the labels of the columns that `made` has renamed."""
-    names = zip(given.columns, made.column_names, strict=False)
-    return given.set_axis([c if str(c) == name else name for c, name in names], axis=1)
+    names = zip(given.columns, answered.column_names, strict=False)
+    labels = [label if str(label) == name else name for label, name in names]
+    return given.set_axis(labels, axis=1).assign(**dict(answers.items()))
 
 
 def _with_cells_of(given: Any, frame: Any, made: pa.Table) -> Any:

@@ -422,7 +422,8 @@ class Folder:
         whole = child(self.path, name)
         system, path = file_system(whole)
         is_store = system.type_name in _OBJECT_STORES
-        hidden = path if is_store else file_system(child(self.path, _hidden()))[1]
+        beside = child(self.path, f"{UNFINISHED}{secrets.token_hex(8)}")
+        hidden = path if is_store else file_system(beside)[1]
         with disk_errors(whole):
             try:
                 with system.open_output_stream(hidden, compression=None) as stream:
@@ -448,10 +449,6 @@ class Folder:
         if (local := local_path(self.path)) is not None:
             with disk_errors(self.path):
                 make_durable(local)
-
-
-def _hidden() -> str:
-    return f"{UNFINISHED}{secrets.token_hex(8)}"
 
 
 def make_durable(path: str) -> None:
