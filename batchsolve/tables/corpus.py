@@ -165,47 +165,41 @@ class Corpus(Tables):
         """Yield the blocks of the corpus, parsed in this process."""
         return map(self.reader.read, self.blocks(most_rows=most_rows))
 
-    def stacks(self) -> Iterator[Stacks]:
-        """Read the corpus in this process; yield the stacks of each block, with rows as roots.
+    def stacks(self, by: str | None = None) -> dict[str, Stacks]:
+        """Read the corpus in this process; return the stacks of rows, with the rows as roots.
+
+        Parameters
+        ----------
+        by : str, optional
+            A column: its values part the stacks, in the order of first rows. By default all stacks
+            are those of the empty text.
 
         Raises
         ------
         InputError
-            If rows have several problems, because their stacks are not over one.
+            If rows have several problems, because their stacks are not over one; if the column does
+            not exist, or has more than `MOST_STRATA` values.
         """
-        return (stacks for _, stacks in self._tables_and_stacks())
-
-    def strata(self, by: str) -> dict[str, Stacks]:
-        """Return the stacks of rows for each value of a column, in the order of first rows.
-
-        Raises
-        ------
-        InputError
-            See `stacks`; if the column does not exist, or has more than `MOST_STRATA` values.
-        """
-        self.check_column(by)
+        if by is not None:
+            self.check_column(by)
         parts: dict[str, list[Stacks]] = {}
-        for table, stacks in self._tables_and_stacks():
-            values = as_text(table[by], by).take(pa.array(stacks.roots)).fill_null("")
-            codes = values.dictionary_encode()
-            indices = codes.indices.to_numpy()
-            for k, value in enumerate(codes.dictionary.to_pylist()):
-                parts.setdefault(value, []).append(stacks.take(indices == k))
-            if len(parts) > MOST_STRATA:
-                raise InputError(f"column {quoted(by)} has more than {MOST_STRATA} values")
-        return {value: Stacks.concatenate(some) for value, some in parts.items()}
-
-    def _tables_and_stacks(self) -> Iterator[tuple[pa.Table, Stacks]]:
-        """Yield the rows of each block, and their stacks."""
         for batch in self.batches():
             for problem, stacks in batch.groups():
-                assert isinstance(problem, GridProblem)
                 if len(stacks) and problem.fingerprint != self.problem.fingerprint:
                     raise InputError(
                         f"{self.names}: its rows have several problems, such as {self.problem!r} "
                         f"and {problem!r}; here, all need the same"
                     )
-                yield batch.table, stacks
+                values = pa.repeat("", len(stacks))
+                if by is not None:
+                    values = as_text(batch.table[by], by).take(pa.array(stacks.roots)).fill_null("")
+                codes = values.dictionary_encode()
+                indices = codes.indices.to_numpy()
+                for k, value in enumerate(codes.dictionary.to_pylist()):
+                    parts.setdefault(value, []).append(stacks.take(indices == k))
+            if len(parts) > MOST_STRATA:
+                raise InputError(f"column {quoted(by)} has more than {MOST_STRATA} values")
+        return {value: Stacks.concatenate(some) for value, some in parts.items()}
 
     @property
     def unread_columns(self) -> list[str]:
