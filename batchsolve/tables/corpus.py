@@ -278,7 +278,7 @@ class Corpus(Tables):
                         f"each column holds a cell ({names}); give to_numpy() to solve_batch"
                     )
                 which = f"no column is known as a puzzle column, nor holds grids: {names}"
-            raise InputError(f"{which}; say which with `column`")
+            raise InputError(f"{which}{self._parted()}; say which with `column`")
         [found] = grids
         if self._rule_columns and not by_name and self._holds_full_grids(found):
             raise InputError(
@@ -377,6 +377,12 @@ class Corpus(Tables):
         plain = [name.lower().strip().replace(" ", "_") for name in self.columns]
         each = list(zip(self.columns, plain, strict=True))
         return [column for name in known for column, like in each if like == name]
+
+    def _parted(self) -> str:
+        """Return the delimiter in words, because it may be the mistake."""
+        names = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+        delimiter = self._sources[0].layout.delimiter
+        return f" (separated by {names[delimiter]})" if delimiter else ""
 
     def _choose_shapes(self, given: RuleColumns, alphabet: str | None, one_shape: bool) -> Reader:
         columns = self.schema, self.column, self.solution_column
@@ -478,8 +484,6 @@ class Corpus(Tables):
                 )
         try:
             return signs.notation(seen)
-        except AmbiguousNotationError as error:
-            raise InputError(f"column {quoted(self.column)}: {error}") from error
         except InputError as error:
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
 

@@ -291,14 +291,12 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
     """
     if isinstance(values, pa.Array):
         values = pa.chunked_array([values])
-    if isinstance(values, pa.ChunkedArray):
-        check_holds_texts(values.type, "the array")
-        return _checked(values, "the array")
     if _library(values) == "pandas" or hasattr(values, "__arrow_c_stream__"):
-        column = _series(values, "the series")
-        if pa.types.is_struct(column.type):
+        what = "the array" if isinstance(values, pa.ChunkedArray) else "the series"
+        column = _series(values, what)
+        if column.type == _SEVERAL:
             return None
-        check_holds_texts(column.type, "the series")
+        check_holds_texts(column.type, what)
         return column
     if not isinstance(values, Sequence | np.ndarray) or getattr(values, "ndim", 1) != 1:
         return None
@@ -334,9 +332,12 @@ def _is_text(value: Any) -> bool:
     return False
 
 
+_SEVERAL = pa.struct([])  # stands for values of several dimensions
+
+
 def _series(values: Any, what: str, name: str | None = None) -> pa.ChunkedArray:
     if getattr(values, "ndim", 1) != 1:
-        return pa.chunked_array([], pa.struct([]))
+        return pa.chunked_array([], _SEVERAL)
     try:
         if hasattr(values, "__arrow_c_stream__"):
             column = pa.chunked_array(values)
