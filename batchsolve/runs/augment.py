@@ -32,7 +32,7 @@ from batchsolve.symmetry.images import Images, check_symmetric, group_of, images
 from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
 from batchsolve.tables.blocks import JSON_TEXT, Block
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
+from batchsolve.tables.frames import Frame, arrow_table, with_columns_of, without_views
 from batchsolve.tables.reader import Batch, Grids, Reader
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers import Pool
@@ -170,7 +170,7 @@ def augment(
         alone = counted(spec.totals.unmoved, "row")
         LOG.warning("%s whose rules no symmetry keeps: each is its only image", alone)
     sources = made[SOURCE].to_numpy() - 1
-    return images_like(made, table, sources, places_of(spec.reader))
+    return with_columns_of(made, table, sources, places_of(spec.reader))
 
 
 def augment_file(

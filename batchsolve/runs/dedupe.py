@@ -36,7 +36,7 @@ from batchsolve.settings import (
 from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import Frame, files_and_tables, rows_like
+from batchsolve.tables.frames import Frame, files_and_tables, with_columns_of
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.repeats import FORM, UNSEEN, RowKeys, Seen, row_keys
 from batchsolve.workers import Pool
@@ -221,7 +221,7 @@ def dedupe(
     if made is None:
         return search.totals
     is_kept = np.concatenate([np.zeros(0, np.bool_), *search.kept])
-    return rows_like(made, inputs, np.flatnonzero(is_kept | wanted.mark))
+    return with_columns_of(made, inputs, np.flatnonzero(is_kept | wanted.mark))
 
 
 def check_same_rules(corpus: Corpus, other: Corpus) -> None:

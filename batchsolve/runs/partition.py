@@ -42,7 +42,7 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import files_and_tables, rows_like
+from batchsolve.tables.frames import files_and_tables, with_columns_of
 from batchsolve.tables.judged import check_ranges, ranges, strata_of
 from batchsolve.tables.places import is_address, split_suffixes
 from batchsolve.tables.reader import Batch
@@ -205,7 +205,7 @@ def partition(
         how = targets.get(name), files, Pool(**workers), silent
         rows = table_or_file(_part_spec(corpus, is_in), inputs, *how)
         if rows is not None:
-            made[name] = rows_like(rows, inputs, np.flatnonzero(is_in))
+            made[name] = with_columns_of(rows, inputs, np.flatnonzero(is_in))
     totals.seconds = time.perf_counter() - start
     totals.rows_per_second = totals.rows / totals.seconds
     LOG.info("%s", totals)
