@@ -282,14 +282,13 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
         said[BOX] = "x".join(map(str, files.box))
     texts = {name: value for name, value in said.items() if value is not None}
     own = maker.drawn.names if maker.drawn else ()
-    kinds: list[tuple[str, pa.DataType]]
-    kinds = [*zip(maker.wanted.columns, [pa.string()] * 2, strict=True), ("clues", pa.int64())]
-    kinds += [("weight", pa.float64())] if maker.wanted.weights else []
-    kinds += [(name, pa.string()) for name in (*texts, *own)]
-    if name := repeated([name for name, _ in kinds]):
+    kinds = {"clues": pa.int64()} | ({"weight": pa.float64()} if maker.wanted.weights else {})
+    names = [*maker.wanted.columns, *kinds, *texts, *own]
+    if name := repeated(names):
         raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
     found = partial(_made, notation, maker.wanted.columns, texts)
-    return RowTable(maker, pa.schema(kinds), found, pa.schema([]))
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in names])
+    return RowTable(maker, schema, found, pa.schema([]))
 
 
 def _made(

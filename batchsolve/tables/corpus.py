@@ -145,7 +145,7 @@ class Corpus(Tables):
         self._blank, self._filename = how.blank, how.filename
         self._check_named(how.column, how.solution_column)
         self._rule_columns = self._columns_of_rules(how.rule_columns)
-        self._others = set(other_columns)
+        self._predictions = {*self._named(other_columns), *other_columns}
         for sample, is_last in self._samples():
             self._sample = sample
             try:
@@ -257,12 +257,8 @@ class Corpus(Tables):
             by_name = [name for name in by_name if self._size_in(name)] or by_name
         if len(by_name) == 1:
             return by_name[0]
-        known = {*self._named(SOLUTION_NAMES), *self._predictions}
-        others = [
-            name
-            for name in self.columns
-            if name not in (taken, BOX, *COLUMNS) and name not in known
-        ]
+        no_puzzles = {taken, *self._no_puzzles}
+        others = [name for name in self.columns if name not in no_puzzles]
         grids = [name for name in by_name or others if self._size_in(name)]
         if len(grids) > 1:
             grids = list(filter(self._has_blanks, grids)) or grids
@@ -308,6 +304,11 @@ class Corpus(Tables):
         )
 
     @property
+    def _no_puzzles(self) -> set[str]:
+        """The columns that are known to hold no puzzles."""
+        return {BOX, *COLUMNS, *self._named(SOLUTION_NAMES), *self._predictions}
+
+    @property
     def _sizing(self) -> tuple[str, ...]:
         """The columns that tell the sizes of blank grids; see `blank_grids`."""
         rules = (name for name in (REGIONS, CAGES, CONSTRAINTS) if name in self._rule_columns)
@@ -319,8 +320,7 @@ class Corpus(Tables):
         blank = blank_grids(self._sample, self._sizing, known_digits)
         codes = forms(blank).tolist()
         size = Form.of(_most_common(code for code in codes if code) or 0).n_digits
-        known = *self._named(SOLUTION_NAMES), *self._predictions
-        no_puzzles = (BOX, self.solution_column, *COLUMNS, *known)
+        no_puzzles = {self.solution_column, *self._no_puzzles}
         for name in self.columns:
             may_have = size and name not in no_puzzles and self._has_texts(name)
             if may_have and most_frequent_size(forms(_texts(self._sample, name))) == size:
@@ -344,11 +344,6 @@ class Corpus(Tables):
         """Return the texts that tell the alphabet: puzzles, or the solutions of blank grids."""
         is_blank = self.column not in self.columns
         return _texts(self._sample, (self.solution_column if is_blank else None) or self.column)
-
-    @property
-    def _predictions(self) -> set[str]:
-        """The columns that hold no puzzles; see `other_columns`."""
-        return {*self._named(tuple(self._others)), *self._others}
 
     def _solution_column(self, taken: str) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
@@ -457,8 +452,8 @@ class Corpus(Tables):
     def _shown(self, texts: pa.Array, codes: Ints, form: Form) -> Shown:
         """Return what the grids of a form show, with the solutions and predictions beside them."""
         rows = pa.array(np.flatnonzero(codes == form.code))
-        predictions = self._predictions
-        names = [self.solution_column, *(name for name in self.columns if name in predictions)]
+        others = (name for name in self.columns if name in self._predictions)
+        names = [self.solution_column, *others]
         full = (self._beside(name, rows) for name in names if name is not None)
         return shown(texts.take(rows), form, self._blank, full)
 
