@@ -57,8 +57,9 @@ class InputError(BatchsolveError, ValueError):
     """
 
     def of(self, name: str) -> InputError:
-        """Return the error with the name of a file in front."""
-        return InputError(f"{name}: {self}")
+        """Return the error with the name of a file in front, unless it is there."""
+        text, begin = str(self), f"{name}: "
+        return InputError(text if text.startswith(begin) else begin + text)
 
 
 class ServerError(InputError):

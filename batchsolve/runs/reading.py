@@ -543,16 +543,13 @@ def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any
     from batchsolve.tables.corpus import Corpus
     from batchsolve.tables.places import name_of
 
-    try:
+    name = name_of(path)
+    with named_errors(name):
         corpus = Corpus([path], FileSettings(column=column, **written))
         block, place = _find_row(corpus, path, row)
         batch = corpus.reader.read(block)
-    except (InputError, ProblemError) as error:
-        told, name = str(error), name_of(path)
-        raise InputError(told if told.startswith(f"{name}: ") else f"{name}: {told}") from error
-    name = f"{name_of(path)}#{row}"
-    with named_errors(name):
-        return _of_row(batch, place, name)
+    with named_errors(f"{name}#{row}"):
+        return _of_row(batch, place, f"{name}#{row}")
 
 
 def _find_row(corpus: Corpus, path: str, row: str) -> tuple[Block, int]:

@@ -473,7 +473,8 @@ def batch_of(block: tuple[list[Part], Bytes]) -> Batch:
     problem = parts[0][0]
     notation, rows = usual_notation(problem.n_digits), np.arange(len(digits))
     shape = Shape(RuleColumns(problem.n_digits, fixed=problem), notation, notation)
-    return Batch(_NO_COLUMNS, [Grids(shape, rows, digits, None, None, parts)], {})
+    no_solutions = digits[:, :0], np.zeros(len(rows), np.bool_)
+    return Batch(_NO_COLUMNS, [Grids(shape, rows, digits, *no_solutions, parts)], {})
 
 
 def _array_of(grids: Any) -> npt.NDArray[Any]:

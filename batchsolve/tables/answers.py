@@ -315,7 +315,6 @@ def agreement(batch: Batch, status: Bytes, solved: list[Solutions]) -> tuple[pa.
     """
     agrees, has_given = np.zeros((2, len(status)), np.bool_)
     for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
-        assert grids.given is not None
         given = grids.given if len(places) == len(grids.rows) else grids.given[places]
         agrees[grids.rows[places]] = (digits == given).all(axis=1)
         has_given[grids.rows] = grids.has_given

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.core.arrays import Bools, Ints
-from batchsolve.errors import InputError, quoted, shortened
+from batchsolve.errors import InputError, prefixed, quoted, shortened
 from batchsolve.formats import grid_texts
 from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, forms, n_words
 
@@ -91,6 +91,12 @@ def check_holds_texts(kind: pa.DataType, what: str, name: str | None = None) -> 
 
 def _is_number(kind: pa.DataType) -> bool:
     return is_number(kind) or pa.types.is_decimal(kind)
+
+
+def have_text(column: pa.Array) -> Bools:
+    """Return True for each text that is not blank."""
+    trimmed = pc.ascii_trim_whitespace(pc.fill_null(column, ""))
+    return np.asarray(pc.not_equal(trimmed, ""))
 
 
 def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -315,14 +321,10 @@ def with_numbers(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
     """
     columns = dict(zip(table.column_names, table.columns, strict=True))
     for name, kind in types.items():
-        text = columns[name]
-        try:
+        why = f"the column {quoted(name)} held only numbers when it was read before"
+        with prefixed(why, InputError, pa.ArrowInvalid):  # something writes to the input
+            text = columns[name]
             columns[name] = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
-        except pa.ArrowInvalid as error:
-            raise InputError(
-                f"the column {quoted(name)} held only numbers when it was read before ({error}); "
-                f"begin again once nothing writes to the input"
-            ) from error
     schema = retyped(table.schema, types)
     return pa.Table.from_arrays(list(columns.values()), schema=schema)
 

@@ -271,10 +271,10 @@ def test_a_run_begins_where_one_was_interrupted_before_its_first_checkpoint(inte
 
 
 @pytest.mark.parametrize("resume", [False, True])
-def test_a_journal_whose_records_were_left_elsewhere_is_said_to_be_empty(interrupted, resume):
+def test_a_journal_whose_records_were_left_elsewhere_is_none(interrupted, resume):
     folder = interrupted.parent
     (folder / "out.csv.partial").write_text("rows")
-    why = f"is in the way, and its journal {interrupted} is empty without {interrupted}-wal; move"
+    why = f"is in the way, and has no journal ({interrupted}, of a killed run with {interrupted}-w"
     with pytest.raises(bs.OutputError, match=re.escape(why)):
         bs.solve_file(folder / "in.csv", folder / "out.csv", resume=resume)
 
