@@ -11,6 +11,7 @@ import os
 import re
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
@@ -19,7 +20,7 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
 from batchsolve.formats.render import CoverRenderer, joined
-from batchsolve.formats.whole_files import JOURNAL, check_is_no_link
+from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, only_writer
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
@@ -78,10 +79,9 @@ class Run:
     Raises
     ------
     OutputError
-        If the directory is not empty and `resume` is not set.
+        If the directory is not empty and `resume` is not set, or another run writes to it.
     JournalError
-        If the journal or a file of solutions is damaged, or the journal is of another problem or
-        in use by another process.
+        If the journal or a file of solutions is damaged, or the journal is of another problem.
 
     Notes
     -----
@@ -144,13 +144,13 @@ class Run:
         self._one_at_a_time = threading.Lock()
         self._make_directory(resume)
         path = os.path.join(self._directory, JOURNAL)
-        self._journal = Journal(path, kind, settings, {"name": name or reading.name})
-        try:
+        with ExitStack() as held:
+            held.enter_context(only_writer(path))
+            notes = {"name": name or reading.name}
+            self._journal = held.enter_context(Journal(path, kind, settings, notes))
             self._load()  # raises an error if the journal is damaged
             self._remove_unrecorded_parts()
-        except BaseException:
-            self._journal.close()
-            raise
+            self._held = held.pop_all()
 
     def __repr__(self) -> str:
         return f"Run({self._directory!r}, {self._problem!r})"
@@ -159,7 +159,7 @@ class Run:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._journal.close()
+        self._held.close()
 
     def search(
         self,
@@ -346,7 +346,7 @@ def describe_run(directory: str) -> dict[str, Any]:
 
     Of a run that is going on, these are the facts of its last checkpoint.
     """
-    with Journal.read(os.path.join(directory, JOURNAL), in_progress=True) as journal:
+    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()
         state: dict[str, Any] = journal.state() or asdict(Totals())
     share, between = (state.get(name) for name in SHARES)

@@ -611,18 +611,16 @@ class FileRun:
         kept, path = self.output.kept, self.output.journal
         begun = Journal.is_begun(path)
         if begun and not self.settings.resume:
-            with Journal.read(path) as journal:  # raises if the run is going on elsewhere
+            with self.output.held(), Journal.read(path) as journal:  # the run may be going on
                 kind = journal.about["kind"]
             raise OutputError(
                 f"{kept}: an interrupted run ({kind}) left its rows there; go on with "
                 f"`resume`, or delete {kept} and {path} to begin again"
             )
         if not begun and (fault := self.output.leftovers(self.settings.resume)):
-            why = f"has no journal ({path}) to be resumed with"
-            if os.path.exists(path):  # a killed run leaves its last records in the other file
-                why = f"its journal {path} is empty without {path}-wal"
             raise OutputError(
-                f"{kept}: {fault}, and {why}; move it or delete it, or name another output"
+                f"{kept}: {fault}, and has no journal ({path}) to be resumed with; move it or "
+                f"delete it, or name another output"
             )
 
     def _opened_journal(self) -> Journal:
