@@ -545,9 +545,12 @@ def _seconds(name: str, value: Any) -> Any:
 
 
 def _depth(name: str, value: Any) -> int | None:
-    if isinstance(value, str) and value != AUTO:
-        raise InputError(f"{name} is a whole number, or 'auto', not {quoted(value)}")
-    return None if value == AUTO else whole_number(name, value)
+    if value == AUTO:
+        return None
+    if isinstance(value, str):
+        with argument_errors(f"{name} is a whole number, or 'auto'", value):
+            value = _whole(value)
+    return whole_number(name, value)
 
 
 @dataclass(frozen=True)

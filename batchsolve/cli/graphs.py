@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -247,7 +247,7 @@ def sample(
             memory=memory,
             on_progress=on_progress,
         )
-        with _opened(output) as file:
+        with nullcontext(sys.stdout.buffer) if output == "-" else whole_file(output) as file:
             _write(reading, samples.covers, file, samples.weights)
     if samples.weights is None:
         said = f"from {counted(samples.count or 0, 'solution')}"
@@ -274,16 +274,6 @@ def _write(
         file.write(lines)
         check_interrupt()
     file.flush()
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
-    """Open a file that gets its name when it is complete; - is stdout."""
-    if path == "-":
-        yield sys.stdout.buffer
-        return
-    with whole_file(path) as file:
-        yield file
 
 
 def _on_top(graph: SolutionGraph) -> Iterator[int]:

@@ -46,7 +46,6 @@ from batchsolve.errors import InputError, printable
 from batchsolve.formats.whole_files import text_of
 from batchsolve.settings import (
     AUTO,
-    SYMMETRIES,
     FileSettings,
     NotationFields,
     PartSettings,
@@ -200,15 +199,6 @@ def _reader(what: str) -> Callable[[str], str]:
     return read
 
 
-def depth_or_auto(text: str) -> int | None:
-    """Return a depth; None is automatic."""
-    if text == "auto":
-        return None
-    if not (text.isascii() and text.isdecimal()):
-        raise BadParameter(f"{text!r} is not a depth; write a number, or auto")
-    return int(text)
-
-
 def list_of(kind: Any) -> Callable[[str], tuple[Any, ...]]:
     """Return a function that reads a list: of names, or of numbers and ranges of numbers.
 
@@ -253,13 +243,10 @@ def _conversion(kind: Any, metavar: str | None) -> Any:
     """Return click's type of a parameter."""
     if metavar == "LIST":
         return list_of(kind)
-    if metavar == "D|auto":
-        return depth_or_auto
-    if metavar == "|".join(SYMMETRIES):
-        return click.Choice(SYMMETRIES)
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
-    return str if get_origin(kind) in (tuple, Sequence) else kind  # settings take tuples as text
+    # settings read these texts themselves
+    return str if get_origin(kind) in (tuple, Sequence) or metavar == "D|auto" else kind
 
 
 # ---- parameters -----------------------------------------------------------------------------

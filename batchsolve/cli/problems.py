@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -110,6 +109,7 @@ def draw(
     from batchsolve.runs.count import first_covers
     from batchsolve.runs.draw import board_of, draw_all, format_of
     from batchsolve.runs.export import found_covers, is_whole
+    from batchsolve.runs.progress import COVER_BAR
 
     if problem == found == "-":
         raise InputError("standard input holds the problem or its solutions, not both")
@@ -123,17 +123,15 @@ def draw(
         reading = read(problem, puzzles)
         board = board_of(reading.problem, limit)
         search = rest()
-    bar = _covers_on, {"total": limit, "unit": " solutions"}
-    with printing.progress(bar) as on_progress:
+    with printing.progress(COVER_BAR) as on_progress:
         if found is not None:
             covers = found_covers(reading, found, limit)
             complete = len(covers) == limit or is_whole(found)
             said = counted(len(covers), "solution") + ("" if complete else ", not complete")
         else:
             task = reading.problem, reading.stack
-            covers, result = first_covers(
-                *task, limit=limit, on_progress=on_progress, search=search
-            )
+            how: Any = {"limit": limit, "on_progress": on_progress, "search": search}
+            covers, result = first_covers(*task, **how)
             complete, said = result.complete, str(result)
             facts |= {"nodes": result.nodes, "engine": result.engine}
             facts["seconds"] = round(result.seconds, 3)
@@ -150,16 +148,6 @@ def _write(text: str, output: str) -> None:
         sys.stdout.write(printable(text, but="\n") if sys.stdout.isatty() else text)
     else:
         write_whole(output, text)
-
-
-def _covers_on(bar: Any) -> Callable[[int, int], None]:
-    """Return a callback of `first_covers` that shows the number of covers on a bar."""
-
-    def update(covers: int, nodes: int) -> None:
-        bar.set_postfix_str(f"{nodes:,} nodes", refresh=False)
-        bar.update(covers - bar.n)
-
-    return update
 
 
 @command
