@@ -108,8 +108,9 @@ def draw(
     """
     from batchsolve.runs.count import first_covers
     from batchsolve.runs.draw import board_of, draw_all, format_of
-    from batchsolve.runs.export import found_covers, is_whole
+    from batchsolve.runs.export import found_covers
     from batchsolve.runs.progress import COVER_BAR
+    from batchsolve.runs.run import describe_run
 
     if problem == found == "-":
         raise InputError("standard input holds the problem or its solutions, not both")
@@ -126,7 +127,8 @@ def draw(
     with printing.progress(COVER_BAR) as on_progress:
         if found is not None:
             covers = found_covers(reading, found, limit)
-            complete = len(covers) == limit or is_whole(found)
+            is_file = not os.path.isdir(found)
+            complete = len(covers) == limit or is_file or describe_run(found)["complete"]
             said = counted(len(covers), "solution") + ("" if complete else ", not complete")
         else:
             task = reading.problem, reading.stack

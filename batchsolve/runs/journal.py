@@ -325,7 +325,7 @@ class Journal:
         except OSError as error:
             why = f"cannot be read: {error.strerror or first_line(error)}"
             if isinstance(error, FileNotFoundError):
-                why = "there is no journal"
+                why = "there is no journal; name the directory of a run"
             raise JournalError(f"{self.path}: {why}") from error
         except Exception as error:
             raise self.damaged(first_line(error)) from error

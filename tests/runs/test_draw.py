@@ -109,7 +109,7 @@ def test_what_was_not_found_for_this_problem_is_refused(tmp_path):
     for problem, name, message in [
         (bs.read_problem("langford:3"), "run", "is a run of another problem, 'langford:4', and no"),
         (langford, "counted", "a run that only counts has no solutions"),
-        (langford, ".", "is a directory, but no run"),
+        (langford, ".", "there is no journal; name the directory of a run"),
         (langford, "short.jsonl", "row 1: not a cover: item 2 is in none of the options"),
         (langford, "strange.jsonl", "row 1: the problem has no option called '9@1,3'"),
         (langford, "other.jsonl", "one column called 'options'"),
@@ -117,7 +117,7 @@ def test_what_was_not_found_for_this_problem_is_refused(tmp_path):
         (langford, "ragged.csv", "row 1: "),
         (langford, "nothing.csv", "No such file"),
     ]:
-        with pytest.raises(InputError) as caught:
+        with pytest.raises(bs.BatchsolveError) as caught:
             found_covers(problem, str(tmp_path / name), 1)
         assert message in str(caught.value)
     same_name = bs.ExactCover.from_options([["s1"], ["s2"]], option_names=["a", "a"])

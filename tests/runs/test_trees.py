@@ -251,8 +251,7 @@ def test_runs_are_refused_with_a_reason(tmp_path):
         runs.Run(tmp_path / "run", problem)
     (tmp_path / "begun").mkdir()
     (tmp_path / "begun" / runs.JOURNAL).touch()
-    said = "begun: a run there was stopped at once; begin it again with `resume`, or name another"
-    with pytest.raises(bs.OutputError, match=said):
+    with pytest.raises(bs.OutputError, match="begun: a run is kept there; go on with `resume`"):
         runs.Run(tmp_path / "begun", problem)
     with runs.Run(tmp_path / "begun", problem, resume=True) as run:
         assert run.search().count == 288
