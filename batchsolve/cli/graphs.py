@@ -295,8 +295,6 @@ def _option(problem: ExactCover, text: str) -> int:
     if text.isascii() and text.isdecimal() and len(text) < 20 and int(text) < problem.n_options:
         return int(text)
     raise InputError(
-        f"unknown option {quoted(text)}; choose a name, such as {quoted(names[0])}, or a number "
-        f"from 0 to {problem.n_options - 1}"
-        if names
-        else f"unknown option {quoted(text)}; the problem has no options"
+        f"unknown option {quoted(text)}; choose a name or a number of the "
+        f"{counted(len(names), 'option')}: {listed(names)}"
     )

@@ -18,7 +18,6 @@ from batchsolve.core.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.errors import InputError, counted, warn_once
-from batchsolve.pictures.page import html_table
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
@@ -105,12 +104,6 @@ class Count(InWords):
             f"{' in ' if told else ''}{told}; "
             f"{self.seconds:.1f} s{by}{'; ' if self.hint else ''}{self.hint}"
         )
-
-    def _repr_html_(self) -> str:
-        """Return the sums as a table for a notebook."""
-        done = "yes" if self.complete else "no"
-        facts = [f"{self.count:,}", done, f"{self.nodes:,}", f"{self.seconds:.1f}", self.engine]
-        return html_table([["solutions", "complete", "nodes", "seconds", "engine"], facts])
 
 
 @overload

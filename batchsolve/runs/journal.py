@@ -92,7 +92,6 @@ class Journal:
     """
 
     about: dict[str, Any]
-    _file: tuple[int, int]  # its device and inode
 
     def __init__(
         self,
@@ -108,7 +107,7 @@ class Journal:
         check_is_no_link(path)
         with disk_errors(path):  # names the cause, which SQLite's error does not
             open(path, "ab").close()
-        self._file = _identity(path)
+        self._file = os.stat(path)
         with self._opened():
             self._db.execute("BEGIN IMMEDIATE")
             if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
@@ -187,7 +186,7 @@ class Journal:
             If the file cannot be written, or was moved or deleted. SQLite would still write to it,
             but the records could not be found again.
         """
-        if _identity(self.path) != self._file:
+        if not os.path.exists(self.path) or not os.path.samestat(os.stat(self.path), self._file):
             raise OutputError(
                 f"{self.path}: was moved or deleted while the run was going on; put it back where "
                 f"it was, with the files beside it, or begin again"
@@ -336,15 +335,6 @@ def _connected(path: str) -> sqlite3.Connection:
     return sqlite3.connect(
         path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
     )
-
-
-def _identity(path: str) -> tuple[int, int]:
-    """Return the device and inode of a file; zeros if it does not exist."""
-    try:
-        facts = os.stat(path)
-    except OSError:
-        return 0, 0
-    return facts.st_dev, facts.st_ino
 
 
 def _difference(then: Any, now: Any) -> tuple[Any, Any]:
