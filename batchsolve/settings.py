@@ -850,6 +850,39 @@ class DedupeSettings(Settings):
     mark: bool = setting(False)
 
 
+def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the columns of strata, or the values of a stratum."""
+    return () if by is None else (by,) if isinstance(by, str) else tuple(by)
+
+
+def number_of(value: Any) -> float:
+    """Return a number, perhaps of a text; whole numbers as an int, with all their digits.
+
+    Examples
+    --------
+    >>> number_of("1152921504606846977"), number_of("1e3")
+    (1152921504606846977, 1000.0)
+    """
+    try:
+        return int(str(value))
+    except ValueError:
+        return float(value)
+
+
+def _check_strata(settings: Any) -> None:
+    """Convert the columns of strata, and the bounds of ranges, which ascend."""
+    by: Any = columns_of(settings.by)
+    bins: Any = () if settings.bins is None else settings.bins
+    with argument_errors("bins are numbers, such as 1,10,100", bins):
+        edges = tuple(map(number_of, bins.split(",") if isinstance(bins, str) else bins))
+    if edges and len(by) != 1:
+        raise InputError("`bins` are of the values of one column; name it with `by`")
+    if not all(-inf < edge < inf for edge in edges) or any(a >= b for a, b in pairwise(edges)):
+        raise InputError(f"bins ascend, such as 1, 10, 100; not {listed(edges)}")
+    object.__setattr__(settings, "by", by)
+    object.__setattr__(settings, "bins", edges)
+
+
 @dataclass(frozen=True)
 class EvaluateSettings(Settings):
     """The columns that `evaluate` reads, and its strata.
@@ -872,9 +905,7 @@ class EvaluateSettings(Settings):
     by: Sequence[str] = setting((), metavar="NAME")
     bins: tuple[float, ...] = setting((), metavar="BOUNDS")
 
-    def check_all(self) -> None:
-        """See `Settings`."""
-        check_strata(self)
+    check_all = _check_strata
 
 
 @dataclass(frozen=True)
@@ -898,9 +929,7 @@ class PartSettings(Settings):
     bins: tuple[float, ...] = setting((), metavar="BOUNDS")
     seed: int = setting(0, check=_seed)
 
-    def check_all(self) -> None:
-        """See `Settings`."""
-        check_strata(self)
+    check_all = _check_strata
 
 
 @dataclass(frozen=True)
@@ -960,39 +989,6 @@ class Plan(Settings):
         return SearchSettings(split_depth=depth, budget=self.budget, time_limit=self.time_limit)
 
 
-def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the columns of strata, or the values of a stratum."""
-    return () if by is None else (by,) if isinstance(by, str) else tuple(by)
-
-
-def number_of(value: Any) -> float:
-    """Return a number, perhaps of a text; whole numbers as an int, with all their digits.
-
-    Examples
-    --------
-    >>> number_of("1152921504606846977"), number_of("1e3")
-    (1152921504606846977, 1000.0)
-    """
-    try:
-        return int(str(value))
-    except ValueError:
-        return float(value)
-
-
-def check_strata(settings: EvaluateSettings | PartSettings) -> None:
-    """Convert the columns of strata, and the bounds of ranges, which ascend."""
-    by: Any = columns_of(settings.by)
-    bins: Any = () if settings.bins is None else settings.bins
-    with argument_errors("bins are numbers, such as 1,10,100", bins):
-        edges = tuple(map(number_of, bins.split(",") if isinstance(bins, str) else bins))
-    if edges and len(by) != 1:
-        raise InputError("`bins` are of the values of one column; name it with `by`")
-    if not all(-inf < edge < inf for edge in edges) or any(a >= b for a, b in pairwise(edges)):
-        raise InputError(f"bins ascend, such as 1, 10, 100; not {listed(edges)}")
-    object.__setattr__(settings, "by", by)
-    object.__setattr__(settings, "bins", edges)
-
-
 _WHOLE: dict[type, str] = {
     SearchSettings: "search",
     FileSettings: "files",
@@ -1045,19 +1041,24 @@ class RunFields(TypedDict, total=False):
     resume: bool
 
 
-class NotationFields(TypedDict, total=False):
-    """The `FileSettings` of grids with any rules: the keywords of `read_problem`."""
+class SignFields(TypedDict, total=False):
+    """The `FileSettings` of the signs and the size of grids."""
 
-    column: str | None
     alphabet: str | None
     blank: str | None
     box: Box | None
+
+
+class NotationFields(SignFields, total=False):
+    """The `FileSettings` of grids with any rules: the keywords of `read_problem`."""
+
+    column: str | None
     rules: str | None
     regions: str | None
     rule_columns: str | None
 
 
-class RateFields(WorkerFields, total=False):
+class RateFields(WorkerFields, SignFields, total=False):
     """The keywords of `rate`: workers, and the `FileSettings` of grids with the usual rules."""
 
     backdoor: bool
@@ -1065,9 +1066,6 @@ class RateFields(WorkerFields, total=False):
     uniqueness: bool
     files: FileSettings | None
     column: str | None
-    alphabet: str | None
-    blank: str | None
-    box: Box | None
     rule_columns: str | None
 
 
@@ -1138,7 +1136,7 @@ class CountFileFields(SearchFields, RunFields, total=False):
     stats: bool
 
 
-class GenerateFields(WorkerFields, total=False):
+class GenerateFields(WorkerFields, SignFields, total=False):
     """The keywords of `generate`: workers, `PuzzleSettings`, and grids."""
 
     wanted: PuzzleSettings | None
@@ -1159,11 +1157,8 @@ class GenerateFields(WorkerFields, total=False):
     unlike: Sequence[Any]
     node_limit: int
     files: FileSettings | None
-    box: Box | None
     rules: str | None
     regions: str | None
-    alphabet: str | None
-    blank: str | None
     chunk: int | None
 
 
