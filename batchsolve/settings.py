@@ -101,9 +101,9 @@ def setting(
     return field(default=default, metadata={"check": check, "option": option, "uses": uses})
 
 
-def counted_from(least: int) -> Callable[[str, Any], int]:
-    """Return the check of a whole number that is `least` or more."""
-    return lambda name, value: whole_number(name, value, least)
+def one_or_more(name: str, value: Any) -> int:
+    """Return a whole number that is 1 or more."""
+    return whole_number(name, value, 1)
 
 
 def ranging(rule: str, number: Callable[[Any], Any], least: float, most: float) -> Any:
@@ -309,11 +309,6 @@ def path_of(what: str, path: Any) -> str:
         return os.fsdecode(path)
     given = f"not {quoted(path)}" if isinstance(path, str | bytes) else wrong_kind(path)
     raise InputError(f"{what} needs a name, {given}")
-
-
-def paths_of(what: str, paths: Any) -> list[str]:
-    """Return one name of a file, or a sequence of them, as a list."""
-    return [path_of(what, path) for path in each_of(paths)]
 
 
 def is_tabular(value: Any) -> bool:
@@ -590,11 +585,11 @@ class SearchSettings(Settings):
     batchsolve.errors.InputError: time_limit is more than 0 seconds, not 0
     """
 
-    limit: int | None = setting(check=counted_from(1))
-    node_limit: int | None = setting(check=counted_from(1))
+    limit: int | None = setting(check=one_or_more)
+    node_limit: int | None = setting(check=one_or_more)
     time_limit: float | None = setting(check=_seconds, metavar="S")
     split_depth: int | Literal["auto"] | None = setting(check=_depth, metavar="D|auto")
-    budget: int | None = setting(check=counted_from(1))
+    budget: int | None = setting(check=one_or_more)
     engine: str = setting(AUTO, metavar="NAME")
     branch: str = setting(MRV, metavar="mrv|first|sharp[:ITEMS]")
 
@@ -668,7 +663,7 @@ class FileSettings(Settings):
     rules: str | None = setting(metavar="NAMES", of_grids=True)
     regions: str | None = setting(file="the region of each cell", of_grids=True)
     rule_columns: str | None = setting(metavar="NAMES", of_grids=True)
-    chunk: int | None = setting(check=counted_from(1), same=False)
+    chunk: int | None = setting(check=one_or_more, same=False)
     filename: bool = setting(False, heading="Output", adds=True)
     stats: bool = setting(False, heading="Output", adds=True)
     canonical: bool = setting(False, heading="Output", of_grids=True, adds=True)
@@ -752,7 +747,7 @@ class PuzzleSettings(Settings):
     weights: bool = setting(False)
     unlike: Sequence[Any] = setting((), metavar="FILE")
     columns: tuple[str, str] = setting(("puzzle", "solution"), metavar="NAMES", heading="Output")
-    node_limit: int = setting(1_000_000, check=counted_from(1))
+    node_limit: int = setting(1_000_000, check=one_or_more)
 
     def check_all(self) -> None:
         """See `Settings`."""
@@ -969,9 +964,9 @@ class Plan(Settings):
     )
     split_depths: tuple[int | None, ...] = setting((), metavar="LIST", flags=("--split-depth",))
     engines: tuple[str, ...] = setting((AUTO,), metavar="LIST", flags=("--engine",))
-    budget: int | None = setting(check=counted_from(1))
+    budget: int | None = setting(check=one_or_more)
     time_limit: float | None = setting(check=_seconds, metavar="S")
-    repeat: int = setting(3, check=counted_from(1))
+    repeat: int = setting(3, check=one_or_more)
 
     def check_all(self) -> None:
         """See `Settings`."""

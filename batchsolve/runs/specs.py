@@ -45,7 +45,6 @@ from batchsolve.settings import (
     SearchSettings,
     each_of,
     path_of,
-    paths_of,
     settings_that,
 )
 from batchsolve.tables.answers import RowTable
@@ -425,7 +424,7 @@ def run_files(
     on_progress: OnProgress,
 ) -> Any:
     """Carry out a specification from files to an output; return its sums, and log them."""
-    names = paths_of("the input", inputs), path_of("the output", output)
+    names = [path_of("the input", path) for path in each_of(inputs)], path_of("the output", output)
     with shown(on_progress, ROW_BAR) as tell:
         summary = FileRun(*names, files, pool, tell).run(spec)
     LOG.info("%s", summary)
