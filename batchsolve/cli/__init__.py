@@ -242,7 +242,7 @@ def _exit_code(run: Callable[[], int]) -> int:
         print("\n" + printable("; ".join([f"batchsolve: {how}", *_notes(error)])), file=sys.stderr)
         return code
     except TimeIsUp:
-        print("batchsolve: the time limit was reached before the search began", file=sys.stderr)
+        print("batchsolve: the time limit was reached before there was a result", file=sys.stderr)
         return EXIT_INCOMPLETE
     except BrokenPipeError:
         return EXIT_ERROR

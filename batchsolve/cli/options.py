@@ -42,7 +42,7 @@ from click.shell_completion import CompletionItem
 
 from batchsolve.cli.terminal import interrupts
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.errors import InputError, printable
+from batchsolve.errors import InputError, named_errors, printable
 from batchsolve.formats.whole_files import text_of
 from batchsolve.settings import (
     AUTO,
@@ -190,11 +190,10 @@ def _reader(what: str) -> Callable[[str], str]:
 
     def read(name: str) -> str:
         try:
-            return text_of(name)
-        except (OSError, UnicodeDecodeError, InputError) as error:
-            not_text = isinstance(error, UnicodeDecodeError)
-            why = "is not UTF-8 text" if not_text else getattr(error, "strerror", None) or error
-            raise BadParameter(f"{name}: {why}; name a file with {what}") from error
+            with named_errors(name):
+                return text_of(name)
+        except InputError as error:
+            raise BadParameter(f"{error}; name a file with {what}") from error
 
     return read
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from batchsolve.cli import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, Written, how_written
-from batchsolve.cli.terminal import interrupts, time_limited
+from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.errors import InputError, counted, printable
 from batchsolve.formats.whole_files import write_whole
 from batchsolve.settings import AUTO, FileSettings, SearchSettings, whole_number
@@ -32,6 +34,19 @@ class Asked:
     search: SearchSettings
     puzzles: FileSettings
     printing: Printing
+
+
+@contextmanager
+def in_time(
+    asked: Asked, nothing: dict[str, Any], output: str = ""
+) -> Iterator[Callable[[], SearchSettings]]:
+    """Start the time limit of a question, as `time_limited`; if it is up, print facts as JSON."""
+    try:
+        with time_limited(asked.search) as rest:
+            yield rest
+    except TimeIsUp:
+        asked.printing.summary({**nothing, "seconds": asked.search.time_limit}, output=output)
+        raise
 
 
 def read(problem: str, puzzles: FileSettings) -> Reading:

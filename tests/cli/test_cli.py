@@ -294,7 +294,7 @@ signal.raise_signal(signal.SIGINT)
 def test_a_time_limit_holds_while_a_problem_is_read():
     result = python(MAIN, "count", "queens:1000", "--time-limit", "0.1")
     assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr == "batchsolve: the time limit was reached before the search began\n"
+    assert result.stderr == "batchsolve: the time limit was reached before there was a result\n"
     as_json = python(MAIN, "count", "queens:1000", "--time-limit", "0.1", "--json")
     facts = json.loads(as_json.stdout)
     assert (as_json.returncode, facts["count"], facts["complete"]) == (1, 0, False)
