@@ -45,7 +45,6 @@ from batchsolve.settings import (
     SearchSettings,
     each_of,
     path_of,
-    paths_of,
     settings_that,
 )
 from batchsolve.tables.answers import RowTable
@@ -419,7 +418,7 @@ def run_files(
     on_progress: OnProgress,
 ) -> Any:
     """Carry out a specification from files to an output; return its sums, and log them."""
-    names = paths_of("the input", inputs), path_of("the output", output)
+    names = [path_of("the input", path) for path in each_of(inputs)], path_of("the output", output)
     with shown(on_progress, ROW_BAR) as tell:
         summary = FileRun(*names, files, pool, tell).run(spec)
     LOG.info("%s", summary)
@@ -604,7 +603,7 @@ class FileRun:
         kept, path = self.output.kept, self.output.journal
         begun = Journal.is_begun(path)
         if begun and not self.settings.resume:
-            with Journal.read(path) as journal:  # raises if the run is going on elsewhere
+            with self.output.held(), Journal.read(path) as journal:  # the run may be going on
                 kind = journal.about["kind"]
             raise OutputError(
                 f"{kept}: an interrupted run ({kind}) left its rows there; go on with "
@@ -612,8 +611,8 @@ class FileRun:
             )
         if not begun and (fault := self.output.leftovers(self.settings.resume)):
             raise OutputError(
-                f"{kept}: {fault}, and has no journal ({path}, of a killed run with {path}-wal); "
-                f"move it or delete it, or name another output"
+                f"{kept}: {fault}, and has no journal ({path}) to be resumed with; move it or "
+                f"delete it, or name another output"
             )
 
     def _opened_journal(self) -> Journal:
