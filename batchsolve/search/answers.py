@@ -46,6 +46,12 @@ STATUS_NAMES = np.array([status.name.lower() for status in Status])
 _OF_FEW = np.array([Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE], np.uint8)
 
 
+def rows_of_each(status: npt.NDArray[np.uint8]) -> dict[str, int]:
+    """Return the number of rows of each `Status`, by its name."""
+    numbers = np.bincount(status, minlength=len(Status)).tolist()
+    return dict(zip(STATUS_NAMES.tolist(), numbers, strict=True))
+
+
 @dataclass(eq=False)
 class Answers:
     """The answers to n consecutive rows.
@@ -396,12 +402,13 @@ def _add_up(
     own = counts, nodes, seconds, pending
     each: Any = found[0], found[1], found[1] * rate, np.full(rows.size, -1, np.int32)
     are_apart = bool((rows[1:] > rows[:-1]).all())  # as of a block: a stack for each row
+    which = slice(None) if are_apart and rows.size == counts.size else rows  # all, and in order
     for total, numbers in zip(own, each, strict=True):
         if are_apart:
-            total[rows] += numbers
+            total[which] += numbers
         else:
             np.add.at(total, rows, numbers)
-    clash[rows] = found[2]
+    clash[which] = found[2]
     if left.size:
         np.add.at(pending, left, 1)
         shared[left] |= (pending[left] > 1) | (nodes[left] > 0)

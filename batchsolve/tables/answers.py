@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
-from batchsolve.search.answers import STATUS_NAMES, Answers, Status
+from batchsolve.search.answers import STATUS_NAMES, Answers, Status, rows_of_each
 from batchsolve.settings import FileSettings
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
 from batchsolve.tables.texts import is_list, is_number, is_text, storage_of
@@ -161,9 +161,8 @@ class RowValues:
     @property
     def sums(self) -> RowSums:
         """The sums of the rows."""
-        tally = np.bincount(self.status, minlength=len(Status)).tolist()
         counts = {"rows": len(self.status), "nodes": int(self.answers.nodes.sum()), "disagree": 0}
-        counts |= dict(zip(STATUS_NAMES.tolist(), tally, strict=True))
+        counts |= rows_of_each(self.status)
         invalid = np.flatnonzero(self.status == Status.INVALID)[:1].tolist()
         first = (invalid[0], str(self.messages[invalid[0]])) if invalid else None
         return RowSums(counts, first)

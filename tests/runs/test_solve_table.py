@@ -302,6 +302,16 @@ def test_texts_are_solved_like_digits(kind):
     assert repr(result) == "BatchResult(5 rows: 3 invalid, 1 multiple, 1 unique)"
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint16", "int64"])
+@pytest.mark.parametrize("shape", [(0, 4, 4), (0, 16), (3, 4, 4), (3, 16)])
+def test_solutions_have_the_shape_and_the_type_of_the_grids(shape, kind):
+    n, problem = shape[0], bs.Sudoku(2, 2)
+    grids = np.tile(problem.parse(PUZZLE), n).reshape(shape).astype(kind)
+    result = bs.solve_batch(grids, problem)
+    assert (result.solutions.shape, result.solutions.dtype) == (shape, kind)
+    assert (result.text(), result.status.tolist()) == ([SOLUTION] * n, ["unique"] * n)
+
+
 def test_texts_and_digits_of_many_blocks_have_the_same_answers():
     rows = rows_of("sudoku9.csv", 3000)
     rows[2500]["puzzle"] = "11" + "." * 79
