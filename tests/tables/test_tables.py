@@ -39,8 +39,8 @@ from batchsolve.tables.blocks import (
     PlainFile,
     RowsError,
     Stream,
+    arrow_stream,
     cut,
-    slice_of,
 )
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for, header_for, joined, sums_of
@@ -743,7 +743,8 @@ def test_checksums_of_rows_do_not_depend_on_where_they_are_cut(name):
     whole = sums_of(table)
     for k in range(5):
         assert joined(sums_of(table[:k]), sums_of(table[k:])) == whole
-        assert joined(sums_of(slice_of(table, 0, k)), sums_of(slice_of(table, k, 4))) == whole
+        copies = (pa.ipc.open_stream(arrow_stream(part)) for part in (table[:k], table[k:]))
+        assert joined(*(sums_of(copy.read_all()) for copy in copies)) == whole
     if name != "nothing":
         for order in ([1, 0, 2, 3], [2, 1, 0, 3], [0, 2, 1, 3]):
             assert sums_of(pa.concat_tables([table[k : k + 1] for k in order])) != whole
