@@ -402,13 +402,12 @@ def _add_up(
     own = counts, nodes, seconds, pending
     each: Any = found[0], found[1], found[1] * rate, np.full(rows.size, -1, np.int32)
     are_apart = bool((rows[1:] > rows[:-1]).all())  # as of a block: a stack for each row
-    which = slice(None) if are_apart and rows.size == counts.size else rows  # all, and in order
     for total, numbers in zip(own, each, strict=True):
         if are_apart:
-            total[which] += numbers
+            total[rows] += numbers
         else:
             np.add.at(total, rows, numbers)
-    clash[which] = found[2]
+    clash[rows] = found[2]
     if left.size:
         np.add.at(pending, left, 1)
         shared[left] |= (pending[left] > 1) | (nodes[left] > 0)
