@@ -316,7 +316,8 @@ def agreement(batch: Batch, status: Bytes, solved: list[Solutions]) -> tuple[pa.
     for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
         assert grids.given is not None
         given = grids.given if len(places) == len(grids.rows) else grids.given[places]
-        agrees[grids.rows[places]] = (digits == given).all(axis=1)
+        wrong = np.flatnonzero(digits != given) // given.shape[1]
+        agrees[np.delete(grids.rows[places], wrong)] = True
         has_given[grids.rows] = grids.has_given
     others = np.flatnonzero(status != Status.UNIQUE)
     if others.size:
