@@ -260,7 +260,7 @@ def solve_batch(
                 tell(Progress(len(part.status), totals, n))
     if is_array and solutions.size == grids.size:  # else grids overlap, and their drawings are more
         solutions = solutions.reshape(grids.shape)
-    names = STATUS_NAMES[status]
+    names = STATUS_NAMES.take(status)
     return BatchResult(solutions, names, n_solutions, nodes, messages, rows.notation)
 
 
@@ -276,11 +276,10 @@ class _Found(NamedTuple):
 
 def _found(problem: GridProblem, limit: int, batch: Batch, answers: Answers) -> _Found:
     """Return the answers to a block of rows as arrays."""
-    covers = answers.covers
-    solutions = found = problem.digits_of(covers)
-    if len(covers) < len(answers):
-        solutions = np.zeros((len(answers), problem.n_cells), np.uint8)
-        solutions[covers.roots] = found
+    solutions, solved = answers.grids(problem)
+    if len(solved) < len(answers):
+        found, solutions = solutions, np.zeros((len(answers), problem.n_cells), np.uint8)
+        solutions[solved] = found
     status, messages = batch.statuses(answers, limit)
     counts = np.minimum(answers.counts, limit)
     return _Found(solutions, status, counts, answers.nodes, messages)

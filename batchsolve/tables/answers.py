@@ -286,11 +286,11 @@ of the shape; and True for each grid with a solution."""
 def solved_among(grids: Grids, answers: Answers) -> Solutions:
     """Return the solutions of grids among the answers to the rows of a block."""
     has_all = len(grids.rows) == len(answers)
-    covers = answers.covers if has_all else answers.covers_where(grids.holds)
-    places = grids.places(covers.roots)
+    digits, rows = answers.grids(grids.shape.problem, None if has_all else grids.holds)
+    places = grids.places(rows)
     has = np.zeros(len(grids.rows), np.bool_)
     has[places] = True
-    return grids.shape.problem.digits_of(covers), places, has
+    return digits, places, has
 
 
 def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
