@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -448,7 +449,7 @@ class GridProblem(ExactCover):
         if array.shape == (0,):  # an empty list of grids
             array = np.empty((0, n_cells), np.uint8)
         if array.ndim == 3 and array.shape[1:] == self.rules.extent:
-            array = array.reshape(len(array), -1)
+            array = array.reshape(len(array), prod(self.rules.extent))
             if array.shape[1] != n_cells:
                 columns = self.rules.extent[1]
                 array = array[:, [r * columns + c for r, c in self.rules.places]]
