@@ -110,9 +110,20 @@ inline Bytes trimmed(Bytes value) {
     return value;
 }
 
+/// Return whether some cells are written as 0, and others as blanks.
+inline bool has_two_blanks(Bytes value, Bytes grid) {
+    bool has_zero = false, has_blank = false;
+    for (std::size_t cell = 0; cell < grid.size(); ++cell) {
+        has_zero |= value[cell] == '0';
+        has_blank |= grid[cell] == 0 && value[cell] != '0';
+    }
+    return has_zero && has_blank;
+}
+
 /// Read a column of grids of a byte a cell, and the fault of each; the digits of wrong ones mean
-/// nothing. The table has the digit of each byte.
-inline void read_symbols(const Texts& texts, Bytes table, Rows<Byte> grids,
+/// nothing. The table has the digit of each byte. Grids without the digit `last` have one kind of
+/// blanks; if that is 0, all may have several.
+inline void read_symbols(const Texts& texts, Bytes table, Byte last, Rows<Byte> grids,
                          std::span<std::int32_t> faults) {
     check_room(texts, table, grids, faults);
     for (std::size_t k = 0; k < texts.size(); ++k) {
@@ -126,8 +137,12 @@ inline void read_symbols(const Texts& texts, Bytes table, Rows<Byte> grids,
             grid[cell] = digit;
             most = std::max(most, digit);
         }
-        if (most != bad) continue;
-        faults[k] = static_cast<std::int32_t>(std::ranges::find(grid, bad) - grid.begin());
+        if (most == bad) {
+            faults[k] = static_cast<std::int32_t>(std::ranges::find(grid, bad) - grid.begin());
+        } else if (last && std::ranges::find(grid, last) == grid.end() &&
+                   has_two_blanks(value, grid)) {
+            faults[k] = two_blanks;
+        }
     }
 }
 

@@ -17,6 +17,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -271,7 +272,7 @@ class Engine:
         InputError
             If `check_support` does, or the engine only counts and is asked for more.
         """
-        search: Callable[..., Outcome] = getattr(import_module(self.module), self.function)
+        search: Callable[..., Outcome] = getattr(_module(self.module), self.function)
         rule = self.capabilities.branch
         return search(problem, task, rule=rule) if rule else search(problem, task)
 
@@ -297,6 +298,9 @@ class Engine:
             Entries of options that each task may take out of lists, about.
         """
         return self
+
+
+_module = cache(import_module)
 
 
 def new_run() -> str:

@@ -44,7 +44,7 @@ def array_of(values: Any, what: str) -> npt.NDArray[Any]:
         ...
     batchsolve.errors.InputError: indices has masked values; fill them, as with numpy.ma.filled
     """
-    if isinstance(values, np.ndarray) and np.any(getattr(values, "mask", False)):
+    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
         raise InputError(f"{what} has masked values; fill them, as with numpy.ma.filled")
     with argument_errors(f"{what} is an array, or lists of equal length", values):
         return np.array(values)
@@ -57,11 +57,11 @@ def whole_numbers(values: npt.ArrayLike, what: str, n_dimensions: int = 1) -> In
         raise ProblemError(
             f"{what} must have {counted(n_dimensions, 'dimension')}, not {array.ndim}"
         )
-    if array.size and not np.issubdtype(array.dtype, np.integer):
+    if array.size and array.dtype.kind not in "iu":
         raise ProblemError(f"{what} must hold whole numbers, not {array.dtype}")
     if array.dtype.kind == "u" and array.size and array.max() >= 2**63:
         raise ProblemError(f"{what} must hold numbers of 63 bits, not {array.max()}")
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def number_colors(

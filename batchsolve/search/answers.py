@@ -111,7 +111,7 @@ class Answers:
 def _in_order(parts: Sequence[Stacks]) -> Stacks:
     """Join covers in ascending order of their roots."""
     covers = Stacks.concatenate([part for part in parts if len(part)])
-    is_sorted = (np.diff(covers.roots) > 0).all()
+    is_sorted = (covers.roots[1:] > covers.roots[:-1]).all()
     return covers if is_sorted else covers.take(np.argsort(covers.roots))
 
 

@@ -121,6 +121,8 @@ class Piece:
     def take(self, which: npt.NDArray[Any]) -> Self:
         """Return the stacks at these places, or where a mask is true."""
         stacks = self.stacks.take(which)
+        if stacks is self.stacks:
+            return self
         return replace(self, stacks=stacks, weights=self.weights[which], ids=self.ids[which])
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:

@@ -288,7 +288,7 @@ class Batch:
     block: Block | None = None
 
     def __len__(self) -> int:
-        return sum(len(grids.rows) for grids in self.grids)
+        return sum([len(grids.rows) for grids in self.grids])
 
     def groups(self) -> list[Group]:
         """Return the stacks of the well-formed rows, with row numbers as roots."""
