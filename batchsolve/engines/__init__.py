@@ -414,7 +414,7 @@ def get_engine(name: str) -> Engine:
     """
     base, *settings = str(name).split(":")
     known = _ENGINES.get(base)
-    if known and not known.branches and {FIRST, SHARP} & {*settings}:
+    if settings and known and not known.branches and {FIRST, SHARP} & {*settings}:
         those = ", ".join(each for each in _ENGINES if _ENGINES[each].branches)
         raise InputError(f"the engine {base!r} takes no branching rule; these engines do: {those}")
     has_table = known is not None and known.capabilities.has_table

@@ -539,8 +539,10 @@ def _lines(text: str) -> list[tuple[int, str]]:
         ]
     if any(mark in text for mark in _SEPARATORS):
         lines = _without_gaps(lines)
-    kept, is_kept, has_puzzle = list[tuple[int, str]](), True, False
     numbered = [(k + 1, "" if _are_columns(lines, k) else lines[k]) for k in range(len(lines))]
+    if "[" not in text:
+        return numbered
+    kept, is_kept, has_puzzle = list[tuple[int, str]](), True, False
     for number, line in numbered:
         if "[" in line and (section := _SECTION.fullmatch(line)):
             is_kept = section[2] is not None

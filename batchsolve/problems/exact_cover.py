@@ -126,9 +126,10 @@ class ExactCover:
             self.n_primary = whole_number("n_primary", n_primary)
         self.item_names = _names(item_names, "item_names")
         self.option_names = _names(option_names, "option_names")
-        sizes = np.diff(self.indptr)
+        sizes = self.indptr[1:] - self.indptr[:-1]
         self._check_shape(entries, sizes)
-        entries, colors = self._without_gaps(entries, colors, np.flatnonzero(sizes == 0))
+        if not sizes.all():
+            entries, colors = self._without_gaps(entries, colors, np.flatnonzero(sizes == 0))
         self.indices = entries.astype(np.uint32)
         self._check_options()
         self.colors = None if colors is None else self._checked_colors(colors)
@@ -224,13 +225,13 @@ class ExactCover:
         if len(number) != len(items):
             repeated = next(item for k, item in enumerate(items) if number[item] != k)
             raise ProblemError(f"item {quoted(repeated)} is declared twice; name every item once")
-        for item in named:
-            if item not in number:
-                o = next(o for o, row in enumerate(rows) if item in row)
-                raise ProblemError(
-                    f"option {o} names the unknown item {quoted(item)}; "
-                    f"declare it among the primary or the secondary items"
-                )
+        if not named.keys() <= number.keys():
+            item = next(item for item in named if item not in number)
+            o = next(o for o, row in enumerate(rows) if item in row)
+            raise ProblemError(
+                f"option {o} names the unknown item {quoted(item)}; "
+                f"declare it among the primary or the secondary items"
+            )
         indptr = begins_of(list(map(len, rows)))
         indices = np.array([number[item] for row in rows for item in row], np.int64)
         names = list(map(str, items))
@@ -512,9 +513,8 @@ class ExactCover:
         if sizes.min(initial=0) < 0:
             o = int(np.argmax(sizes < 0))
             raise ProblemError(f"indptr descends behind option {o}; an option ends where it begins")
-        bad = (entries < 0) | (entries >= self.n_items)
-        if bad.any():
-            k = int(np.argmax(bad))
+        if entries.min(initial=0) < 0 or entries.max(initial=-1) >= self.n_items:
+            k = int(np.argmax((entries < 0) | (entries >= self.n_items)))
             o = int(np.searchsorted(starts, k, side="right")) - 1
             raise ProblemError(
                 f"option {o} has item {entries[k]}; items lie in 0 .. {self.n_items - 1}"
@@ -530,8 +530,6 @@ class ExactCover:
         self, entries: Ints, colors: npt.ArrayLike | None, gaps: Ints
     ) -> tuple[Ints, npt.ArrayLike | None]:
         """Give options without items the item `NOTHING`; return the items and colours of all."""
-        if not gaps.size:
-            return entries, colors
         gapped = counted(gaps.size, "option")
         warn_once(f"{gapped} without items (the first is option {gaps[0]}): in no cover")
         places = self.indptr[gaps]

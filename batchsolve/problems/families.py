@@ -10,6 +10,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from itertools import combinations
 
+import numpy as np
+
 from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import sudoku
@@ -41,13 +43,18 @@ def queens(n: int) -> ExactCover:
     middle_first = sorted(range(1, n + 1), key=lambda k: (abs(2 * k - 2 - n), k))
     primary = [f"{kind}{k}" for k in middle_first for kind in "rc"]
     secondary = [f"a{k}" for k in range(2, 2 * n + 1)] + [f"b{k}" for k in range(1 - n, n)]
-    columns = [(c, _letters(c)) for c in range(1, n + 1)]
-    squares = [(r, c, letters) for r in range(1, n + 1) for c, letters in columns]
-    return ExactCover.from_options(
-        [[f"r{r}", f"c{c}", f"a{r + c}", f"b{r - c}"] for r, c, _ in squares],
-        primary,
-        secondary,
-        [f"{letters}{r}" for r, _, letters in squares],
+    rank = np.argsort(middle_first)  # of each row and column in that order
+    row, column = np.divmod(np.arange(n * n), n)
+    sums, differences = 2 * n + row + column, 5 * n - 2 + row - column
+    items = np.stack([2 * rank[row], 2 * rank[column] + 1, sums, differences], axis=1)
+    letters = list(map(_letters, range(1, n + 1)))
+    return ExactCover(
+        np.arange(0, items.size + 1, 4),
+        items.reshape(-1),
+        len(primary) + len(secondary),
+        len(primary),
+        [*primary, *secondary],
+        [f"{letter}{k}" for k in range(1, n + 1) for letter in letters],
     )
 
 

@@ -42,6 +42,7 @@ from batchsolve.problems.exact_cover import ExactCover, check_belongs, options_w
 
 _VERSION = 3
 NO_BRANCHES = np.empty((0, 3), np.uint32)
+_NO_OPTIONS = np.empty(0, np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ class Stacks:
             if row.size and not 0 <= row.min() <= row.max() < 2**32:
                 raise ProblemError(f"option numbers must fit in 32 bits: {row.tolist()}")
         offsets = begins_of([row.size for row in rows])
-        options = np.concatenate([np.empty(0, np.int64), *rows]).astype(np.uint32)
+        options = np.concatenate([_NO_OPTIONS, *rows], dtype=np.uint32, casting="unsafe")
         numbers = np.arange(len(rows)) if roots is None else whole_numbers(roots, "roots")
         if numbers.shape != (len(rows),):
             raise ProblemError(f"{numbers.size} roots for {len(rows)} stacks")

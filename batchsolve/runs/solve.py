@@ -241,7 +241,7 @@ def solve_batch(
     rows = rows_of(grids, problem, written)
     write = partial(_arrays, rows.problem, rows.notation, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
-    choice = Choice.for_grids(engine, rows.problem, limit, rows.sizes_vary)
+    choice = Choice.for_grids(engine, rows.problem, limit, sizes_vary=False)
     parts, totals = [], Summary()
     with shown(on_progress, ROW_BAR) as tell, Pool(jobs, backend, address) as pool:
         for _, part in search_rows(rows.blocks, choice, pool, settings, rows.read, write):
@@ -368,7 +368,6 @@ class GridRows:
     blocks: Iterable[Any]
     read: Read
     n_rows: int
-    sizes_vary: bool = True
 
 
 def rows_of(
@@ -412,7 +411,7 @@ def rows_of(
         for begin in range(0, len(digits), size)
     )
     notation = usual_notation(main.n_digits)
-    return GridRows(main, notation, blocks, batch_of, len(digits), sizes_vary=False)
+    return GridRows(main, notation, blocks, batch_of, len(digits))
 
 
 def _kinds_of(given: Any, n: int) -> tuple[list[GridProblem], Ints]:

@@ -440,7 +440,7 @@ class Scheduler:
         """
         with self._lock:
             missing = self.sizing.pieces - len(self._queue)
-            above = list[Any]()
+            above: list[Any] = []
             while self._queue and self._queue[-1].weighs:
                 above.append(self._queue.pop())
             self._queue.extend(reversed(piece.cut(missing, MOST_STACKS)))
