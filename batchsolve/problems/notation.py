@@ -184,18 +184,14 @@ class Notation:
             last = self.n_digits if self.symbols[0] == "1" and not self.zero_is_blank else 0
             native.read_symbols(texts, self.table, last, grids, faults)
         else:
-            numbered = self.first, self.n_digits
+            numbered = self.first, self.n_digits, self.zero_is_blank
             native.read_numbers(texts, self.table, *numbered, grids, faults)
-            if self.zero_is_blank:
-                faults[faults == TWO_BLANKS] = FINE
         if self.drawing:
             misplaced = (grids > self.n_digits) == self._is_cell
             found = misplaced.any(axis=1) & (faults == FINE)
             faults[found] = misplaced[found].argmax(axis=1)
+            grids[found] = 0
             grids = np.ascontiguousarray(grids[:, self._is_cell])
-        malformed = faults != FINE
-        if malformed.any():
-            grids[malformed] = 0
         return grids, faults
 
     def read(self, text: str) -> Bytes:
