@@ -343,11 +343,11 @@ def solve(
     write = partial(_arrays, problem, notation, limit)
     choice = Choice.for_grids(AUTO, problem, limit, sizes_vary=False)
     result = search_block(block, choice, SearchSettings(limit=limit), batch_of, write)
-    [solution] = result.solutions
+    n_solutions = int(result.n_solutions[0])
     return Answer(
         status=str(result.status[0]),
-        solution=notation.write(solution) if solution.any() else None,
-        n_solutions=int(result.n_solutions[0]),
+        solution=notation.write(result.solutions[0]) if n_solutions else None,
+        n_solutions=n_solutions,
         nodes=int(result.nodes[0]),
         box=(problem.box_rows, problem.box_columns) if isinstance(problem, Sudoku) else None,
         alphabet=notation.name,
