@@ -274,7 +274,8 @@ def search_rows(
     goal = RowGoal(choice, size, not pool.workers.in_process and settings.time_limit is None)
     sizing = Sizing.of_pool(pool)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)
-    yield from work_in_order(blocks, scheduler, goal, pool, work, waits)
+    is_short = not choice.capabilities.whole_stacks
+    yield from work_in_order(blocks, scheduler, goal, pool, work, waits, is_short)
 
 
 def search_block(

@@ -10,7 +10,6 @@ import atexit
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from itertools import islice
 from queue import SimpleQueue
 from typing import Any
 from weakref import WeakSet
@@ -25,8 +24,8 @@ PATIENCE = 5.0  # seconds that leaving a pool, and the end of the process, wait 
 class Threads(Workers):
     """Threads of this process, which start with a round of calls; joblib has no part in them.
 
-    The only worker is the calling thread, which also makes a call that is the only one at hand.
-    Leaving waits for running calls, which may be writing files that the caller then removes.
+    One worker is the calling thread. Leaving waits for running calls, which may be writing files
+    that the caller then removes.
     """
 
     in_process = True
@@ -44,17 +43,14 @@ class Threads(Workers):
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
     ) -> Generator[Any]:
-        """See `Workers.run`; threads start once two calls are at hand."""
-        most = min(2, self.jobs)
-        while len(at_hand := [*islice(arguments, most)]) == 1:
-            yield function(*at_hand[0])
-        if not at_hand:
-            return
+        """See `Workers.run`."""
+        if self.jobs == 1:
+            return (function(*each) for each in arguments)
         for each in self._rounds:
             each.is_over = True
         self._rounds = [each for each in self._rounds if each.is_running]
-        self._rounds.append(_Round(self.jobs, function, at_hand, arguments))
-        yield from self._rounds[-1].results()
+        self._rounds.append(_Round(self.jobs, function, arguments))
+        return self._rounds[-1].results()
 
 
 class _Round:
@@ -70,14 +66,10 @@ class _Round:
     """
 
     def __init__(
-        self,
-        n_threads: int,
-        function: Callable[..., Any],
-        at_hand: list[tuple[Any, ...]],
-        arguments: Iterator[tuple[Any, ...]],
+        self, n_threads: int, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
     ) -> None:
         self.is_over = False
-        self._function, self._at_hand, self._arguments = function, at_hand, arguments
+        self._function, self._arguments = function, arguments
         self._drawing = threading.Lock()
         # True and a result; or False, at the end of a thread, and its error or None
         self._found: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
@@ -110,9 +102,7 @@ class _Round:
 
     def _draw(self) -> tuple[Any, ...] | None:
         with self._drawing:
-            if self.is_over:
-                return None
-            return self._at_hand.pop(0) if self._at_hand else next(self._arguments, None)
+            return None if self.is_over else next(self._arguments, None)
 
     def _check(self) -> None:
         """End a call whose result is no longer wanted, where it looks for interrupts."""
