@@ -156,10 +156,3 @@ def test_puzzles_that_are_made_have_one_blank(blank, tmp_path):
         with pytest.raises(bs.InputError, match=rf"^blank '{blank}' has [02] characters; the"):
             make()
     assert bs.generate_table(1, blank="x", seed=1)["puzzle"][0].as_py().count("x") > 50
-
-
-def test_a_wrong_number_is_told_where_0_and_another_sign_are_blanks():
-    notation = Notation.from_name("numbers", 4, ".0")
-    grids, faults = notation.encode("0 . 5" + " 1" * 13)
-    assert (faults.tolist(), grids.any()) == ([2], False)
-    assert notation.encode("0 . 3" + " 1" * 13)[1].tolist() == [-1]
