@@ -115,11 +115,10 @@ def forms(column: pa.Array) -> Ints:
 
 def most_frequent_size(codes: Ints, needs_boxes: bool = True) -> int | None:
     """Return the most frequent N of some `forms`, the least of several; None if there is none."""
-    sizes, counts = np.unique(codes // 2, return_counts=True)
     votes = {
         n: count
-        for n, count in zip(sizes.tolist(), counts.tolist(), strict=True)
-        if default_box(n) or (n > 1 and not needs_boxes)
+        for n, count in enumerate(np.bincount(codes // 2).tolist())
+        if count and (default_box(n) or (n > 1 and not needs_boxes))
     }
     return max(votes, key=lambda n: votes[n], default=None)
 
