@@ -314,7 +314,6 @@ def agreement(batch: Batch, status: Bytes, solved: list[Solutions]) -> tuple[pa.
     """
     agrees, has_given = np.zeros((2, len(status)), np.bool_)
     for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
-        assert grids.given is not None
         given = grids.given if len(places) == len(grids.rows) else grids.given[places]
         wrong = np.flatnonzero(digits != given) // given.shape[1]
         agrees[np.delete(grids.rows[places], wrong)] = True

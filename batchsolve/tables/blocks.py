@@ -301,11 +301,6 @@ class Block:
             begin = end
 
 
-def numbered(blocks: Iterable[Block], first: int = 0) -> Iterator[Block]:
-    """Return blocks, numbered in their order."""
-    return (replace(block, number=k) for k, block in enumerate(blocks, first))
-
-
 def arrow_stream(table: pa.Table, compression: str | None = None) -> pa.Buffer:
     """Return a table as a stream of Arrow."""
     sink = pa.BufferOutputStream()
@@ -503,9 +498,6 @@ def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[
     quoted : bool
         True if a quotation mark is open at the end of the search.
     """
-    line_end = data.find(b"\n", begin) + 1
-    if most == 1 and line_end and b'"' not in data[begin:line_end]:
-        return line_end, False
     end, quoted = native.record_end(
         np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most
     )

@@ -541,8 +541,8 @@ def test_answers_stand_beside_their_rows(data, limit, stats, notation):
         shape,
         np.arange(n),
         puzzles.astype(np.uint8).reshape(n, 16),
-        np.array(given_digits, np.uint8).reshape(n, 16) if has_solutions else None,
-        np.array([g != "" for g in given_], bool) if has_solutions else None,
+        np.array(given_digits, np.uint8).reshape(n, 16),
+        np.array([g != "" for g in given_], bool),
         [(problem, np.arange(n))],
     )
     batch = Batch(table, [grids], {k: "is bad" for k in range(n) if kinds[k] == "bad"})
