@@ -357,7 +357,7 @@ def _by_texts(
     texts = [found[name].to_pylist() if name in there else [""] * len(found) for name in names]
     lists = one_chunk(found["row_list"])
     each = np.split(lists.values.to_numpy(), lists.offsets.to_numpy()[1:-1])
-    return list(zip(zip(*texts, strict=True), each, strict=True))
+    return sorted(zip(zip(*texts, strict=True), each, strict=True), key=lambda one: one[1][0])
 
 
 _RULE_DIGITS = 32  # of the hash of rules
