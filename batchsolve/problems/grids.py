@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ from batchsolve.problems.rule_arrays import (
     row_rules,
 )
 from batchsolve.problems.rules import KINDS, Rules
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.stacks import NO_BRANCHES, Stacks
 from batchsolve.problems.survey import Form, Signs
 from batchsolve.settings import text_of
 
@@ -138,8 +139,7 @@ class SolvedGrids(Stacks):
         digits: npt.NDArray[np.uint8],
         roots: npt.NDArray[np.int64],
     ) -> None:
-        plain = Stacks.empty().branches
-        self.__dict__.update(problem=problem, digits=digits, roots=roots, branches=plain)
+        self.__dict__.update(problem=problem, digits=digits, roots=roots, branches=NO_BRANCHES)
 
     def take(self, which: npt.ArrayLike) -> SolvedGrids:
         """See `Stacks.take`."""
@@ -439,7 +439,7 @@ class GridProblem(ExactCover):
     def stacks_of(self, grids: Bytes, roots: Ints) -> Stacks:
         """Return the stacks of grids that `as_grids` returned, or a notation."""
         offsets, options = native.stacks_of_grids(grids, self.n_digits)
-        return Stacks(offsets, options, roots)
+        return Stacks.made(offsets, options, roots)
 
     def as_grids(self, grids: npt.ArrayLike) -> Bytes:
         """Return grids as a uint8 array of shape (n, n_cells); check shape and digits."""
@@ -448,7 +448,7 @@ class GridProblem(ExactCover):
         if array.shape == (0,):  # an empty list of grids
             array = np.empty((0, n_cells), np.uint8)
         if array.ndim == 3 and array.shape[1:] == self.rules.extent:
-            array = array.reshape(len(array), -1)
+            array = array.reshape(len(array), prod(self.rules.extent))
             if array.shape[1] != n_cells:
                 columns = self.rules.extent[1]
                 array = array[:, [r * columns + c for r, c in self.rules.places]]
