@@ -29,7 +29,7 @@ are comments.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -502,35 +502,30 @@ def _at(line: int) -> AbstractContextManager[None]:
     return prefixed(f"line {line}", InputError, InputError, ProblemError)
 
 
-def _parts(text: str) -> Iterator[_Section]:
-    """Yield the sections of a file, each with the lines of its drawing."""
-    head: tuple[int, str, str] | None = None
-    lines: list[str] = []
+def _parts(text: str) -> list[_Section]:
+    """Return the sections of a file, each with the lines of its drawing."""
+    found: list[tuple[int, str, str, list[str]]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("|"):
             continue
-        match = _HEAD.fullmatch(line.rstrip())
-        if match:
-            if head:
-                yield *head, "\n".join(lines)
-            head = number, match[1], " ".join(match[2].split())
-            lines = [match[3].strip()]
-        elif not head and line.strip():
+        if match := _HEAD.fullmatch(line.rstrip()):
+            found.append((number, match[1], " ".join(match[2].split()), [match[3].strip()]))
+            continue
+        if "\t" in line:
+            raise InputError(f"line {number}: a tab; draw with blanks, or with # for holes")
+        before, word, _, lines = found[-1] if found else (0, "", "", [""])
+        if line.strip() and not word:
             raise InputError(
                 f"line {number}: {line.strip()[:60]!r} stands before any of {_KNOWN}; "
                 f"a file begins with 'board:'"
             )
-        elif "\t" in line:
-            raise InputError(f"line {number}: a tab; draw with blanks, or with # for holes")
-        elif head and line.strip() and lines[0]:
+        if line.strip() and lines[0]:
             raise InputError(
-                f"line {number}: {line.strip()[:60]!r} follows {head[1]!r}, which line {head[0]} "
-                f"has said already"
+                f"line {number}: {line.strip()[:60]!r} follows {word!r}, which line {before} has "
+                f"said already"
             )
-        else:
-            lines.append(line.rstrip())
-    if head:
-        yield *head, "\n".join(lines)
+        lines.append(line.rstrip())
+    return [(number, word, more, "\n".join(lines)) for number, word, more, lines in found]
 
 
 def _yes_or_no(line: int, text: str) -> bool:
