@@ -241,9 +241,7 @@ def _related(relations: Mapping[str, str], usual: str = "") -> Callable[[RuleRea
     def read(rules: RuleReader, part: Part) -> None:
         value = str(part.get("value") or usual).upper()
         if value not in relations:
-            raise ProblemError(
-                f"{quoted(value)} is not supported; values are {', '.join(relations)}"
-            )
+            raise ProblemError(f"the value is {' or '.join(relations)}, not {quoted(value)}")
         rules.line(rules.cells(part["cells"]), relations[value])
 
     return read
