@@ -469,11 +469,12 @@ class Tables:
     column: str  # of kinds that have one
 
     def __init__(
-        self, inputs: Sequence[str | Source], filename: bool = False, size: BlockSize = TASKS
+        self, inputs: Sequence[str | Source], filename: bool = False, size: BlockSize | None = None
     ) -> None:
         if not inputs:
             raise InputError("no input; name a file, or - for standard input")
-        self._size, self._sources = size, open_all(inputs)
+        self._size = size or TASKS
+        self._sources = open_all(inputs)
         self.schema = self._sources[0].layout.schema
         self._check_schemas()
         known = [source.length for source in self._sources if source.length is not None]
