@@ -84,17 +84,18 @@ class OutputError(BatchsolveError, OSError):
 
 
 class JournalError(BatchsolveError):
-    """The record of an interrupted run is damaged, foreign, or in use.
+    """The record of an interrupted run is damaged, or that of another run.
 
     Examples
     --------
     >>> import batchsolve as bs, tempfile
     >>> directory = tempfile.mkdtemp() + "/run"
-    >>> with bs.Run(directory, "queens:6") as run, bs.Run(directory, "queens:6", resume=True):
+    >>> with bs.Run(directory, "queens:6"):
     ...     pass
+    >>> bs.Run(directory, "queens:5", resume=True)
     Traceback (most recent call last):
         ...
-    batchsolve.errors.JournalError: .../run/journal.sqlite: in use by another process; wait ...
+    batchsolve.errors.JournalError: ...: the interrupted run had problem = 'queens:6', this ...
     """
 
 

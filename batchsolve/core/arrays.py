@@ -41,9 +41,3 @@ def lists_at(begins: Ints, which: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
     lengths = begins[1:][which] - firsts
     new = begins_of(lengths)
     return new, np.arange(new[-1]) + np.repeat(firsts - new[:-1], lengths)
-
-
-def places_of(begins: Ints, lengths: Ints) -> Ints:
-    """Return the places of the entries of lists, given the first and the number of each."""
-    new = np.cumsum(lengths) - lengths
-    return np.repeat(begins - new, lengths) + np.arange(lengths.sum())

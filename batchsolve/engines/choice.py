@@ -21,7 +21,7 @@ from batchsolve.engines import (
     Capabilities,
     Engine,
     check_support,
-    engine_names,
+    engines_with,
     get_engine,
     new_run,
 )
@@ -33,7 +33,6 @@ from batchsolve.settings import AUTO
 FEW_OPTIONS = 9  # of a primary item, on average, up to which counting in cells is quickest
 MOST_IN_CELLS = 1_000  # options, up to which that holds
 WIDE = 500  # options of a primary item, on average; dancing links leave such a list in one step
-COSTING = ("dlx",)  # the engine for the cheapest covers
 FALLBACK, FALLBACK_DIGITS = "sat", 16  # the fallback engine, and the fewest digits of its grids
 # Nodes of a row before the fallback engine takes over, for each option. `lanes` takes 0.04 s for
 # them at 16×16 and 0.1 s at 25×25, as long as `sat` takes for most of these rows. The formulas of
@@ -59,15 +58,10 @@ def engine_for(name: str, problem: ExactCover, has_costs: bool = False) -> Engin
         If no engine has that name, or it does not take the problem, or its costs.
     """
     if name == AUTO:
-        eligible = COSTING if has_costs else _by_speed(problem)
+        eligible = engines_with("costs") if has_costs else _by_speed(problem)
         return get_engine(next(each for each in eligible if _takes(each, problem)))
     engine = get_engine(name)
-    if has_costs and not engine.capabilities.costs:
-        costing = [each for each in engine_names() if get_engine(each).capabilities.costs]
-        raise InputError(
-            f"the engine {name!r} does not look at costs; these engines do: {', '.join(costing)}"
-        )
-    check_support(engine, problem)
+    check_support(engine, problem, has_costs)
     return engine
 
 
@@ -117,8 +111,7 @@ def counter_for(name: str, problem: ExactCover) -> str:
     """
     if name != AUTO or engine_for(name, problem).capabilities.tree != MRV_TREE:
         return ""
-    counters = (n for n in engine_names() if get_engine(n).capabilities.counts_only)
-    return next((each for each in counters if _takes(each, problem)), "")
+    return next((each for each in engines_with("counts_only") if _takes(each, problem)), "")
 
 
 def visits_the_same_nodes(name: str) -> bool:

@@ -122,7 +122,7 @@ class ExactCover:
         self.n_items = whole_number("n_items", n_items, 0, MOST_ITEMS)
         self.n_primary = self.n_items
         if n_primary is not None:
-            self.n_primary = whole_number("n_primary", n_primary)
+            self.n_primary = whole_number("n_primary", n_primary, 0, self.n_items)
         self.item_names = _names(item_names, "item_names")
         self.option_names = _names(option_names, "option_names")
         self._check_shape(entries)
@@ -441,8 +441,7 @@ class ExactCover:
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
         """Return the reason why the option at `position` of a stack clashes."""
         clash = self._first_clash(stack[: position + 1])
-        if clash is None:
-            raise ValueError(f"the option at position {position} clashes with nothing before it")
+        assert clash is not None
         return clash[1]
 
     def _first_clash(self, stack: Iterable[int]) -> tuple[int, str] | None:
@@ -459,7 +458,12 @@ class ExactCover:
             barred = [i for i, c in mine.items() if not self._may_share(i, c, holders.get(i, ()))]
             if barred:
                 item = min(barred)
-                return place, self._why_barred(item, mine[item], holders[item], o)
+                others, most = holders[item], self.bounds_of(item)[1]
+                if most > 1:
+                    named = f"options {', '.join(map(str, others))} and {o}, more than {most}"
+                    return place, f"item {self.item_name(item)} is in {named}"
+                first = (each for each in others if not self._may_share(item, mine[item], [each]))
+                return place, self._why_barred(item, next(first), o)
             decided[o] = entry
             if entry == o:
                 for i in mine:
@@ -479,15 +483,10 @@ class ExactCover:
             return all(self.coloring(other)[i] == color for other in others)
         return len(others) < self.bounds_of(i)[1]
 
-    def _why_barred(self, i: int, color: int, others: Sequence[int], o: int) -> str:
-        """Return the statement that an option cannot join the holders of an item."""
-        most = self.bounds_of(i)[1]
-        if most > 1:
-            names = f"{', '.join(map(str, others))} and {o}"
-            return f"item {self.item_name(i)} is in options {names}, more than {most}"
-        first = next(other for other in others if not self._may_share(i, color, [other]))
+    def _why_barred(self, i: int, other: int, o: int) -> str:
+        """Return the statement that two options cannot share an item."""
         but = "" if self.colors is None else ", and not in the same colour"
-        return f"options {first} and {o} both cover item {self.item_name(i)}{but}"
+        return f"options {other} and {o} both cover item {self.item_name(i)}{but}"
 
     def __repr__(self) -> str:
         return (
@@ -498,10 +497,6 @@ class ExactCover:
         )
 
     def _check_shape(self, entries: Ints) -> None:
-        if not 0 <= self.n_primary <= self.n_items:
-            raise ProblemError(
-                f"n_primary must lie in 0 .. n_items = {self.n_items}, not {self.n_primary}"
-            )
         starts = self.indptr
         if starts.size == 0 or starts[0] != 0 or starts[-1] != entries.size:
             raise ProblemError(

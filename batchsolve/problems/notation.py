@@ -11,6 +11,7 @@ so the digits that leave this module are 0 .. N.
 
 from __future__ import annotations
 
+import re
 import string
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -350,15 +351,11 @@ def symbols_of(name: str) -> str:
     >>> symbols_of("0-9A-F"), symbols_of("xyz")
     ('0123456789ABCDEF', 'xyz')
     """
-    symbols, x = "", 0
-    while x < len(name):
-        if name[x + 1 : x + 2] == "-" and x + 2 < len(name):
-            symbols += "".join(map(chr, range(ord(name[x]), ord(name[x + 2]) + 1)))
-            x += 3
-        else:
-            symbols += name[x]
-            x += 1
-    return symbols
+
+    def between(ends: re.Match[str]) -> str:
+        return "".join(map(chr, range(ord(ends[1]), ord(ends[2]) + 1)))
+
+    return re.sub("(.)-(.)", between, name, flags=re.DOTALL)
 
 
 def is_range(name: str, n_digits: int) -> bool:
@@ -402,23 +399,22 @@ def from_zero(n_digits: int, as_numbers: bool = False) -> Notation:
     symbols = (string.digits + string.ascii_uppercase)[:n_digits]
     if as_numbers or len(symbols) < n_digits:
         return numbers(n_digits, first=0)
-    name = f"0-{symbols[-1]}" if n_digits <= 10 else f"0-9A-{symbols[-1]}".removesuffix("-A")
-    return Notation(n_digits, name, symbols, blanks=BLANKS.replace("0", ""))
+    return Notation(n_digits, _range_of(symbols), symbols, blanks=BLANKS.replace("0", ""))
 
 
 def notations(n_digits: int) -> list[Notation]:
     """Return the known alphabets of N symbols, the most usual first."""
-    letters = string.ascii_uppercase
-    known: list[Notation] = []
-    for digits in ("123456789"[:n_digits], "0123456789", ""):
-        symbols = (digits + letters)[:n_digits]
-        if len(symbols) < n_digits or (digits == "0123456789" and n_digits < 10):
-            continue
-        rest = symbols[len(digits) :]
-        name = f"{digits[0]}-{digits[-1]}" if digits else ""
-        name += f"{rest[0]}-{rest[-1]}" if len(rest) > 1 else rest
-        known.append(Notation(n_digits, name, symbols))
-    return known
+    each = ["123456789", "0123456789", ""] if n_digits > 9 else ["123456789", ""]
+    known = [(digits + string.ascii_uppercase)[:n_digits] for digits in each]
+    return [Notation(n_digits, _range_of(s), s) for s in known if len(s) == n_digits]
+
+
+def _range_of(symbols: str) -> str:
+    """Return the name of an alphabet of digits and capital letters; see `symbols_of`."""
+    digits = symbols.rstrip(string.ascii_uppercase)
+    letters = symbols[len(digits) :]
+    name = f"{digits[0]}-{digits[-1]}" if digits else ""
+    return name + (f"{letters[0]}-{letters[-1]}" if len(letters) > 1 else letters)
 
 
 @cache

@@ -395,21 +395,16 @@ def _alphabet(seen: Shown, named: str | None, like: str) -> Notation:
         known = [each.with_blanks(named) for each in known if not taken & set(each.symbols)]
     # of two kinds of blanks in a value, one may be a digit of another alphabet
     blanks, is_clear = named or BLANKS, named is not None or len(known) == 1
-    loose = {each: _score(each, seen, most_blanks=len(blanks)) for each in known}
-    strict = loose if is_clear else {each: _score(each, seen, most_blanks=1) for each in known}
-    if any(loose.values()) and not any(strict.values()):
-        raise InputError(
-            "every value has several kinds of blank cells, one of which may be a digit; say "
-            "which symbols are the digits with `alphabet`"
-        )
-    most = max(strict.values(), default=0)
+    most_blanks = len(blanks) if is_clear else 1
+    scores = {each: _score(each, seen, most_blanks) for each in known}
+    most = max(scores.values(), default=0)
     if most == 0:
         names = ", ".join(each.name for each in notations(n)) or "numbers"
         raise InputError(
-            f"no value fits an alphabet for {n}×{n} grids ({names}); name yours with `alphabet`, "
-            f"or blanks of another kind with `blank`"
+            f"no value fits an alphabet for {n}×{n} grids ({names}) and has blank cells of one "
+            f"kind; name your alphabet with `alphabet`, or your blanks with `blank`"
         )
-    best = [notation for notation, score in strict.items() if score == most]
+    best = [notation for notation, score in scores.items() if score == most]
     # grids of nothing but blanks fit every alphabet; any others have to leave one
     allowed = _allowed(best[0])
     used = _characters(used for used, _ in seen.sets if not used & ~allowed)

@@ -496,6 +496,10 @@ class Parts(Output):
                 raise OutputError(f"{self.path}: is a file; name a folder")
         self.folder.names()
 
+    def held(self) -> AbstractContextManager[Any]:
+        """See `Output`."""
+        return only_writer(self.journal)
+
     def leftovers(self, resume: bool) -> str:
         """See `Output`."""
         names = self.folder.names()

@@ -36,7 +36,7 @@ from batchsolve.formats.whole_files import check_is_no_input
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
-from batchsolve.search.in_order import each_with_output, in_one_pass, in_two_passes
+from batchsolve.search.in_order import in_one_pass, in_two_passes
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
     PROVES_UNIQUENESS,
@@ -45,7 +45,6 @@ from batchsolve.settings import (
     SearchSettings,
     each_of,
     path_of,
-    paths_of,
     settings_that,
 )
 from batchsolve.tables.answers import RowTable
@@ -241,7 +240,7 @@ def _passed(
     done = partial(_written, read, write)
     answers_to = spec.decide
     if answers_to is None:
-        return each_with_output(blocks, pool, done)
+        return in_one_pass(blocks, pool, done)
 
     def decide(block: Block, found: Any) -> Any:
         nonlocal n_before
@@ -372,7 +371,7 @@ def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
     """
     blocks = readable(corpus.blocks_before(end), pool)
     with closing(in_one_pass(blocks, pool, partial(_sums_until, end))) as found:
-        return reduce(joined, found, ())
+        return reduce(joined, (sums for _, sums in found), ())
 
 
 def _sums_until(end: Boundary, block: Block) -> Checksums:
@@ -394,7 +393,7 @@ def numbers_of(corpus: Corpus, pool: Pool) -> Mapping[str, pa.DataType]:
     blocks = readable(corpus.blocks(Boundary(0, 0)), pool)
     try:
         with closing(in_one_pass(blocks, pool, partial(_number_kinds, names))) as found:
-            return number_types(found)
+            return number_types(kinds for _, kinds in found)
     except InputError:  # the run will meet the same error and report it
         return {}
 
@@ -419,7 +418,7 @@ def run_files(
     on_progress: OnProgress,
 ) -> Any:
     """Carry out a specification from files to an output; return its sums, and log them."""
-    names = paths_of("the input", inputs), path_of("the output", output)
+    names = [path_of("the input", path) for path in each_of(inputs)], path_of("the output", output)
     with shown(on_progress, ROW_BAR) as tell:
         summary = FileRun(*names, files, pool, tell).run(spec)
     LOG.info("%s", summary)
@@ -604,7 +603,7 @@ class FileRun:
         kept, path = self.output.kept, self.output.journal
         begun = Journal.is_begun(path)
         if begun and not self.settings.resume:
-            with Journal.read(path) as journal:  # raises if the run is going on elsewhere
+            with self.output.held(), Journal.read(path) as journal:  # the run may be going on
                 kind = journal.about["kind"]
             raise OutputError(
                 f"{kept}: an interrupted run ({kind}) left its rows there; go on with "
@@ -612,8 +611,8 @@ class FileRun:
             )
         if not begun and (fault := self.output.leftovers(self.settings.resume)):
             raise OutputError(
-                f"{kept}: {fault}, and has no journal ({path}, of a killed run with {path}-wal); "
-                f"move it or delete it, or name another output"
+                f"{kept}: {fault}, and has no journal ({path}) to be resumed with; move it or "
+                f"delete it, or name another output"
             )
 
     def _opened_journal(self) -> Journal:

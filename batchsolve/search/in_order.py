@@ -9,7 +9,6 @@ second task reads the block again.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -108,17 +107,6 @@ class BlockGoal(Goal):
         raise BatchsolveError(f"a block of rows cannot be read or written: {reason}")
 
 
-def most_ahead(jobs: int) -> int:
-    """Return how many blocks may be read before the first of them is returned.
-
-    Examples
-    --------
-    >>> most_ahead(1), most_ahead(16)
-    (8, 64)
-    """
-    return max(LEAST_AHEAD, AHEAD_PER_WORKER * jobs)
-
-
 def work_in_order(
     blocks: Iterable[Any],
     scheduler: Scheduler,
@@ -141,10 +129,11 @@ def work_in_order(
         If a block cannot be read or written, after all blocks before it were yielded.
     """
     source = iter(blocks)
+    most = max(LEAST_AHEAD, AHEAD_PER_WORKER * pool.jobs)
 
     def refill() -> None:
         try:
-            while goal.n_open < most_ahead(pool.jobs) and not (goal.n_open and waits()):
+            while goal.n_open < most and not (goal.n_open and waits()):
                 scheduler.add_behind(goal.open(next(source)))
         except StopIteration:
             pass
@@ -179,18 +168,6 @@ class _Calls:
 
 def in_one_pass(
     blocks: Iterable[Any], pool: Pool, function: Callable[[Any], Any]
-) -> Generator[Any]:
-    """Call a function with each block; yield what it returns, in the order of the blocks.
-
-    See `each_with_output`.
-    """
-    with closing(each_with_output(blocks, pool, function)) as outputs:
-        for _, output in outputs:
-            yield output
-
-
-def each_with_output(
-    blocks: Iterable[Any], pool: Pool, function: Callable[[Any], Any]
 ) -> Generator[tuple[Any, Any]]:
     """Call a function with each block; yield each with what it returns, in order.
 
@@ -209,7 +186,7 @@ def each_with_output(
     """
     goal = BlockGoal()
     scheduler = Scheduler(goal, pool.jobs, UNLIMITED)
-    yield from work_in_order(blocks, scheduler, goal, pool, _Calls(function))
+    return work_in_order(blocks, scheduler, goal, pool, _Calls(function))
 
 
 class _Decisions(BlockGoal):

@@ -54,6 +54,7 @@ WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only
 WEIGHED_A_MEGABYTE = 2_500  # of its table
 LEAST_GAIN = 6  # nodes of the tree for each of the counter
 COUNTER_NODES = 20_000  # visited by a counter before its tree is split
+HINT = "many subproblems are equal; --engine {} would count them once"
 
 Render = Callable[[Stacks], Any]
 
@@ -236,8 +237,8 @@ class TreeSearch:
         self._first_budget = first_budget(problem.n_entries)
         self._scheduler = Scheduler(self, pool.jobs, settings.budget, self._first_budget)
         self._scheduler.add(start)
-        self._may_go_over, self._successor, self.hint = may_go_over, "", ""
-        self._weighing = Weighing.first_of(problem)
+        self._successor, self.hint = "", ""
+        self._weighing = Weighing.first_of(problem) if may_go_over else None
 
     @property
     def engine(self) -> str:
@@ -283,18 +284,15 @@ class TreeSearch:
                 if scheduler.is_empty:
                     break
                 scheduler.is_held = False
-                for done in self._round():
+                self.totals.rounds += 1
+                for done in run_round(scheduler, self._pool.start(self._work, scheduler)):
+                    self._keep_if_due()
                     yield done
                     scheduler.is_held = scheduler.is_held or self._goes_over()
         finally:
             self.enough  # noqa: B018  reads the clock
-            self._keep_rest()
-
-    def _round(self) -> Iterator[Done]:
-        self.totals.rounds += 1
-        for done in run_round(self._scheduler, self._pool.start(self._work, self._scheduler)):
-            self._keep_if_due()
-            yield done
+            if self._consistent:
+                self._flush()
 
     def _split(self) -> Iterator[Done]:
         """Expand the tree in this process, to a depth or until there are enough stacks."""
@@ -340,30 +338,22 @@ class TreeSearch:
 
         Give a hint instead if the counter cannot do what is wanted.
         """
-        while self._may_go_over and self.totals.nodes - self._before[1] > self._weighing.after:
-            counter = counter_for(AUTO, self._problem)
-            if not counter:
-                self._may_go_over = False
-                break
-            outcome = self._weighed(counter)
-            self._weighing = self._weighing.next
-            if gain_of(outcome) >= LEAST_GAIN:
-                self._take_counter(counter)
+        settings = self._settings
+        while self._weighing and self.totals.nodes - self._before[1] > self._weighing.after:
+            counter, n_nodes = counter_for(AUTO, self._problem), self._weighing.n_nodes
+            self._weighing = self._weighing.next if counter else None
+            if counter and self._gain(counter, n_nodes) >= LEAST_GAIN:
+                self._weighing = None
+                if self._collect or (settings.limit, settings.node_limit) != (None, None):
+                    self.hint = HINT.format(counter)
+                else:
+                    self._successor = counter
         return bool(self._successor) and not self.failures
 
-    def _weighed(self, counter: str) -> Outcome:
-        """Return what a counter finds in a few nodes at the top."""
-        n_nodes = self._weighing.n_nodes
+    def _gain(self, counter: str, n_nodes: int) -> float:
+        """Return the gain of a counter in a few nodes at the top of the tree."""
         engine = small_counter(counter, self._problem, n_nodes)
-        return engine.search(self._problem, Task.of(self._start.stacks, budget=n_nodes))
-
-    def _take_counter(self, name: str) -> None:
-        settings = self._settings
-        self._may_go_over = False
-        if self._collect or (settings.limit, settings.node_limit) != (None, None):
-            self.hint = f"many subproblems are equal; --engine {name} would count them once"
-        else:
-            self._successor = name
+        return gain_of(engine.search(self._problem, Task.of(self._start.stacks, budget=n_nodes)))
 
     def _begin_again(self) -> Iterator[Done]:
         """Begin the search anew with the counter, and drop all results since it began."""
@@ -448,11 +438,6 @@ class TreeSearch:
         """Keep the changes if a second has passed or much output waits."""
         seconds = time.monotonic() - self._kept_at
         if seconds > STEP_SECONDS or self._waiting >= STEP_BYTES:
-            self._flush()
-
-    def _keep_rest(self) -> None:
-        """Keep the last changes, unless an interruption left them incomplete."""
-        if self._consistent:
             self._flush()
 
     def _left_of(self, piece: Piece, outcome: Outcome, searched: Bools) -> Piece:

@@ -267,9 +267,6 @@ canonical forms; those up to 20×20 with boxes of 4×5 have forms
 
 def forms_of(problem: GridProblem, grids: Bytes) -> CanonicalForms:
     """Return the forms of grids whose clues do not clash; see `canonical_forms`."""
-    assert isinstance(problem, Sudoku)
-    shape = problem.box_rows, problem.box_columns
-    is_usual = shape == (3, 3)
-    found = native.canonical_forms(grids, *shape, MOST_STATES, is_usual)
+    found = native.canonical_forms(grids, *problem.box, MOST_STATES, problem.box == (3, 3))
     forms, symmetries, transposed, rows, columns = found
     return CanonicalForms(forms, symmetries, transposed.view(np.bool_), rows, columns)

@@ -236,6 +236,13 @@ class Block:
     end: Boundary
     number: int = 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields to pickle: pyarrow pickles a slice with the whole table, so copy it."""
+        fields = dict(self.__dict__)
+        if isinstance(self.data, pa.Table):
+            fields["data"] = pa.ipc.open_stream(arrow_stream(self.data)).read_all()
+        return fields
+
     @property
     def source(self) -> int:
         """The number of the file that the block is from, counted from 0."""
@@ -285,18 +292,13 @@ class Block:
         while begin < n:
             if isinstance(data, pa.Table):
                 end = min(begin + most_rows, n)
-                part = slice_of(data, begin, end)
+                part = data.slice(begin, end - begin)
             else:
                 end, _ = record_end(data, begin, self.layout.delimiter, most_rows)
                 end = end if end > begin else n  # the last line may lack a line end
                 part = data[begin:end]
             yield replace(self, data=part, end=Boundary(self.source, first + end))
             begin = end
-
-
-def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
-    """Copy some rows, because pyarrow pickles a slice with the whole table."""
-    return pa.ipc.open_stream(arrow_stream(table.slice(begin, end - begin))).read_all()
 
 
 def arrow_stream(table: pa.Table, compression: str | None = None) -> pa.Buffer:

@@ -49,7 +49,6 @@ from batchsolve.tables.blocks import (
     Stream,
     checked_table,
     cut,
-    slice_of,
 )
 from batchsolve.tables.places import (
     check_announced,
@@ -242,7 +241,7 @@ class ParquetSource:
                     table = pa.Table.from_batches([batch])
                     stop = begin + len(table)
                     if begin < offset < stop:
-                        table = slice_of(table, offset - begin, len(table))
+                        table = table.slice(offset - begin)
                     if stop > offset:
                         yield Block(table, self.layout, name, Boundary(number, stop))
                     begin = stop
@@ -296,7 +295,7 @@ class TableSource:
         most = _rows_of_a_block(n_rows, self.table.nbytes, size)
         for begin in range(offset, n_rows, most):
             end = min(begin + most, n_rows)
-            data = slice_of(self.table, begin, end)
+            data = self.table.slice(begin, end - begin)
             yield Block(data, self.layout, name_of(self.path), Boundary(number, end))
 
 

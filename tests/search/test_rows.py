@@ -12,7 +12,7 @@ from batchsolve.engines import Task, get_engine, lanes
 from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.search import rows as row_search
 from batchsolve.search.answers import _First
-from batchsolve.search.in_order import most_ahead
+from batchsolve.search.in_order import LEAST_AHEAD
 from batchsolve.search.rows import search_block, search_rows
 from batchsolve.settings import SearchSettings
 from batchsolve.workers import Pool
@@ -280,7 +280,7 @@ def test_blocks_are_not_read_far_ahead():
         settings = SearchSettings(limit=2)
         how = Choice("dlx"), pool, settings, AsTheyAre().read, AsTheyAre().write
         for n_done, _ in enumerate(search_rows(blocks(), *how)):
-            assert len(drawn) <= n_done + 1 + most_ahead(2)
+            assert len(drawn) <= n_done + 1 + LEAST_AHEAD
     assert len(drawn) == 40
 
 
