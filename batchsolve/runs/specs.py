@@ -562,10 +562,7 @@ class FileRun:
             return "go on with `resume`, and without `stop_on_invalid`"
         if isinstance(error, InputError) and not isinstance(error, ServerError):
             left = f"{self.output.kept} and {self.output.journal}"
-            if not self.paths:
-                held = counted(self.place.n_rows, "row")
-                return f"it has {held}; delete {left} to begin again with other wishes"
-            return f"mend the input, and delete {left} or name another output, to begin again"
+            return f"mend that, and delete {left} or name another output, to begin again"
         return "go on with `resume`"
 
     def _write_rows(self, write: Write) -> None:
