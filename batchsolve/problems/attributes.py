@@ -44,7 +44,7 @@ def array_of(values: Any, what: str) -> npt.NDArray[Any]:
         ...
     batchsolve.errors.InputError: indices has masked values; fill them, as with numpy.ma.filled
     """
-    if isinstance(values, np.ndarray) and np.any(getattr(values, "mask", False)):
+    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
         raise InputError(f"{what} has masked values; fill them, as with numpy.ma.filled")
     with argument_errors(f"{what} is an array, or lists of equal length", values):
         return np.array(values)
@@ -59,7 +59,7 @@ def whole_numbers(values: npt.ArrayLike, what: str, n_dimensions: int = 1) -> In
         )
     if array.size and (array.dtype.kind not in "iu" or array.max() >= 2**63):
         raise ProblemError(f"{what} must hold whole numbers of 63 bits, not {quoted(values)}")
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def number_colors(

@@ -45,7 +45,7 @@ from batchsolve.problems.rule_arrays import (
     row_rules,
 )
 from batchsolve.problems.rules import KINDS, Rules
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.stacks import NO_BRANCHES, Stacks
 from batchsolve.problems.survey import Form, Signs
 from batchsolve.settings import text_of
 
@@ -139,8 +139,7 @@ class SolvedGrids(Stacks):
         digits: npt.NDArray[np.uint8],
         roots: npt.NDArray[np.int64],
     ) -> None:
-        plain = Stacks.empty().branches
-        self.__dict__.update(problem=problem, digits=digits, roots=roots, branches=plain)
+        self.__dict__.update(problem=problem, digits=digits, roots=roots, branches=NO_BRANCHES)
 
     def take(self, which: npt.ArrayLike) -> SolvedGrids:
         """See `Stacks.take`."""
@@ -440,7 +439,7 @@ class GridProblem(ExactCover):
     def stacks_of(self, grids: Bytes, roots: Ints) -> Stacks:
         """Return the stacks of grids that `as_grids` returned, or a notation."""
         offsets, options = native.stacks_of_grids(grids, self.n_digits)
-        return Stacks(offsets, options, roots)
+        return Stacks.made(offsets, options, roots)
 
     def as_grids(self, grids: npt.ArrayLike) -> Bytes:
         """Return grids as a uint8 array of shape (n, n_cells); check shape and digits."""

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Bytes, Ints
+from batchsolve.core.arrays import Bytes
 from batchsolve.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,12 +37,6 @@ FINE, WRONG_LENGTH = -1, -2
 TWO_BLANKS = -3
 """The fault of a grid with 0 and another blank, but no digit N: digits seem to begin at 0."""
 _BAD = 255
-
-
-def sums(counted: Bools, begins: Ints, ends: Ints) -> Ints:
-    """Return the sum of each part of an array; 0 for a part that ends before it begins."""
-    before = np.append(0, np.cumsum(counted, dtype=np.int64))
-    return before[ends] - before[np.minimum(begins, ends)]
 
 
 @dataclass(frozen=True)
@@ -188,22 +182,17 @@ class Notation:
         n = len(texts[0]) - 1
         grids, faults = np.empty((n, size), np.uint8), np.empty(n, np.int32)
         if self.symbols:
-            native.read_symbols(texts, self.table, grids, faults)
-            if self.symbols[0] == "1" and not self.zero_is_blank:
-                faults[self._has_two_blanks(*texts, grids) & (faults == FINE)] = TWO_BLANKS
+            last = self.n_digits if self.symbols[0] == "1" and not self.zero_is_blank else 0
+            native.read_symbols(texts, self.table, last, grids, faults)
         else:
-            numbered = self.first, self.n_digits
+            numbered = self.first, self.n_digits, self.zero_is_blank
             native.read_numbers(texts, self.table, *numbered, grids, faults)
-            if self.zero_is_blank:
-                faults[faults == TWO_BLANKS] = FINE
         if self.drawing:
             misplaced = (grids > self.n_digits) == self._is_cell
             found = misplaced.any(axis=1) & (faults == FINE)
             faults[found] = misplaced[found].argmax(axis=1)
+            grids[found] = 0
             grids = np.ascontiguousarray(grids[:, self._is_cell])
-        malformed = faults != FINE
-        if malformed.any():
-            grids[malformed] = 0
         return grids, faults
 
     def read(self, text: str) -> Bytes:
@@ -212,21 +201,6 @@ class Notation:
         if faults[0] != FINE:
             raise InputError(self.explain(text, int(faults[0])))
         return grids[0]
-
-    def _has_two_blanks(
-        self, offsets: npt.NDArray[np.int32], data: npt.NDArray[np.uint8], grids: Bytes
-    ) -> Bools:
-        """Return True for each text with 0 and another blank, but without the digit N."""
-        data = data[offsets[0] : offsets[-1]]
-        # most columns have one kind of blanks: then two looks at the least and the largest byte do
-        if not data.size or (data.min() >= 48 and data.max() < 95) or not (data == 48).any():
-            return np.zeros(len(grids), np.bool_)
-        others = np.zeros(256, np.bool_)
-        others[list(self.blanks.encode())] = True
-        others[48] = False
-        bounds = offsets.astype(np.int64) - offsets[0]
-        zeros, blanks = (sums(each, bounds[:-1], bounds[1:]) for each in (data == 48, others[data]))
-        return (zeros > 0) & (blanks > 0) & ~(grids == self.n_digits).any(axis=1)
 
     def placed(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """Return grids with N + 1 for each character outside, in their drawing."""
@@ -371,8 +345,10 @@ def is_range(name: str, n_digits: int) -> bool:
 
 def check_blanks(blanks: str | None) -> None:
     """Raise `InputError` for blanks that cannot stand for a cell; those by default, None, can."""
+    if blanks is None:
+        return
     taken = set(string.whitespace + ",;|#")
-    wrong = [c for c in blanks or "" if not (c.isascii() and c.isprintable()) or c in taken]
+    wrong = [c for c in blanks if not (c.isascii() and c.isprintable()) or c in taken]
     if wrong or blanks == "":
         raise InputError(
             f"blank {(wrong or [''])[0]!r} cannot stand for a cell; name visible ASCII "

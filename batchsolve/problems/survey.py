@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_PLAIN = 9  # digits that all usual alphabets but that of letters have in common
+_ZERO = 1 << ord("0")  # the set of bytes with 0 alone
 
 
 class _Facts(NamedTuple):
@@ -114,11 +115,10 @@ def forms(column: pa.Array) -> Ints:
 
 def most_frequent_size(codes: Ints, needs_boxes: bool = True) -> int | None:
     """Return the most frequent N of some `forms`, the least of several; None if there is none."""
-    sizes, counts = np.unique(codes // 2, return_counts=True)
     votes = {
         n: count
-        for n, count in zip(sizes.tolist(), counts.tolist(), strict=True)
-        if default_box(n) or (n > 1 and not needs_boxes)
+        for n, count in enumerate(np.bincount(codes // 2).tolist())
+        if count and (default_box(n) or (n > 1 and not needs_boxes))
     }
     return max(votes, key=lambda n: votes[n], default=None)
 
@@ -213,11 +213,14 @@ def shown(
 def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> list[Shown]:
     """Return what each grid of a column shows alone, or one grid; see `shown`."""
     facts = _Facts.of(column)
-    two_blanks, has_last, _ = _ends(column, facts, form, blanks)
-    firsts = np.where(two_blanks & ~has_last, 0, 1).tolist()
+    sets = _sets(facts)
+    firsts: Iterable[int] = repeat(1)
+    if reduce(or_, sets, 0) & _ZERO:
+        two_blanks, has_last, _ = _ends(column, facts, form, blanks)
+        firsts = np.where(two_blanks & ~has_last, 0, 1).tolist()
     texts = [column] if isinstance(column, str) else column.to_pylist() if form.as_numbers else ()
     separators = map(_separator, texts) if form.as_numbers else repeat(" ")
-    each = zip(_sets(facts), separators, firsts, strict=False)
+    each = zip(sets, separators, firsts, strict=False)
     return [Shown(form, ((used, 1),), separator, first) for used, separator, first in each]
 
 
@@ -428,6 +431,7 @@ def _score(notation: Notation, seen: Shown, most_blanks: int) -> int:
     )
 
 
+@lru_cache(maxsize=256)
 def _allowed(notation: Notation) -> int:
     return _mask(notation.blanks + notation.symbols.upper() + notation.symbols.lower())
 

@@ -222,7 +222,8 @@ def _read_text(text: str, written: Mapping[str, Any]) -> Reading | None:
         if is_name and "\n" not in text.strip():
             return None
         raise InputError(f"{shortened(text)}: {error}") from error
-    return Reading(problem, problem.stack(grid), shortened(in_one_line(text)), notation)
+    stack = problem.stacks_of(grid[None], np.arange(1)).options
+    return Reading(problem, stack, shortened(in_one_line(text)), notation)
 
 
 Puzzle = ExactCover | Reading | str | os.PathLike[str]

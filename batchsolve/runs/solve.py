@@ -242,7 +242,7 @@ def solve_batch(
     rows = rows_of(grids, problem, written)
     write = partial(_found, rows.problem, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
-    choice = Choice.for_grids(engine, rows.problem, limit, rows.sizes_vary)
+    choice = Choice.for_grids(engine, rows.problem, limit, sizes_vary=False)
     n, totals, begin = rows.n_rows, Summary(), 0
     is_array = isinstance(grids, np.ndarray) and np.issubdtype(grids.dtype, np.integer)
     solutions = np.empty((n, rows.problem.n_cells), grids.dtype if is_array else np.uint8)
@@ -337,11 +337,11 @@ def solve(
     write = partial(_found, problem, limit)
     choice = Choice.for_grids(AUTO, problem, limit, sizes_vary=False)
     found = search_block(block, choice, SearchSettings(limit=limit), batch_of, write)
-    [solution] = found.solutions
+    n_solutions = int(found.n_solutions[0])
     return Answer(
         status=str(STATUS_NAMES[found.status[0]]),
-        solution=notation.write(solution) if solution.any() else None,
-        n_solutions=int(found.n_solutions[0]),
+        solution=notation.write(found.solutions[0]) if n_solutions else None,
+        n_solutions=n_solutions,
         nodes=int(found.nodes[0]),
         box=(problem.box_rows, problem.box_columns) if isinstance(problem, Sudoku) else None,
         alphabet=notation.name,
@@ -362,7 +362,6 @@ class GridRows:
     blocks: Iterable[Any]
     read: Read
     n_rows: int
-    sizes_vary: bool = True
 
 
 def rows_of(
@@ -406,7 +405,7 @@ def rows_of(
         for begin in range(0, len(digits), size)
     )
     notation = usual_notation(main.n_digits)
-    return GridRows(main, notation, blocks, batch_of, len(digits), sizes_vary=False)
+    return GridRows(main, notation, blocks, batch_of, len(digits))
 
 
 def _kinds_of(given: Any, n: int) -> tuple[list[GridProblem], Ints]:

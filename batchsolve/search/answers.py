@@ -239,14 +239,12 @@ class OpenRows:
         if self._time_limit is not None:  # a row that has had its time visits no more nodes
             late = rows[answers.seconds[rows] >= self._time_limit]
             self._most_nodes[late] = answers.nodes[late]
-        alone = ~self._shared[covers.roots]
-        if alone.any():
-            self._covers.append(covers.take(alone))
-        problem = covers.problem if isinstance(covers, SolvedGrids) else None
-        for k in np.flatnonzero(~alone).tolist():
-            row, options = int(covers.roots[k]), covers[k].tolist()
-            if row not in self._best or self._best[row].is_behind(options):
-                self._best[row] = _First(options, problem)
+        is_shared = self._shared[covers.roots]
+        if is_shared.any():
+            self._keep_first(covers.take(is_shared))
+            covers = covers.take(~is_shared)
+        if len(covers):
+            self._covers.append(covers)
         if not len(outcome.frontier) and not self._is_counted:
             return []
         weights = piece.weights[outcome.parents] * outcome.weights
@@ -258,6 +256,14 @@ class OpenRows:
             left, moved = self._hand_over(left)
         pieces = [*self._weighed_now(piece), self.drop_unwanted(left), *moved]
         return [each for each in pieces if len(each)]
+
+    def _keep_first(self, covers: Stacks) -> None:
+        """Keep the covers of shared rows that come before those known so far."""
+        problem = covers.problem if isinstance(covers, SolvedGrids) else None
+        for row, cover in zip(covers.roots.tolist(), covers, strict=True):
+            options = cover.tolist()
+            if row not in self._best or self._best[row].is_behind(options):
+                self._best[row] = _First(options, problem)
 
     def _hand_over(self, left: Piece) -> tuple[Piece, list[Piece]]:
         """Move rows that took many nodes; return the stacks of the others, and what moved."""
@@ -410,12 +416,8 @@ def _add_up(
     counts, nodes, seconds, clash = sums
     own = counts, nodes, seconds, pending
     each: Any = found[0], found[1], found[1] * rate, np.full(rows.size, -1, np.int32)
-    are_apart = bool((rows[1:] > rows[:-1]).all())  # as of a block: a stack for each row
     for total, numbers in zip(own, each, strict=True):
-        if are_apart:
-            total[rows] += numbers
-        else:
-            np.add.at(total, rows, numbers)
+        np.add.at(total, rows, numbers)  # fast, because they are of one type
     clash[rows] = found[2]
     if left.size:
         np.add.at(pending, left, 1)

@@ -78,6 +78,8 @@ class CanonicalForms(InWords):
     @classmethod
     def joined(cls, parts: list[CanonicalForms]) -> CanonicalForms:
         """Return the forms of one part after another."""
+        if len(parts) == 1:
+            return parts[0]
         names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
@@ -231,7 +233,7 @@ def canonical(
     forms = canonical_forms(grid[None], problem)
     if not forms.found[0]:
         raise InputError(NO_ROOM)
-    return str(notation.decode(forms.grids, forms.found)[0].as_py())
+    return notation.write(forms.grids[0])
 
 
 def check_shape(problem: GridProblem) -> tuple[int, int]:

@@ -340,10 +340,13 @@ class Corpus(Tables):
         self._sample = self._sample.append_column(name, blank)
         return name
 
-    def _written(self) -> pa.Array:
-        """Return the texts that tell the alphabet: puzzles, or the solutions of blank grids."""
-        is_blank = self.column not in self.columns
-        return _texts(self._sample, (self.solution_column if is_blank else None) or self.column)
+    def _first_texts(self) -> tuple[pa.Array, pa.Array]:
+        """Return the first puzzles, or the solutions of blank grids; and the same in one line."""
+        if self.column in self.columns:
+            written = as_text(self._sample[self.column], self.column)
+            return written, in_one_line(written)
+        lines = _texts(self._sample, self.solution_column or self.column)
+        return lines, lines
 
     def _solution_column(self, taken: str) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
@@ -392,9 +395,7 @@ class Corpus(Tables):
                 )
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             return reader(main=Shape(replace(drawn, names=names), notation, notation))
-        texts = self._written()
-        is_blank = self.column not in self.columns
-        written = texts if is_blank else as_text(self._sample[self.column], self.column)
+        written, texts = self._first_texts()
         if pencil_marks(written, texts):
             names = tuple(name for name in COLUMNS if name in (*names, MARKS))
         if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():

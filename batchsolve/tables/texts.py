@@ -161,13 +161,15 @@ _LIST = r"^\s*\[[\[\]\s,]*(([0-9]+|-1|null|None)[\[\]\s,]+)*$"  # of whole numbe
 
 def in_one_line(text: pa.Array) -> pa.Array:
     """Write every grid in one line; see `batchsolve.formats.grid_texts`."""
-    text = _with_lists(text)
     is_other = _match(text, _OTHER_FORMS)
+    if is_other.any() and (plain := _with_lists(text)) is not text:
+        text, is_other = plain, _match(plain, _OTHER_FORMS)
     codes = forms(text)
     is_other |= codes == NO_FORM
     if (numbered := (codes % 2 == 1) & (codes <= Form(MOST_PLAIN, True).code)).any():
         is_other |= numbered & _match(text, _SEVERAL)  # perhaps pencil marks
-    is_other &= np.asarray(pc.fill_null(pc.greater(pc.binary_length(text), 0), False))
+    if is_other.any():  # but values that are empty or null
+        is_other &= np.asarray(pc.fill_null(pc.greater(pc.binary_length(text), 0), False))
     if not is_other.any():
         return text
     other = pa.array(is_other)
