@@ -241,8 +241,7 @@ class Run:
 
     def _load(self) -> tuple[Piece, Totals]:
         """Read the outstanding stacks and the sums from the journal, or begin a new run."""
-        parts = self._journal.parts()
-        self._n_parts = len(parts)
+        self._n_parts = len(self._journal.parts())
         state = self._journal.state()
         if state is None:
             begin = Piece.whole(self._start)
@@ -263,12 +262,6 @@ class Run:
         ids = np.array([rows[k][0] for k in order], np.int64)
         weights = np.array([rows[k][3] for k in order], np.float64)
         totals = Totals(**{name: state[name] for name in asdict(Totals())})
-        recorded = sum(part.rows for part in parts)
-        if self._collect and recorded != totals.count:
-            raise JournalError(
-                f"{self._journal.path}: the journal is damaged (its files hold {recorded} "
-                f"solutions, its sum is {totals.count}); delete {self._directory} to begin again"
-            )
         return Piece(stacks, weights, ids), totals
 
     def _remove_unrecorded_parts(self) -> None:
