@@ -56,17 +56,9 @@ class InputError(BatchsolveError, ValueError):
     batchsolve.errors.InputError: limit is 1 or more, not 0
     """
 
-    def of(self, name: str) -> InputError:
-        """Return the error with the name of a file in front."""
-        return InputError(f"{name}: {self}")
-
 
 class ServerError(InputError):
     """A server that did not answer as it should; nothing is wrong with the input that is known."""
-
-    def of(self, name: str) -> ServerError:
-        """See `InputError`."""
-        return ServerError(f"{name}: {self}")
 
 
 class OutputError(BatchsolveError, OSError):
@@ -126,8 +118,8 @@ def named_errors(name: str) -> Iterator[None]:
     """
     try:
         yield
-    except InputError as error:
-        raise error.of(name) from error
+    except ServerError as error:
+        raise ServerError(f"{name}: {error}") from error
     except BatchsolveError as error:
         raise InputError(f"{name}: {error}") from error
     except UnicodeDecodeError as error:
