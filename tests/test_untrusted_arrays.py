@@ -139,7 +139,7 @@ _REFUSED = (
 
 def _read(offsets, n_texts=1):
     grids = np.empty((n_texts, 4), np.uint8), np.empty(n_texts, np.int32)
-    native.read_symbols((np.array(offsets, np.int32), _TEXT), _TABLE, *grids)
+    native.read_symbols((np.array(offsets, np.int32), _TEXT), _TABLE, 0, *grids)
 
 
 def _add_keys(n_slots):

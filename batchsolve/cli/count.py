@@ -12,9 +12,8 @@ from click import BadParameter
 from batchsolve.cli import answered, command
 from batchsolve.cli.graphs import draw_to_file, print_distribution
 from batchsolve.cli.options import NOTATION_LAST, PROBLEM, Printing, Said, WorkerOptions, Written
-from batchsolve.cli.problems import Asked, read
-from batchsolve.cli.terminal import time_limited
-from batchsolve.cli.trees import TreeOptions, nothing_as_json, report, search_in_run, search_tree
+from batchsolve.cli.problems import Asked, in_time, read
+from batchsolve.cli.trees import TreeOptions, nothing_of, report, search_in_run, search_tree
 from batchsolve.errors import InputError, counted, listed
 from batchsolve.settings import (
     AUTO,
@@ -197,7 +196,7 @@ def _count_projections(asked: Asked, items: Sequence[str], workers: WorkerOption
     from batchsolve.runs.projections import count_projections
 
     printing = asked.printing
-    with nothing_as_json(printing, workers), time_limited(asked.search) as rest:
+    with in_time(asked, nothing_of(workers)) as rest:
         reading = read(asked.problem, asked.puzzles)
         search = rest()
     task = count_projections, workers, reading, items

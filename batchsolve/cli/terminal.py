@@ -98,7 +98,7 @@ def _is_in_callback(frame: FrameType | None) -> bool:
 
 
 class TimeIsUp(BaseException):
-    """The time limit of a command was reached before its search began; the input is not at fault.
+    """The time limit of a command was reached before there was a result; the input is not at fault.
 
     It is not an `Exception`, so that readers do not report it as an error of their file.
     """

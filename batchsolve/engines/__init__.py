@@ -17,6 +17,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -268,7 +269,7 @@ class Engine:
         InputError
             If `check_support` does.
         """
-        search: Callable[..., Outcome] = getattr(import_module(self.module), self.function)
+        search: Callable[..., Outcome] = getattr(_module(self.module), self.function)
         rule = self.capabilities.branch
         return search(problem, task, rule=rule) if rule else search(problem, task)
 
@@ -294,6 +295,9 @@ class Engine:
             Entries of options that each task may take out of lists, about.
         """
         return self
+
+
+_module = cache(import_module)
 
 
 def new_run() -> str:
@@ -418,7 +422,7 @@ def get_engine(name: str) -> Engine:
     """
     base, *settings = str(name).split(":")
     known = _ENGINES.get(base)
-    if known and not known.capabilities.rules and {FIRST, SHARP} & {*settings}:
+    if settings and known and not known.capabilities.rules and {FIRST, SHARP} & {*settings}:
         raise _lacks(base, "takes no branching rule", "rules")
     has_table = known is not None and known.capabilities.has_table
     if known is None or (settings and not (has_table or known.capabilities.rules)):

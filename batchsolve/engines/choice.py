@@ -11,7 +11,6 @@ that the size of the grid decides.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -58,8 +57,8 @@ def engine_for(name: str, problem: ExactCover, has_costs: bool = False) -> Engin
         If no engine has that name, or it does not take the problem, or its costs.
     """
     if name == AUTO:
-        eligible = engines_with("costs") if has_costs else _by_speed(problem)
-        return get_engine(next(each for each in eligible if _takes(each, problem)))
+        eligible = map(get_engine, engines_with("costs") if has_costs else _by_speed(problem))
+        return next(engine for engine in eligible if _takes(engine, problem))
     engine = get_engine(name)
     check_support(engine, problem, has_costs)
     return engine
@@ -97,11 +96,12 @@ def entries_of_a_node(problem: ExactCover) -> float:
     return min(each * each * problem.n_entries / max(1, problem.n_items), problem.n_entries)
 
 
-def _takes(name: str, problem: ExactCover) -> bool:
-    with suppress(InputError):
-        check_support(get_engine(name), problem)
-        return True
-    return False
+def _takes(engine: Engine, problem: ExactCover) -> bool:
+    try:
+        check_support(engine, problem)
+    except InputError:
+        return False
+    return True
 
 
 def counter_for(name: str, problem: ExactCover) -> str:
@@ -111,7 +111,8 @@ def counter_for(name: str, problem: ExactCover) -> str:
     """
     if name != AUTO or engine_for(name, problem).capabilities.tree != MRV_TREE:
         return ""
-    return next((each for each in engines_with("counts_only") if _takes(each, problem)), "")
+    counters = engines_with("counts_only")
+    return next((each for each in counters if _takes(get_engine(each), problem)), "")
 
 
 def visits_the_same_nodes(name: str) -> bool:
@@ -158,7 +159,7 @@ class Choice:
             raise InputError(f"the engine {name!r} only counts; it solves no puzzles")
         if name != AUTO or limit > MOST_WANTED or not (sizes_vary or _is_large(problem)):
             return cls(name, main=problem)
-        if _takes(FALLBACK, problem):
+        if _takes(get_engine(FALLBACK), problem):
             return cls(name, FALLBACK, problem)
         missing = (
             f"rows of more than {NODES_AN_OPTION * problem.n_options:,} nodes would go to the "

@@ -111,14 +111,10 @@ class Board:
             If the names of its items do not say where they lie, or it is too large to be drawn.
         """
         names = problem.item_names or ()
-        found = _cells(names)
-        kind = CELLS
-        if not found:
-            kind, found = PLACES, _places(names)
-        if not found:
-            kind, found = SQUARES, _lines(names)
-        board = cls(problem, kind, found)
-        if not found or not board.places:
+        kinds = ((CELLS, _cells), (PLACES, _places), (SQUARES, _lines))
+        boards = (cls(problem, kind, places_of(names)) for kind, places_of in kinds)
+        board = next((board for board in boards if board.place_of), None)
+        if board is None or not board.places:
             raise ProblemError(f"the problem cannot be drawn: {RULE}")
         if len(board.places) > MOST_CELLS or max(board.rows, board.columns) > MOST_SIDE:
             raise ProblemError(
@@ -131,9 +127,8 @@ class Board:
     @cached_property
     def places(self) -> frozenset[Place]:
         """All places of the board, empty ones too."""
-        if self.kind != SQUARES:
-            return frozenset(self.place_of.values())
-        return frozenset(self._squares.values())
+        found = self._squares if self.kind == SQUARES else self.place_of
+        return frozenset(found.values())
 
     @cached_property
     def layers(self) -> list[int]:
@@ -219,35 +214,29 @@ class Board:
         return frozenset(self.problem.item_name(i) for i in self.place_of)
 
 
+def _matches(pattern: re.Pattern[str], names: Sequence[str]) -> dict[int, tuple[str, ...]]:
+    """Return the parts of the names of items that fit a pattern; a missing part is 0."""
+    matches = ((i, pattern.fullmatch(name)) for i, name in enumerate(names))
+    return {i: match.groups("0") for i, match in matches if match}
+
+
 def _cells(names: Sequence[str]) -> dict[int, Place]:
-    found = {}
-    for i, name in enumerate(names):
-        if match := _CELL.fullmatch(name):
-            layer, row, column = (int(part or 0) for part in match.groups())
-            found[i] = layer, row, column
-    return found
+    found = _matches(_CELL, names).items()
+    return {i: (int(layer), int(row), int(column)) for i, (layer, row, column) in found}
 
 
 def _places(names: Sequence[str]) -> dict[int, Place]:
     """Return the places of a line; a long one continues in the next layer."""
-    numbers = {
-        i: int(match[1]) for i, name in enumerate(names) if (match := _PLACE.fullmatch(name))
-    }
+    numbers = {i: int(number) for i, (number,) in _matches(_PLACE, names).items()}
     first = min(numbers.values(), default=0)
-    found = {}
-    for i, number in numbers.items():
-        line, column = divmod(number - first, LINE_LENGTH)
-        found[i] = line, 0, column
-    return found
+    lines = {i: divmod(number - first, LINE_LENGTH) for i, number in numbers.items()}
+    return {i: (line, 0, column) for i, (line, column) in lines.items()}
 
 
 def _lines(names: Sequence[str]) -> dict[int, Place]:
     """Return rows, in column -1, and columns, in row -1."""
-    found = {}
-    for i, name in enumerate(names):
-        if match := _LINE.fullmatch(name):
-            found[i] = (0, int(match[2]), -1) if match[1] == "r" else (0, -1, int(match[2]))
-    return found
+    found = _matches(_LINE, names).items()
+    return {i: (0, int(n), -1) if axis == "r" else (0, -1, int(n)) for i, (axis, n) in found}
 
 
 def _label(name: str) -> str:

@@ -272,10 +272,10 @@ def use_of(text: str) -> Use:
         )
     least = int(match[1])
     most = least if match[2] is None else int(match[3]) if match[3] else None
-    if max(least, most or 0) > MOST_CELLS:
-        raise InputError(f"{words[:60]!r}: a piece is used at most {MOST_CELLS:,} times")
-    if most is not None and not max(1, least) <= most:
-        raise InputError(f"{words!r}: the upper bound is 1 or more, and not below the lower")
+    if not max(1, least) <= (MOST_CELLS if most is None else most) <= MOST_CELLS:
+        raise InputError(
+            f"{words[:60]!r}: the upper bound is 1 to {MOST_CELLS:,}, and not below the lower"
+        )
     return least, most
 
 

@@ -11,6 +11,7 @@ import os
 import re
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
@@ -19,7 +20,7 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
 from batchsolve.formats.render import CoverRenderer, joined
-from batchsolve.formats.whole_files import JOURNAL, check_is_no_link
+from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, only_writer
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
@@ -78,10 +79,9 @@ class Run:
     Raises
     ------
     OutputError
-        If the directory is not empty and `resume` is not set.
+        If the directory is not empty and `resume` is not set, or another run writes to it.
     JournalError
-        If the journal or a file of solutions is damaged, or the journal is of another problem or
-        in use by another process.
+        If the journal or a file of solutions is damaged, or the journal is of another problem.
 
     Notes
     -----
@@ -121,6 +121,7 @@ class Run:
         elif notation is not None:
             raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
         self._directory = path_of("the directory of a run", directory)
+        self._folder = os.path.join(self._directory, SOLUTIONS)
         self._problem = problem
         self._collect = collect
         self._engine = engine
@@ -142,15 +143,15 @@ class Run:
         if self._group is not None:
             settings["symmetries"] = self._group.fingerprint
         self._one_at_a_time = threading.Lock()
-        self._make_directory(resume)
         path = os.path.join(self._directory, JOURNAL)
-        self._journal = Journal(path, kind, settings, {"name": name or reading.name})
-        try:
+        self._make_directory(path, resume)
+        with ExitStack() as held:
+            held.enter_context(only_writer(path))
+            notes = {"name": name or reading.name}
+            self._journal = held.enter_context(Journal(path, kind, settings, notes))
             self._load()  # raises an error if the journal is damaged
             self._remove_unrecorded_parts()
-        except BaseException:
-            self._journal.close()
-            raise
+            self._held = held.pop_all()
 
     def __repr__(self) -> str:
         return f"Run({self._directory!r}, {self._problem!r})"
@@ -159,7 +160,7 @@ class Run:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._journal.close()
+        self._held.close()
 
     def search(
         self,
@@ -215,34 +216,28 @@ class Run:
         task = self._problem, begin, pool, settings, self._totals, self.keep
         return search_tree(*task, self._collect, render, self._group)
 
-    def _make_directory(self, resume: bool) -> None:
-        check_is_no_link(os.path.join(self._directory, SOLUTIONS))
-        with disk_errors(self._directory):
-            if os.path.isdir(self._directory) and os.listdir(self._directory):
-                journal = os.path.join(self._directory, JOURNAL)
-                begun = os.path.exists(journal)
-                if not (begun and resume):
-                    what = "a run is kept there; go on with `resume`, or"
-                    if not begun:
-                        what = "is not empty;"
-                    elif not os.path.getsize(journal):
-                        what = "a run there was stopped at once; begin it again with `resume`, or"
-                    raise OutputError(f"{self._directory}: {what} name another directory")
-                self._refuse_unrecorded_solutions()
+    def _make_directory(self, journal: str, resume: bool) -> None:
+        home, folder = self._directory, self._folder
+        check_is_no_link(folder)
+        with disk_errors(home):
+            if os.path.isdir(home) and os.listdir(home):
+                if not os.path.exists(journal):
+                    raise OutputError(f"{home}: is not empty; name another directory")
+                if not resume:
+                    raise OutputError(
+                        f"{home}: a run is kept there; go on with `resume`, or name another "
+                        f"directory"
+                    )
+                found = os.listdir(folder) if os.path.isdir(folder) else []
+                if not os.path.getsize(journal) and any(map(_PART_NAME.fullmatch, found)):
+                    raise JournalError(
+                        f"{journal}: is empty, but {folder} holds solutions; delete {home} to "
+                        f"begin again, or name another directory"
+                    )
             try:
-                os.makedirs(os.path.join(self._directory, SOLUTIONS), exist_ok=True)
+                os.makedirs(folder, exist_ok=True)
             except FileExistsError as error:
-                raise OutputError(f"{self._directory}: not a directory; name another") from error
-
-    def _refuse_unrecorded_solutions(self) -> None:
-        """Raise `JournalError` if solutions exist but the journal is empty."""
-        path, folder = (os.path.join(self._directory, name) for name in (JOURNAL, SOLUTIONS))
-        found = os.listdir(folder) if os.path.isdir(folder) else []
-        if not os.path.getsize(path) and any(map(_PART_NAME.fullmatch, found)):
-            raise JournalError(
-                f"{path}: is empty, but {folder} holds solutions; delete {self._directory} to "
-                f"begin again, or name another directory"
-            )
+                raise OutputError(f"{home}: not a directory; name another") from error
 
     def _load(self) -> tuple[Piece, Totals]:
         """Read the outstanding stacks and the sums from the journal, or begin a new run."""
@@ -277,11 +272,10 @@ class Run:
         return Piece(stacks, weights, ids), totals
 
     def _remove_unrecorded_parts(self) -> None:
-        folder = os.path.join(self._directory, SOLUTIONS)
         parts = self._journal.parts()
-        unrecorded = set(os.listdir(folder)) - {part.name for part in parts}
+        unrecorded = set(os.listdir(self._folder)) - {part.name for part in parts}
         for name in filter(_PART_NAME.fullmatch, unrecorded):
-            os.remove(os.path.join(folder, name))
+            os.remove(os.path.join(self._folder, name))
         for part in parts:
             check_part(self._directory, part)
 
@@ -315,18 +309,17 @@ class Run:
             parts += rest
         elif rest:
             parts.append((joined([part for part, _ in rest]), sum(n for _, n in rest)))
-        folder = os.path.join(self._directory, SOLUTIONS)
         written = []
         for part, n in parts:
             name = f"{self._n_parts:08d}.parquet"
-            path = os.path.join(folder, name)
+            path = os.path.join(self._folder, name)
             with disk_errors(path), open(path, "wb") as file:
                 file.write(part)
                 file.flush()
                 os.fsync(file.fileno())
             written.append(Part(name, n, Written.of(part).checksum))
             self._n_parts += 1
-        make_durable(folder)
+        make_durable(self._folder)
         return written
 
 
@@ -346,7 +339,7 @@ def describe_run(directory: str) -> dict[str, Any]:
 
     Of a run that is going on, these are the facts of its last checkpoint.
     """
-    with Journal.read(os.path.join(directory, JOURNAL), in_progress=True) as journal:
+    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()
         state: dict[str, Any] = journal.state() or asdict(Totals())
     share, between = (state.get(name) for name in SHARES)

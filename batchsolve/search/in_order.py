@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.search.scheduler import Goal, Result, Scheduler, run_round
 from batchsolve.settings import UNLIMITED
-from batchsolve.workers import Pool, Work
+from batchsolve.workers import Pool, Work, attempt
 
 LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks read before the first is written
 
@@ -114,6 +115,7 @@ def work_in_order(
     pool: Pool,
     work: Work,
     waits: Callable[[], bool] = lambda: False,
+    is_short: bool = False,
 ) -> Generator[tuple[Any, Any]]:
     """Work on blocks; yield each with its output, in order, while workers go on with the next.
 
@@ -122,6 +124,9 @@ def work_in_order(
     blocks, scheduler, goal, pool, work
     waits : callable, optional
         Returns True if the next block has not arrived; then the blocks before it come first.
+    is_short : bool
+        True if the first task of a block is short. If it is the only one, this thread does it, as
+        the threads of a pool take longer to start than most blocks of a few rows.
 
     Raises
     ------
@@ -141,6 +146,11 @@ def work_in_order(
             goal.end_with(error)
 
     refill()
+    if is_short and pool.workers.in_process and goal.n_open == 1:
+        for number, task in islice(scheduler, 1):
+            scheduler.take(attempt(work.do, number, task))
+        yield from goal.settled()
+        refill()
     while goal.n_open:
         for _ in run_round(scheduler, pool.start(work, scheduler)):
             yield from goal.settled()

@@ -86,7 +86,7 @@ class TreeWork:
         outcome = self.engine.search(self.problem, task)
         seconds = time.perf_counter() - begin
         covers = outcome.solutions
-        n_covers = sum(map(int, outcome.counts))  # Python integers do not overflow
+        n_covers = sum(outcome.counts.tolist())  # Python integers do not overflow
         if self.symmetries is not None:
             covers = covers.take(self.symmetries.are_least(covers))
             n_covers = len(covers)
@@ -308,7 +308,9 @@ class TreeSearch:
             few = min(few, self._first_budget, self._settings.budget or UNLIMITED)
             yield from self._expand(few, fineness=2 * wanted)  # some weight is searched already
         each = 1  # nodes of each stack
-        while 0 < (n := len(self.outstanding)) < wanted and budget > 0 and not self.enough:
+        while not self._scheduler.is_empty and budget > 0 and not self.enough:
+            if (n := len(self.outstanding)) >= wanted:
+                break
             before = self.totals.nodes
             yield from self._expand(budget, each, fineness=1 + wanted // n)
             visited = self.totals.nodes - before
@@ -321,9 +323,9 @@ class TreeSearch:
         At most `each` nodes of each stack are visited; `how` are more attributes of the task.
         """
         piece = Piece.join(self._scheduler.take_all())
-        begun = self.begin(piece, budget, 0)
+        begun = self.begin(piece, budget, 0, **how)
         assert begun is not None, "a limit is reached, so there is nothing to expand"
-        task = replace(begun[1], **how)
+        task = begun[1]
         if each < UNLIMITED:  # roots share allowances, and mean nothing else here
             stacks = task.stacks.with_roots(np.arange(len(piece)))
             task = replace(task, stacks=stacks, allowances=np.full(len(piece), each))
@@ -390,8 +392,13 @@ class TreeSearch:
             or (settings.time_limit is not None and spent >= settings.time_limit)
         )
 
-    def begin(self, piece: Piece, budget: int, promised: int) -> tuple[Piece, Task] | None:
-        """Return a piece and its task; None if the tasks that are out may reach a limit."""
+    def begin(
+        self, piece: Piece, budget: int, promised: int, **how: Any
+    ) -> tuple[Piece, Task] | None:
+        """Return a piece and its task; None if the tasks that are out may reach a limit.
+
+        `how` are more attributes of the task.
+        """
         settings, totals = self._settings, self.totals
         if settings.node_limit is not None:
             budget = min(budget, settings.node_limit - totals.nodes - promised)
@@ -402,9 +409,10 @@ class TreeSearch:
             room = min(room, settings.limit - totals.count)
             if room <= 0:
                 return None
+        if "fineness" not in how:
+            how["fineness"] = piece.fineness
         keep = UNLIMITED if self._collect else 0
-        how = {"budget": budget, "keep": keep, "room": room}
-        return piece, Task.of(piece.stacks, fineness=piece.fineness, **how)
+        return piece, Task.of(piece.stacks, budget=budget, keep=keep, room=room, **how)
 
     def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
         """Add a result to the sums; return the pieces left, or None if it exceeds the limit."""

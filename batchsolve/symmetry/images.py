@@ -22,7 +22,8 @@ from batchsolve.core import native
 from batchsolve.core.arrays import Bytes, Ints, Shorts
 from batchsolve.errors import ProblemError
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.rules import RELATIONS, Cells, Rules
+from batchsolve.problems.rule_arrays import are_allowed
+from batchsolve.problems.rules import Cells, Rules
 from batchsolve.problems.sudoku import Sudoku
 
 NO_LABELS, REVERSED, ALL_LABELS = range(3)
@@ -231,15 +232,9 @@ def _label_kind(rules: Rules) -> int:
     """Return the kind of relabellings that all pairs, cages and marks allow."""
     if rules.cages or rules.marks:
         return NO_LABELS
-    digits = range(1, rules.n_digits + 1)
     relations = {relation for _, _, relation in rules.pairs} - {"equal"}
     if not relations:
         return ALL_LABELS
-    turned = rules.n_digits + 1
-    keeps = all(
-        RELATIONS[relation](a, b) == RELATIONS[relation](turned - a, turned - b)
-        for relation in relations
-        for a in digits
-        for b in digits
-    )
+    each = [are_allowed(rules.n_digits, relation) for relation in relations]
+    keeps = all(np.array_equal(allowed, allowed[::-1, ::-1]) for allowed in each)
     return REVERSED if keeps else NO_LABELS

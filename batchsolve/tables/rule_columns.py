@@ -23,9 +23,9 @@ from batchsolve.formats.constraints import read_constraints
 from batchsolve.formats.rule_texts import RuleReader, read_cages, read_marks, read_pairs
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
-from batchsolve.problems.overlaps import drawn_labels
+from batchsolve.problems.overlaps import drawn_labels, square_drawing
 from batchsolve.problems.rule_arrays import NO_SUM, OwnRules
-from batchsolve.problems.rules import Rules, houses_of, layout, n_regions, regions_of
+from batchsolve.problems.rules import Rules, n_regions, regions_of
 from batchsolve.problems.variant import Variant, Variants, grid_problem, grid_rules
 
 RULES, REGIONS = "rules", "regions"
@@ -90,7 +90,7 @@ class RuleColumns:
                 with suppress(ProblemError):  # rows with wrong rules are not compared
                     drawing = self.drawing or ""
                     labels = drawn_labels(regions, drawing) if regions else []
-                    houses = houses_of(labels, self.n_digits)
+                    houses = regions_of(labels, self.n_digits)
                     said = names, houses, own_rules(self.n_digits, tuple(own), drawing)
                     digest = hashlib.sha256(repr(said).encode()).digest()
                     each[rows] = np.frombuffer(digest, np.uint8)
@@ -404,7 +404,7 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
     for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
         regions[place] = _NONE
         with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):
-            labels = layout(texts[place].as_py() or "", n)
+            labels = drawn_labels(texts[place].as_py() or "", square_drawing(n))
             for region, cells in enumerate(regions_of(labels, n)):
                 regions[place, list(cells)] = region
     if has_all:

@@ -208,9 +208,9 @@ WRONG = [
     ({"constraints": f".Shape~4x4.Cage~{-(2**60)}~R1C1"}, "is not a whole number of 1 to 9 digits"),
     ({"constraints": ".Shape~4x4.Cage~~R1C1~R1C2"}, "a cage has no sum; 0 means any sum"),
     ({"constraints": ".Shape~4x4.Cage"}, "constraint 'Cage' is malformed"),
-    ({"constraints": ".Shape~4x4.Jigsaw~AAAA"}, "16 cells have 16 labels of regions, not 4"),
-    ({"constraints": f".Shape~4x4.Jigsaw~{'A' * 17}"}, "have 16 labels of regions, not 17"),
-    ({"constraints": ".Shape~4x4.Jigsaw~"}, "constraint 'Jigsaw~' is malformed"),
+    ({"constraints": ".Shape~4x4.Jigsaw~AAAA"}, "16 cells have 16 labels, not 4"),
+    ({"constraints": f".Shape~4x4.Jigsaw~{'A' * 17}"}, "have 16 labels, not 17"),
+    ({"constraints": ".Shape~4x4.Jigsaw~"}, "constraint 'Jigsaw~': 16 cells have 16 labels, not 0"),
     ({"constraints": ".Shape~4x4.Diagonal~1~-1"}, "a diagonal is 1 or -1"),
     ({"constraints": ".Shape~4x4.AntiKnight~2"}, "nothing follows its name, but '2' does"),
     ({"constraints": ".Shape~4x4.StrictXV~R1C1"}, "nothing follows its name, but 'R1C1' does"),
@@ -250,7 +250,7 @@ WRONG = [
     ({"pairs": f"r{'1' * 5000}c1<r1c2"}, "column 'pairs'"),
     ({"rules": "knight", "pairs": "r1c1<r1c2"}, "column 'rules': unknown rule 'knight'"),
     ({"rules": "Normal rules apply."}, "column 'rules': unknown rule 'normal rules apply.'"),
-    ({"regions": "Europe"}, "column 'regions': 16 cells have 16 labels of regions, not 6"),
+    ({"regions": "Europe"}, "column 'regions': 16 cells have 16 labels, not 6"),
 ]
 
 
