@@ -121,7 +121,7 @@ def named_errors(name: str) -> Iterator[None]:
     except ServerError as error:
         raise ServerError(f"{name}: {error}") from error
     except BatchsolveError as error:
-        raise InputError(f"{name}: {error}") from error
+        raise InputError(f"{name}: {str(error).removeprefix(f'{name}: ')}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{name}: {not_decoded(error)}") from error
     except IsADirectoryError as error:
@@ -139,8 +139,7 @@ def named_errors(name: str) -> Iterator[None]:
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 
-@contextmanager
-def argument_errors(rule: str, value: object) -> Iterator[None]:
+class argument_errors:  # noqa: N801  a class, as in contextlib: entering it costs little
     """Raise what goes wrong in reading an argument as one `InputError`: the rule, and the value.
 
     Examples
@@ -151,16 +150,20 @@ def argument_errors(rule: str, value: object) -> Iterator[None]:
         ...
     batchsolve.errors.InputError: numbers are a sequence, not 3 ('int' object is not iterable)
     """
-    try:
-        yield
-    except BatchsolveError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{rule}, not {quoted(value)} ({first_line(error)})") from error
+
+    def __init__(self, rule: str, value: object) -> None:
+        self._rule, self._value = rule, value
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, TypeError | ValueError) and not isinstance(error, BatchsolveError):
+            why = f"{self._rule}, not {quoted(self._value)} ({first_line(error)})"
+            raise InputError(why) from error
 
 
-@contextmanager
-def prefixed(words: str, raised: type[BatchsolveError], *caught: type[Exception]) -> Iterator[None]:
+class prefixed:  # noqa: N801
     """Raise errors of some kinds, by default of the kind raised, with words before their message.
 
     Examples
@@ -171,11 +174,16 @@ def prefixed(words: str, raised: type[BatchsolveError], *caught: type[Exception]
         ...
     batchsolve.errors.ProblemError: column 'cages': cage 'A' has no sum
     """
-    kinds = caught or (raised,)
-    try:
-        yield
-    except kinds as error:
-        raise raised(f"{words}: {error}") from error
+
+    def __init__(self, words: str, raised: type[BatchsolveError], *caught: type[Exception]) -> None:
+        self._words, self._raised, self._caught = words, raised, caught or (raised,)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, self._caught):
+            raise self._raised(f"{self._words}: {error}") from error
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from itertools import pairwise
 from math import inf
@@ -172,16 +172,30 @@ class Settings:
     """
 
     def __post_init__(self) -> None:
-        usual = {"str | None": text_of, "bool": lambda name, value: bool(value)}
-        for declared in fields(self):  # type: ignore[arg-type]  # all such classes are dataclasses
-            name, value = declared.name, getattr(self, declared.name)
-            check = declared.metadata["check"] or usual.get(str(declared.type))
-            if check and not (value is None is declared.default):
+        kind: Any = type(self)
+        for name, default, check in _checks_of(kind):
+            value = getattr(self, name)
+            if not (value is None is default):
                 object.__setattr__(self, name, check(name, value))
         self.check_all()
 
     def check_all(self) -> None:
         """Raise `InputError` if settings do not go together."""
+
+
+@cache
+def _declared(kind: Any) -> dict[str, Field[Any]]:
+    """Return the fields of a class of settings by name."""
+    return {declared.name: declared for declared in fields(kind)}
+
+
+@cache
+def _checks_of(kind: Any) -> list[tuple[str, Any, Callable[[str, Any], Any]]]:
+    """Return the name, the default and the check of each field that has a check."""
+    usual = {"str | None": text_of, "bool": lambda name, value: bool(value)}
+    each = _declared(kind).values()
+    checks = ((one, one.metadata["check"] or usual.get(str(one.type))) for one in each)
+    return [(one.name, one.default, check) for one, check in checks if check]
 
 
 def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -> int:
@@ -462,7 +476,7 @@ def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: 
     batchsolve.errors.InputError: solve_table() takes no `time_limit`; ...
     """
     taken = _keywords_of(caller)
-    of_kind = {kind: {declared.name: declared for declared in fields(kind)} for kind in kinds}
+    of_kind = {kind: _declared(kind) for kind in kinds}
     for name in each:
         if name not in taken:
             is_known = any(name in declared for declared in of_kind.values())

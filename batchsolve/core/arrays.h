@@ -83,6 +83,18 @@ private:
     std::span<const T> values_;
 };
 
+/// Return the number of the first list that has a value twice, or -1.
+template <class T>
+std::int64_t first_repeating(const Lists<T>& lists) {
+    std::vector<T> values;
+    for (std::size_t k = 0; k < lists.size(); ++k) {
+        values.assign(lists[k].begin(), lists[k].end());
+        std::ranges::sort(values);
+        if (std::ranges::adjacent_find(values) != values.end()) return static_cast<std::int64_t>(k);
+    }
+    return -1;
+}
+
 /// Lists that keep their values, and grow at the end.
 template <class T>
 struct GrowingLists {

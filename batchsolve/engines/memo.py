@@ -22,7 +22,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +33,6 @@ from batchsolve.engines import (
     Engine,
     Outcome,
     Task,
-    exact_counts,
     new_run,
     prepared,
 )
@@ -45,7 +43,7 @@ from batchsolve.problems.exact_cover import ExactCover
 
 MEGABYTE = 2**20
 MEGABYTES = 256  # of a table by default
-MOST_MEGABYTES = 2**30  # where the memory of the machine is not known
+MOST_MEGABYTES = 2**30
 
 
 @dataclass(frozen=True)
@@ -97,48 +95,29 @@ class MemoisedCounting(Engine):
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines`."""
-        least = min(task.room, int(task.limits.min(initial=UNLIMITED)))
-        if task.keep or least < UNLIMITED:
-            raise InputError(
-                f"the engine {self.name!r} only counts, and counts everything: for covers, or a "
-                f"limit on their number, leave it out"
-            )
         with _shared_table(problem, self) as table:
             in_core, entries = _in_core(problem), problem.n_entries / max(1, problem.n_options)
             most_hidden = int(min(UNLIMITED, self.entries / max(1, entries)))
             found, words, tree_nodes = in_core.count(table, core_task(task), most_hidden)
         n = len(task.stacks)
         numbers = words.astype("<u8", copy=False).reshape(n, words.size // max(1, n))
-        counts = exact_counts([int.from_bytes(each.tobytes(), "little") for each in numbers])
+        found_counts = [int.from_bytes(each.tobytes(), "little") for each in numbers]
+        kind = np.int64 if max(found_counts, default=0) < 2**63 else object
+        counts = np.array(found_counts, kind)
         return replace(outcome_of(found, task), counts=counts, tree_nodes=tree_nodes)
 
 
 def with_size(engine: Engine, name: str) -> MemoisedCounting:
     """Return the engine with tables of the size that a number behind its name says."""
     base, colon, number = name.partition(":")
-    if colon and not (number.isascii() and number.isdecimal() and len(number) < 20):
+    is_number = number.isascii() and number.isdecimal()
+    if colon and not (is_number and 1 <= int(number[:20]) <= MOST_MEGABYTES):
         raise InputError(
-            f"{name!r}: the number of megabytes has up to 19 digits, unlike {number!r}; "
-            f"write {base}:64"
+            f"{name!r}: the size of a table is 1 to {MOST_MEGABYTES:,} megabytes; write {base}:64"
         )
-    megabytes, most = int(number or MEGABYTES), _megabytes_here()
-    if not 1 <= megabytes <= most:
-        raise InputError(
-            f"the size of a table is 1 to {most:,} megabytes, the memory of this machine, not "
-            f"{megabytes:,}"
-        )
+    megabytes = int(number or MEGABYTES)
     named = f"{base}:{megabytes}"
     return MemoisedCounting(named, engine.capabilities, engine.module, megabytes=megabytes)
-
-
-@cache
-def _megabytes_here() -> int:
-    """Return the memory of this machine."""
-    try:
-        n_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # Windows
-        return MOST_MEGABYTES
-    return max(1, n_bytes // MEGABYTE)
 
 
 @prepared

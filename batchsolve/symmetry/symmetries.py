@@ -150,11 +150,9 @@ class Symmetries:
 
         Raises
         ------
-        ProblemError
+        ValueError
             If the symmetries are of another problem with fewer options.
         """
-        if covers.options.size and covers.options.max() >= self.images.shape[1]:
-            raise ProblemError(f"option {covers.options.max()} does not exist in {self!r}")
         least: Bools = native.least_covers((covers.offsets, covers.options), self.images)
         return least.view(np.bool_)
 
@@ -177,17 +175,13 @@ def _generated_by(images: Sequence[UInts], n_options: int) -> Symmetries:
     identity = np.arange(n_options, dtype=np.uint32)
     most = most_symmetries(n_options)
     known = {identity.tobytes()}
-    found, front = [identity], [identity]
-    while front:
-        behind = []
-        for one in front:
-            for generator in images:
-                product_ = generator[one]
-                if (key := product_.tobytes()) not in known:
-                    known.add(key)
-                    behind.append(product_)
-        found += behind
-        front = behind
+    found = [identity]
+    for one in found:  # which grows
+        for generator in images:
+            product_ = generator[one]
+            if (key := product_.tobytes()) not in known:
+                known.add(key)
+                found.append(product_)
         if len(found) > most:
             raise too_many(most)
     return Symmetries(np.array(found))
@@ -309,21 +303,18 @@ def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
                 places[i] = at, match["rest"] or ""
     axes = [axis for axis in _AXES if any(axis in at for at, _ in places.values())]
     spans = {axis: [at[axis] for at, _ in places.values() if axis in at] for axis in axes}
-    ends = {axis: (min(span), max(span)) for axis, span in spans.items()}
+    least = {axis: min(span) for axis, span in spans.items()}
+    length = {axis: max(span) - least[axis] for axis, span in spans.items()}
     item_at = {_place_key(at, rest): i for i, (at, rest) in places.items()}
     for to in permutations(axes):
-        if any(_length(ends[a]) != _length(ends[b]) for a, b in zip(axes, to, strict=True)):
+        if any(length[a] != length[b] for a, b in zip(axes, to, strict=True)):
             continue
         for flips in product((False, True), repeat=len(axes)):
-            moves = {a: (b, flip) for a, b, flip in zip(axes, to, flips, strict=True)}
+            moves = list(zip(axes, to, flips, strict=True))
             known = {}
             for i, (at, rest) in places.items():
-                moved = {}
-                for axis, n in at.items():
-                    other, flip = moves[axis]
-                    step = n - ends[axis][0]
-                    low, high = ends[other]
-                    moved[other] = high - step if flip else low + step
+                steps = ((b, flip, at[a] - least[a]) for a, b, flip in moves if a in at)
+                moved = {b: least[b] + (length[b] - n if flip else n) for b, flip, n in steps}
                 known[i] = item_at.get(_place_key(moved, rest), -1)
             if known and -1 not in known.values():
                 yield known
@@ -331,10 +322,6 @@ def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
 
 def _place_key(at: Mapping[str, int], rest: str) -> tuple[object, ...]:
     return (*sorted(at.items()), rest)
-
-
-def _length(ends: tuple[int, int]) -> int:
-    return ends[1] - ends[0]
 
 
 def read_generators(text: str) -> list[dict[str, str]]:

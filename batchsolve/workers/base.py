@@ -105,10 +105,10 @@ class Workers:
     sees_files = True
     joins_clusters = width_is_the_clusters = in_process = False
     folder = ""
+    deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         self.jobs: int = jobs or n_cores()
-        self.deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
         self._address = address
         self._parallel: Any = None
 

@@ -93,6 +93,17 @@ class PoolBackend(ThreadingBackend):
     def __init__(self, start_pool: Callable[[], Any]) -> None:
         super().__init__()
         self.start_pool = start_pool
+        self.callbacks: weakref.WeakSet[Any] = weakref.WeakSet()  # of the calls that are out
+
+    def submit(self, func: Any, callback: Any = None) -> Any:
+        """Hand out a call; joblib takes its result, or its error, from the callback."""
+        self.callbacks.add(callback)
+        return super().submit(func, callback)
+
+    def fail(self, error: Exception) -> None:
+        """Have joblib raise an error for all calls that are out."""
+        for callback in list(self.callbacks):
+            callback(error)
 
     @property
     def pool(self) -> Any:

@@ -233,24 +233,20 @@ def test_it_only_counts():
     for search in (
         lambda: count(problem, engine="memo", limit=3),
         lambda: next(solutions(problem, engine="memo")),
-        lambda: get_engine("memo").search(problem, Task.of(WHOLE, keep=1)),
-        lambda: get_engine("memo").search(problem, Task.of(WHOLE, limit=1)),
-        lambda: get_engine("memo").search(problem, Task.of(WHOLE, room=1)),
     ):
         with pytest.raises(bs.InputError, match="only counts, and counts everything"):
             search()
 
 
 @pytest.mark.parametrize(
-    "name", ["memo:", "memo:x", "memo:-1", "memo:0", "memo:1.5", "memo:9" * 30]
+    "name", ["memo:", "memo:x", "memo:-1", "memo:0", "memo:1.5", "memo:" + "9" * 30]
 )
 def test_bad_sizes_are_refused(name):
     with pytest.raises(bs.InputError, match="megabytes"):
         get_engine(name)
 
 
-def test_a_table_that_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr(memo, "_megabytes_here", lambda: memo.MOST_MEGABYTES)
+def test_a_table_that_does_not_fit_is_refused():
     with pytest.raises(bs.InputError, match=f"a table of {2**30:,} MB"):
         get_engine(f"memo:{2**30}").search(bs.Sudoku(2, 2), Task.of(WHOLE))
 
@@ -288,13 +284,3 @@ def test_the_command():
 )
 def test_wrong_usage(wrong):
     assert cli("queens:6", *wrong).exit_code == 2
-
-
-def test_a_table_larger_than_the_memory_is_refused_with_the_bound(monkeypatch):
-    monkeypatch.setattr(memo, "_megabytes_here", lambda: 4000)
-    why = "the size of a table is 1 to 4,000 megabytes, the memory of this machine, not 5,000"
-    with pytest.raises(bs.InputError, match=why):
-        bs.count("queens:6", engine="memo:5000")
-    assert bs.count("queens:6", engine="memo:40").count == 4
-    done = invoke("count", "queens:6", "--memo", "--memo-size", 5000)
-    assert (done.exit_code, why in done.stderr) == (2, True)

@@ -110,13 +110,13 @@ def test_a_weighed_counter_stops_after_as_many_entries_as_wide_nodes_have():
 def test_equal_calls_go_over_at_equal_nodes(monkeypatch):
     weighed = []
 
-    def spy(search, name):
-        outcome = take(search, name)
-        weighed.append((search._weighing.n_nodes, tree.gain_of(outcome)))
-        return outcome
+    def spy(search, counter, n_nodes):
+        gain = take(search, counter, n_nodes)
+        weighed.append((n_nodes, gain))
+        return gain
 
-    take = tree.TreeSearch._weighed
-    monkeypatch.setattr(tree.TreeSearch, "_weighed", spy)
+    take = tree.TreeSearch._gain
+    monkeypatch.setattr(tree.TreeSearch, "_gain", spy)
     found = [count(wide(), jobs=1, budget=2_000_000) for _ in range(2)]
     assert {(each.count, each.nodes, each.engine) for each in found} == {
         (400_000_000, 60_001, "memo:256")

@@ -1,4 +1,4 @@
-"""Large results of worker processes, which come back through files in memory."""
+"""Worker processes, and the folder that they share."""
 
 import os
 import signal
@@ -21,15 +21,10 @@ def arrays(*sizes):
 SIZES = (0, 1), (10, 9_000), (100_000,), (8_193, 3, 70_001, 8_191)
 
 
-@pytest.mark.parametrize("there_is_memory", [True, False])
-def test_results_of_any_size_come_back(there_is_memory):
+def test_results_of_any_size_come_back_and_can_be_written_to():
     with Processes(2) as workers:
         folder = workers.folder
-        if not there_is_memory:
-            workers.folder = os.path.join(folder, "no such folder")
         found = {sizes: list(workers.run(arrays, iter([sizes] * 5))) for sizes in SIZES}
-        assert os.listdir(folder) == []
-        workers.folder = folder
     assert not os.path.exists(folder)
     for sizes, results in found.items():
         assert len(results) == 5
@@ -48,16 +43,6 @@ def test_workers_are_born_deaf_to_ctrl_c():
         found = list(workers.run(heard, iter([(k,) for k in range(20)])))
     assert found == [False] * 20
     assert heard(0)
-
-
-@pytest.mark.filterwarnings("ignore:.*tasks have been successfully executed")
-def test_results_that_nobody_takes_leave_no_file():
-    with Processes(2) as workers:
-        folder = workers.folder
-        running = workers.run(arrays, iter([(100_000,)] * 5))
-        next(running)
-        running.close()
-    assert not os.path.exists(folder)
 
 
 LOSES_ITS_PARENT = """
