@@ -21,7 +21,7 @@ import numpy as np
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, UInts
-from batchsolve.errors import InputError, ProblemError, quoted
+from batchsolve.errors import InputError, ProblemError, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.exact_cover import ExactCover, check_kind
 from batchsolve.problems.stacks import Stacks
@@ -332,10 +332,8 @@ def read_generators(text: str) -> list[dict[str, str]]:
     >>> read_generators('[{"a": "b", "b": "a"}]')
     [{'a': 'b', 'b': 'a'}]
     """
-    try:
+    with prefixed("not JSON that can be read", InputError, ValueError):
         values: Any = loads(text)
-    except Exception as error:
-        raise InputError(f"not JSON that can be read ({error})") from error
     if not isinstance(values, list):
         raise InputError('expected a list of objects such as [{"a": "b", "b": "a"}]')
     for k, value in enumerate(values, 1):
