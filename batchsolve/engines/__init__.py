@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -233,13 +233,6 @@ class Outcome:
         return begun | (self.nodes > 0)
 
 
-def exact_counts(
-    counts: Sequence[int],
-) -> npt.NDArray[np.int64] | npt.NDArray[np.object_]:
-    """Return counts as an array of int64, or of Python integers if one does not fit."""
-    return np.array(counts, np.int64 if max(counts, default=0) < 2**63 else object)
-
-
 @dataclass(frozen=True)
 class Engine:
     """A search engine. Engines hold nothing but their settings and can be pickled.
@@ -262,12 +255,9 @@ class Engine:
     function: str = field(default="search", repr=False)
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
-        """Search a task; several threads may call it at once.
+        """Search a task of a problem that `check_support` accepts.
 
-        Raises
-        ------
-        InputError
-            If `check_support` does.
+        Several threads may call it at once.
         """
         search: Callable[..., Outcome] = getattr(_module(self.module), self.function)
         rule = self.capabilities.branch

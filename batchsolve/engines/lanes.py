@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Ints, UInts
-from batchsolve.engines import Outcome, Task, check_support, get_engine
+from batchsolve.engines import Outcome, Task
 from batchsolve.engines.native import core_task, outcome_of, search_links
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
@@ -28,7 +28,6 @@ def search(problem: ExactCover, task: Task) -> Outcome:
 
     Stacks with branches come from other engines, and are left to dancing links.
     """
-    check_support(get_engine("lanes"), problem)
     if task.stacks.branches.size:
         return search_links(problem, task)
     grids = cast(GridProblem, problem)

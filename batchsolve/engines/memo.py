@@ -33,7 +33,6 @@ from batchsolve.engines import (
     Engine,
     Outcome,
     Task,
-    exact_counts,
     new_run,
     prepared,
 )
@@ -102,7 +101,9 @@ class MemoisedCounting(Engine):
             found, words, tree_nodes = in_core.count(table, core_task(task), most_hidden)
         n = len(task.stacks)
         numbers = words.astype("<u8", copy=False).reshape(n, words.size // max(1, n))
-        counts = exact_counts([int.from_bytes(each.tobytes(), "little") for each in numbers])
+        found_counts = [int.from_bytes(each.tobytes(), "little") for each in numbers]
+        kind = np.int64 if max(found_counts, default=0) < 2**63 else object
+        counts = np.array(found_counts, kind)
         return replace(outcome_of(found, task), counts=counts, tree_nodes=tree_nodes)
 
 

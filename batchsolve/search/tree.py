@@ -44,7 +44,7 @@ from batchsolve.workers import Done, Pool, attempt
 
 STEP_SECONDS = 1.0
 TASK_BYTES = 12 << 20  # of covers in a result, each counted as long as possible
-STEP_BYTES = 64 << 20  # of rendered covers that may wait for a checkpoint
+STEP_RESULTS = 5  # full results that may wait for a checkpoint
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
 WEIGH_SOONER = 10_000  # nodes at least, where nodes are wide
@@ -229,7 +229,7 @@ class TreeSearch:
         self._finished = FinishedShare(problem, start)
         self._next_id = int(start.ids.max(initial=-1)) + 1
         self._changes = Changes()
-        self._waiting = 0  # bytes
+        self._waiting = 0  # covers
         self._consistent = True  # True if totals and changes hold the same results
         self._kept_at = self._begin = time.monotonic()
         self._seconds_before = self.totals.seconds
@@ -424,16 +424,16 @@ class TreeSearch:
             return None
         self._consistent = False
         searched = outcome.begun(piece.stacks)
-        left = self._left_of(piece, outcome, searched)
+        is_new = searched[outcome.parents]
+        left = self._left_of(piece, outcome, is_new)
         totals.count += n_covers
         totals.nodes += result.n_nodes
         totals.subproblems += int(np.count_nonzero(outcome.nodes))
         self._finished.add(piece, outcome, searched, left)
-        is_new = searched[outcome.parents]
         self._changes.add(piece.ids[searched], left.take(is_new))
         if result.output is not None:
             self._changes.outputs.append((result.output, n_covers))
-            self._waiting += _bytes_of(result.output)
+            self._waiting += n_covers
         self._consistent = True
         return [left]
 
@@ -445,13 +445,12 @@ class TreeSearch:
     def _keep_if_due(self) -> None:
         """Keep the changes if a second has passed or much output waits."""
         seconds = time.monotonic() - self._kept_at
-        if seconds > STEP_SECONDS or self._waiting >= STEP_BYTES:
+        if seconds > STEP_SECONDS or self._waiting >= STEP_RESULTS * self._most_covers:
             self._flush()
 
-    def _left_of(self, piece: Piece, outcome: Outcome, searched: Bools) -> Piece:
+    def _left_of(self, piece: Piece, outcome: Outcome, is_new: Bools) -> Piece:
         """Return the frontier as a piece; stacks not searched keep their numbers."""
         ids = piece.ids[outcome.parents]
-        is_new = searched[outcome.parents]
         n_new = int(np.count_nonzero(is_new))
         ids[is_new] = self._next_id + np.arange(n_new)
         self._next_id += n_new
@@ -465,11 +464,6 @@ class TreeSearch:
         self._keep(changes)
         self._consistent = True
         self._kept_at = time.monotonic()
-
-
-def _bytes_of(output: Stacks | Any) -> int:
-    """Return the bytes of memory that an output takes: covers, or a buffer of Arrow."""
-    return int(output.options.nbytes if isinstance(output, Stacks) else output.size)
 
 
 def longest_cover(problem: ExactCover) -> int:
