@@ -235,12 +235,12 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     return number
 
 
-def seed_of(seed: Any) -> int:
+def seed_of(name: str, seed: Any) -> int:
     """Return a seed, checked; for None draw one, and log it.
 
     Examples
     --------
-    >>> seed_of(7), seed_of(None) != seed_of(None)
+    >>> seed_of("seed", 7), seed_of("seed", None) != seed_of("seed", None)
     (7, True)
     """
     if seed is None:
@@ -538,10 +538,6 @@ def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
     return TypeError(f"{called} got an unexpected keyword argument {name!r}{meant}")
 
 
-def _seed(name: str, value: Any) -> int:
-    return seed_of(value)
-
-
 def _box(name: str, value: Any) -> tuple[int, int] | None:
     return checked_box(value)
 
@@ -737,7 +733,7 @@ class PuzzleSettings(Settings):
     batchsolve.errors.InputError: clues are a range such as 22..26 or (22, 26), fewest ...
     """
 
-    seed: int = setting(0, check=_seed)
+    seed: int = setting(0, check=seed_of)
     clues: tuple[int, int] | None = ranging(
         "clues are a range such as 22..26 or (22, 26), fewest first", _whole, 0, UNLIMITED
     )
@@ -815,7 +811,7 @@ class ImageSettings(Settings):
         Write each row itself before its images.
     """
 
-    seed: int = setting(0, check=_seed, heading="Solutions")
+    seed: int = setting(0, check=seed_of, heading="Solutions")
     original: bool = setting(False, heading="Solutions")
 
 
@@ -936,7 +932,7 @@ class PartSettings(Settings):
     parts: str = setting(PARTS, metavar="SHARES")
     by: Sequence[str] = setting((), metavar="NAME")
     bins: tuple[float, ...] = setting((), metavar="BOUNDS")
-    seed: int = setting(0, check=_seed)
+    seed: int = setting(0, check=seed_of)
 
     check_all = _check_strata
 

@@ -187,13 +187,12 @@ def _read_f_puzzle(text: str, rules: RuleReader) -> None:
     with prefixed("not JSON", ProblemError, ValueError):
         puzzle = loads(text)
     rules.check_is_square()
-    if isinstance(puzzle, dict) and "cells" in puzzle and "grid" not in puzzle:
+    if "cells" in puzzle and "grid" not in puzzle:
         raise ProblemError(
             "the JSON of SudokuPad, whose lines and marks are pictures without a meaning; write it "
             "as a constraint string, or as the JSON of f-puzzles"
         )
-    size = puzzle.get("size") if isinstance(puzzle, dict) else None
-    if size != rules.n:
+    if (size := puzzle.get("size")) != rules.n:
         raise ProblemError(
             f"a puzzle of size {quoted(size)}; the grids of the table have {rules.n}"
         )
@@ -236,17 +235,16 @@ def _killer_cage(rules: RuleReader, part: Part) -> None:
     rules.cage(cells, None if total in (None, "") else whole_number(total) or None)
 
 
-def _dots(relation: str, usual: str) -> Callable[[RuleReader, Part], None]:
+def _related(relations: Mapping[str, str], usual: str = "") -> Callable[[RuleReader, Part], None]:
+    """Return a reader of marks between cells, whose values tell the relation."""
+
     def read(rules: RuleReader, part: Part) -> None:
-        if str(part.get("value") or usual) != usual:
-            raise ProblemError(f"{quoted(part['value'])} is not supported; only {usual} is")
-        rules.line(rules.cells(part["cells"]), relation)
+        value = str(part.get("value") or usual).upper()
+        if value not in relations:
+            raise ProblemError(f"the value is {' or '.join(relations)}, not {quoted(value)}")
+        rules.line(rules.cells(part["cells"]), relations[value])
 
     return read
-
-
-def _letters(rules: RuleReader, part: Part) -> None:
-    rules.line(rules.cells(part["cells"]), {"X": "x", "V": "v"}[part["value"].upper()])
 
 
 def _clone(rules: RuleReader, part: Part) -> None:
@@ -280,9 +278,9 @@ _FIELDS: dict[str, Callable[[RuleReader, Any], None]] = {
     "extraregion": lambda rules, part: rules.cage(rules.cells(part["cells"]), None),
     "even": lambda rules, part: rules.parity(rules.cell(part["cell"]), 0),
     "odd": lambda rules, part: rules.parity(rules.cell(part["cell"]), 1),
-    "difference": _dots("consecutive", "1"),
-    "ratio": _dots("double", "2"),
-    "xv": _letters,
+    "difference": _related({"1": "consecutive"}, "1"),
+    "ratio": _related({"2": "double"}, "2"),
+    "xv": _related({"X": "x", "V": "v"}),
     "clone": _clone,
     "thermometer": _lines(lambda rules, cells, part: rules.line(cells, "less")),
     "palindrome": _lines(lambda rules, cells, part: rules.palindrome(cells)),

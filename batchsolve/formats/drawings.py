@@ -217,7 +217,7 @@ def _find_cells(
     lines, are_words, n = cells_of(rows, size, any_size=alphabet is not None)
     if n is None:
         raise _why_no_grid(rows, lines, size, name)
-    are_single = all(len(words) == 1 for _, words in rows)
+    are_single = len(rows) > 1 and all(len(words) == 1 for _, words in rows)
     if size is None and are_single and are_grids(words[0] for _, words in rows):
         raise SeveralGridsError(
             f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "

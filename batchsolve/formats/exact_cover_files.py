@@ -217,10 +217,9 @@ def write_dlx(problem: ExactCover) -> str:
         )
     names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|:")
     declared = list(names)
-    if problem.bounds is not None:
-        for i, (least, most) in enumerate(problem.bounds.tolist()):
-            if (least, most) != (1, 1):
-                declared[i] = f"{least}:{most}|{names[i]}"
+    for i in range(problem.n_primary):
+        least, most = problem.bounds_of(i)
+        declared[i] = names[i] if least == most == 1 else f"{least}:{most}|{names[i]}"
     lines = (_declaration(problem, declared), *_rows(problem, names))
     return "".join(f"{line}\n" for line in lines)
 

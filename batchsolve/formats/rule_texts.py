@@ -104,9 +104,7 @@ class RuleReader:
         row, column = (int(part, 36 if part.isalpha() else 10) for part in match.groups())
         cell = self._cells.get((row - 1, column - 1))
         if cell is None:
-            is_square = self.n_cells == self.n**2
-            grid = f"a grid of {self.n}×{self.n}" if is_square else "the layout"
-            raise ProblemError(f"unknown cell {quoted(name)} in {grid}")
+            raise ProblemError(f"the grid has no cell {quoted(name)}")
         return cell
 
     def cells(self, names: Iterable[str], least: int = 2) -> Cells:

@@ -133,9 +133,8 @@ class Solutions:
             about, parts, state = journal.about, journal.parts(), journal.state() or {}
         kind, settings = about["kind"], about["settings"]
         if problem is not None and settings["problem"] != problem.fingerprint:
-            name = quoted(about.get("notes", {}).get("name"))
             raise InputError(
-                f"{directory}: is a run of another problem, {name}, and not of {problem}"
+                f"{directory}: is a run of another problem, {about['name']!r}, and not of {problem}"
             )
         if kind == CHEAPEST:
             return cls(directory, [], _table_of_cheapest(state.get(COVERS, [])))

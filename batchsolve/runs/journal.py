@@ -30,7 +30,7 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.whole_files import check_is_no_link
 
-VERSION = 9
+VERSION = 10
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
 _TABLES = """
 CREATE TABLE run (about TEXT NOT NULL, state TEXT, seal TEXT NOT NULL);
@@ -45,8 +45,8 @@ _UNWRITABLE = {  # errors of the disk, not of the contents of the file
 
 
 OpenStack = tuple[int, bytes, bytes, float]
-"""An outstanding stack: its number, its options and its branch or nothing, both as little-endian
-uint32, and its weight."""
+"""An outstanding stack: its number, its options and its branch, both as little-endian uint32, and
+its weight."""
 
 
 class Part(NamedTuple):
@@ -77,8 +77,8 @@ class Journal:
     settings : mapping
         The settings that the result of the run depends on, in JSON types. A journal with other
         settings raises an error.
-    notes : mapping
-        Other facts about the run, in JSON types. A resumed run keeps those of its beginning.
+    name : str
+        The name of the problem, if there is one. A resumed run keeps that of its beginning.
 
     Raises
     ------
@@ -88,7 +88,7 @@ class Journal:
     Attributes
     ----------
     about : dict
-        Kind, version, settings and notes of the run.
+        Kind, version, settings and name of the run.
     """
 
     about: dict[str, Any]
@@ -98,12 +98,10 @@ class Journal:
         path: str,
         kind: str,
         settings: Mapping[str, Any],
-        notes: Mapping[str, Any] | None = None,
+        name: str = "",
     ) -> None:
         self.path = path
-        mine = {"kind": kind, "version": VERSION, "settings": dict(settings)}
-        if notes:
-            mine["notes"] = dict(notes)
+        mine = {"kind": kind, "version": VERSION, "settings": dict(settings), "name": name}
         check_is_no_link(path)
         with disk_errors(path):  # names the cause, which SQLite's error does not
             open(path, "ab").close()
@@ -274,9 +272,9 @@ class Journal:
             now, then = settings.get(name), theirs["settings"].get(name)
             if now != then:
                 then, now = _difference(then, now)
-                names = [about.get("notes", {}).get("name") for about in (theirs, mine)]
-                if name == "problem" or (name == "stack" and names[0] != names[1]):
-                    name, (then, now) = "problem", names  # clearer than hashes and numbers
+                if name == "problem" or (name == "stack" and theirs["name"] != mine["name"]):
+                    # clearer than hashes and numbers
+                    name, then, now = "problem", theirs["name"], mine["name"]
                 changed = " with other contents" if then == now else ""
                 raise JournalError(
                     f"{self.path}: the interrupted run had {name} = {then!r}{changed}, this one "
@@ -312,13 +310,6 @@ class Journal:
             raise JournalError(
                 f"{self.path}: the run is closed; open it again, and go on with `resume`"
             ) from error
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-            if code in _UNWRITABLE:
-                raise OutputError(
-                    f"{self.path}: cannot be written ({error}); make room, and go on with `resume`"
-                ) from error
-            raise self.damaged(error) from error
         except BatchsolveError:
             raise
         except OSError as error:
@@ -327,6 +318,10 @@ class Journal:
                 why = "there is no journal; name the directory of a run"
             raise JournalError(f"{self.path}: {why}") from error
         except Exception as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNWRITABLE:
+                raise OutputError(
+                    f"{self.path}: cannot be written ({error}); make room, and go on with `resume`"
+                ) from error
             raise self.damaged(first_line(error)) from error
 
 

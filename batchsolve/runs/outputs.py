@@ -157,7 +157,7 @@ class Output:
     kept : str
         The path of the rows of an unfinished run; empty if none are kept.
     journal : str
-        The path of its journal.
+        The path of its journal; empty if it cannot be resumed.
     form : str
         A file, a folder, or the address itself; it stays the same when a run is resumed.
     block_size : BlockSize
@@ -282,9 +282,8 @@ class OneFile(Output):
     """
 
     def __init__(self, path: str, is_whole: bool = False) -> None:
-        self.path, self._is_whole = path, is_whole
-        self.kept = partial_path(path)
-        self.journal = self.kept + ".journal"
+        self.path, self.kept = path, partial_path(path)
+        self.journal = "" if is_whole else f"{self.kept}.journal"
         self._named = path if is_whole else self.kept  # in messages
 
     def check(self) -> None:
@@ -305,8 +304,8 @@ class OneFile(Output):
     @contextmanager
     def held(self) -> Iterator[str]:
         """See `Output`; lend a folder beside the file."""
-        with (folder_beside if self._is_whole else only_writer)(self.path) as folder:
-            if self._is_whole:
+        with (only_writer if self.journal else folder_beside)(self.path) as folder:
+            if not self.journal:
                 self.kept = os.path.join(folder, os.path.basename(self.kept))
             yield folder
 

@@ -281,7 +281,7 @@ def problem_and_stacks(
         else:
             options = option_numbers(stack) or clues
             reading.problem.check_stack(options)
-            stacks = Stacks.from_lists([options])
+            stacks = Stacks.equally_long(np.array([options], np.uint32), np.arange(1))
     for one in stacks:
         if not set(clues).issubset(one.tolist()):
             raise InputError(

@@ -47,7 +47,6 @@ from batchsolve.workers.base import LOG
 
 _PART_NAME = re.compile(r"[0-9]{8,}\.parquet")  # no other files are ever removed
 SHARES = ("finished_share", "finished_between")  # of a `TreeSearch`, in the journal of a run
-_NO_BRANCH = bytes(12)
 SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file
 
 
@@ -147,8 +146,8 @@ class Run:
         self._make_directory(path, resume)
         with ExitStack() as held:
             held.enter_context(only_writer(path))
-            notes = {"name": name or reading.name}
-            self._journal = held.enter_context(Journal(path, kind, settings, notes))
+            journal = Journal(path, kind, settings, name or reading.name)
+            self._journal = held.enter_context(journal)
             self._load()  # raises an error if the journal is damaged
             self._remove_unrecorded_parts()
             self._held = held.pop_all()
@@ -241,8 +240,7 @@ class Run:
 
     def _load(self) -> tuple[Piece, Totals]:
         """Read the outstanding stacks and the sums from the journal, or begin a new run."""
-        parts = self._journal.parts()
-        self._n_parts = len(parts)
+        self._n_parts = len(self._journal.parts())
         state = self._journal.state()
         if state is None:
             begin = Piece.whole(self._start)
@@ -251,7 +249,7 @@ class Run:
         rows = self._journal.stacks()
         stacks = Stacks.from_lists(
             [np.frombuffer(options, "<u4").tolist() for _, options, _, _ in rows],
-            branches=[np.frombuffer(branch or _NO_BRANCH, "<u4") for _, _, branch, _ in rows],
+            branches=[np.frombuffer(branch, "<u4") for _, _, branch, _ in rows],
         )
         paths = [stacks.first_path(k) for k in range(len(stacks))]
         place_of: Callable[[list[int]], Any] = list
@@ -263,12 +261,6 @@ class Run:
         ids = np.array([rows[k][0] for k in order], np.int64)
         weights = np.array([rows[k][3] for k in order], np.float64)
         totals = Totals(**{name: state[name] for name in asdict(Totals())})
-        recorded = sum(part.rows for part in parts)
-        if self._collect and recorded != totals.count:
-            raise JournalError(
-                f"{self._journal.path}: the journal is damaged (its files hold {recorded} "
-                f"solutions, its sum is {totals.count}); delete {self._directory} to begin again"
-            )
         return Piece(stacks, weights, ids), totals
 
     def _remove_unrecorded_parts(self) -> None:
@@ -327,7 +319,7 @@ def _records_of(piece: Piece) -> list[OpenStack]:
     """Return the stacks of a piece in the form of `Journal.record`."""
     options = piece.stacks.options.astype("<u4").tobytes()
     bounds = (4 * piece.stacks.offsets).tolist()
-    branches = [row.tobytes() if row[0] else b"" for row in piece.stacks.all_branches.astype("<u4")]
+    branches = [row.tobytes() for row in piece.stacks.all_branches.astype("<u4")]
     each = zip(
         piece.ids.tolist(), bounds, bounds[1:], branches, piece.weights.tolist(), strict=False
     )
@@ -345,7 +337,7 @@ def describe_run(directory: str) -> dict[str, Any]:
     share, between = (state.get(name) for name in SHARES)
     return {
         "kind": about["kind"],
-        **about.get("notes", {}),
+        "name": about["name"],
         **about["settings"],
         "finished_share": float(not stacks) if share is None else round(share, 4),
         "finished_between": between and [round(each, 4) for each in between],

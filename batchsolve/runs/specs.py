@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
@@ -471,7 +471,7 @@ class FileRun:
         self.inputs, self.settings = each_of(inputs), settings
         self.pool, self.tell = pool, tell
         self.paths = files_and_tables("the input", inputs)
-        self.output, self._is_whole = output_at(output, is_whole), is_whole
+        self.output = output_at(output, is_whole)
         self.journal: Journal | None = None
         self.place = Place()
         self.rows_before = 0
@@ -493,11 +493,8 @@ class FileRun:
                 self.spec = replace(self.spec, reader=reader)
             assert self.spec.table is not None
             table = self.spec.table(self.spec.reader)
-            if self._is_whole or self.output.path == "-":
+            with self._opened_journal() if self.output.journal else nullcontext() as self.journal:
                 self._write(table)
-            else:
-                with self._opened_journal() as self.journal:
-                    self._write(table)
             note_columns(self.spec.totals, self.spec.source)
             self.spec.end(self.pool, start, self.rows_before)
         return self.spec.totals
@@ -513,7 +510,7 @@ class FileRun:
         more = [name for name in settings_that("adds") if getattr(self.settings, name)]
         if suffix_of(path) == ".npy" and more:
             raise InputError(f"{path}: holds solutions alone; leave out {listed(more)}")
-        if not self._is_whole:
+        if self.output.journal:
             self._refuse_leftovers()
         refuse_own_output(self.inputs, self.paths, path)
 
@@ -562,10 +559,7 @@ class FileRun:
             return "go on with `resume`, and without `stop_on_invalid`"
         if isinstance(error, InputError) and not isinstance(error, ServerError):
             left = f"{self.output.kept} and {self.output.journal}"
-            if not self.paths:
-                held = counted(self.place.n_rows, "row")
-                return f"it has {held}; delete {left} to begin again with other wishes"
-            return f"mend the input, and delete {left} or name another output, to begin again"
+            return f"mend that, and delete {left} or name another output, to begin again"
         return "go on with `resume`"
 
     def _write_rows(self, write: Write) -> None:

@@ -416,9 +416,14 @@ def _add_up(
     counts, nodes, seconds, clash = sums
     own = counts, nodes, seconds, pending
     each: Any = found[0], found[1], found[1] * rate, np.full(rows.size, -1, np.int32)
+    are_apart = bool((rows[1:] > rows[:-1]).all())  # as of a block: a stack for each row
+    which = slice(None) if are_apart and rows.size == counts.size else rows
     for total, numbers in zip(own, each, strict=True):
-        np.add.at(total, rows, numbers)  # fast, because they are of one type
-    clash[rows] = found[2]
+        if are_apart:
+            total[which] += numbers
+        else:
+            np.add.at(total, rows, numbers)
+    clash[which] = found[2]
     if left.size:
         np.add.at(pending, left, 1)
         shared[left] |= (pending[left] > 1) | (nodes[left] > 0)

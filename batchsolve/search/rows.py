@@ -140,7 +140,8 @@ class RowWork:
     def _groups(self, batch: Batch) -> Iterator[Group]:
         """Yield the groups of a batch, row by row where rows are not searched side by side."""
         for problem, stacks in batch.groups():
-            if not self._are_apart(problem):
+            is_alone = len(stacks) == 1 and not isinstance(problem, Variants)
+            if is_alone or not self._are_apart(problem):
                 yield problem, stacks
                 continue
             for k, row in enumerate(stacks.roots.tolist()):

@@ -150,11 +150,9 @@ class Symmetries:
 
         Raises
         ------
-        ProblemError
+        ValueError
             If the symmetries are of another problem with fewer options.
         """
-        if covers.options.size and covers.options.max() >= self.images.shape[1]:
-            raise ProblemError(f"option {covers.options.max()} does not exist in {self!r}")
         least: Bools = native.least_covers((covers.offsets, covers.options), self.images)
         return least.view(np.bool_)
 

@@ -48,7 +48,7 @@ from batchsolve.problems.survey import (
 )
 from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blocks import TASKS, BlockSize, delimited, lines
+from batchsolve.tables.blocks import BlockSize, delimited, lines
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of
 from batchsolve.tables.rule_columns import (
@@ -134,7 +134,7 @@ class Corpus(Tables):
         how: FileSettings | None = None,
         *,
         problem: GridProblem | None = None,
-        size: BlockSize = TASKS,
+        size: BlockSize | None = None,
         one_shape: bool = False,
         other_columns: Sequence[str] = (),
     ) -> None:

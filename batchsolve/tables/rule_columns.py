@@ -27,6 +27,7 @@ from batchsolve.problems.overlaps import drawn_labels, square_drawing
 from batchsolve.problems.rule_arrays import NO_SUM, OwnRules
 from batchsolve.problems.rules import Rules, n_regions, regions_of
 from batchsolve.problems.variant import Variant, Variants, grid_problem, grid_rules
+from batchsolve.tables.texts import one_chunk
 
 RULES, REGIONS = "rules", "regions"
 OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs", "constraints"
@@ -344,22 +345,19 @@ def _by_texts(
 
     A column that is not there has empty texts.
     """
-    codes = np.zeros(len(rows), np.int64)  # equal for rows with equal texts
-    there = [name for name in names if name in columns]
-    for name in there:
-        coded = columns[name].take(pa.array(rows)).fill_null("").dictionary_encode()
-        pairs = codes * (len(coded.dictionary) + 1) + np.asarray(coded.indices)
-        codes = np.unique(pairs, return_inverse=True)[1]
-    order = np.argsort(codes, kind="stable")
-    begins = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    groups = sorted(np.split(order, begins[1:]), key=lambda some: int(some[0])) if len(rows) else []
-
-    def text(name: str, row: int) -> str:
-        return (columns[name][row].as_py() or "") if name in there else ""
-
-    return [
-        (tuple(text(name, int(rows[some[0]])) for name in names), rows[some]) for some in groups
-    ]
+    if not len(rows):
+        return []
+    there = {
+        name: columns[name].take(pa.array(rows)).fill_null("") for name in names if name in columns
+    }
+    if not there:
+        return [(("",) * len(names), rows)]
+    table = pa.table({**there, "row": rows}).group_by(list(there), use_threads=False)
+    found = table.aggregate([("row", "list")])
+    texts = [found[name].to_pylist() if name in there else [""] * len(found) for name in names]
+    lists = one_chunk(found["row_list"])
+    each = np.split(lists.values.to_numpy(), lists.offsets.to_numpy()[1:-1])
+    return sorted(zip(zip(*texts, strict=True), each, strict=True), key=lambda one: one[1][0])
 
 
 _RULE_DIGITS = 32  # of the hash of rules

@@ -468,23 +468,21 @@ class Tables:
     column: str  # of kinds that have one
 
     def __init__(
-        self, inputs: Sequence[str | Source], filename: bool = False, size: BlockSize = TASKS
+        self, inputs: Sequence[str | Source], filename: bool = False, size: BlockSize | None = None
     ) -> None:
         if not inputs:
             raise InputError("no input; name a file, or - for standard input")
-        self._size, self._sources = size, open_all(inputs)
+        self._size = size or TASKS
+        self._sources = open_all(inputs)
         self.schema = self._sources[0].layout.schema
         self._check_schemas()
         known = [source.length for source in self._sources if source.length is not None]
         self._ends = list(accumulate(known)) if len(known) == len(self._sources) else []
+        first = name_of(self._sources[0].path)
         if (name := repeated(self.columns)) is not None:
-            path = self._sources[0].path
-            raise InputError(f"{path}: names the column {quoted(name)} twice; rename one")
+            raise InputError(f"{first}: names the column {quoted(name)} twice; rename one")
         if filename and FILENAME.name in self.columns:
-            raise InputError(
-                f"{name_of(self._sources[0].path)}: has a column {FILENAME.name} already; rename "
-                f"it, or leave out `filename`"
-            )
+            raise InputError(f"{first}: has a column filename; rename it, or leave out `filename`")
         self._kept: list[Block] = []
         self._rest = self._blocks_from(Boundary(0, 0))
 

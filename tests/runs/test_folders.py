@@ -110,7 +110,7 @@ def test_a_column_says_which_file_a_row_is_from(corpora, tmp_path, kind):
     assert table.column_names[:4] == ["id", "puzzle", "filename", "solution"]
     names = [name.removeprefix(source) for name in table["filename"].to_pylist()]
     assert names == ["/a.csv"] * 40 + ["/b.csv"] * 10 + ["/more/c.csv"] * 40
-    with pytest.raises(bs.InputError, match="has a column filename already"):
+    with pytest.raises(bs.InputError, match="has a column filename; rename it"):
         bs.solve_file(tmp_path / "out.parquet", tmp_path / "again.csv", filename=True)
 
 
@@ -318,7 +318,7 @@ def test_a_folder_that_no_journal_tells_of_is_left_alone(corpora, tmp_path, monk
     for source in ("a.csv", "b.csv"):
         with pytest.raises(bs.OutputError, match=r"is not empty, and has no journal"):
             bs.solve_file(corpora / source, target)
-        with pytest.raises(bs.OutputError, match=r"and has no journal \(.*journal, of a"):
+        with pytest.raises(bs.OutputError, match=r"and has no journal \(.*journal\)"):
             bs.solve_file(corpora / source, target, resume=True)
     assert contents(out) == whole
     assert len(whole) > 1

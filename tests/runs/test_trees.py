@@ -226,21 +226,6 @@ def test_a_run_knows_the_name_of_its_problem(tmp_path):
     assert runs.describe_run(str(tmp_path / "0"))["name"] == "queens:6"
 
 
-def test_a_run_that_was_begun_without_a_name_goes_on(tmp_path, monkeypatch):
-    begin = journal.Journal._begin
-
-    def nameless(self, about):
-        begin(self, {key: about[key] for key in about if key != "notes"})
-
-    with monkeypatch.context() as earlier:
-        earlier.setattr(journal.Journal, "_begin", nameless)
-        with runs.Run(tmp_path / "run", "queens:6") as run:
-            run.search(limit=1)
-    assert "name" not in runs.describe_run(str(tmp_path / "run"))
-    with runs.Run(tmp_path / "run", "queens:6", resume=True) as run:
-        assert run.search().count == 4
-
-
 def test_runs_are_refused_with_a_reason(tmp_path):
     problem = bs.Sudoku(2, 2)
     with runs.Run(tmp_path / "run", problem) as run:
@@ -282,16 +267,6 @@ def test_runs_are_refused_with_a_reason(tmp_path):
         runs.Run(tmp_path / "run", problem, resume=True)
     with pytest.raises(bs.JournalError, match="there is no journal"):
         runs.describe_run(str(tmp_path / "nothing"))
-
-
-def test_missing_solutions_are_noticed(tmp_path):
-    problem = bs.Sudoku(2, 2)
-    with runs.Run(tmp_path / "run", problem, collect=True) as run:
-        run.search(limit=100)
-    (part,) = (tmp_path / "run" / "solutions").iterdir()
-    part.unlink()
-    with pytest.raises(bs.JournalError, match="is missing or damaged"):
-        runs.Run(tmp_path / "run", problem, collect=True, resume=True)
 
 
 def workers_of(pid):
