@@ -22,6 +22,7 @@ from cutting import content_of, opened, small_blocks
 from hypothesis import given, strategies as st
 
 from batchsolve import InputError
+from batchsolve.errors import RowsError
 from batchsolve.formats.whole_files import partial_path
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
@@ -37,7 +38,6 @@ from batchsolve.tables.blocks import (
     TASKS,
     Boundary,
     PlainFile,
-    RowsError,
     Stream,
     arrow_stream,
     cut,
@@ -444,7 +444,7 @@ def test_a_block_that_is_no_utf8_is_refused_and_no_other(tmp_path):
 @pytest.mark.parametrize(
     ("late", "message"),
     [
-        ({"puzzle": P, "x": 1, "y": 1}, "row 41: the field 'y' is new; give every"),
+        ({"puzzle": P, "x": 1, "y": 1}, "row 41: the field 'y' is new; give all"),
         (
             {"puzzle": P, "x": 1.5},
             "rows? ([0-9]+ to )?41: the field 'x' has values of another",
