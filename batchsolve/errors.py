@@ -56,37 +56,17 @@ class InputError(BatchsolveError, ValueError):
     batchsolve.errors.InputError: limit is 1 or more, not 0
     """
 
+    def of(self, name: str) -> InputError:
+        """Return the error with the name of a file in front, unless it is there."""
+        return InputError(f"{name}: {str(self).removeprefix(f'{name}: ')}")
+
 
 class ServerError(InputError):
     """A server that did not answer as it should; nothing is wrong with the input that is known."""
 
-
-class RowsError(InputError):
-    """An error in rows of a block that makes the whole block unusable.
-
-    Parameters
-    ----------
-    what : str
-        The fault of the rows.
-    first, last : int
-        Their numbers, counted from 1 in the block.
-    name : str
-        The name of the file in messages.
-    """
-
-    def __init__(self, what: str, first: int, last: int, name: str = "") -> None:
-        super().__init__(what, first, last, name)  # the arguments for unpickling
-        self.what, self.first, self.last, self.name = what, first, last, name
-
-    def __str__(self) -> str:
-        name = f"{self.name}: " if self.name else ""
-        is_one = self.first == self.last
-        rows = f"row {self.first}" if is_one else f"rows {self.first} to {self.last}"
-        return f"{name}{rows}: {self.what}"
-
-    def after(self, rows: int) -> RowsError:
-        """Return the same error for a block that follows `rows` rows of its file."""
-        return RowsError(self.what, rows + self.first, rows + self.last, self.name)
+    def of(self, name: str) -> ServerError:
+        """See `InputError`."""
+        return ServerError(f"{name}: {self}")
 
 
 class OutputError(BatchsolveError, OSError):
@@ -146,12 +126,10 @@ def named_errors(name: str) -> Iterator[None]:
     """
     try:
         yield
-    except RowsError as error:
-        raise RowsError(error.what, error.first, error.last, name) from error
-    except ServerError as error:
-        raise ServerError(f"{name}: {error}") from error
+    except InputError as error:
+        raise error.of(name) from error
     except BatchsolveError as error:
-        raise InputError(f"{name}: {str(error).removeprefix(f'{name}: ')}") from error
+        raise InputError(f"{name}: {error}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{name}: {not_decoded(error)}") from error
     except IsADirectoryError as error:

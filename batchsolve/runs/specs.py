@@ -27,7 +27,6 @@ from batchsolve.errors import (
     InputError,
     JournalError,
     OutputError,
-    RowsError,
     ServerError,
     counted,
     listed,
@@ -49,7 +48,7 @@ from batchsolve.settings import (
     settings_that,
 )
 from batchsolve.tables.answers import RowTable
-from batchsolve.tables.blocks import Block, Boundary
+from batchsolve.tables.blocks import Block, Boundary, RowsError
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Checksums, Written, joined, sums_of
 from batchsolve.tables.frames import files_and_tables

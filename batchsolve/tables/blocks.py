@@ -25,7 +25,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from batchsolve.core import native
-from batchsolve.errors import InputError, RowsError, counted, first_line, named_errors
+from batchsolve.errors import InputError, counted, first_line, named_errors
 from batchsolve.tables.places import Facts, facts_of, is_address, open_to_read
 
 if TYPE_CHECKING:
@@ -147,6 +147,38 @@ def changed() -> InputError:
 
 Rows = tuple[pa.Table, dict[int, str]]
 """Consecutive rows of a table; and the faults of those, counted from 0, that break the format."""
+
+
+class RowsError(InputError):
+    """An error in rows of a block that makes the whole block unusable.
+
+    Parameters
+    ----------
+    what : str
+        The fault of the rows.
+    first, last : int
+        Their numbers, counted from 1 in the block.
+    name : str
+        The name of the file in messages.
+    """
+
+    def __init__(self, what: str, first: int, last: int, name: str = "") -> None:
+        super().__init__(what, first, last, name)  # the arguments for unpickling
+        self.what, self.first, self.last, self.name = what, first, last, name
+
+    def __str__(self) -> str:
+        name = f"{self.name}: " if self.name else ""
+        is_one = self.first == self.last
+        rows = f"row {self.first}" if is_one else f"rows {self.first} to {self.last}"
+        return f"{name}{rows}: {self.what}"
+
+    def of(self, name: str) -> RowsError:
+        """Return the same error with the name of a file."""
+        return RowsError(self.what, self.first, self.last, name)
+
+    def after(self, rows: int) -> RowsError:
+        """Return the same error for a block that follows `rows` rows of its file."""
+        return RowsError(self.what, rows + self.first, rows + self.last, self.name)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from batchsolve.errors import InputError, RowsError, prefixed, quoted, repeated
+from batchsolve.errors import InputError, prefixed, quoted, repeated
 from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
 from batchsolve.formats.grid_texts import (
     DrawnForm,
@@ -42,6 +42,7 @@ from batchsolve.tables.blocks import (
     JSON_TEXT,
     Layout,
     Rows,
+    RowsError,
     delimited,
     first_record,
     lines,

@@ -22,7 +22,6 @@ from cutting import content_of, opened, small_blocks
 from hypothesis import given, strategies as st
 
 from batchsolve import InputError
-from batchsolve.errors import RowsError
 from batchsolve.formats.whole_files import partial_path
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
@@ -38,6 +37,7 @@ from batchsolve.tables.blocks import (
     TASKS,
     Boundary,
     PlainFile,
+    RowsError,
     Stream,
     arrow_stream,
     cut,
