@@ -268,21 +268,17 @@ class Engine:
         can = replace(self.capabilities, branch=rule, tree="", costs=False)
         return replace(self, name=f"{self.name}:{rule}", capabilities=can)
 
-    def for_run(
-        self, problem: ExactCover, folder: str = "", run: str = "", entries: int = UNLIMITED
-    ) -> Engine:
+    def for_run(self, run: str = "", entries: int = UNLIMITED, shared: bool = False) -> Engine:
         """Return the engine for all tasks of a new run: with an empty table, if it has one.
 
         Parameters
         ----------
-        problem : ExactCover
-        folder : str
-            A folder in which processes of this machine can share the table; empty if there is none.
-            If it has no room, each process has its own table.
         run : str
             A name that no other run has; by default a new one.
         entries : int
             Entries of options that each task may take out of lists, about.
+        shared : bool
+            True if processes of this machine are to share the table, where they can.
         """
         return self
 

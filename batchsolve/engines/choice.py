@@ -176,7 +176,7 @@ class Choice:
 
     def of(self, problem: ExactCover) -> Engine:
         """Return the engine for a problem; raises `InputError` if there is none."""
-        return engine_for(self.name, problem).for_run(problem, run=self.run)
+        return engine_for(self.name, problem).for_run(self.run)
 
     def fallback_of(self, problem: ExactCover) -> tuple[Engine, int] | None:
         """Return the engine that takes over rows of a problem, and after how many nodes."""

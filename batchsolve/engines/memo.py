@@ -10,7 +10,7 @@ the fewest options the search branches on one whose neighbours it has covered, a
 of the problem before it begins another, however the items are numbered.
 
 The table is one array of a bounded size, which all threads of a process share. Processes on one
-machine can share one, too: a file that they map. Every run begins with an empty table. Its rows
+machine can share one, too: memory that they map. Every run begins with an empty table. Its rows
 have as many words for a count as the largest may need.
 """
 
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -57,7 +58,8 @@ class MemoisedCounting(Engine):
     run : str
         The run whose tasks share the table; empty if all searches of a problem do.
     file : str
-        The file that holds the table for several processes; empty if each has its own.
+        The memory, as a file, that holds the table for several processes; empty if each has its
+        own.
     entries : int
         Entries of options that a search may take out of lists, about; it stops then. Problems with
         bounds do not count them.
@@ -69,29 +71,20 @@ class MemoisedCounting(Engine):
     entries: int = field(default=UNLIMITED, repr=False)
 
     def for_run(
-        self, problem: ExactCover, folder: str = "", run: str = "", entries: int = UNLIMITED
+        self, run: str = "", entries: int = UNLIMITED, shared: bool = False
     ) -> MemoisedCounting:
         """Return the engine with an empty table; see `Engine`.
 
-        A file is reserved whole: a process is killed if it writes where the disk has no space.
+        The memory of a shared table is freed when this engine is, and all processes have ended that
+        use it.
         """
-        run = run or new_run()
-        own = replace(self, run=run, entries=entries)
-        if not folder:
+        own = replace(self, run=run or new_run(), entries=entries)
+        if not (shared and hasattr(os, "memfd_create")):  # as on other systems than Linux
             return own
-        n_rows, width = _shape_of_table(problem, self.megabytes)
-        name = f"table-{run}-{problem.fingerprint[:16]}-{self.megabytes}"
-        file = os.path.join(folder, name)
-        if os.path.exists(file):
-            return replace(own, file=file)
-        try:
-            with open(file, "xb") as made:
-                os.posix_fallocate(made.fileno(), 0, 8 * n_rows * width)
-        except (OSError, AttributeError):  # a full disk, or a system that cannot reserve files
-            with suppress(OSError):
-                os.remove(file)
-            return own
-        return replace(own, file=file)
+        memory = os.memfd_create(own.run)
+        sharing = replace(own, file=f"/proc/{os.getpid()}/fd/{memory}")
+        weakref.finalize(sharing, os.close, memory)
+        return sharing
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines`."""
@@ -132,11 +125,15 @@ def _shape_of_table(problem: ExactCover, megabytes: int) -> tuple[int, int]:
     return max(1, megabytes * MEGABYTE // (8 * width)), width
 
 
-def _new_table(shape: tuple[int, int], file: str) -> Words:
-    if file:
-        # a row stays unused for ever if a process is killed while it writes the row
-        with suppress(OSError):  # the search that made the file is over
-            return np.asarray(np.memmap(file, np.uint64, "r+", shape=shape))
+def _new_table(shape: tuple[int, int], engine: MemoisedCounting) -> Words:
+    if engine.file:
+        # once the search that made the memory is over, another file may have its place
+        with suppress(OSError), open(engine.file, "r+b") as memory:
+            name = os.readlink(f"/proc/self/fd/{memory.fileno()}")
+            if name.startswith(f"/memfd:{engine.run}"):
+                memory.truncate(8 * shape[0] * shape[1])
+                # a row stays unused for ever if a process is killed while it writes the row
+                return np.asarray(np.memmap(memory, np.uint64, "r+", shape=shape))
     return np.zeros(shape, np.uint64)
 
 
@@ -169,7 +166,7 @@ def _shared_table(problem: ExactCover, engine: MemoisedCounting) -> Iterator[Wor
             _TABLES[kind] = _TABLES.pop(kind)  # the last one used is the last
         else:
             try:
-                _TABLES[kind] = _new_table(shape, engine.file)
+                _TABLES[kind] = _new_table(shape, engine)
             except MemoryError as error:
                 raise InputError(
                     f"no memory for a table of {engine.megabytes:,} MB; name a smaller size"

@@ -318,7 +318,7 @@ class OpenRows:
         self._weighings[row] = weighing.next
         self._on_scales.add(row)
         self._pending[row] += 1
-        engine = tree.small_counter(counter, problem, weighing.n_nodes)
+        engine = tree.small_counter(counter, weighing.n_nodes)
         return [self._start_of(row, piece, engine, weighing.n_nodes)]
 
     def _after_weighing(self, piece: Piece, outcome: Outcome) -> list[Piece]:
@@ -334,7 +334,7 @@ class OpenRows:
         problem = piece.problem
         assert self._exact is not None
         assert problem is not None
-        engine = get_engine(counter_for(self._engine, problem)).for_run(problem)
+        engine = get_engine(counter_for(self._engine, problem)).for_run()
         self._recounted.add(row)
         self._exact[row] = 0
         self._answers.counters[row] = engine.name

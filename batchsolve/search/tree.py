@@ -126,10 +126,10 @@ class Weighing:
         return Weighing(WEIGH_AGAIN * self.after, WEIGH_AGAIN * self.n_nodes)
 
 
-def small_counter(name: str, problem: ExactCover, n_nodes: int) -> Engine:
+def small_counter(name: str, n_nodes: int) -> Engine:
     """Return a counter with an empty table for a few nodes; of wide ones it visits fewer."""
     engine = get_engine(f"{name}:{1 + n_nodes // WEIGHED_A_MEGABYTE}")
-    return engine.for_run(problem, entries=n_nodes * WIDE_ENTRIES)
+    return engine.for_run(entries=n_nodes * WIDE_ENTRIES)
 
 
 def gain_of(outcome: Outcome) -> float:
@@ -221,7 +221,7 @@ class TreeSearch:
                 f"engine"
             )
         self._problem, self._settings, self._start, self._pool = problem, settings, start, pool
-        engine = engine.for_run(problem, pool.workers.folder)
+        engine = engine.for_run(shared=pool.workers.share_memory)
         self._work = TreeWork(engine, problem, render, symmetries)  # one object, sent once
         self.totals = totals or Totals()
         self._before = self.totals.count, self.totals.nodes
@@ -354,12 +354,13 @@ class TreeSearch:
 
     def _gain(self, counter: str, n_nodes: int) -> float:
         """Return the gain of a counter in a few nodes at the top of the tree."""
-        engine = small_counter(counter, self._problem, n_nodes)
+        engine = small_counter(counter, n_nodes)
         return gain_of(engine.search(self._problem, Task.of(self._start.stacks, budget=n_nodes)))
 
     def _begin_again(self) -> Iterator[Done]:
         """Begin the search anew with the counter, and drop all results since it began."""
-        engine = get_engine(self._successor).for_run(self._problem, self._pool.workers.folder)
+        shared = self._pool.workers.share_memory
+        engine = get_engine(self._successor).for_run(shared=shared)
         self._successor = ""
         self._work = replace(self._work, engine=engine)
         start = self._start

@@ -22,9 +22,6 @@ from typing import Any
 import joblib
 import joblib.executor
 from joblib.externals.loky import reusable_executor
-
-# it removes folders after this process is killed; Python's tracker cannot
-from joblib.externals.loky.backend import resource_tracker as resource_tracker
 from joblib.parallel import LokyBackend, ThreadingBackend
 
 LOOK_SECONDS = 0.01  # between two looks for failed calls, of which joblib gives no notice

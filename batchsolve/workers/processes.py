@@ -11,33 +11,24 @@ from __future__ import annotations
 
 import os
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
-from batchsolve.formats.whole_files import HeldFolder
 from batchsolve.workers.base import Watchdog, Workers, keep_memory, keeping_ctrl_c
-from batchsolve.workers.private import (
-    OwnLokyBackend,
-    end_wait,
-    resource_tracker,
-    waits_for_the_dead,
-)
+from batchsolve.workers.private import OwnLokyBackend, end_wait, waits_for_the_dead
 
 GRACE_SECONDS = 5.0  # much longer than loky itself takes to notice a death
 ORPHAN_SECONDS = 1.0  # between two looks of a worker process whether its parent still lives
-IN_MEMORY = "/dev/shm"  # a file system in memory, on systems that have it
-PREFIX = "batchsolve-workers-"
 
 
 class Processes(Workers):
-    """Processes of loky, which isolate a crash and share `folder`."""
+    """Processes of loky, which isolate a crash."""
+
+    share_memory = True
 
     def _open(self) -> Any:
-        self._shared = SharedFolder()
-        self.folder = self._shared.path
         # An initializer, because a worker may be idle: if we were killed before its first task, it
         # would wait for minutes.
         self._backend = OwnLokyBackend(initializer=settle_in, initargs=(os.getpid(),))
@@ -51,7 +42,6 @@ class Processes(Workers):
 
     def _close(self) -> None:
         self._watchdog.stop()
-        self._shared.remove()
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
@@ -81,28 +71,3 @@ def settle_in(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
-
-
-class SharedFolder(HeldFolder):
-    """A new folder in memory that processes of this machine share, and that none leaves behind.
-
-    loky's tracker removes the folder of a process that is killed. If the tracker is killed too, the
-    next process that makes such a folder removes it.
-
-    Attributes
-    ----------
-    path : str
-    """
-
-    def __init__(self) -> None:
-        try:
-            super().__init__(IN_MEMORY, PREFIX)
-        except OSError:  # missing or full
-            super().__init__(tempfile.gettempdir(), PREFIX)
-        resource_tracker.register(self.path, "folder")
-
-    def remove(self) -> None:
-        """Remove the folder and its content."""
-        super().remove()
-        if not os.path.exists(self.path):
-            resource_tracker.unregister(self.path, "folder")

@@ -1,4 +1,6 @@
 import json
+import os
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -125,25 +127,28 @@ def test_worker_processes_share_a_table():
     assert result.nodes < 1.5 * alone.nodes
 
 
-def test_an_engine_whose_file_cannot_be_made_has_a_table_of_its_own(tmp_path, monkeypatch):
+def test_a_shared_table_lasts_as_long_as_its_engine(monkeypatch, tmp_path):
     engine, problem = get_engine("memo:1"), copies(150, [[0], [0]])  # with rows of several words
-    assert engine.for_run(problem, str(tmp_path / "nowhere"), "r").file == ""
-    shared = engine.for_run(problem, str(tmp_path), "r")
-    assert shared.for_run(problem, str(tmp_path), "r") == shared != engine
-    assert (tmp_path / shared.file).stat().st_size <= memo.MEGABYTE
+    shared = engine.for_run(shared=True)
+    again = pickle.loads(pickle.dumps(shared))
     assert shared.search(problem, Task.of(WHOLE)).counts.tolist() == [2**150]
     memo._TABLES.clear()
-    assert shared.search(problem, Task.of(WHOLE)).nodes.tolist() == [1]  # found in the file
+    assert again.search(problem, Task.of(WHOLE)).nodes.tolist() == [1]  # found in the memory
     memo._TABLES.clear()
-    (tmp_path / shared.file).unlink()
-    assert shared.search(problem, Task.of(WHOLE)).counts.tolist() == [2**150]
-
-    def full(*arguments):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(memo.os, "posix_fallocate", full)
-    assert engine.for_run(problem, str(tmp_path), "r").file == ""
-    assert not list(tmp_path.iterdir())
+    place = int(again.file.rpartition("/")[2])
+    del shared
+    other = tmp_path / "other"
+    other.write_text("of another")
+    opened = os.open(other, os.O_RDWR)
+    os.dup2(opened, place)  # as the system gives away the place of what was closed
+    assert again.search(problem, Task.of(WHOLE)).counts.tolist() == [2**150]
+    for each in {opened, place}:
+        os.close(each)
+    assert other.read_text() == "of another"
+    memo._TABLES.clear()
+    assert again.search(problem, Task.of(WHOLE)).counts.tolist() == [2**150]
+    monkeypatch.delattr(os, "memfd_create")
+    assert engine.for_run(shared=True).file == ""
 
 
 def of_many_covers(bits, bounds=False):

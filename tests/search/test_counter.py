@@ -99,11 +99,11 @@ def keyed(n, keys):
 def test_a_weighed_counter_stops_after_as_many_entries_as_wide_nodes_have():
     """An option takes 1,000 out of the list of the key, with two entries each."""
     problem, empty = keyed(1_000, 10), get_engine("memo:1").for_run
-    outcome = empty(problem, entries=40_000).search(problem, Task.of(WHOLE))
+    outcome = empty(entries=40_000).search(problem, Task.of(WHOLE))
     assert outcome.nodes.tolist() == [1 + 10 * 101 + 10]  # root, ten keys with leaves, ten again
-    rest = empty(problem).search(problem, Task.of(outcome.frontier))
+    rest = empty().search(problem, Task.of(outcome.frontier))
     assert outcome.counts.sum() + rest.counts.sum() == 1_000 * 100
-    small = tree.small_counter("memo", problem, 5).search(problem, Task.of(WHOLE, budget=10_000))
+    small = tree.small_counter("memo", 5).search(problem, Task.of(WHOLE, budget=10_000))
     assert small.nodes.sum() == 912  # the tenth try is one too many, and ends after its first leaf
 
 
@@ -250,7 +250,7 @@ def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
     engine = get_engine("memo:1")
 
     def searched(stack, **how):
-        run = engine.for_run(problem)
+        run = engine.for_run()
         return run.search(problem, Task.of(bs.Stacks.from_lists([stack]), **how))
 
     size, stacks = 0, [[]]
@@ -260,7 +260,7 @@ def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
         size += each.nodes.sum()
         stacks += [stack.tolist() for stack in each.frontier]
     assert searched([]).tree_nodes.sum() == size
-    parts, stacks, run = 0, WHOLE, engine.for_run(problem)
+    parts, stacks, run = 0, WHOLE, engine.for_run()
     while len(stacks):
         part = run.search(problem, Task.of(stacks, budget=budget))
         parts, stacks = parts + part.tree_nodes.sum(), part.frontier
