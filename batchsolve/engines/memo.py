@@ -79,9 +79,12 @@ class MemoisedCounting(Engine):
         use it.
         """
         own = replace(self, run=run or new_run(), entries=entries)
-        if not (shared and hasattr(os, "memfd_create")):  # as on other systems than Linux
+        if not shared:
             return own
-        memory = os.memfd_create(own.run)
+        try:
+            memory = os.memfd_create(own.run)
+        except (OSError, AttributeError):  # not allowed, or another system than Linux
+            return own
         sharing = replace(own, file=f"/proc/{os.getpid()}/fd/{memory}")
         weakref.finalize(sharing, os.close, memory)
         return sharing
