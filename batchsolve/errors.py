@@ -56,9 +56,17 @@ class InputError(BatchsolveError, ValueError):
     batchsolve.errors.InputError: limit is 1 or more, not 0
     """
 
+    def of(self, name: str) -> InputError:
+        """Return the error with the name of a file in front, unless it is there."""
+        return InputError(f"{name}: {str(self).removeprefix(f'{name}: ')}")
+
 
 class ServerError(InputError):
     """A server that did not answer as it should; nothing is wrong with the input that is known."""
+
+    def of(self, name: str) -> ServerError:
+        """See `InputError`."""
+        return ServerError(f"{name}: {self}")
 
 
 class OutputError(BatchsolveError, OSError):
@@ -118,10 +126,10 @@ def named_errors(name: str) -> Iterator[None]:
     """
     try:
         yield
-    except ServerError as error:
-        raise ServerError(f"{name}: {error}") from error
+    except InputError as error:
+        raise error.of(name) from error
     except BatchsolveError as error:
-        raise InputError(f"{name}: {str(error).removeprefix(f'{name}: ')}") from error
+        raise InputError(f"{name}: {error}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{name}: {not_decoded(error)}") from error
     except IsADirectoryError as error:

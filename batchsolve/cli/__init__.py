@@ -274,8 +274,7 @@ class _BesideBars(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         from tqdm import tqdm
 
-        if sys.stderr is not None:
-            tqdm.write(printable(f"batchsolve: {record.getMessage()}"), file=sys.stderr)
+        tqdm.write(printable(f"batchsolve: {record.getMessage()}"), file=sys.stderr)
 
 
 @contextmanager

@@ -124,12 +124,9 @@ inline bool has_two_blanks(Bytes value, Bytes grid) {
 /// Read the symbols of one grid; return its fault.
 inline std::int32_t read_one(Bytes value, Bytes table, Byte last, std::span<Byte> grid) {
     if (value.size() != grid.size()) return wrong_length;
+    for_each_below(grid.size(), [&](std::size_t cell) { grid[cell] = table[value[cell]]; });
     Byte most = 0;
-    for (std::size_t cell = 0; cell < grid.size(); ++cell) {
-        const Byte digit = table[value[cell]];
-        grid[cell] = digit;
-        most = std::max(most, digit);
-    }
+    for (const Byte digit : grid) most = std::max(most, digit);
     if (most == bad) return static_cast<std::int32_t>(std::ranges::find(grid, bad) - grid.begin());
     const bool seems_from_zero =
         last && std::ranges::find(grid, last) == grid.end() && has_two_blanks(value, grid);

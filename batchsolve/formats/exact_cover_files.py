@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.errors import InputError, quoted, repeated, shortened, warn_once
+from batchsolve.errors import InputError, prefixed, quoted, repeated, shortened, warn_once
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.attributes import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
@@ -65,12 +65,6 @@ def read_dlx(text: str) -> ExactCover:
                 f"least:most|item, and colours stand in the options"
             )
     names, n_primary = _declared(number, words)
-    for name in names[n_primary:]:
-        if name in bounds:
-            raise InputError(
-                f"line {number}: the secondary item {quoted(name)} has bounds; only primary items, "
-                f"those before '|', may have them"
-            )
     return _problem(names, n_primary, lines, bounds, is_dlx=True)
 
 
@@ -171,10 +165,8 @@ def read_json(text: str) -> ExactCover:
     >>> read_json('{"options": [["a", "x"], ["b"]], "secondary": ["x"]}')
     ExactCover(n_items=3, n_primary=2, n_options=2)
     """
-    try:
+    with prefixed("not JSON that can be read", InputError, ValueError):
         fields = loads(text)
-    except Exception as error:  # no JSON; too deep; a number too long; too large; a name twice
-        raise InputError(f"not JSON that can be read ({error})") from error
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
         raise InputError("expected an object with a list of lists of items called 'options'")
     if unknown := [name for name in fields if name not in JSON_FIELDS]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 import string
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -321,11 +320,9 @@ def joined(lines: Sequence[Sequence[str]], are_words: bool) -> str:
 
 def are_numbers(words: Sequence[str]) -> bool:
     """Return True if cells that are words are numbers, and not characters of an alphabet."""
-    kinds = Counter(words)
-    n_letters = sum(n for word, n in kinds.items() if word.isalpha())
-    n_long = sum(n for word, n in kinds.items() if len(word) > 1)
+    n_letters, n_long = sum(map(str.isalpha, words)), sum(len(word) > 1 for word in words)
     # characters have blanks of one kind
-    are_plain = len(words) <= MOST_PLAIN**2 and len(kinds.keys() & _BLANKS) < 2
+    are_plain = len(words) <= MOST_PLAIN**2 and len(_BLANKS.intersection(words)) < 2
     return n_long > n_letters or (n_letters == 0 and not are_plain)
 
 

@@ -335,11 +335,11 @@ def weighted_covers(
     while len(weights) < n:
         some = Stacks.from_lists([list(stack)] * PROBES_AT_ONCE)
         covers, found, which = _walks(engine, problem, some, rng)
-        wanted = n - len(weights)
-        parts.append(covers.between(0, min(wanted, len(found))))
-        weights += found[:wanted]
-        if found:
-            last = made + int(which[: len(found)][min(wanted, len(found)) - 1]) + 1
+        taken = min(n - len(weights), len(found))
+        parts.append(covers.between(0, taken))
+        weights += found[:taken]
+        if taken:
+            last = made + int(which[taken - 1]) + 1
         made += PROBES_AT_ONCE
         tell(len(weights))
         if made - last >= FRUITLESS_PROBES:

@@ -292,26 +292,28 @@ class Maker:
 
     def _made(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
         """Make the puzzles of some rows, and the columns of their own rules."""
+        try:
+            return self._attempted(numbers)
+        except _RowError as error:
+            # rows take turns, attempt by attempt, so that a row before it may fail in a later turn
+            self._made(numbers[numbers < error.row])
+            raise InputError(str(error)) from None
+
+    def _attempted(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
+        """Make the puzzles of some rows, or raise `_RowError`."""
         made = Made.of_rows(len(numbers), self.problem.n_cells)
         names = self.drawn.names if self.drawn else ()
         columns = {name: np.empty(len(numbers), object) for name in names}
-        left, failed = np.arange(len(numbers)), None
+        left = np.arange(len(numbers))
         while left.size:
-            try:
-                now, given, texts = self._draw(numbers, made, left)
-                self._dig(given, self.wish, numbers, made, now)
-            except _RowError as error:
-                # rows take turns, attempt by attempt: one before it may fail in a later turn
-                failed, left = error, left[numbers[left] < error.row]
-                continue
+            now, given, texts = self._draw(numbers, made, left)
+            self._dig(given, self.wish, numbers, made, now)
             are_fit = self._are_fit(made, now)
             done = now[are_fit]
             for name, column in columns.items():
                 column[done] = texts[name][are_fit]
             left = np.setdiff1d(left, done)
             made.attempts[left] += 1
-        if failed is not None:
-            raise InputError(str(failed))
         return made, {name: pa.array(column, pa.string()) for name, column in columns.items()}
 
     def _keys(self, use: int) -> Words:

@@ -20,10 +20,20 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from batchsolve.core.arrays import Ints, UInts
+from batchsolve.core.arrays import Ints, UInts, Words
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.problems.exact_cover import ExactCover, check_kind, option_numbers
 from batchsolve.symmetry.symmetries import Symmetries, kind_of, most_symmetries, too_many
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""The step between the states of SplitMix64 (Steele, Lea and Flood 2014; ``core/random.h``)."""
+
+
+def mix(x: Words) -> Words:
+    """Return the word that SplitMix64 makes of each state; all differ. It hashes arrays here."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
 
 
 def structure_symmetries(problem: ExactCover, stack: Iterable[int] = ()) -> Symmetries:
@@ -136,8 +146,6 @@ class _Refinement:
         degrees = np.bincount(edges.ravel(), minlength=n_vertices)
         self._starts = np.concatenate([[0], np.cumsum(degrees)[:-1]])
         self._edges, self._pairs = edges, _sorted_pairs(edges)
-        # of classes, which are -1 to 2 · n_vertices - 1 before they are refined
-        self._hashes = np.random.PCG64(0).random_raw(2 * n_vertices + 1)
 
     def refined(self, classes: Ints) -> Ints:
         """Split classes until vertices of a class have equally many neighbours in every class.
@@ -147,7 +155,8 @@ class _Refinement:
         """
         n_classes = 0
         while True:
-            sums = np.add.reduceat(self._hashes[classes + 1][self._tails], self._starts)
+            words = mix((classes + 1).astype(np.uint64) * GOLDEN)
+            sums = np.add.reduceat(words[self._tails], self._starts)
             order = np.lexsort((sums, classes))
             is_next = (np.diff(classes[order]) != 0) | (np.diff(sums[order]) != 0)
             classes = np.empty_like(classes)

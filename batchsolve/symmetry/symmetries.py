@@ -21,7 +21,7 @@ import numpy as np
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, UInts
-from batchsolve.errors import InputError, ProblemError, quoted
+from batchsolve.errors import InputError, ProblemError, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.exact_cover import ExactCover, check_kind
 from batchsolve.problems.stacks import Stacks
@@ -267,29 +267,26 @@ def symmetries(problem: ExactCover) -> Symmetries:
 
 def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
     """Extend the images of some items to all; return None if they do not determine the rest."""
-    of_items: dict[frozenset[int], int] = {}
     parts = [
         [i for i in problem.option(o).tolist() if i in known] for o in range(problem.n_options)
     ]
-    for o, part in enumerate(parts):
-        if of_items.setdefault(frozenset(part), o) != o:
-            return None
+    of_items = {frozenset(part): o for o, part in enumerate(parts)}
+    if len(of_items) < len(parts):
+        return None
     image = [of_items.get(frozenset(known[i] for i in part), -1) for part in parts]
     holders: list[list[int]] = [[] for _ in range(problem.n_items)]
     for o in range(problem.n_options):
         for i in problem.option(o).tolist():
             holders[i].append(o)
+    full, rest = dict(known), [i for i in range(problem.n_items) if i not in known]
     items_of: dict[tuple[object, ...], list[int]] = {}
-    for i in range(problem.n_items):
-        if i not in known:
-            items_of.setdefault((kind_of(problem, i), *holders[i]), []).append(i)
-    full = dict(known)
-    for i in range(problem.n_items):
-        if i not in known:
-            others = items_of.get((kind_of(problem, i), *sorted(image[o] for o in holders[i])), [])
-            if not others:
-                return None
-            full[i] = others.pop(0)
+    for i in rest:
+        items_of.setdefault((kind_of(problem, i), *holders[i]), []).append(i)
+    for i in rest:
+        others = items_of.get((kind_of(problem, i), *sorted(image[o] for o in holders[i])), [])
+        if not others:
+            return None
+        full[i] = others.pop(0)
     return [full[i] for i in range(problem.n_items)]
 
 
@@ -332,10 +329,8 @@ def read_generators(text: str) -> list[dict[str, str]]:
     >>> read_generators('[{"a": "b", "b": "a"}]')
     [{'a': 'b', 'b': 'a'}]
     """
-    try:
+    with prefixed("not JSON that can be read", InputError, ValueError):
         values: Any = loads(text)
-    except Exception as error:
-        raise InputError(f"not JSON that can be read ({error})") from error
     if not isinstance(values, list):
         raise InputError('expected a list of objects such as [{"a": "b", "b": "a"}]')
     for k, value in enumerate(values, 1):

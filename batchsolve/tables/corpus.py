@@ -566,7 +566,7 @@ class Corpus(Tables):
         values = self._sample[self.column]
         if values.null_count == len(values):
             return f"it is empty, without a value in the first {counted(len(values), 'row')}"
-        text = str(values.drop_null()[0].as_py()).strip()
+        text = str(next(value for value in values if value.is_valid).as_py()).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
 
 

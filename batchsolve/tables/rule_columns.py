@@ -396,8 +396,7 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
 
     Only the values of `rows` are read.
     """
-    has_all = len(rows) == len(column)
-    texts = column if has_all else column.take(pa.array(rows))
+    texts = column.take(pa.array(rows))
     regions, wrong = _numbered_regions(texts, n)
     for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
         regions[place] = _NONE
@@ -405,8 +404,6 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
             labels = drawn_labels(texts[place].as_py() or "", square_drawing(n))
             for region, cells in enumerate(regions_of(labels, n)):
                 regions[place, list(cells)] = region
-    if has_all:
-        return regions
     whole = np.full((len(column), n * n), _NONE, np.uint8)
     whole[rows] = regions
     return whole
