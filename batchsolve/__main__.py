@@ -114,8 +114,7 @@ def _share_memory() -> None:
     from batchsolve.workers.base import keep_memory
 
     keep_memory()
-    names = getattr(os, "confstr_names", {})
-    if "CS_GNU_LIBC_VERSION" in names and os.confstr("CS_GNU_LIBC_VERSION"):
+    if "CS_GNU_LIBC_VERSION" in os.confstr_names and os.confstr("CS_GNU_LIBC_VERSION"):
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 

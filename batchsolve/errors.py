@@ -57,8 +57,8 @@ class InputError(BatchsolveError, ValueError):
     """
 
     def of(self, name: str) -> InputError:
-        """Return the error with the name of a file in front."""
-        return InputError(f"{name}: {self}")
+        """Return the error with the name of a file in front, unless it is there."""
+        return InputError(f"{name}: {str(self).removeprefix(f'{name}: ')}")
 
 
 class ServerError(InputError):
@@ -83,17 +83,18 @@ class OutputError(BatchsolveError, OSError):
 
 
 class JournalError(BatchsolveError):
-    """The record of an interrupted run is damaged, foreign, or in use.
+    """The record of an interrupted run is damaged, or that of another run.
 
     Examples
     --------
     >>> import batchsolve as bs, tempfile
     >>> directory = tempfile.mkdtemp() + "/run"
-    >>> with bs.Run(directory, "queens:6") as run, bs.Run(directory, "queens:6", resume=True):
+    >>> with bs.Run(directory, "queens:6"):
     ...     pass
+    >>> bs.Run(directory, "queens:5", resume=True)
     Traceback (most recent call last):
         ...
-    batchsolve.errors.JournalError: .../run/journal.sqlite: in use by another process; wait ...
+    batchsolve.errors.JournalError: ...: the interrupted run had problem = 'queens:6', this ...
     """
 
 
@@ -146,8 +147,7 @@ def named_errors(name: str) -> Iterator[None]:
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 
-@contextmanager
-def argument_errors(rule: str, value: object) -> Iterator[None]:
+class argument_errors:  # noqa: N801  a class, as in contextlib: entering it costs little
     """Raise what goes wrong in reading an argument as one `InputError`: the rule, and the value.
 
     Examples
@@ -158,16 +158,20 @@ def argument_errors(rule: str, value: object) -> Iterator[None]:
         ...
     batchsolve.errors.InputError: numbers are a sequence, not 3 ('int' object is not iterable)
     """
-    try:
-        yield
-    except BatchsolveError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{rule}, not {quoted(value)} ({first_line(error)})") from error
+
+    def __init__(self, rule: str, value: object) -> None:
+        self._rule, self._value = rule, value
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, TypeError | ValueError) and not isinstance(error, BatchsolveError):
+            why = f"{self._rule}, not {quoted(self._value)} ({first_line(error)})"
+            raise InputError(why) from error
 
 
-@contextmanager
-def prefixed(words: str, raised: type[BatchsolveError], *caught: type[Exception]) -> Iterator[None]:
+class prefixed:  # noqa: N801
     """Raise errors of some kinds, by default of the kind raised, with words before their message.
 
     Examples
@@ -178,11 +182,16 @@ def prefixed(words: str, raised: type[BatchsolveError], *caught: type[Exception]
         ...
     batchsolve.errors.ProblemError: column 'cages': cage 'A' has no sum
     """
-    kinds = caught or (raised,)
-    try:
-        yield
-    except kinds as error:
-        raise raised(f"{words}: {error}") from error
+
+    def __init__(self, words: str, raised: type[BatchsolveError], *caught: type[Exception]) -> None:
+        self._words, self._raised, self._caught = words, raised, caught or (raised,)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, self._caught):
+            raise self._raised(f"{self._words}: {error}") from error
 
 
 @contextmanager

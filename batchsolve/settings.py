@@ -15,7 +15,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from itertools import pairwise
 from math import inf
@@ -101,9 +101,9 @@ def setting(
     return field(default=default, metadata={"check": check, "option": option, "uses": uses})
 
 
-def counted_from(least: int) -> Callable[[str, Any], int]:
-    """Return the check of a whole number that is `least` or more."""
-    return lambda name, value: whole_number(name, value, least)
+def one_or_more(name: str, value: Any) -> int:
+    """Return a whole number that is 1 or more."""
+    return whole_number(name, value, 1)
 
 
 def ranging(rule: str, number: Callable[[Any], Any], least: float, most: float) -> Any:
@@ -172,16 +172,30 @@ class Settings:
     """
 
     def __post_init__(self) -> None:
-        usual = {"str | None": text_of, "bool": lambda name, value: bool(value)}
-        for declared in fields(self):  # type: ignore[arg-type]  # all such classes are dataclasses
-            name, value = declared.name, getattr(self, declared.name)
-            check = declared.metadata["check"] or usual.get(str(declared.type))
-            if check and not (value is None is declared.default):
+        kind: Any = type(self)
+        for name, default, check in _checks_of(kind):
+            value = getattr(self, name)
+            if not (value is None is default):
                 object.__setattr__(self, name, check(name, value))
         self.check_all()
 
     def check_all(self) -> None:
         """Raise `InputError` if settings do not go together."""
+
+
+@cache
+def _declared(kind: Any) -> dict[str, Field[Any]]:
+    """Return the fields of a class of settings by name."""
+    return {declared.name: declared for declared in fields(kind)}
+
+
+@cache
+def _checks_of(kind: Any) -> list[tuple[str, Any, Callable[[str, Any], Any]]]:
+    """Return the name, the default and the check of each field that has a check."""
+    usual = {"str | None": text_of, "bool": lambda name, value: bool(value)}
+    each = _declared(kind).values()
+    checks = ((one, one.metadata["check"] or usual.get(str(one.type))) for one in each)
+    return [(one.name, one.default, check) for one, check in checks if check]
 
 
 def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -> int:
@@ -221,12 +235,12 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     return number
 
 
-def seed_of(seed: Any) -> int:
+def seed_of(name: str, seed: Any) -> int:
     """Return a seed, checked; for None draw one, and log it.
 
     Examples
     --------
-    >>> seed_of(7), seed_of(None) != seed_of(None)
+    >>> seed_of("seed", 7), seed_of("seed", None) != seed_of("seed", None)
     (7, True)
     """
     if seed is None:
@@ -309,11 +323,6 @@ def path_of(what: str, path: Any) -> str:
         return os.fsdecode(path)
     given = f"not {quoted(path)}" if isinstance(path, str | bytes) else wrong_kind(path)
     raise InputError(f"{what} needs a name, {given}")
-
-
-def paths_of(what: str, paths: Any) -> list[str]:
-    """Return one name of a file, or a sequence of them, as a list."""
-    return [path_of(what, path) for path in each_of(paths)]
 
 
 def is_tabular(value: Any) -> bool:
@@ -467,7 +476,7 @@ def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: 
     batchsolve.errors.InputError: solve_table() takes no `time_limit`; ...
     """
     taken = _keywords_of(caller)
-    of_kind = {kind: {declared.name: declared for declared in fields(kind)} for kind in kinds}
+    of_kind = {kind: _declared(kind) for kind in kinds}
     for name in each:
         if name not in taken:
             is_known = any(name in declared for declared in of_kind.values())
@@ -529,10 +538,6 @@ def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
     return TypeError(f"{called} got an unexpected keyword argument {name!r}{meant}")
 
 
-def _seed(name: str, value: Any) -> int:
-    return seed_of(value)
-
-
 def _box(name: str, value: Any) -> tuple[int, int] | None:
     return checked_box(value)
 
@@ -545,9 +550,12 @@ def _seconds(name: str, value: Any) -> Any:
 
 
 def _depth(name: str, value: Any) -> int | None:
-    if isinstance(value, str) and value != AUTO:
-        raise InputError(f"{name} is a whole number, or 'auto', not {quoted(value)}")
-    return None if value == AUTO else whole_number(name, value)
+    if value == AUTO:
+        return None
+    if isinstance(value, str):
+        with argument_errors(f"{name} is a whole number, or 'auto'", value):
+            value = _whole(value)
+    return whole_number(name, value)
 
 
 @dataclass(frozen=True)
@@ -587,11 +595,11 @@ class SearchSettings(Settings):
     batchsolve.errors.InputError: time_limit is more than 0 seconds, not 0
     """
 
-    limit: int | None = setting(check=counted_from(1))
-    node_limit: int | None = setting(check=counted_from(1))
+    limit: int | None = setting(check=one_or_more)
+    node_limit: int | None = setting(check=one_or_more)
     time_limit: float | None = setting(check=_seconds, metavar="S")
     split_depth: int | Literal["auto"] | None = setting(check=_depth, metavar="D|auto")
-    budget: int | None = setting(check=counted_from(1))
+    budget: int | None = setting(check=one_or_more)
     engine: str = setting(AUTO, metavar="NAME")
     branch: str = setting(MRV, metavar="mrv|first|sharp[:ITEMS]")
 
@@ -665,7 +673,7 @@ class FileSettings(Settings):
     rules: str | None = setting(metavar="NAMES", of_grids=True)
     regions: str | None = setting(file="the region of each cell", of_grids=True)
     rule_columns: str | None = setting(metavar="NAMES", of_grids=True)
-    chunk: int | None = setting(check=counted_from(1), same=False)
+    chunk: int | None = setting(check=one_or_more, same=False)
     filename: bool = setting(False, heading="Output", adds=True)
     stats: bool = setting(False, heading="Output", adds=True)
     canonical: bool = setting(False, heading="Output", of_grids=True, adds=True)
@@ -725,7 +733,7 @@ class PuzzleSettings(Settings):
     batchsolve.errors.InputError: clues are a range such as 22..26 or (22, 26), fewest ...
     """
 
-    seed: int = setting(0, check=_seed)
+    seed: int = setting(0, check=seed_of)
     clues: tuple[int, int] | None = ranging(
         "clues are a range such as 22..26 or (22, 26), fewest first", _whole, 0, UNLIMITED
     )
@@ -749,7 +757,7 @@ class PuzzleSettings(Settings):
     weights: bool = setting(False)
     unlike: Sequence[Any] = setting((), metavar="FILE")
     columns: tuple[str, str] = setting(("puzzle", "solution"), metavar="NAMES", heading="Output")
-    node_limit: int = setting(1_000_000, check=counted_from(1))
+    node_limit: int = setting(1_000_000, check=one_or_more)
 
     def check_all(self) -> None:
         """See `Settings`."""
@@ -803,7 +811,7 @@ class ImageSettings(Settings):
         Write each row itself before its images.
     """
 
-    seed: int = setting(0, check=_seed, heading="Solutions")
+    seed: int = setting(0, check=seed_of, heading="Solutions")
     original: bool = setting(False, heading="Solutions")
 
 
@@ -847,6 +855,39 @@ class DedupeSettings(Settings):
     mark: bool = setting(False)
 
 
+def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the columns of strata, or the values of a stratum."""
+    return () if by is None else (by,) if isinstance(by, str) else tuple(by)
+
+
+def number_of(value: Any) -> float:
+    """Return a number, perhaps of a text; whole numbers as an int, with all their digits.
+
+    Examples
+    --------
+    >>> number_of("1152921504606846977"), number_of("1e3")
+    (1152921504606846977, 1000.0)
+    """
+    try:
+        return int(str(value))
+    except ValueError:
+        return float(value)
+
+
+def _check_strata(settings: Any) -> None:
+    """Convert the columns of strata, and the bounds of ranges, which ascend."""
+    by: Any = columns_of(settings.by)
+    bins: Any = () if settings.bins is None else settings.bins
+    with argument_errors("bins are numbers, such as 1,10,100", bins):
+        edges = tuple(map(number_of, bins.split(",") if isinstance(bins, str) else bins))
+    if edges and len(by) != 1:
+        raise InputError("`bins` are of the values of one column; name it with `by`")
+    if not all(-inf < edge < inf for edge in edges) or any(a >= b for a, b in pairwise(edges)):
+        raise InputError(f"bins ascend, such as 1, 10, 100; not {listed(edges)}")
+    object.__setattr__(settings, "by", by)
+    object.__setattr__(settings, "bins", edges)
+
+
 @dataclass(frozen=True)
 class EvaluateSettings(Settings):
     """The columns that `evaluate` reads, and its strata.
@@ -869,9 +910,7 @@ class EvaluateSettings(Settings):
     by: Sequence[str] = setting((), metavar="NAME")
     bins: tuple[float, ...] = setting((), metavar="BOUNDS")
 
-    def check_all(self) -> None:
-        """See `Settings`."""
-        check_strata(self)
+    check_all = _check_strata
 
 
 @dataclass(frozen=True)
@@ -893,11 +932,9 @@ class PartSettings(Settings):
     parts: str = setting(PARTS, metavar="SHARES")
     by: Sequence[str] = setting((), metavar="NAME")
     bins: tuple[float, ...] = setting((), metavar="BOUNDS")
-    seed: int = setting(0, check=_seed)
+    seed: int = setting(0, check=seed_of)
 
-    def check_all(self) -> None:
-        """See `Settings`."""
-        check_strata(self)
+    check_all = _check_strata
 
 
 @dataclass(frozen=True)
@@ -937,9 +974,9 @@ class Plan(Settings):
     )
     split_depths: tuple[int | None, ...] = setting((), metavar="LIST", flags=("--split-depth",))
     engines: tuple[str, ...] = setting((AUTO,), metavar="LIST", flags=("--engine",))
-    budget: int | None = setting(check=counted_from(1))
+    budget: int | None = setting(check=one_or_more)
     time_limit: float | None = setting(check=_seconds, metavar="S")
-    repeat: int = setting(3, check=counted_from(1))
+    repeat: int = setting(3, check=one_or_more)
 
     def check_all(self) -> None:
         """See `Settings`."""
@@ -955,39 +992,6 @@ class Plan(Settings):
     def settings(self, depth: int | None) -> SearchSettings:
         """Return the settings of a search with this split depth."""
         return SearchSettings(split_depth=depth, budget=self.budget, time_limit=self.time_limit)
-
-
-def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the columns of strata, or the values of a stratum."""
-    return () if by is None else (by,) if isinstance(by, str) else tuple(by)
-
-
-def number_of(value: Any) -> float:
-    """Return a number, perhaps of a text; whole numbers as an int, with all their digits.
-
-    Examples
-    --------
-    >>> number_of("1152921504606846977"), number_of("1e3")
-    (1152921504606846977, 1000.0)
-    """
-    try:
-        return int(str(value))
-    except ValueError:
-        return float(value)
-
-
-def check_strata(settings: EvaluateSettings | PartSettings) -> None:
-    """Convert the columns of strata, and the bounds of ranges, which ascend."""
-    by: Any = columns_of(settings.by)
-    bins: Any = () if settings.bins is None else settings.bins
-    with argument_errors("bins are numbers, such as 1,10,100", bins):
-        edges = tuple(map(number_of, bins.split(",") if isinstance(bins, str) else bins))
-    if edges and len(by) != 1:
-        raise InputError("`bins` are of the values of one column; name it with `by`")
-    if not all(-inf < edge < inf for edge in edges) or any(a >= b for a, b in pairwise(edges)):
-        raise InputError(f"bins ascend, such as 1, 10, 100; not {listed(edges)}")
-    object.__setattr__(settings, "by", by)
-    object.__setattr__(settings, "bins", edges)
 
 
 _WHOLE: dict[type, str] = {
@@ -1042,19 +1046,24 @@ class RunFields(TypedDict, total=False):
     resume: bool
 
 
-class NotationFields(TypedDict, total=False):
-    """The `FileSettings` of grids with any rules: the keywords of `read_problem`."""
+class SignFields(TypedDict, total=False):
+    """The `FileSettings` of the signs and the size of grids."""
 
-    column: str | None
     alphabet: str | None
     blank: str | None
     box: Box | None
+
+
+class NotationFields(SignFields, total=False):
+    """The `FileSettings` of grids with any rules: the keywords of `read_problem`."""
+
+    column: str | None
     rules: str | None
     regions: str | None
     rule_columns: str | None
 
 
-class RateFields(WorkerFields, total=False):
+class RateFields(WorkerFields, SignFields, total=False):
     """The keywords of `rate`: workers, and the `FileSettings` of grids with the usual rules."""
 
     backdoor: bool
@@ -1062,9 +1071,6 @@ class RateFields(WorkerFields, total=False):
     uniqueness: bool
     files: FileSettings | None
     column: str | None
-    alphabet: str | None
-    blank: str | None
-    box: Box | None
     rule_columns: str | None
 
 
@@ -1135,7 +1141,7 @@ class CountFileFields(SearchFields, RunFields, total=False):
     stats: bool
 
 
-class GenerateFields(WorkerFields, total=False):
+class GenerateFields(WorkerFields, SignFields, total=False):
     """The keywords of `generate`: workers, `PuzzleSettings`, and grids."""
 
     wanted: PuzzleSettings | None
@@ -1156,11 +1162,8 @@ class GenerateFields(WorkerFields, total=False):
     unlike: Sequence[Any]
     node_limit: int
     files: FileSettings | None
-    box: Box | None
     rules: str | None
     regions: str | None
-    alphabet: str | None
-    blank: str | None
     chunk: int | None
 
 

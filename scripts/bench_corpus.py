@@ -65,7 +65,7 @@ def speed(path: str, rows: int | None, repeat: int, folder: Path) -> dict[str, A
     corpus = Corpus([path])
     problem = corpus.problem
     engine = engine_for(AUTO, problem)
-    stacks = list(corpus.stacks())
+    stacks = list(corpus.stacks().values())
     n = sum(map(len, stacks))
     solve = partial(batchsolve.solve_file, path, folder / "out.csv")
     main_seconds: list[float] = []

@@ -171,7 +171,7 @@ def puzzles_per_second(path: str, repeat: int) -> dict[str, Any]:
     """
     corpus = Corpus([path])
     problem = corpus.problem
-    stacks = Stacks.concatenate(list(corpus.stacks()))
+    stacks = corpus.stacks()[""]
     n_puzzles = len(stacks)
     n_times = -(-TASK_CELLS // (n_puzzles * problem.n_cells))
     roots = np.arange(n_puzzles * n_times)

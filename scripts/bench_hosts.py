@@ -29,7 +29,6 @@ from measuring import options, write
 from batchsolve.runs.augment import augment_file
 
 FAIR = "fair"
-WEATHERS = (FAIR, "1ms-100Mbit", "50ms-100Mbit", "1ms-10Mbit", "50ms-10Mbit")
 CORPUS = "datasets/sudoku9.csv"
 FILES = 4
 LOCAL = "/root/in.csv"

@@ -45,8 +45,9 @@ take = OneFile.take
 def take_when_told(self, *chunk):
     sys.stdin.read(1)
     time.sleep(0.005)  # there are as many records on a fast machine
-    take(self, *chunk)
+    parts = take(self, *chunk)
     print("taken", flush=True)
+    return parts
 
 OneFile.take = take_when_told
 batchsolve.cli.app()

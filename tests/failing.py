@@ -15,7 +15,7 @@ class Failing:
         self.name = "failing"
         self.capabilities = get_engine("dlx").capabilities
 
-    def for_run(self, problem, folder=""):
+    def for_run(self, shared=False):
         return self
 
     def search(self, problem, task):

@@ -14,6 +14,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import click
@@ -32,33 +34,18 @@ LINE = 80  # characters, of a line in the list of commands
 _NO_THREAD = re.compile("can't start new thread|launch worker thread")  # of Python, and of Arrow
 MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a tenth of a second then
 
-# Heading of the list of commands -> the commands, each with its module.
-_GROUPS = {
-    "Tables of puzzles": {"solve": "tables", "dedupe": "tables", "generate": "tables"},
-    "Learning": {
-        "partition": "tables",
-        "rate": "tables",
-        "augment": "tables",
-        "audit": "tables",
-        "evaluate": "tables",
-    },
-    "One problem": {
-        "count": "count",
-        "enumerate": "trees",
-        "export": "trees",
-        "runs": "trees",
-        "graph": "graphs",
-        "sample": "graphs",
-        "show": "problems",
-        "draw": "problems",
-        "convert": "problems",
-        "estimate": "problems",
-        "engines": "problems",
-    },
-    "Trees in parts": {"split": "trees", "merge": "trees"},
-    "Scaling": {"scale": "scale", "report": "scale"},
-}
-_MODULES = {name: module for group in _GROUPS.values() for name, module in group.items()}
+# Heading in the list of commands, module, and its commands in order.
+_LIST = (
+    ("Tables of puzzles", "tables", "solve dedupe generate"),
+    ("Learning", "tables", "partition rate augment audit evaluate"),
+    ("One problem", "count", "count"),
+    ("One problem", "trees", "enumerate export runs"),
+    ("One problem", "graphs", "graph sample"),
+    ("One problem", "problems", "show draw convert estimate engines"),
+    ("Trees in parts", "trees", "split merge"),
+    ("Scaling", "scale", "scale report"),
+)
+_MODULES = {name: module for _, module, names in _LIST for name in names.split()}
 
 
 class Commands(click.Group):
@@ -89,8 +76,9 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under the headings of their tasks."""
         commands, width = all_commands(), max(map(len, _MODULES))
-        for heading, names in _GROUPS.items():
+        for heading, rows in groupby(_LIST, itemgetter(0)):
             with formatter.section(heading):
+                names = (name for *_, some in rows for name in some.split())
                 shown = {name: commands[name].get_short_help_str(LINE) for name in names}
                 formatter.write_dl([(f"{name:{width}}", what) for name, what in shown.items()])
 
@@ -254,7 +242,7 @@ def _exit_code(run: Callable[[], int]) -> int:
         print("\n" + printable("; ".join([f"batchsolve: {how}", *_notes(error)])), file=sys.stderr)
         return code
     except TimeIsUp:
-        print("batchsolve: the time limit was reached before the search began", file=sys.stderr)
+        print("batchsolve: the time limit was reached before there was a result", file=sys.stderr)
         return EXIT_INCOMPLETE
     except BrokenPipeError:
         return EXIT_ERROR
@@ -286,8 +274,7 @@ class _BesideBars(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         from tqdm import tqdm
 
-        if sys.stderr is not None:
-            tqdm.write(printable(f"batchsolve: {record.getMessage()}"), file=sys.stderr)
+        tqdm.write(printable(f"batchsolve: {record.getMessage()}"), file=sys.stderr)
 
 
 @contextmanager

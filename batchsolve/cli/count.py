@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,9 +12,8 @@ from click import BadParameter
 from batchsolve.cli import answered, command
 from batchsolve.cli.graphs import draw_to_file, print_distribution
 from batchsolve.cli.options import NOTATION_LAST, PROBLEM, Printing, Said, WorkerOptions, Written
-from batchsolve.cli.problems import Asked, read
-from batchsolve.cli.terminal import time_limited
-from batchsolve.cli.trees import TreeOptions, nothing_as_json, report, search_in_run, search_tree
+from batchsolve.cli.problems import Asked, in_time, read
+from batchsolve.cli.trees import TreeOptions, nothing_of, report, search_in_run, search_tree
 from batchsolve.errors import InputError, counted, listed
 from batchsolve.settings import (
     AUTO,
@@ -124,14 +123,20 @@ def count(
     """
     from batchsolve.runs.count import count as count_problem
 
-    in_parts = {"--run": run, "--stacks": tree.stacks}
-    up_to_symmetry = tree.up_to_symmetry or None
-    of_group = {"--symmetries": tree.symmetries, "--up-to-symmetry": up_to_symmetry}
-    questions = {"--graph": graph, "--by": by, "--project": project or None}
+    of_one = {
+        "--run": run,
+        "--stacks": tree.stacks,
+        "--symmetries": tree.symmetries,
+        "--up-to-symmetry": tree.up_to_symmetry or None,
+        "--graph": graph,
+        "--by": by,
+        "--project": project or None,
+    }
+    given = [name for name, value in of_one.items() if value is not None]
     search = replace(search, engine=_with_memo(search.engine, memo, None if by else memo_size))
     if output is not None or _are_many(problems):
-        if unfit := _given({**in_parts, **questions, **of_group}):
-            raise InputError(f"{listed(unfit)}: for one problem, without -o; count them one by one")
+        if given:
+            raise InputError(f"{listed(given)}: for one problem, without -o; count them one by one")
         from batchsolve.runs.solve_tables import count_file
 
         output = output or "-"
@@ -145,12 +150,11 @@ def count(
     [problem] = problems
     megabytes = GRAPH_MEGABYTES if memo_size is None else memo_size
     asked = Asked(problem, search, puzzles, printing)
-    if about := _given(questions):
+    if question := next((name for name in _GOES_WITH if name in given), ""):
         whole = SearchSettings(engine=search.engine, time_limit=search.time_limit)
-        others = _given({**in_parts, **of_group}) or about[1:] or puzzles.resume or search != whole
         fits = {"--graph": memo, "--by": not memo and search.engine == AUTO, "--project": not memo}
-        if others or not fits[about[0]]:
-            raise InputError(f"{about[0]} goes with {_GOES_WITH[about[0]]}")
+        if given[1:] or puzzles.resume or search != whole or not fits[question]:
+            raise InputError(f"{question} goes with {_GOES_WITH[question]}")
         if graph is not None:
             return draw_to_file(asked, graph, megabytes)
         if by is not None:
@@ -158,7 +162,7 @@ def count(
         return _count_projections(asked, project, workers)
     if puzzles.resume and run is None:
         raise InputError("--resume needs --run DIR, the run to go on with")
-    if len(_given(in_parts)) == 2:
+    if run is not None and tree.stacks is not None:
         raise InputError("--stacks and --run do not go together; a part is one short search")
 
     def count_one(reading: Reading, begin: Any, group: bool | Symmetries, **how: Any) -> Count:
@@ -167,11 +171,6 @@ def count(
         return search_in_run(run, reading, begin, group, how, resume=puzzles.resume)
 
     return search_tree(asked, tree, workers, count_one)
-
-
-def _given(options: Mapping[str, object]) -> list[str]:
-    """Return the names of the options that were given."""
-    return [name for name, value in options.items() if value is not None]
 
 
 def _are_many(problems: Sequence[str]) -> bool:
@@ -197,7 +196,7 @@ def _count_projections(asked: Asked, items: Sequence[str], workers: WorkerOption
     from batchsolve.runs.projections import count_projections
 
     printing = asked.printing
-    with nothing_as_json(printing, workers), time_limited(asked.search) as rest:
+    with in_time(asked, nothing_of(workers)) as rest:
         reading = read(asked.problem, asked.puzzles)
         search = rest()
     task = count_projections, workers, reading, items

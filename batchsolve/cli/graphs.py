@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from batchsolve.cli import EXIT_INCOMPLETE, command
+from batchsolve.cli import command
 from batchsolve.cli.options import Json, Problem, Puzzles, Quiet, Written
-from batchsolve.cli.problems import Asked, read
-from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
+from batchsolve.cli.problems import Asked, in_time, read
+from batchsolve.cli.terminal import interrupts
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, counted, listed, quoted
 from batchsolve.formats.whole_files import whole_file, whole_target_of
@@ -32,9 +31,9 @@ def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:
 
     begin = time.monotonic()
     whole_target_of(path)  # before the work is done
-    graph = _in_time(partial(solution_graph, memory=megabytes), asked)
-    if graph is None:
-        return _out_of_time(asked, {"graph": None, "nodes": 0})
+    nothing = {"count": 0, "complete": False, "graph": None, "nodes": 0}
+    with in_time(asked, nothing) as rest, interrupts():
+        graph = solution_graph(read(asked.problem, asked.puzzles), memory=megabytes, check=rest)
     with interrupts():
         graph.save(path)
     said = f"; {path}: a graph of {counted(graph.n_nodes, 'node')}"
@@ -47,25 +46,15 @@ def print_distribution(asked: Asked, by: str, megabytes: int) -> int:
     from batchsolve.runs.graphs import distribution
 
     begin = time.monotonic()
-    found = _in_time(partial(distribution, by=by, memory=megabytes), asked)
-    if found is None:
-        return _out_of_time(asked, {"by": by, "distribution": []})
+    nothing = {"count": 0, "complete": False, "by": by, "distribution": []}
+    with in_time(asked, nothing) as rest, interrupts():
+        reading = read(asked.problem, asked.puzzles)
+        found = distribution(reading, by, memory=megabytes, check=rest)
     rows = [(by, "solutions"), *found.items()]
     left, right = (max(len(str(row[k])) for row in rows) for k in (0, 1))
     table = "\n".join(f"{value:>{left}}  {count:>{right}}" for value, count in rows)
     facts = {"by": by, "distribution": [*found.items()]}
     return _summary(asked, sum(found.values()), facts, begin, table)
-
-
-def _in_time(question: Callable[..., Any], asked: Asked) -> Any:
-    """Return the answer of a function of all solutions; None if the time is up before it."""
-    try:
-        with time_limited(asked.search) as rest:
-            reading = read(asked.problem, asked.puzzles)
-            with interrupts():
-                return question(reading, check=rest)
-    except TimeIsUp:
-        return None
 
 
 def _summary(
@@ -77,15 +66,6 @@ def _summary(
     said = f"{counted(count, 'solution')}{said}; {seconds:.1f} s"
     asked.printing.summary(found, said, answer=answer)
     return 0
-
-
-def _out_of_time(asked: Asked, facts: dict[str, Any]) -> int:
-    """Say that a graph was not complete in time, so that nothing is known; return the exit code."""
-    seconds = asked.search.time_limit
-    said = f"not complete: the graph of all solutions takes more than {seconds} s"
-    nothing = {"count": 0, "complete": False, **facts, "seconds": seconds}
-    asked.printing.summary(nothing, said)
-    return EXIT_INCOMPLETE
 
 
 @command
@@ -247,7 +227,7 @@ def sample(
             memory=memory,
             on_progress=on_progress,
         )
-        with _opened(output) as file:
+        with nullcontext(sys.stdout.buffer) if output == "-" else whole_file(output) as file:
             _write(reading, samples.covers, file, samples.weights)
     if samples.weights is None:
         said = f"from {counted(samples.count or 0, 'solution')}"
@@ -276,16 +256,6 @@ def _write(
     file.flush()
 
 
-@contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
-    """Open a file that gets its name when it is complete; - is stdout."""
-    if path == "-":
-        yield sys.stdout.buffer
-        return
-    with whole_file(path) as file:
-        yield file
-
-
 def _on_top(graph: SolutionGraph) -> Iterator[int]:
     """Yield the options of the first nodes of a graph that all solutions have."""
     node = graph.root
@@ -305,8 +275,6 @@ def _option(problem: ExactCover, text: str) -> int:
     if text.isascii() and text.isdecimal() and len(text) < 20 and int(text) < problem.n_options:
         return int(text)
     raise InputError(
-        f"unknown option {quoted(text)}; choose a name, such as {quoted(names[0])}, or a number "
-        f"from 0 to {problem.n_options - 1}"
-        if names
-        else f"unknown option {quoted(text)}; the problem has no options"
+        f"unknown option {quoted(text)}; choose a name or a number of the "
+        f"{counted(len(names), 'option')}: {listed(names)}"
     )

@@ -42,11 +42,10 @@ from click.shell_completion import CompletionItem
 
 from batchsolve.cli.terminal import interrupts
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.errors import InputError, printable
+from batchsolve.errors import InputError, named_errors, printable
 from batchsolve.formats.whole_files import text_of
 from batchsolve.settings import (
     AUTO,
-    SYMMETRIES,
     FileSettings,
     NotationFields,
     PartSettings,
@@ -191,22 +190,12 @@ def _reader(what: str) -> Callable[[str], str]:
 
     def read(name: str) -> str:
         try:
-            return text_of(name)
-        except (OSError, UnicodeDecodeError, InputError) as error:
-            not_text = isinstance(error, UnicodeDecodeError)
-            why = "is not UTF-8 text" if not_text else getattr(error, "strerror", None) or error
-            raise BadParameter(f"{name}: {why}; name a file with {what}") from error
+            with named_errors(name):
+                return text_of(name)
+        except InputError as error:
+            raise BadParameter(f"{error}; name a file with {what}") from error
 
     return read
-
-
-def depth_or_auto(text: str) -> int | None:
-    """Return a depth; None is automatic."""
-    if text == "auto":
-        return None
-    if not (text.isascii() and text.isdecimal()):
-        raise BadParameter(f"{text!r} is not a depth; write a number, or auto")
-    return int(text)
 
 
 def list_of(kind: Any) -> Callable[[str], tuple[Any, ...]]:
@@ -253,13 +242,10 @@ def _conversion(kind: Any, metavar: str | None) -> Any:
     """Return click's type of a parameter."""
     if metavar == "LIST":
         return list_of(kind)
-    if metavar == "D|auto":
-        return depth_or_auto
-    if metavar == "|".join(SYMMETRIES):
-        return click.Choice(SYMMETRIES)
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
-    return str if get_origin(kind) in (tuple, Sequence) else kind  # settings take tuples as text
+    # settings read these texts themselves
+    return str if get_origin(kind) in (tuple, Sequence) or metavar == "D|auto" else kind
 
 
 # ---- parameters -----------------------------------------------------------------------------

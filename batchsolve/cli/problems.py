@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from batchsolve.cli import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, Written, how_written
-from batchsolve.cli.terminal import interrupts, time_limited
+from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.errors import InputError, counted, printable
 from batchsolve.formats.whole_files import write_whole
 from batchsolve.settings import AUTO, FileSettings, SearchSettings, whole_number
@@ -33,6 +34,19 @@ class Asked:
     search: SearchSettings
     puzzles: FileSettings
     printing: Printing
+
+
+@contextmanager
+def in_time(
+    asked: Asked, nothing: dict[str, Any], output: str = ""
+) -> Iterator[Callable[[], SearchSettings]]:
+    """Start the time limit of a question, as `time_limited`; if it is up, print facts as JSON."""
+    try:
+        with time_limited(asked.search) as rest:
+            yield rest
+    except TimeIsUp:
+        asked.printing.summary({**nothing, "seconds": asked.search.time_limit}, output=output)
+        raise
 
 
 def read(problem: str, puzzles: FileSettings) -> Reading:
@@ -109,7 +123,9 @@ def draw(
     """
     from batchsolve.runs.count import first_covers
     from batchsolve.runs.draw import board_of, draw_all, format_of
-    from batchsolve.runs.export import found_covers, is_whole
+    from batchsolve.runs.export import found_covers
+    from batchsolve.runs.progress import COVER_BAR
+    from batchsolve.runs.run import describe_run
 
     if problem == found == "-":
         raise InputError("standard input holds the problem or its solutions, not both")
@@ -123,17 +139,16 @@ def draw(
         reading = read(problem, puzzles)
         board = board_of(reading.problem, limit)
         search = rest()
-    bar = _covers_on, {"total": limit, "unit": " solutions"}
-    with printing.progress(bar) as on_progress:
+    with printing.progress(COVER_BAR) as on_progress:
         if found is not None:
             covers = found_covers(reading, found, limit)
-            complete = len(covers) == limit or is_whole(found)
+            is_file = not os.path.isdir(found)
+            complete = len(covers) == limit or is_file or describe_run(found)["complete"]
             said = counted(len(covers), "solution") + ("" if complete else ", not complete")
         else:
             task = reading.problem, reading.stack
-            covers, result = first_covers(
-                *task, limit=limit, on_progress=on_progress, search=search
-            )
+            how: Any = {"limit": limit, "on_progress": on_progress, "search": search}
+            covers, result = first_covers(*task, **how)
             complete, said = result.complete, str(result)
             facts |= {"nodes": result.nodes, "engine": result.engine}
             facts["seconds"] = round(result.seconds, 3)
@@ -150,16 +165,6 @@ def _write(text: str, output: str) -> None:
         sys.stdout.write(printable(text, but="\n") if sys.stdout.isatty() else text)
     else:
         write_whole(output, text)
-
-
-def _covers_on(bar: Any) -> Callable[[int, int], None]:
-    """Return a callback of `first_covers` that shows the number of covers on a bar."""
-
-    def update(covers: int, nodes: int) -> None:
-        bar.set_postfix_str(f"{nodes:,} nodes", refresh=False)
-        bar.update(covers - bar.n)
-
-    return update
 
 
 @command

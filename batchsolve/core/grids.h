@@ -20,12 +20,13 @@ inline GrowingLists<Option> stacks_of_grids(Rows<const std::uint8_t> grids, Opti
     const std::span<Option> options(stacks.values);
     std::size_t end = 0;
     for (std::size_t k = 0; k < grids.size(); ++k) {
+        const auto grid = grids[k];
         Option first = 0;  // the option of the cell's first digit
-        for (const auto digit : grids[k]) {
-            options[end] = first + digit - 1;  // overwritten if the cell is blank
-            end += digit != 0;
+        for_each_below(grid.size(), [&](std::size_t cell) {
+            options[end] = first + grid[cell] - 1;  // overwritten if the cell is blank
+            end += grid[cell] != 0;
             first += n_digits;
-        }
+        });
     }
     stacks.values.pop_back();
     return stacks;

@@ -275,13 +275,25 @@ protected:
     /// Visit the other nodes of p's option, from p on and around.
     void for_each_other(Index p, auto visit) const {
         Index q = p + 1;
-        for (; top_[q] != 0; ++q) visit(q);
-        for (q = up_[q]; q != p; ++q) visit(q);
+        while (q != p) {
+            if (top_[q] == 0) {
+                q = up_[q];
+            } else {
+                visit(q);
+                ++q;
+            }
+        }
     }
     void for_each_other_backwards(Index p, auto visit) const {
         Index q = p - 1;
-        for (; top_[q] != 0; --q) visit(q);
-        for (q = down_[q]; q != p; --q) visit(q);
+        while (q != p) {
+            if (top_[q] == 0) {
+                q = down_[q];
+            } else {
+                visit(q);
+                --q;
+            }
+        }
     }
     /// Visit the options below a node in its list, which are choices among so many.
     void for_each_below(Index p, double n_branches, auto visit) const {

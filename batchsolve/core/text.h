@@ -68,9 +68,9 @@ inline std::pair<std::int64_t, bool> tokens_of(Bytes value) {
     return {static_cast<std::int64_t>(n_tokens), least == 0};
 }
 
-/// Read the numbers of one grid; return its fault.
+/// Read the numbers of one grid; return its fault. If 0 is not a blank, it has one kind of blanks.
 inline std::int32_t read_one(Bytes value, Bytes table, int first_digit, int n_digits,
-                             std::span<Byte> grid) {
+                             bool zero_is_blank, std::span<Byte> grid) {
     const int before = first_digit - 1, last = before + n_digits;
     std::int32_t fault = fine;
     bool has_zero = false, has_blank = false;
@@ -91,7 +91,8 @@ inline std::int32_t read_one(Bytes value, Bytes table, int first_digit, int n_di
         if (cell < grid.size()) grid[cell] = static_cast<Byte>(number > last ? 0 : number - before);
     }
     if (cell != grid.size()) return wrong_length;
-    const bool seems_from_zero = before == 0 && has_zero && has_blank && most < n_digits;
+    const bool seems_from_zero =
+        before == 0 && !zero_is_blank && has_zero && has_blank && most < n_digits;
     return seems_from_zero ? two_blanks : fault;
 }
 
@@ -110,36 +111,52 @@ inline Bytes trimmed(Bytes value) {
     return value;
 }
 
-/// Read a column of grids of a byte a cell, and the fault of each; the digits of wrong ones mean
-/// nothing. The table has the digit of each byte.
-inline void read_symbols(const Texts& texts, Bytes table, Rows<Byte> grids,
+/// Return whether some cells are written as 0, and others as blanks.
+inline bool has_two_blanks(Bytes value, Bytes grid) {
+    bool has_zero = false, has_blank = false;
+    for (std::size_t cell = 0; cell < grid.size(); ++cell) {
+        has_zero |= value[cell] == '0';
+        has_blank |= grid[cell] == 0 && value[cell] != '0';
+    }
+    return has_zero && has_blank;
+}
+
+/// Read the symbols of one grid; return its fault.
+inline std::int32_t read_one(Bytes value, Bytes table, Byte last, std::span<Byte> grid) {
+    if (value.size() != grid.size()) return wrong_length;
+    for_each_below(grid.size(), [&](std::size_t cell) { grid[cell] = table[value[cell]]; });
+    Byte most = 0;
+    for (const Byte digit : grid) most = std::max(most, digit);
+    if (most == bad) return static_cast<std::int32_t>(std::ranges::find(grid, bad) - grid.begin());
+    const bool seems_from_zero =
+        last && std::ranges::find(grid, last) == grid.end() && has_two_blanks(value, grid);
+    return seems_from_zero ? two_blanks : fine;
+}
+
+/// Read a column of grids of a byte a cell, and the fault of each; wrong ones become blank. The
+/// table has the digit of each byte. Grids without the digit `last` have one kind of blanks; if
+/// that is 0, all may have several.
+inline void read_symbols(const Texts& texts, Bytes table, Byte last, Rows<Byte> grids,
                          std::span<std::int32_t> faults) {
     check_room(texts, table, grids, faults);
     for (std::size_t k = 0; k < texts.size(); ++k) {
-        const Bytes value = trimmed(texts[k]);
         const auto grid = grids[k];
-        faults[k] = value.size() == grid.size() ? fine : wrong_length;
-        if (value.size() != grid.size()) continue;
-        Byte most = 0;
-        for (std::size_t cell = 0; cell < grid.size(); ++cell) {
-            const Byte digit = table[value[cell]];
-            grid[cell] = digit;
-            most = std::max(most, digit);
-        }
-        if (most != bad) continue;
-        faults[k] = static_cast<std::int32_t>(std::ranges::find(grid, bad) - grid.begin());
+        faults[k] = read_one(trimmed(texts[k]), table, last, grid);
+        if (faults[k] != fine) std::ranges::fill(grid, Byte{0});
     }
 }
 
 /// Read grids of n_digits numbers from the first digit on, which is 0 or 1; the table says which of
-/// the other tokens are blanks.
+/// the other tokens are blanks. Wrong ones become blank.
 inline void read_numbers(const Texts& texts, Bytes table, int first_digit, int n_digits,
-                         Rows<Byte> grids, std::span<std::int32_t> faults) {
+                         bool zero_is_blank, Rows<Byte> grids, std::span<std::int32_t> faults) {
     check_room(texts, table, grids, faults);
     require(0 <= first_digit && first_digit <= 1 && 0 <= n_digits && n_digits <= 255,
             "digits begin at 0 or 1, and there are 255 at most");
     for (std::size_t k = 0; k < texts.size(); ++k) {
-        faults[k] = read_one(trimmed(texts[k]), table, first_digit, n_digits, grids[k]);
+        const auto grid = grids[k];
+        faults[k] = read_one(trimmed(texts[k]), table, first_digit, n_digits, zero_is_blank, grid);
+        if (faults[k] != fine) std::ranges::fill(grid, Byte{0});
     }
 }
 

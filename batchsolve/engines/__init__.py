@@ -15,8 +15,9 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -53,8 +54,6 @@ class Capabilities:
     ----------
     description : str
         The engine in a few words.
-    secondary_items : bool
-        True if it takes problems with secondary items.
     colors : bool
         True if it takes problems whose secondary items have colours.
     bounds : bool
@@ -69,8 +68,11 @@ class Capabilities:
         The largest number of digits of a grid.
     tree : str
         The name of its search tree, if other engines share it; else empty.
+    rules : bool
+        True if a branching rule may follow its name: ``dlx:first``. Then its function has a keyword
+        ``rule``.
     branch : str
-        The branching rule that its name ends with: ``dlx:first``; empty for ``mrv``.
+        The branching rule that its name ends with; empty for ``mrv``.
     counts_only : bool
         True if it only counts covers, and all of them: it takes no `keep`, no limits and no `room`.
     reproducible_nodes : bool
@@ -86,7 +88,6 @@ class Capabilities:
     """
 
     description: str
-    secondary_items: bool = True
     colors: bool = False
     bounds: bool = False
     costs: bool = False
@@ -94,6 +95,7 @@ class Capabilities:
     least_box: int = 1
     most_digits: int = MOST_DIGITS
     tree: str = ""
+    rules: bool = False
     branch: str = ""
     counts_only: bool = False
     reproducible_nodes: bool = True
@@ -231,13 +233,6 @@ class Outcome:
         return begun | (self.nodes > 0)
 
 
-def exact_counts(
-    counts: Sequence[int],
-) -> npt.NDArray[np.int64] | npt.NDArray[np.object_]:
-    """Return counts as an array of int64, or of Python integers if one does not fit."""
-    return np.array(counts, np.int64 if max(counts, default=0) < 2**63 else object)
-
-
 @dataclass(frozen=True)
 class Engine:
     """A search engine. Engines hold nothing but their settings and can be pickled.
@@ -252,26 +247,19 @@ class Engine:
     capabilities : Capabilities
     module, function : str
         The function that searches a task; its module is not imported before.
-    branches : bool
-        True if a branching rule may follow its name: ``dlx:first``. Then the function has a
-        keyword ``rule``.
     """
 
     name: str
     capabilities: Capabilities = field(repr=False)
     module: str = field(repr=False)
     function: str = field(default="search", repr=False)
-    branches: bool = field(default=False, repr=False)
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
-        """Search a task; several threads may call it at once.
+        """Search a task of a problem that `check_support` accepts.
 
-        Raises
-        ------
-        InputError
-            If `check_support` does, or the engine only counts and is asked for more.
+        Several threads may call it at once.
         """
-        search: Callable[..., Outcome] = getattr(import_module(self.module), self.function)
+        search: Callable[..., Outcome] = getattr(_module(self.module), self.function)
         rule = self.capabilities.branch
         return search(problem, task, rule=rule) if rule else search(problem, task)
 
@@ -280,23 +268,22 @@ class Engine:
         can = replace(self.capabilities, branch=rule, tree="", costs=False)
         return replace(self, name=f"{self.name}:{rule}", capabilities=can)
 
-    def for_run(
-        self, problem: ExactCover, folder: str = "", run: str = "", entries: int = UNLIMITED
-    ) -> Engine:
+    def for_run(self, run: str = "", entries: int = UNLIMITED, shared: bool = False) -> Engine:
         """Return the engine for all tasks of a new run: with an empty table, if it has one.
 
         Parameters
         ----------
-        problem : ExactCover
-        folder : str
-            A folder in which processes of this machine can share the table; empty if there is none.
-            If it has no room, each process has its own table.
         run : str
             A name that no other run has; by default a new one.
         entries : int
             Entries of options that each task may take out of lists, about.
+        shared : bool
+            True if processes of this machine are to share the table, where they can.
         """
         return self
+
+
+_module = cache(import_module)
 
 
 def new_run() -> str:
@@ -315,16 +302,15 @@ _ENGINES = {
                 bounds=True,
                 costs=True,
                 tree=MRV_TREE,
+                rules=True,
             ),
             "batchsolve.engines.native",
             "search_links",
-            branches=True,
         ),
         Engine(
             "lanes",
             Capabilities(
                 "Sudoku, many grids at once in SIMD lanes",
-                secondary_items=False,
                 sudoku_only=True,
                 least_box=2,
                 most_digits=32,  # a set of digits is a word of 32 bits
@@ -359,10 +345,11 @@ _ENGINES = {
         ),
         Engine(
             "algorithm-x",
-            Capabilities("Knuth's Algorithm X on a dict of sets, in Python", colors=True),
+            Capabilities(
+                "Knuth's Algorithm X on a dict of sets, in Python", colors=True, rules=True
+            ),
             "batchsolve.engines.walk",
             "search_algorithm_x",
-            branches=True,
         ),
         Engine(
             "dancing-links",
@@ -389,6 +376,17 @@ def engine_names() -> list[str]:
     return list(_ENGINES)
 
 
+def engines_with(capability: str) -> list[str]:
+    """Return the names of the engines that have a capability.
+
+    Examples
+    --------
+    >>> engines_with("costs")
+    ['dlx']
+    """
+    return [name for name, engine in _ENGINES.items() if getattr(engine.capabilities, capability)]
+
+
 def get_engine(name: str) -> Engine:
     """Return the engine of that name; its search is imported when it is first used.
 
@@ -410,11 +408,10 @@ def get_engine(name: str) -> Engine:
     """
     base, *settings = str(name).split(":")
     known = _ENGINES.get(base)
-    if known and not known.branches and {FIRST, SHARP} & {*settings}:
-        those = ", ".join(each for each in _ENGINES if _ENGINES[each].branches)
-        raise InputError(f"the engine {base!r} takes no branching rule; these engines do: {those}")
+    if settings and known and not known.capabilities.rules and {FIRST, SHARP} & {*settings}:
+        raise _lacks(base, "takes no branching rule", "rules")
     has_table = known is not None and known.capabilities.has_table
-    if known is None or (settings and not (has_table or known.branches)):
+    if known is None or (settings and not (has_table or known.capabilities.rules)):
         raise InputError(f"unknown engine {name!r}; choose from {', '.join([AUTO, *_ENGINES])}")
     if has_table:
         from batchsolve.engines.memo import with_size  # which is an engine itself
@@ -424,8 +421,21 @@ def get_engine(name: str) -> Engine:
     return known if rule == MRV else known.under(rule)
 
 
-def check_support(engine: Engine, problem: ExactCover) -> None:
+def _lacks(name: str, what: str, capability: str) -> InputError:
+    """Return the error for an engine that lacks a capability; it names those that have it."""
+    those = ", ".join(engines_with(capability))
+    return InputError(f"the engine {name!r} {what}; these engines do: {those}")
+
+
+def check_support(engine: Engine, problem: ExactCover, has_costs: bool = False) -> None:
     """Check that an engine can search a problem, here and now.
+
+    Parameters
+    ----------
+    engine : Engine
+    problem : ExactCover
+    has_costs : bool
+        True if the cheapest covers are wanted.
 
     Raises
     ------
@@ -433,18 +443,15 @@ def check_support(engine: Engine, problem: ExactCover) -> None:
         If the engine does not take such problems, or a module that it needs is not installed.
     """
     can = engine.capabilities
+    if has_costs and not can.costs:
+        raise _lacks(engine.name, "does not look at costs", "costs")
     if can.sudoku_only:
         _check_grid(engine, problem)
         return
-    if problem.n_primary < problem.n_items and not can.secondary_items:
-        raise InputError(f"the engine {engine.name!r} takes no secondary items: {problem!r}")
-    for attribute, what in (("colors", "colours"), ("bounds", "bounds of items")):
-        if getattr(problem, attribute) is not None and not getattr(can, attribute):
-            those = [n for n in engine_names() if getattr(get_engine(n).capabilities, attribute)]
-            raise InputError(
-                f"the engine {engine.name!r} takes no {what}: {problem!r}; these engines do: "
-                f"{', '.join(those)}"
-            )
+    if problem.colors is not None and not can.colors:
+        raise _lacks(engine.name, f"takes no colours: {problem!r}", "colors")
+    if problem.bounds is not None and not can.bounds:
+        raise _lacks(engine.name, f"takes no bounds of items: {problem!r}", "bounds")
     if can.branch not in ("", FIRST) and not is_sharp(problem, can.branch).any():
         raise InputError(
             f"no primary item is one that the branching rule {can.branch!r} prefers; {SHARP!r} "

@@ -11,7 +11,6 @@ that the size of the grid decides.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,7 +20,7 @@ from batchsolve.engines import (
     Capabilities,
     Engine,
     check_support,
-    engine_names,
+    engines_with,
     get_engine,
     new_run,
 )
@@ -33,7 +32,6 @@ from batchsolve.settings import AUTO
 FEW_OPTIONS = 9  # of a primary item, on average, up to which counting in cells is quickest
 MOST_IN_CELLS = 1_000  # options, up to which that holds
 WIDE = 500  # options of a primary item, on average; dancing links leave such a list in one step
-COSTING = ("dlx",)  # the engine for the cheapest covers
 FALLBACK, FALLBACK_DIGITS = "sat", 16  # the fallback engine, and the fewest digits of its grids
 # Nodes of a row before the fallback engine takes over, for each option. `lanes` takes 0.04 s for
 # them at 16×16 and 0.1 s at 25×25, as long as `sat` takes for most of these rows. The formulas of
@@ -59,15 +57,10 @@ def engine_for(name: str, problem: ExactCover, has_costs: bool = False) -> Engin
         If no engine has that name, or it does not take the problem, or its costs.
     """
     if name == AUTO:
-        eligible = COSTING if has_costs else _by_speed(problem)
-        return get_engine(next(each for each in eligible if _takes(each, problem)))
+        eligible = map(get_engine, engines_with("costs") if has_costs else _by_speed(problem))
+        return next(engine for engine in eligible if _takes(engine, problem))
     engine = get_engine(name)
-    if has_costs and not engine.capabilities.costs:
-        costing = [each for each in engine_names() if get_engine(each).capabilities.costs]
-        raise InputError(
-            f"the engine {name!r} does not look at costs; these engines do: {', '.join(costing)}"
-        )
-    check_support(engine, problem)
+    check_support(engine, problem, has_costs)
     return engine
 
 
@@ -103,11 +96,12 @@ def entries_of_a_node(problem: ExactCover) -> float:
     return min(each * each * problem.n_entries / max(1, problem.n_items), problem.n_entries)
 
 
-def _takes(name: str, problem: ExactCover) -> bool:
-    with suppress(InputError):
-        check_support(get_engine(name), problem)
-        return True
-    return False
+def _takes(engine: Engine, problem: ExactCover) -> bool:
+    try:
+        check_support(engine, problem)
+    except InputError:
+        return False
+    return True
 
 
 def counter_for(name: str, problem: ExactCover) -> str:
@@ -117,8 +111,8 @@ def counter_for(name: str, problem: ExactCover) -> str:
     """
     if name != AUTO or engine_for(name, problem).capabilities.tree != MRV_TREE:
         return ""
-    counters = (n for n in engine_names() if get_engine(n).capabilities.counts_only)
-    return next((each for each in counters if _takes(each, problem)), "")
+    counters = engines_with("counts_only")
+    return next((each for each in counters if _takes(get_engine(each), problem)), "")
 
 
 def visits_the_same_nodes(name: str) -> bool:
@@ -165,7 +159,7 @@ class Choice:
             raise InputError(f"the engine {name!r} only counts; it solves no puzzles")
         if name != AUTO or limit > MOST_WANTED or not (sizes_vary or _is_large(problem)):
             return cls(name, main=problem)
-        if _takes(FALLBACK, problem):
+        if _takes(get_engine(FALLBACK), problem):
             return cls(name, FALLBACK, problem)
         missing = (
             f"rows of more than {NODES_AN_OPTION * problem.n_options:,} nodes would go to the "
@@ -182,7 +176,7 @@ class Choice:
 
     def of(self, problem: ExactCover) -> Engine:
         """Return the engine for a problem; raises `InputError` if there is none."""
-        return engine_for(self.name, problem).for_run(problem, run=self.run)
+        return engine_for(self.name, problem).for_run(self.run)
 
     def fallback_of(self, problem: ExactCover) -> tuple[Engine, int] | None:
         """Return the engine that takes over rows of a problem, and after how many nodes."""

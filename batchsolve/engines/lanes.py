@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.engines import Outcome, Task, check_support, get_engine
+from batchsolve.core.arrays import Ints, UInts
+from batchsolve.engines import Outcome, Task
 from batchsolve.engines.native import core_task, outcome_of, search_links
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
@@ -27,7 +28,6 @@ def search(problem: ExactCover, task: Task) -> Outcome:
 
     Stacks with branches come from other engines, and are left to dancing links.
     """
-    check_support(get_engine("lanes"), problem)
     if task.stacks.branches.size:
         return search_links(problem, task)
     grids = cast(GridProblem, problem)
@@ -38,11 +38,13 @@ def search(problem: ExactCover, task: Task) -> Outcome:
 def _search(grids: GridProblem, task: Task) -> Outcome:
     rules = grids.rules_in_core(task.stacks.roots)
     found, digits = native.search_grids(*rules, core_task(task))
-    outcome = outcome_of(found, task)
-    if task.unordered:
-        digits = digits.reshape(-1, grids.n_cells)
-        return replace(outcome, solutions=SolvedGrids(grids, digits, outcome.solutions.roots))
-    return replace(outcome, solutions=_covers(grids, outcome.solutions))
+
+    def covers_of(offsets: Ints, options: UInts, roots: Ints) -> Stacks:
+        if task.unordered:
+            return SolvedGrids(grids, digits.reshape(-1, grids.n_cells), roots)
+        return _covers(grids, Stacks.made(offsets, options, roots))
+
+    return outcome_of(found, task, covers_of)
 
 
 def _with_first_covers(outcome: Outcome, grids: GridProblem, task: Task) -> Outcome:

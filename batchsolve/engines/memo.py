@@ -10,7 +10,7 @@ the fewest options the search branches on one whose neighbours it has covered, a
 of the problem before it begins another, however the items are numbered.
 
 The table is one array of a bounded size, which all threads of a process share. Processes on one
-machine can share one, too: a file that they map. Every run begins with an empty table. Its rows
+machine can share one, too: memory that they map. Every run begins with an empty table. Its rows
 have as many words for a count as the largest may need.
 """
 
@@ -18,11 +18,11 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,6 @@ from batchsolve.engines import (
     Engine,
     Outcome,
     Task,
-    exact_counts,
     new_run,
     prepared,
 )
@@ -45,7 +44,7 @@ from batchsolve.problems.exact_cover import ExactCover
 
 MEGABYTE = 2**20
 MEGABYTES = 256  # of a table by default
-MOST_MEGABYTES = 2**30  # where the memory of the machine is not known
+MOST_MEGABYTES = 2**30
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ class MemoisedCounting(Engine):
     run : str
         The run whose tasks share the table; empty if all searches of a problem do.
     file : str
-        The file that holds the table for several processes; empty if each has its own.
+        The memory, as a file, that holds the table for several processes; empty if each has its
+        own.
     entries : int
         Entries of options that a search may take out of lists, about; it stops then. Problems with
         bounds do not count them.
@@ -71,74 +71,46 @@ class MemoisedCounting(Engine):
     entries: int = field(default=UNLIMITED, repr=False)
 
     def for_run(
-        self, problem: ExactCover, folder: str = "", run: str = "", entries: int = UNLIMITED
+        self, run: str = "", entries: int = UNLIMITED, shared: bool = False
     ) -> MemoisedCounting:
         """Return the engine with an empty table; see `Engine`.
 
-        A file is reserved whole: a process is killed if it writes where the disk has no space.
+        The memory of a shared table is freed when this engine is, and all processes have ended that
+        use it.
         """
-        run = run or new_run()
-        own = replace(self, run=run, entries=entries)
-        if not folder:
+        own = replace(self, run=run or new_run(), entries=entries)
+        if not (shared and hasattr(os, "memfd_create")):  # as on other systems than Linux
             return own
-        n_rows, width = _shape_of_table(problem, self.megabytes)
-        name = f"table-{run}-{problem.fingerprint[:16]}-{self.megabytes}"
-        file = os.path.join(folder, name)
-        if os.path.exists(file):
-            return replace(own, file=file)
-        try:
-            with open(file, "xb") as made:
-                os.posix_fallocate(made.fileno(), 0, 8 * n_rows * width)
-        except (OSError, AttributeError):  # a full disk, or a system that cannot reserve files
-            with suppress(OSError):
-                os.remove(file)
-            return own
-        return replace(own, file=file)
+        memory = os.memfd_create(own.run)
+        sharing = replace(own, file=f"/proc/{os.getpid()}/fd/{memory}")
+        weakref.finalize(sharing, os.close, memory)
+        return sharing
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search the stacks of a task; see `batchsolve.engines`."""
-        least = min(task.room, int(task.limits.min(initial=UNLIMITED)))
-        if task.keep or least < UNLIMITED:
-            raise InputError(
-                f"the engine {self.name!r} only counts, and counts everything: for covers, or a "
-                f"limit on their number, leave it out"
-            )
         with _shared_table(problem, self) as table:
             in_core, entries = _in_core(problem), problem.n_entries / max(1, problem.n_options)
             most_hidden = int(min(UNLIMITED, self.entries / max(1, entries)))
             found, words, tree_nodes = in_core.count(table, core_task(task), most_hidden)
         n = len(task.stacks)
         numbers = words.astype("<u8", copy=False).reshape(n, words.size // max(1, n))
-        counts = exact_counts([int.from_bytes(each.tobytes(), "little") for each in numbers])
+        found_counts = [int.from_bytes(each.tobytes(), "little") for each in numbers]
+        kind = np.int64 if max(found_counts, default=0) < 2**63 else object
+        counts = np.array(found_counts, kind)
         return replace(outcome_of(found, task), counts=counts, tree_nodes=tree_nodes)
 
 
 def with_size(engine: Engine, name: str) -> MemoisedCounting:
     """Return the engine with tables of the size that a number behind its name says."""
     base, colon, number = name.partition(":")
-    if colon and not (number.isascii() and number.isdecimal() and len(number) < 20):
+    is_number = number.isascii() and number.isdecimal()
+    if colon and not (is_number and 1 <= int(number[:20]) <= MOST_MEGABYTES):
         raise InputError(
-            f"{name!r}: the number of megabytes has up to 19 digits, unlike {number!r}; "
-            f"write {base}:64"
+            f"{name!r}: the size of a table is 1 to {MOST_MEGABYTES:,} megabytes; write {base}:64"
         )
-    megabytes, most = int(number or MEGABYTES), _megabytes_here()
-    if not 1 <= megabytes <= most:
-        raise InputError(
-            f"the size of a table is 1 to {most:,} megabytes, the memory of this machine, not "
-            f"{megabytes:,}"
-        )
+    megabytes = int(number or MEGABYTES)
     named = f"{base}:{megabytes}"
     return MemoisedCounting(named, engine.capabilities, engine.module, megabytes=megabytes)
-
-
-@cache
-def _megabytes_here() -> int:
-    """Return the memory of this machine."""
-    try:
-        n_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # Windows
-        return MOST_MEGABYTES
-    return max(1, n_bytes // MEGABYTE)
 
 
 @prepared
@@ -153,11 +125,15 @@ def _shape_of_table(problem: ExactCover, megabytes: int) -> tuple[int, int]:
     return max(1, megabytes * MEGABYTE // (8 * width)), width
 
 
-def _new_table(shape: tuple[int, int], file: str) -> Words:
-    if file:
-        # a row stays unused for ever if a process is killed while it writes the row
-        with suppress(OSError):  # the search that made the file is over
-            return np.asarray(np.memmap(file, np.uint64, "r+", shape=shape))
+def _new_table(shape: tuple[int, int], engine: MemoisedCounting) -> Words:
+    if engine.file:
+        # once the search that made the memory is over, another file may have its place
+        with suppress(OSError), open(engine.file, "r+b") as memory:
+            name = os.readlink(f"/proc/self/fd/{memory.fileno()}")
+            if name.startswith(f"/memfd:{engine.run}"):
+                memory.truncate(8 * shape[0] * shape[1])
+                # a row stays unused for ever if a process is killed while it writes the row
+                return np.asarray(np.memmap(memory, np.uint64, "r+", shape=shape))
     return np.zeros(shape, np.uint64)
 
 
@@ -190,7 +166,7 @@ def _shared_table(problem: ExactCover, engine: MemoisedCounting) -> Iterator[Wor
             _TABLES[kind] = _TABLES.pop(kind)  # the last one used is the last
         else:
             try:
-                _TABLES[kind] = _new_table(shape, engine.file)
+                _TABLES[kind] = _new_table(shape, engine)
             except MemoryError as error:
                 raise InputError(
                     f"no memory for a table of {engine.megabytes:,} MB; name a smaller size"

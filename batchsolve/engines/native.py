@@ -6,6 +6,7 @@ The searches are those of `batchsolve/core`: `links.h`, `bits.h`, `sparse.h`, `b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from batchsolve.engines import UNLIMITED, Outcome, Task, prepared
 from batchsolve.engines.item_order import handicaps_of
 from batchsolve.engines.priced import ranked, renumbered, scaled_ceilings
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.stacks import NO_BRANCHES, Stacks
 
 MOST_OPTIONS = 40_000  # that a stack may leave to `bits`; their conflicts take 200 MB
 FREE_OPTIONS = 4_096  # whose conflicts take 3 milliseconds; more have to be worth it:
@@ -51,16 +52,17 @@ def core_task(task: Task) -> tuple[Any, ...]:
     return in_core, *bounds, task.any_order, task.unordered
 
 
-def outcome_of(found: Any, task: Task) -> Outcome:
-    """Return the outcome of a task that the core has searched."""
-    counts, nodes, clash, covers, frontier, weights, branches = found
-    solutions, left = (
-        Stacks(offsets, options, task.stacks.roots[parents])
-        for offsets, options, parents in (covers, frontier)
-    )
-    if branches.any():
-        left = replace(left, branches=branches.reshape(-1, 3))
-    return Outcome(counts, nodes, clash, solutions, left, weights, frontier[2])
+def outcome_of(found: Any, task: Task, covers_of: Callable[..., Stacks] = Stacks.made) -> Outcome:
+    """Return the outcome of a task that the core has searched.
+
+    `covers_of` makes the covers of their offsets, options and roots.
+    """
+    counts, nodes, clash, (*covers, rows), (offsets, options, parents), weights, branches = found
+    roots = task.stacks.roots
+    ranges = branches.reshape(-1, 3) if branches.size and branches.any() else NO_BRANCHES
+    solutions = covers_of(*covers, roots[rows])
+    frontier = Stacks.made(offsets, options, roots[parents], ranges)
+    return Outcome(counts, nodes, clash, solutions, frontier, weights, parents)
 
 
 def _links(problem: ExactCover, rule: str) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import lcm
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -139,8 +140,8 @@ def useless_options(problem: ExactCover) -> npt.NDArray[np.bool_]:
     return is_useless
 
 
-def in_order(problem: ExactCover, options: npt.NDArray[np.integer]) -> ExactCover:
-    """Return a problem with all of its options in another order, without names and costs."""
+def in_order(problem: ExactCover, options: npt.NDArray[np.integer], **more: Any) -> ExactCover:
+    """Return the problem of some options in an order, with no names and costs but those given."""
     indptr, entries = problem.entries_of(options)
     return ExactCover(
         indptr,
@@ -149,6 +150,7 @@ def in_order(problem: ExactCover, options: npt.NDArray[np.integer]) -> ExactCove
         problem.n_primary,
         colors=None if problem.colors is None else problem.colors[entries],
         bounds=problem.bounds,
+        **more,
     )
 
 

@@ -24,7 +24,7 @@ limit on nodes limits the solver too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, count, takewhile
+from itertools import chain, count
 from typing import NamedTuple
 
 import numpy as np
@@ -108,21 +108,13 @@ def _search_branch(
 
 
 def _cut(formula: _Formula, branch: _Branch, covers: list[list[int]]) -> list[_Branch]:
-    """Cut a branch with these covers into branches; the first of them has a cover."""
+    """Cut a branch with these covers into branches, one for each option."""
     stack, weight, _ = branch
     options = formula.choices(stack)
     share = weight / len(options)
     below: dict[int, list[list[int]]] = {o: [] for o in options}
     for cover in covers:
         below[cover[len(stack)]].append(cover)
-    while barren := list(takewhile(lambda o: not below[o], options)):
-        # One call of the solver for all of them: most steps down to a first cover are of this kind.
-        others = options[len(barren) :]
-        found = formula.cover_with_none_of(stack, others)
-        if found is None:
-            options = others
-        else:
-            below[found[len(stack)]].append(found)
     return [_Branch([*stack, o], share, below[o]) for o in options]
 
 
@@ -171,10 +163,6 @@ class _Formula:
             self._block(blocking, found)
         self.solver.add_clause([-blocking])
         return sorted(covers)
-
-    def cover_with_none_of(self, stack: list[int], options: list[int]) -> list[int] | None:
-        """Return a cover below a stack without some options; None if there is none."""
-        return self._solve(stack, [*self._chosen(stack), *(-self._variable[o] for o in options)])
 
     def spend(self, n_nodes: int) -> None:
         """Count nodes of a stack that is searched whole, up to its allowance."""

@@ -19,6 +19,7 @@ from batchsolve.errors import ProblemError, malformed, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.formats.rule_texts import RuleReader, whole_number
 from batchsolve.problems.notation import default_box
+from batchsolve.problems.overlaps import drawn_labels
 from batchsolve.problems.rules import regions_of
 
 Words = Sequence[str]
@@ -64,6 +65,8 @@ def _read_string(text: str, rules: RuleReader) -> None:
         if name not in _CONSTRAINTS:
             raise ProblemError(f"constraint {quoted(name)} is not supported")
         with malformed(f"constraint {quoted('~'.join([name, *words]))}"):
+            if words and name in _ALONE:
+                raise ProblemError(f"nothing follows its name, but {quoted('~'.join(words))} does")
             _CONSTRAINTS[name](rules, words)
 
 
@@ -85,18 +88,12 @@ def _shape(rules: RuleReader, words: Words) -> None:
 
 def _jigsaw(rules: RuleReader, words: Words) -> None:
     rules.check_is_square()
-    labels = words[-1]
-    if set(labels) != {labels[0]} or len(labels) != rules.n**2:  # one label alone says no regions
+    labels = drawn_labels(words[-1], rules.drawing)
+    if len(set(labels)) > 1:  # one label alone says no regions
         rules.houses += regions_of(labels, rules.n)
 
 
-def _check_is_alone(words: Words) -> None:
-    if words:
-        raise ProblemError(f"nothing follows its name, but {quoted('~'.join(words))} does")
-
-
 def _no_boxes(rules: RuleReader, words: Words) -> None:
-    _check_is_alone(words)
     rules.has_boxes = False
 
 
@@ -122,45 +119,16 @@ def _whisper(rules: RuleReader, words: Words) -> None:
     rules.whisper(rules.cells(cells), apart)
 
 
-def _named(name: str) -> Callable[[RuleReader, Words], None]:
-    def read(rules: RuleReader, words: Words) -> None:
-        _check_is_alone(words)
-        rules.names.append(name)
-
-    return read
-
-
-def _strict(word: str) -> Callable[[RuleReader, Words], None]:
-    def read(rules: RuleReader, words: Words) -> None:
-        _check_is_alone(words)
-        rules.strict.append(word)
-
-    return read
-
-
-def _beside(relation: str) -> Callable[[RuleReader, Words], None]:
-    """Return a reader of a relation of all cells that share an edge."""
-
-    def read(rules: RuleReader, words: Words) -> None:
-        rules.pairs += [(a, b, relation) for a, b in rules.neighbours(rules.cells(words))]
-
-    return read
-
-
-def _greater(rules: RuleReader, words: Words) -> None:
-    rules.pairs += [(b, a, "less") for a, b in rules.neighbours(rules.cells(words))]
-
-
 _CONSTRAINTS: dict[str, Callable[[RuleReader, Words], None]] = {
     "Given": _given,
     "Shape": _shape,
     "Jigsaw": _jigsaw,
     "NoBoxes": _no_boxes,
-    "AntiKnight": _named("antiknight"),
-    "AntiKing": _named("antiking"),
-    "AntiConsecutive": _named("nonconsecutive"),
-    "Windoku": _named("windoku"),
-    "DisjointSets": _named("disjoint"),
+    "AntiKnight": lambda rules, words: rules.names.append("antiknight"),
+    "AntiKing": lambda rules, words: rules.names.append("antiking"),
+    "AntiConsecutive": lambda rules, words: rules.names.append("nonconsecutive"),
+    "Windoku": lambda rules, words: rules.names.append("windoku"),
+    "DisjointSets": lambda rules, words: rules.names.append("disjoint"),
     "Diagonal": _diagonal,
     "Cage": _cage,
     "Sum": _sum,
@@ -169,15 +137,20 @@ _CONSTRAINTS: dict[str, Callable[[RuleReader, Words], None]] = {
     "Whisper": _whisper,
     "Renban": lambda rules, words: rules.renban(rules.cells(words)),
     "Palindrome": lambda rules, words: rules.palindrome(rules.cells(words)),
-    "WhiteDot": _beside("consecutive"),
-    "BlackDot": _beside("double"),
-    "X": _beside("x"),
-    "V": _beside("v"),
-    "GreaterThan": _greater,
-    "StrictKropki": _strict("all-dots"),
-    "StrictXV": _strict("all-xv"),
+    "WhiteDot": lambda rules, words: rules.beside(rules.cells(words), "consecutive"),
+    "BlackDot": lambda rules, words: rules.beside(rules.cells(words), "double"),
+    "X": lambda rules, words: rules.beside(rules.cells(words), "x"),
+    "V": lambda rules, words: rules.beside(rules.cells(words), "v"),
+    "GreaterThan": lambda rules, words: rules.beside(rules.cells(words)[::-1], "less"),
+    "StrictKropki": lambda rules, words: rules.strict.append("all-dots"),
+    "StrictXV": lambda rules, words: rules.strict.append("all-xv"),
     "SearchPriority": lambda rules, words: None,
 }
+_ALONE = {
+    *("NoBoxes", "AntiKnight", "AntiKing", "AntiConsecutive", "Windoku", "DisjointSets"),
+    *("StrictKropki", "StrictXV"),
+}
+"""Constraints without arguments."""
 
 
 def _read_sumocue(text: str, rules: RuleReader) -> None:
@@ -214,13 +187,12 @@ def _read_f_puzzle(text: str, rules: RuleReader) -> None:
     with prefixed("not JSON", ProblemError, ValueError):
         puzzle = loads(text)
     rules.check_is_square()
-    if isinstance(puzzle, dict) and "cells" in puzzle and "grid" not in puzzle:
+    if "cells" in puzzle and "grid" not in puzzle:
         raise ProblemError(
             "the JSON of SudokuPad, whose lines and marks are pictures without a meaning; write it "
             "as a constraint string, or as the JSON of f-puzzles"
         )
-    size = puzzle.get("size") if isinstance(puzzle, dict) else None
-    if size != rules.n:
+    if (size := puzzle.get("size")) != rules.n:
         raise ProblemError(
             f"a puzzle of size {quoted(size)}; the grids of the table have {rules.n}"
         )
@@ -263,17 +235,16 @@ def _killer_cage(rules: RuleReader, part: Part) -> None:
     rules.cage(cells, None if total in (None, "") else whole_number(total) or None)
 
 
-def _dots(relation: str, usual: str) -> Callable[[RuleReader, Part], None]:
+def _related(relations: Mapping[str, str], usual: str = "") -> Callable[[RuleReader, Part], None]:
+    """Return a reader of marks between cells, whose values tell the relation."""
+
     def read(rules: RuleReader, part: Part) -> None:
-        if str(part.get("value") or usual) != usual:
-            raise ProblemError(f"{quoted(part['value'])} is not supported; only {usual} is")
-        rules.line(rules.cells(part["cells"]), relation)
+        value = str(part.get("value") or usual).upper()
+        if value not in relations:
+            raise ProblemError(f"the value is {' or '.join(relations)}, not {quoted(value)}")
+        rules.line(rules.cells(part["cells"]), relations[value])
 
     return read
-
-
-def _letters(rules: RuleReader, part: Part) -> None:
-    rules.line(rules.cells(part["cells"]), {"X": "x", "V": "v"}[part["value"].upper()])
 
 
 def _clone(rules: RuleReader, part: Part) -> None:
@@ -307,9 +278,9 @@ _FIELDS: dict[str, Callable[[RuleReader, Any], None]] = {
     "extraregion": lambda rules, part: rules.cage(rules.cells(part["cells"]), None),
     "even": lambda rules, part: rules.parity(rules.cell(part["cell"]), 0),
     "odd": lambda rules, part: rules.parity(rules.cell(part["cell"]), 1),
-    "difference": _dots("consecutive", "1"),
-    "ratio": _dots("double", "2"),
-    "xv": _letters,
+    "difference": _related({"1": "consecutive"}, "1"),
+    "ratio": _related({"2": "double"}, "2"),
+    "xv": _related({"X": "x", "V": "v"}),
     "clone": _clone,
     "thermometer": _lines(lambda rules, cells, part: rules.line(cells, "less")),
     "palindrome": _lines(lambda rules, cells, part: rules.palindrome(cells)),

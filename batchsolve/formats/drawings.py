@@ -25,13 +25,15 @@ from batchsolve.formats.grid_texts import (
     are_numbers,
     candidates_of,
     cells_of,
+    clues_of,
     rows_of,
     size_of,
 )
+from batchsolve.formats.rule_texts import RuleReader
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, check_blanks, default_box
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
-from batchsolve.problems.rules import Rules, n_regions
+from batchsolve.problems.rules import n_regions
 from batchsolve.problems.survey import Form, Signs
 from batchsolve.problems.variant import Variant, grid_problem
 from batchsolve.settings import Box, checked_box, text_of
@@ -95,7 +97,7 @@ def read_grid(
     size = box[0] * box[1] if box else n_regions(regions) if regions else None
     rows = rows_of(text, size, name)
     if groups := candidates_of(rows):
-        rows = [(1, tuple(group if len(group) == 1 else "." for group in groups))]
+        rows = [(1, tuple(clues_of(groups)))]
     cells, are_words = _find_cells(rows, size, alphabet, name)
     n = isqrt(len(cells))
     notation, written = _notation(cells, are_words, n, alphabet, blank)
@@ -114,10 +116,10 @@ def read_grid(
         raise InputError(where + notation.explain(written, fault))
     problem = grid_problem(n, box, rules, regions)
     if groups:
-        digits = [sum(1 << int(digit) - 1 for digit in group) for group in groups]
-        marks = tuple((cell, mask) for cell, mask in enumerate(digits) if not grid[cell])
-        given = Rules(n, problem.rules.places, (), marks=marks)
-        problem = Variant(problem.rules + given)
+        said = RuleReader(n)
+        for cell in np.flatnonzero(grid == 0).tolist():
+            said.mark(cell, map(int, groups[cell]))
+        problem = Variant(said.on(problem.rules))
     return problem, notation, grid
 
 
@@ -214,9 +216,8 @@ def _find_cells(
         raise NoGridError("no grid, only comments, frames or blank lines")
     lines, are_words, n = cells_of(rows, size, any_size=alphabet is not None)
     if n is None:
-        _check_widths(rows, lines, size)
-        raise _why_no_grid(lines, size, name)
-    are_single = all(len(words) == 1 for _, words in rows)
+        raise _why_no_grid(rows, lines, size, name)
+    are_single = len(rows) > 1 and all(len(words) == 1 for _, words in rows)
     if size is None and are_single and are_grids(words[0] for _, words in rows):
         raise SeveralGridsError(
             f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "
@@ -225,23 +226,16 @@ def _find_cells(
     return list(chain.from_iterable(lines)), are_words
 
 
-def _check_widths(rows: Sequence[Row], lines: Sequence[Sequence[str]], size: int | None) -> None:
-    """Raise `InputError` if one line of a grid is too short or too long."""
-    width = _usual_width(lines)
-    if len(lines) == width and size in (None, width):
-        for (number, _), line in zip(rows, lines, strict=True):
-            if len(line) != width:
-                raise InputError(f"line {number}: {len(line)} cells where most lines have {width}")
-
-
-def _usual_width(lines: Sequence[Sequence[str]]) -> int:
-    return Counter(map(len, lines)).most_common(1)[0][0]
-
-
-def _why_no_grid(lines: Sequence[Sequence[str]], size: int | None, name: str) -> NoGridError:
+def _why_no_grid(
+    rows: Sequence[Row], lines: Sequence[Sequence[str]], size: int | None, name: str
+) -> InputError:
     """Return the error that lines of cells do not form a grid of N × N cells."""
     n_lines = len(lines)
-    width = _usual_width(lines)
+    width = Counter(map(len, lines)).most_common(1)[0][0]
+    if n_lines == width and size in (None, width):
+        for (number, _), line in zip(rows, lines, strict=True):
+            if len(line) != width:
+                return InputError(f"line {number}: {len(line)} cells where most lines have {width}")
     root = isqrt(width)
     if n_lines > 1 and root**2 == width and (root == size if size else default_box(root)):
         return SeveralGridsError(

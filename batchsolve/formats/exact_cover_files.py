@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.errors import InputError, quoted, repeated, shortened, warn_once
+from batchsolve.errors import InputError, prefixed, quoted, repeated, shortened, warn_once
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.attributes import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
@@ -65,12 +65,6 @@ def read_dlx(text: str) -> ExactCover:
                 f"least:most|item, and colours stand in the options"
             )
     names, n_primary = _declared(number, words)
-    for name in names[n_primary:]:
-        if name in bounds:
-            raise InputError(
-                f"line {number}: the secondary item {quoted(name)} has bounds; only primary items, "
-                f"those before '|', may have them"
-            )
     return _problem(names, n_primary, lines, bounds, is_dlx=True)
 
 
@@ -171,10 +165,8 @@ def read_json(text: str) -> ExactCover:
     >>> read_json('{"options": [["a", "x"], ["b"]], "secondary": ["x"]}')
     ExactCover(n_items=3, n_primary=2, n_options=2)
     """
-    try:
+    with prefixed("not JSON that can be read", InputError, ValueError):
         fields = loads(text)
-    except Exception as error:  # no JSON; too deep; a number too long; too large; a name twice
-        raise InputError(f"not JSON that can be read ({error})") from error
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
         raise InputError("expected an object with a list of lists of items called 'options'")
     if unknown := [name for name in fields if name not in JSON_FIELDS]:
@@ -217,10 +209,9 @@ def write_dlx(problem: ExactCover) -> str:
         )
     names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|:")
     declared = list(names)
-    if problem.bounds is not None:
-        for i, (least, most) in enumerate(problem.bounds.tolist()):
-            if (least, most) != (1, 1):
-                declared[i] = f"{least}:{most}|{names[i]}"
+    for i in range(problem.n_primary):
+        least, most = problem.bounds_of(i)
+        declared[i] = names[i] if least == most == 1 else f"{least}:{most}|{names[i]}"
     lines = (_declaration(problem, declared), *_rows(problem, names))
     return "".join(f"{line}\n" for line in lines)
 
@@ -261,12 +252,10 @@ def write_json(problem: ExactCover) -> str:
     >>> print(write_json(ExactCover.from_options([["a", "x"], ["b"]], secondary=["x"])), end="")
     {"options": [["a", "x"], ["b"]], "items": ["a", "b", "x"], "secondary": ["x"]}
     """
-    names = [problem.item_name(i) for i in range(problem.n_items)]
+    names = _all_different([problem.item_name(i) for i in range(problem.n_items)], "item")
     used = [] if problem.colors is None else np.unique(problem.colors).tolist()
     colors = {c: problem.color_name(c) for c in used if c}
-    for each in (names, list(colors.values())):
-        if (name := repeated(each)) is not None:
-            raise InputError(f"two names are {quoted(name)}; give them different names")
+    _all_different(list(colors.values()), "colour")
     rows = [problem.coloring(o) for o in range(problem.n_options)]
     fields: dict[str, Any] = {"options": [[names[i] for i in row] for row in rows]}
     fields |= {"items": names, "secondary": names[problem.n_primary :]}
@@ -440,17 +429,11 @@ def _read_numbered(lines: Iterator[Line]) -> ExactCover:
 def _of_numbers(options: Iterable[Line], n_items: int) -> ExactCover:
     """Return a problem of items 1 to n; each line has one word before those of an option."""
     check_number_of_items(n_items)
-    indptr, indices = [0], list[int]()
-    for number, (_, *words) in options:
-        items = [_whole(word, number) for word in words]
-        for k, item in enumerate(items):
-            if not 1 <= item <= n_items:
-                raise InputError(f"line {number}: unknown item {item}; items are 1 to {n_items}")
-            if item in items[:k]:
-                raise InputError(f"line {number}: the option names item {item} twice")
-        indices += [item - 1 for item in items]
-        indptr.append(len(indices))
-    return ExactCover(indptr, indices, n_items, item_names=list(map(str, range(1, n_items + 1))))
+    names = list(map(str, range(1, n_items + 1)))
+    lines = (
+        (number, [str(_whole(word, number)) for word in words]) for number, (_, *words) in options
+    )
+    return _problem(names, n_items, lines)
 
 
 def _check_number_of_options(problem: ExactCover, n_options: int, header: int) -> None:
@@ -474,18 +457,18 @@ def _names(values: Any, what: str) -> list[str]:
 
 def _json_colors(values: Any) -> list[dict[Hashable, Hashable]]:
     """Return the colours of every option from JSON; numbers are names too."""
-    if not isinstance(values, list):
-        raise InputError(f"colors must be a list of objects, not {json.dumps(values)[:60]}")
-    for o, value in enumerate(values):
-        if not isinstance(value, dict):
-            raise InputError(
-                f'the colours of option {o} must be an object such as {{"x": "red"}}, not '
-                f"{json.dumps(value)[:60]}"
-            )
+    if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
+        raise InputError(
+            f'colors must be a list of objects such as {{"x": "red"}}, one for each option, not '
+            f"{json.dumps(values)[:60]}"
+        )
     return [
-        dict(zip(colored, _names([*colored.values()], f"the colours of option {o}"), strict=True))
+        {
+            item: _names([color], f"the colours of option {o}")[0]
+            for item, color in value.items()
+            if color is not None
+        }
         for o, value in enumerate(values)
-        for colored in [{item: color for item, color in value.items() if color is not None}]
     ]
 
 
@@ -497,16 +480,19 @@ def check_number_of_items(n_items: int) -> None:
 
 def _words(names: Sequence[str], what: str, reserved: str) -> Sequence[str]:
     """Return names; raise `InputError` unless they are different words without these characters."""
-    seen: set[str] = set()
     for k, name in enumerate(names):
         if name.split() != [name] or set(name) & set(reserved):
             raise InputError(
                 f"{what} {k} is called {quoted(name)}; here names are words without "
                 f"{' or '.join(reserved)}"
             )
-        if name in seen:
-            raise InputError(f"two {what}s are called {quoted(name)}; give them different names")
-        seen.add(name)
+    return _all_different(names, what)
+
+
+def _all_different(names: Sequence[str], what: str) -> Sequence[str]:
+    """Return names; raise `InputError` unless they are different."""
+    if (name := repeated(names)) is not None:
+        raise InputError(f"two {what}s are called {quoted(name)}; give them different names")
     return names
 
 

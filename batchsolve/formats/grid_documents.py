@@ -23,7 +23,6 @@ from batchsolve.problems.overlaps import LAYOUTS
 Lines = Sequence[Sequence[str]]
 Columns = dict[str, str]
 
-_EXPECTED = "expected an object with a name, and data: an object of puzzles, each with problem"
 _BEGINNING = re.compile(
     rb'\s*\{(?:[^{}\[\]]*,)?\s*"data"\s*:\s*\{\s*"[^"]*"\s*:\s*\{\s*"problem"\s*:\s*"'
 )
@@ -35,7 +34,7 @@ def is_grid_document(head: bytes) -> bool:
 
 
 def read_grid_document(data: bytes) -> dict[str, list[str]]:
-    """Return the puzzles of a document as columns of a table.
+    """Return the puzzles of a document as columns of a table; see `is_grid_document`.
 
     Raises
     ------
@@ -51,10 +50,8 @@ def read_grid_document(data: bytes) -> dict[str, list[str]]:
     {'id': ['a'], 'puzzle': ['1...'], 'marks': ['.e..'], 'solution': ['']}
     """
     text = data.decode("utf-8-sig")
-    with prefixed(f"is not a document of puzzles; {_EXPECTED}", InputError, ValueError):
+    with prefixed("is not JSON", InputError, ValueError):
         document = loads(text)
-    if not isinstance(document, dict) or not isinstance(document.get("data"), dict):
-        raise InputError(f"is not a document of puzzles; {_EXPECTED}")
     name, puzzles = document.get("name"), document["data"]
     if not isinstance(name, str) or name not in _KINDS:
         raise InputError(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 import string
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -39,6 +38,7 @@ _RULE = re.compile(r"[-=+|!\s\u2500-\u257f]*|(?=.*[-=─━═]{2})[-=+|!:.*'`,\
 _QUOTED = re.compile(r'"([^",;\s]{0,4})"')  # a cell of a spreadsheet
 _COUNTED = re.compile(r"(0[,;\s]+)?1[,;\s]+2[,;\s]+3\b")  # numbers of columns, or a row
 _SEPARATORS = (",", ";", "\t")  # of the cells of a spreadsheet
+_FIELD_END = re.compile("[,;]")
 _LEAST = 4  # cells of a row of grids of one line, of which N could be a drawing
 _MOST = 36  # cells of a row; longer lines are grids of their own
 _MOST_IN_BOX = 6  # cells of a row of a box
@@ -142,7 +142,7 @@ def rows_of(text: str, size: int | None = None, name: str = "FILE") -> list[Row]
     """
     rows = _rows(text := bare(text))
     # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
-    if any("-" in word for _, words in rows for word in words):
+    if "-" in text and any("-" in word for _, words in rows for word in words):
         rows = _rows(text, dashes_are_cells=True)
     form = form_of_drawing(text) if len(rows) > 1 and cells_of(rows, size)[2] is None else None
     if form is None or size not in (None, form.n):
@@ -320,11 +320,9 @@ def joined(lines: Sequence[Sequence[str]], are_words: bool) -> str:
 
 def are_numbers(words: Sequence[str]) -> bool:
     """Return True if cells that are words are numbers, and not characters of an alphabet."""
-    kinds = Counter(words)
-    n_letters = sum(n for word, n in kinds.items() if word.isalpha())
-    n_long = sum(n for word, n in kinds.items() if len(word) > 1)
+    n_letters, n_long = sum(map(str.isalpha, words)), sum(len(word) > 1 for word in words)
     # characters have blanks of one kind
-    are_plain = len(words) <= MOST_PLAIN**2 and len(kinds.keys() & _BLANKS) < 2
+    are_plain = len(words) <= MOST_PLAIN**2 and len(_BLANKS.intersection(words)) < 2
     return n_long > n_letters or (n_letters == 0 and not are_plain)
 
 
@@ -470,8 +468,9 @@ def are_grids(rows: Iterable[str]) -> bool:
 def _are_small(rows: Iterable[str], width: int) -> bool:
     """Return True if rows of this width can be grids of N² cells in one line."""
     n = isqrt(width)
-    symbols = {*_BLANKS, *_OTHER_BLANKS, *usual_notation(n).symbols}
-    return n * n == width and n >= _LEAST and set("".join(rows)) <= symbols
+    if n * n != width or n < _LEAST:
+        return False
+    return set("".join(rows)) <= {*_BLANKS, *_OTHER_BLANKS, *usual_notation(n).symbols}
 
 
 def _cells(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -537,8 +536,10 @@ def _lines(text: str) -> list[tuple[int, str]]:
         ]
     if any(mark in text for mark in _SEPARATORS):
         lines = _without_gaps(lines)
-    kept, is_kept, has_puzzle = list[tuple[int, str]](), True, False
     numbered = [(k + 1, "" if _are_columns(lines, k) else lines[k]) for k in range(len(lines))]
+    if "[" not in text:
+        return numbered
+    kept, is_kept, has_puzzle = list[tuple[int, str]](), True, False
     for number, line in numbered:
         if "[" in line and (section := _SECTION.fullmatch(line)):
             is_kept = section[2] is not None
@@ -585,7 +586,7 @@ def _without_gaps(lines: Sequence[str]) -> list[str]:
     These are the rows between boxes, or all empty ones, if whole grids are left without them.
     """
     kept = list(lines)
-    for n, each in groupby(range(len(lines)), lambda k: len(re.split("[,;]", lines[k]))):
+    for n, each in groupby(range(len(lines)), lambda k: len(_FIELD_END.split(lines[k]))):
         rows, height = list(each), (default_box(n) or (n,))[0]
         between_boxes = rows[height :: height + 1]
         empty = [k for k in rows if not lines[k].strip(",; \t")]
@@ -602,8 +603,11 @@ def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
 
     If a dash is a blank cell, a line of dashes and bars without corners is a row of blank cells.
     """
-    read = ((number, row_of_cells(line, dashes_are_cells)) for number, line in _lines(text))
-    return [(number, words) for number, words in read if words]
+    return [
+        (number, words)
+        for number, line in _lines(text)
+        if (words := row_of_cells(line, dashes_are_cells))
+    ]
 
 
 def row_of_cells(line: str, dashes_are_cells: bool = False) -> tuple[str, ...] | None:
@@ -611,12 +615,12 @@ def row_of_cells(line: str, dashes_are_cells: bool = False) -> tuple[str, ...] |
 
     A frame or a comment is None.
     """
-    line = without_points(_COMMENT.sub("", line))
+    line = without_points(_COMMENT.sub("", line) if "#" in line else line)
     if _SECTION.fullmatch(line):
         return ()
     is_blank = dashes_are_cells and "-" in line and not set(line) - set("-|! \t,;")
     if not is_blank and _RULE.fullmatch(line):
         return None
-    fields = re.split("[,;]", _BARS.sub(" ", line))
+    fields = _FIELD_END.split(_BARS.sub(" ", line))
     # a spreadsheet leaves blank cells empty
-    return tuple(chain.from_iterable(field.split() or ["."] for field in fields))
+    return tuple([word for field in fields for word in field.split() or ["."]])

@@ -7,12 +7,9 @@ NumPy and Arrow work on whole batches, without a Python object per cover.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from batchsolve.core.arrays import Bytes, Ints, UInts, begins_of
+from batchsolve.engines import prepared
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.notation import Notation, usual_notation
@@ -32,7 +30,6 @@ GRIDS = pa.schema([(GRID, pa.string())])
 LISTS = pa.schema([(OPTIONS, pa.list_(pa.string()))])
 
 _MOST = 2**31 - 1  # names or bytes in a column of Arrow, whose offsets have 32 bits
-_CACHED_PROBLEMS = 8
 
 # On 16×16 grids, lz4 and snappy are little faster than level 1 of zstd, and make files three and
 # four times the size; on lists of 8 to 12 short names all three are alike. DELTA_BYTE_ARRAY makes
@@ -41,12 +38,12 @@ _CACHED_PROBLEMS = 8
 _COMPRESSION, _COMPRESSION_LEVEL = "zstd", 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CoverRenderer:
     """A writer of whole batches of covers of a problem.
 
-    Renderers are small, can be pickled, and may be used by several threads at once. Equal renderers
-    share their precomputed names, which each process builds on first use.
+    Renderers are small, can be pickled, and may be used by several threads at once. Those of one
+    problem and its copies share their names, which each process builds on first use.
 
     Parameters
     ----------
@@ -63,12 +60,8 @@ class CoverRenderer:
     {"options": ["both"]}
     """
 
-    problem: ExactCover = field(compare=False)
+    problem: ExactCover
     notation: Notation | None = None
-    _names_digest: bytes = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_names_digest", _digest_of_names(self.problem))
 
     @property
     def schema(self) -> pa.Schema:
@@ -99,7 +92,8 @@ class CoverRenderer:
         if isinstance(self.problem, GridProblem):
             return pa.table([_grid_texts(self.problem, covers, self.notation)], self.schema)
         bounds, ranks = self._ranked(covers)
-        return pa.table([_lists(bounds, self._names.sorted.take(ranks))], self.schema)
+        names = _names_of(self.problem).sorted
+        return pa.table([_lists(bounds, names.take(ranks))], self.schema)
 
     def parquet(self, covers: Stacks) -> pa.Buffer:
         """Return a whole Parquet file of `table`."""
@@ -123,19 +117,20 @@ class CoverRenderer:
         else:
             head, tail = f'{{"{OPTIONS}": [', "]}\n"
             bounds, ranks = self._ranked(covers, in_order)
-            texts = pc.binary_join(_lists(bounds, self._names.in_json.take(ranks)), ", ")
+            names = _names_of(self.problem).in_json
+            texts = pc.binary_join(_lists(bounds, names.take(ranks)), ", ")
         return pc.binary_join_element_wise(head, texts, tail, "").buffers()[2]
 
     def _coded(self, covers: Stacks) -> pa.Table:
         """Return `table` with names encoded as in Parquet: numbers, and a dictionary."""
-        (bounds, ranks), names = self._ranked(covers), self._names.sorted
+        (bounds, ranks), names = self._ranked(covers), _names_of(self.problem).sorted
         if len(names) > len(ranks):  # the file would hold the whole dictionary
             return self.table(covers)
         return pa.table([_lists(bounds, pa.DictionaryArray.from_arrays(ranks, names))], [OPTIONS])
 
     def _ranked(self, covers: Stacks, in_order: bool = True) -> tuple[Ints, pa.Array]:
         """Return the lists of names of covers, sorted if `in_order`: bounds, and ranks of names."""
-        names, sizes = self._names, np.diff(covers.offsets)
+        names, sizes = _names_of(self.problem), np.diff(covers.offsets)
         is_there = np.arange(sizes.max(initial=0)) < sizes[:, None]
         options = np.full(is_there.shape, names.rank.size, np.uint32)  # none, behind all others
         options[is_there] = covers.options[covers.offsets[0] : covers.offsets[-1]]
@@ -147,11 +142,6 @@ class CoverRenderer:
             ranks = ranks[_order_of(ranks)]
         is_there = ranks > 0
         return begins_of(is_there.sum(axis=1)), pa.array(ranks[is_there].astype(np.int32) - 1)
-
-    @property
-    def _names(self) -> _Names:
-        with _NAMES_LOCK:  # threads that begin together build the names once
-            return _names_of(self)
 
 
 def joined(parts: Sequence[pa.Buffer]) -> pa.Buffer:
@@ -189,34 +179,15 @@ class _Names(NamedTuple):
     in_json: pa.StringArray  # rank -> JSON text
 
 
-_NAMES_LOCK = threading.Lock()
-
-
-@lru_cache(maxsize=_CACHED_PROBLEMS)
-def _names_of(renderer: CoverRenderer) -> _Names:
+@prepared
+def _names_of(problem: ExactCover) -> _Names:
     """Build the names of all options."""
-    problem = renderer.problem
     names = [problem.option_name(o) for o in range(problem.n_options)]
     each = sorted(set(names), key=str.encode)
     rank_of = {name: rank for rank, name in enumerate(each)}
     rank = np.array([rank_of[name] for name in names], np.uint32)
     in_json = pa.array(list(map(json.dumps, each)), pa.string())
     return _Names(pa.array(each, pa.string()), rank, in_json)
-
-
-def _digest_of_names(problem: ExactCover) -> bytes:
-    """Return a digest of a problem and its names.
-
-    Pickled renderers have the digest, so workers recognise a problem without comparing names.
-    """
-    digest = hashlib.sha256(f"{type(problem).__qualname__} {problem.fingerprint}".encode())
-    if isinstance(problem, GridProblem):  # the fingerprint has its boxes, and it has no names
-        return digest.digest()
-    for names in (problem.item_names, problem.option_names, problem.color_names):
-        digest.update(repr(names).encode())
-    if problem.colors is not None:  # the fingerprint only has the equality of colours
-        digest.update(problem.colors.tobytes())
-    return digest.digest()
 
 
 # ---- rows -----------------------------------------------------------------------------------

@@ -14,8 +14,14 @@ from itertools import combinations, pairwise
 from batchsolve.errors import ProblemError, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.notation import usual_notation
-from batchsolve.problems.overlaps import Place, drawn_labels, drawn_lines, drawn_places
-from batchsolve.problems.rules import Cage, Cells, Rules, diagonals, layout
+from batchsolve.problems.overlaps import (
+    Place,
+    drawn_labels,
+    drawn_lines,
+    drawn_places,
+    square_drawing,
+)
+from batchsolve.problems.rules import Cage, Cells, Rules, diagonals
 
 PAIR_SIGNS = {"<": "less", "-": "consecutive", ":": "double", "x": "x", "v": "v", "=": "equal"}
 """The signs of `read_pairs` between two cells, and their relations; ``>`` is ``<`` reversed."""
@@ -37,7 +43,7 @@ class RuleReader:
     n : int
         Number of digits.
     drawing : str
-        The cells of grids that overlap, as a drawing; empty for one square grid.
+        The cells of grids that overlap; by default, the grid is square.
     names : list of str
         Named rules; see `batchsolve.problems.rules.NAMED`.
     has_boxes : bool
@@ -62,12 +68,13 @@ class RuleReader:
     sums: list[tuple[Cells, int]] = field(default_factory=list)
     strict: list[str] = field(default_factory=list)
 
-    @cached_property
+    def __post_init__(self) -> None:
+        self.drawing = self.drawing or square_drawing(self.n)
+
+    @property
     def places(self) -> tuple[Place, ...]:
         """Row and column of each cell, counted from 0, in reading order."""
-        if self.drawing:
-            return tuple(drawn_places(self.drawing))
-        return tuple((r, c) for r in range(self.n) for c in range(self.n))
+        return drawn_places(self.drawing)
 
     @cached_property
     def _cells(self) -> dict[Place, int]:
@@ -78,26 +85,9 @@ class RuleReader:
         """Number of cells."""
         return len(self.places)
 
-    def labels(self, text: str) -> list[str]:
-        """Return the label of every cell, given as text.
-
-        Raises
-        ------
-        ProblemError
-            If there are too many or too few.
-        """
-        if self.drawing:
-            return drawn_labels(text, self.drawing)
-        labels = layout(text, self.n)
-        if len(labels) != self.n_cells:
-            raise ProblemError(
-                f"{self.n_cells} cells have {self.n_cells} labels, not {len(labels)}"
-            )
-        return labels
-
     def check_is_square(self) -> None:
         """Raise `ProblemError` if the grids overlap."""
-        if self.drawing:
+        if self.n_cells != self.n**2:
             raise ProblemError("is for one square grid, and the grids of the table overlap")
 
     def cell(self, name: str) -> int:
@@ -114,8 +104,7 @@ class RuleReader:
         row, column = (int(part, 36 if part.isalpha() else 10) for part in match.groups())
         cell = self._cells.get((row - 1, column - 1))
         if cell is None:
-            grid = "the layout" if self.drawing else f"a grid of {self.n}×{self.n}"
-            raise ProblemError(f"unknown cell {quoted(name)} in {grid}")
+            raise ProblemError(f"the grid has no cell {quoted(name)}")
         return cell
 
     def cells(self, names: Iterable[str], least: int = 2) -> Cells:
@@ -130,6 +119,10 @@ class RuleReader:
     def line(self, cells: Sequence[int], relation: str) -> None:
         """Add a relation of every cell to the next."""
         self.pairs += [(a, b, relation) for a, b in pairwise(cells)]
+
+    def beside(self, cells: Cells, relation: str) -> None:
+        """Add a relation of all of these cells that share an edge, each to a later one."""
+        self.pairs += [(a, b, relation) for a, b in self.neighbours(cells)]
 
     def whisper(self, cells: Cells, apart: int) -> None:
         """Add a line whose neighbours differ by at least a number."""
@@ -226,8 +219,8 @@ def read_cages(labels: str, sums: str, rules: RuleReader) -> None:
     Parameters
     ----------
     labels : str
-        As for `batchsolve.problems.rules.layout`. Or JSON, ``[{"sum": 3, "cells": [[0, 0]]}]``, or
-        lines ``3;0,0;0,1``, both with row and column of each cell, from 0 or 1.
+        As for `batchsolve.problems.overlaps.drawn_labels`. Or lists of cells, with row and column
+        from 0 or 1: JSON, ``[{"sum": 3, "cells": [[0, 0]]}]``, or lines ``3;0,0;0,1``.
     sums : str
         ``A=10 B=7``, with ``?`` for a cage without a sum; or the sums in the order of the labels,
         ``10 7``; or a JSON object. Empty for lists of cells.
@@ -246,7 +239,7 @@ def read_cages(labels: str, sums: str, rules: RuleReader) -> None:
         _read_listed_cages(labels, sums, rules)
         return
     cells: dict[str, list[int]] = {}
-    for cell, label in enumerate(rules.labels(labels)):
+    for cell, label in enumerate(drawn_labels(labels, rules.drawing)):
         if label != ".":
             cells.setdefault(label, []).append(cell)
     totals = _sums(sums, list(cells))
@@ -332,9 +325,8 @@ def read_marks(text: str, rules: RuleReader) -> None:
     [(1, 1), (2, 2)]
     """
     n, n_cells, marks = rules.n, rules.n_cells, "".join(text.split())
-    drawn = "".join(drawn_lines(rules.drawing)) if rules.drawing else ""
-    if len(marks) in (n_cells, len(drawn)):
-        for cell, mark in enumerate(rules.labels(marks.lower())):
+    if len(marks) in (n_cells, len("".join(drawn_lines(rules.drawing)))):
+        for cell, mark in enumerate(drawn_labels(marks.lower(), rules.drawing)):
             if mark not in "eo.":
                 raise ProblemError(f"{quoted(mark)} is not a mark of a cell: e is even, o is odd")
             if mark != ".":

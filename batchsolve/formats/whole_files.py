@@ -1,8 +1,7 @@
-"""Files that are read and that appear as a whole, and folders that no process leaves behind.
+"""Files that are read and that appear as a whole.
 
 A file has one writer at a time, whatever command that is: it holds a lock in a folder beside the
-file. The process that makes a folder in memory holds a lock on it. The system releases locks when
-the process ends, however that happens, and the next process removes folders whose lock is free.
+file. The system releases locks when the process ends, however that happens.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import io
 import os
-import re
 import shutil
 import stat
 import tempfile
@@ -267,50 +265,3 @@ def _locked(name: str, path: str) -> tuple[int, bool]:
             except OSError:
                 return lock, False
             os.close(lock)
-
-
-class HeldFolder:
-    """A new folder. If it is not removed, the next process that makes one like it removes it.
-
-    Parameters
-    ----------
-    parent : str
-        The folder that it is made in.
-    prefix : str
-        The beginning of its name. Only folders whose lock is free and whose names are this prefix
-        and eight characters are removed; on file systems without locks, none.
-
-    Attributes
-    ----------
-    path : str
-    """
-
-    def __init__(self, parent: str, prefix: str) -> None:
-        _remove_abandoned(parent, prefix)
-        while True:
-            self.path = tempfile.mkdtemp(prefix=prefix, dir=parent)
-            with suppress(FileNotFoundError):
-                self._lock = os.open(self.path, os.O_RDONLY)
-                with suppress(OSError):  # there are file systems without locks
-                    fcntl.flock(self._lock, fcntl.LOCK_EX)
-                if os.path.isdir(self.path):
-                    return
-                os.close(self._lock)  # another process was faster than the lock, and removed it
-
-    def remove(self) -> None:
-        """Remove the folder and its content."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self._lock)
-
-
-def _remove_abandoned(parent: str, prefix: str) -> None:
-    for name in os.listdir(parent):
-        if not re.fullmatch(re.escape(prefix) + r"[a-z0-9_]{8}", name):
-            continue
-        with suppress(OSError):  # another user's, or held
-            folder = os.open(os.path.join(parent, name), os.O_RDONLY)
-            try:
-                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
-            finally:
-                os.close(folder)

@@ -353,12 +353,13 @@ def _layers(
     n_last : int
         Nodes behind the last layer: 1 if there is a cover.
     """
-    assert problem.bounds is not None
+    bounds = problem.bounds
+    assert bounds is not None
     undecided = np.bincount(problem.indices, minlength=problem.n_items)  # options of each item
     decided = set(map(int, stack))
     frontier: list[int] = []
     states = np.zeros((1, 0), np.uint32)
-    if np.any(undecided[: problem.n_primary] < problem.bounds[:, 0]):
+    if np.any(undecided[: len(bounds)] < bounds[:, 0]):
         states = states[:0]
     low, high, n_nodes = [], [], 0
     for o in map(int, order):
@@ -372,12 +373,12 @@ def _layers(
             raise out_of_memory(megabytes, n_nodes)
         states = np.concatenate([states, np.zeros((len(states), len(new)), np.uint32)], 1)
         undecided[list(coloring)] -= 1
-        may_take = o in decided or min(coloring) < problem.n_primary
-        taken, can_take = _take(states, [frontier.index(i) for i in coloring], coloring, problem)
+        may_take = o in decided or min(coloring) < len(bounds)
+        taken, can_take = _take(states, [frontier.index(i) for i in coloring], coloring, bounds)
         can_take &= may_take and o + problem.n_options not in decided
         can_leave = np.full(len(states), o not in decided)
         both = np.concatenate([states, taken])
-        open_ = _settle(both, frontier, list(coloring), undecided, problem) & np.append(
+        open_ = _settle(both, frontier, list(coloring), undecided, bounds) & np.append(
             can_leave, can_take
         )
         kept = [f for f, i in enumerate(frontier) if undecided[i]]
@@ -393,15 +394,14 @@ def _layers(
 
 
 def _take(
-    states: UInts, columns: list[int], coloring: dict[int, int], problem: ExactCover
+    states: UInts, columns: list[int], coloring: dict[int, int], bounds: Ints
 ) -> tuple[UInts, Bools]:
     """Return the states after an option with these items and colours, and a mask of valid ones."""
-    assert problem.bounds is not None
     after, can_take = states.copy(), np.ones(len(states), np.bool_)
     for f, (i, color) in zip(columns, coloring.items(), strict=True):
-        if i < problem.n_primary:
+        if i < len(bounds):
             after[:, f] += 1
-            can_take &= after[:, f] <= problem.bounds[i, 1]
+            can_take &= after[:, f] <= bounds[i, 1]
         else:
             mine = color + 1 if color else _TAKEN
             can_take &= (after[:, f] == _FREE) | (after[:, f] == (mine if color else _FREE))
@@ -410,15 +410,14 @@ def _take(
 
 
 def _settle(
-    states: UInts, frontier: list[int], items: list[int], undecided: Any, problem: ExactCover
+    states: UInts, frontier: list[int], items: list[int], undecided: Any, bounds: Ints
 ) -> Bools:
     """Make states that leave the same choices equal; return a mask of those that meet all needs."""
-    assert problem.bounds is not None
     is_open = np.ones(len(states), np.bool_)
     for i in items:
-        if i < problem.n_primary:
+        if i < len(bounds):
             used, left = states[:, frontier.index(i)], undecided[i]
-            least, most = problem.bounds[i]
+            least, most = bounds[i]
             is_open &= used + left >= least
             used[(used >= least) & (used + left <= most)] = least
     return is_open

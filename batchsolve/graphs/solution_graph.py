@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 
 from batchsolve.core import native
 from batchsolve.core.arrays import UInts, Words
@@ -418,36 +419,27 @@ def random_numbers(count: int, n: int, seed: int, distinct: bool, n_words: int) 
         chosen = np.zeros((n, n_words), np.uint64)
         chosen[:, 0] = np.argsort(keys)[:n]
         return chosen
-    drawn: dict[bytes, None] = {}
-    parts: list[Words] = []
-    n_drawn = 0
-    while n_drawn < n:
-        some = _some_numbers(count, max(n - n_drawn, LEAST_DRAWN), bits)
+    numbers = np.zeros((0, n_words), np.uint64)
+    while len(numbers) < n:
+        some = _some_numbers(count, max(n - len(numbers), LEAST_DRAWN), n_words, bits)
+        numbers = np.concatenate([numbers, some])
         if distinct:
-            fresh = [words for words in map(bytes, some) if words not in drawn]
-            drawn.update(dict.fromkeys(fresh))
-            n_drawn = len(drawn)
-        else:
-            parts.append(some)
-            n_drawn += len(some)
-    numbers = np.zeros((n, n_words), np.uint64)
-    if n:
-        every = np.concatenate(parts) if parts else np.frombuffer(b"".join(drawn), np.uint64)
-        every = every.reshape(n_drawn, -1)[:n]
-        numbers[:, : every.shape[1]] = every
-    return numbers
+            kind, data = pa.binary(8 * n_words), [None, pa.py_buffer(numbers)]
+            first = pa.Array.from_buffers(kind, len(numbers), data).unique()
+            numbers = np.frombuffer(first.buffers()[1], np.uint64).reshape(-1, n_words)
+    return numbers[:n]
 
 
-def _some_numbers(count: int, n: int, bits: np.random.PCG64) -> Words:
+def _some_numbers(count: int, n: int, n_words: int, bits: np.random.PCG64) -> Words:
     """Draw n numbers of as many bits as the largest needs; return those less than `count`."""
     n_bits = max((count - 1).bit_length(), 1)
-    n_words = (n_bits + 63) // 64
-    words = bits.random_raw(n * n_words).reshape(n, n_words)
-    words[:, -1] >>= np.uint64(64 * n_words - n_bits)
-    bound = as_words([count - 1], n_words)[0]
+    n_drawn = (n_bits + 63) // 64
+    words = np.zeros((n, n_words), np.uint64)
+    words[:, :n_drawn] = bits.random_raw(n * n_drawn).reshape(n, n_drawn)
+    words[:, n_drawn - 1] >>= np.uint64(64 * n_drawn - n_bits)
     is_small = np.ones(n, np.bool_)
-    for w in range(n_words):  # the last word decides, unless it is equal
-        is_small = (words[:, w] < bound[w]) | ((words[:, w] == bound[w]) & is_small)
+    for w, bound in enumerate(as_words([count - 1], n_words)[0]):  # the last that differs decides
+        is_small = (words[:, w] < bound) | ((words[:, w] == bound) & is_small)
     return words[is_small]
 
 

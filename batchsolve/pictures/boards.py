@@ -21,8 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from math import cos, pi, sin
+from functools import cached_property
 
 import numpy as np
 
@@ -42,11 +41,22 @@ MOST_CELLS = 100_000
 MOST_SIDE = 5_000  # rows or columns, empty ones included
 LINE_LENGTH = 12  # places side by side; a longer line goes on below
 
-N_HUES = 12
-_STRIDE = 5  # hues that follow each other are far apart on the circle
-_FIRST_HUE = 250.0  # degrees; a blue
-# lightness and chroma; hues beside each other on the circle begin with different ones
-_SHADES = ((0.83, 0.11), (0.67, 0.14), (0.92, 0.06), (0.75, 0.08), (0.87, 0.03), (0.62, 0.08))
+# Shade by shade, twelve hues of Oklch (B. Ottosson, *A perceptual color space for image
+# processing*, 2020), in which equal steps look equally large. They begin at 250 degrees, a blue,
+# and follow each other in steps of 150, far apart. A shade is a lightness and a chroma: 0.83 and
+# 0.11, 0.67 and 0.14, 0.92 and 0.06, 0.75 and 0.08, 0.87 and 0.03, 0.62 and 0.08.
+COLORS = [
+    shade.split()
+    for shade in """\
+#8fcdff #ffaf91 #64ded7 #f8abde #b0d689 #b9c0ff #f5bb75 #6ad8f9 #ffa9b7 #84deaf #ddb3fd #d8c972
+#499ae7 #dc744f #00afa8 #cd70b0 #78a641 #858ae9 #cb8315 #00a8d0 #dc6d81 #29af77 #b07bd5 #aa9600
+#c7e9ff #ffd8c7 #b7f2ed #ffd6f1 #d7edc3 #dce1ff #ffdeba #b9efff #ffd5db #c3f2d7 #f1daff #ede6b9
+#87b2df #db9d88 #6ebfb9 #d19abe #9db983 #a3a9e0 #cfa576 #71bad1 #db99a2 #80be9d #bea0d4 #b9b074
+#c6d6e8 #e7cec6 #bfdbd8 #e3cdda #ced9c4 #d0d3e8 #e1d1c0 #c0d9e2 #e7cdd0 #c4dbcd #dacfe3 #d8d5bf
+#608ab5 #b07661 #449691 #a77395 #76905c #7c81b6 #a57e4f #4892a8 #b0727b #599576 #9579ab #91874d
+""".splitlines()
+]
+N_SHADES, N_HUES = len(COLORS), len(COLORS[0])
 
 _CELL = re.compile(r"(?:l([0-9]{1,9}))?r([0-9]{1,9})c([0-9]{1,9})")
 _PLACE = re.compile(r"s([0-9]{1,9})")
@@ -111,14 +121,10 @@ class Board:
             If the names of its items do not say where they lie, or it is too large to be drawn.
         """
         names = problem.item_names or ()
-        found = _cells(names)
-        kind = CELLS
-        if not found:
-            kind, found = PLACES, _places(names)
-        if not found:
-            kind, found = SQUARES, _lines(names)
-        board = cls(problem, kind, found)
-        if not found or not board.places:
+        kinds = ((CELLS, _cells), (PLACES, _places), (SQUARES, _lines))
+        boards = (cls(problem, kind, places_of(names)) for kind, places_of in kinds)
+        board = next((board for board in boards if board.place_of), None)
+        if board is None or not board.places:
             raise ProblemError(f"the problem cannot be drawn: {RULE}")
         if len(board.places) > MOST_CELLS or max(board.rows, board.columns) > MOST_SIDE:
             raise ProblemError(
@@ -131,9 +137,8 @@ class Board:
     @cached_property
     def places(self) -> frozenset[Place]:
         """All places of the board, empty ones too."""
-        if self.kind != SQUARES:
-            return frozenset(self.place_of.values())
-        return frozenset(self._squares.values())
+        found = self._squares if self.kind == SQUARES else self.place_of
+        return frozenset(found.values())
 
     @cached_property
     def layers(self) -> list[int]:
@@ -219,35 +224,29 @@ class Board:
         return frozenset(self.problem.item_name(i) for i in self.place_of)
 
 
+def _matches(pattern: re.Pattern[str], names: Sequence[str]) -> dict[int, tuple[str, ...]]:
+    """Return the parts of the names of items that fit a pattern; a missing part is 0."""
+    matches = ((i, pattern.fullmatch(name)) for i, name in enumerate(names))
+    return {i: match.groups("0") for i, match in matches if match}
+
+
 def _cells(names: Sequence[str]) -> dict[int, Place]:
-    found = {}
-    for i, name in enumerate(names):
-        if match := _CELL.fullmatch(name):
-            layer, row, column = (int(part or 0) for part in match.groups())
-            found[i] = layer, row, column
-    return found
+    found = _matches(_CELL, names).items()
+    return {i: (int(layer), int(row), int(column)) for i, (layer, row, column) in found}
 
 
 def _places(names: Sequence[str]) -> dict[int, Place]:
     """Return the places of a line; a long one continues in the next layer."""
-    numbers = {
-        i: int(match[1]) for i, name in enumerate(names) if (match := _PLACE.fullmatch(name))
-    }
+    numbers = {i: int(number) for i, (number,) in _matches(_PLACE, names).items()}
     first = min(numbers.values(), default=0)
-    found = {}
-    for i, number in numbers.items():
-        line, column = divmod(number - first, LINE_LENGTH)
-        found[i] = line, 0, column
-    return found
+    lines = {i: divmod(number - first, LINE_LENGTH) for i, number in numbers.items()}
+    return {i: (line, 0, column) for i, (line, column) in lines.items()}
 
 
 def _lines(names: Sequence[str]) -> dict[int, Place]:
     """Return rows, in column -1, and columns, in row -1."""
-    found = {}
-    for i, name in enumerate(names):
-        if match := _LINE.fullmatch(name):
-            found[i] = (0, int(match[2]), -1) if match[1] == "r" else (0, -1, int(match[2]))
-    return found
+    found = _matches(_LINE, names).items()
+    return {i: (0, int(n), -1) if axis == "r" else (0, -1, int(n)) for i, (axis, n) in found}
 
 
 def _label(name: str) -> str:
@@ -283,47 +282,14 @@ def colored(pieces: Sequence[BoardPiece], labels: dict[str, int]) -> list[str]:
         number = labels.get(piece.label, 0)
         if piece.label:
             first = number // N_HUES + number % 2
-            wished = [(number % N_HUES, (first + n) % len(_SHADES)) for n in range(len(_SHADES))]
+            wished = [(number % N_HUES, (first + n) % N_SHADES) for n in range(N_SHADES)]
         else:
             wished = [(hue, hue % 2) for hue in range(N_HUES)]
         chosen.append(next((each for each in wished if each not in taken), wished[0]))
-    return [color(*each) for each in chosen]
+    return [COLORS[shade][hue] for hue, shade in chosen]
 
 
 def _around(place: Place) -> list[Place]:
     layer, r, c = place
     flat = [(layer, r - 1, c), (layer, r + 1, c), (layer, r, c - 1), (layer, r, c + 1)]
     return [*flat, (layer - 1, r, c), (layer + 1, r, c)]
-
-
-@cache
-def color(hue: int, shade: int) -> str:
-    """Return a colour as ``#rrggbb``.
-
-    Hues and shades are those of Oklch (B. Ottosson, *A perceptual color space for image
-    processing*, 2020), in which equal steps look equally large.
-
-    Examples
-    --------
-    >>> color(0, 0), color(1, 0)
-    ('#8fcdff', '#ffaf91')
-    """
-    lightness, chroma = _SHADES[shade]
-    angle = (_FIRST_HUE + hue * _STRIDE * 360 / N_HUES) * pi / 180
-    a, b = chroma * cos(angle), chroma * sin(angle)
-    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
-    medium = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
-    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
-    linear = (
-        4.0767416621 * long - 3.3077115913 * medium + 0.2309699292 * short,
-        -1.2684380046 * long + 2.6097574011 * medium - 0.3413193965 * short,
-        -0.0041960863 * long - 0.7034186147 * medium + 1.7076147010 * short,
-    )
-    return "#" + "".join(f"{_byte(value):02x}" for value in linear)
-
-
-def _byte(linear: float) -> int:
-    """Return a channel of sRGB from 0 to 255."""
-    inside = min(max(linear, 0.0), 1.0)
-    gamma = 12.92 * inside if inside <= 0.0031308 else 1.055 * inside ** (1 / 2.4) - 0.055
-    return round(255 * gamma)

@@ -127,12 +127,8 @@ def make_logarithmic(
         axis.set_major_locator(ticker.LogLocator(base, between, numticks=20))
     if high < base * low or base != 10:
         axis.set_minor_locator(ticker.NullLocator())
-    axis.set_major_formatter(ticker.FuncFormatter(_written_out))
+    axis.set_major_formatter(ticker.StrMethodFormatter("{x:,.12g}"))
     axis.set_minor_formatter(ticker.NullFormatter())
-
-
-def _written_out(value: float, _: int) -> str:
-    return f"{value:,.0f}" if value >= 1 and value == int(value) else f"{value:g}"
 
 
 def write_above(axes: Axes, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from itertools import groupby
 
 Cell = tuple[int, int]  # row and column
 Point = tuple[int, int]  # x and y
@@ -95,17 +96,11 @@ def inner_lines(cells: Collection[Cell], size: int) -> str:
 
 def _runs(steps: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
     """Join steps that follow each other on a line: line, first step, number of steps."""
-    begin: tuple[int, int] | None = None
-    n = 0
-    for line, step in sorted(steps):
-        if begin == (line, step - n):
-            n += 1
-            continue
-        if begin:
-            yield (*begin, n)
-        begin, n = (line, step), 1
-    if begin:
-        yield (*begin, n)
+    # in such a run, numbers and places in the order differ by the same
+    numbered = enumerate(sorted(steps))
+    for (line, _), run in groupby(numbered, lambda each: (each[1][0], each[1][1] - each[0])):
+        (_, (_, first)), *others = run
+        yield line, first, 1 + len(others)
 
 
 def parts(cells: Iterable[Cell]) -> list[list[Cell]]:

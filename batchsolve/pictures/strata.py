@@ -38,6 +38,8 @@ def strata_figure(strata: Mapping[str, Stratum], total: Stratum, by: str) -> Fig
     by : str
         The column of the strata.
     """
+    from matplotlib.ticker import PercentFormatter
+
     each = dict(strata) or {"all rows": total}
     _check_fits(len(each))
     title = f"{_percent(total)} of {counted(total.judged, 'row')} right"
@@ -52,7 +54,7 @@ def strata_figure(strata: Mapping[str, Stratum], total: Stratum, by: str) -> Fig
     names = [f"{_short(name)} ({one.judged:,})" for name, one in each.items()]
     axes.set_yticks(range(len(each)), names)
     axes.set(xlim=(-0.02, 1.02), ylim=(len(each) - 0.5, -0.5))
-    _in_percent(axes.xaxis)
+    axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     charts.name_axes(axes, "rows right", f"{by} (rows)" if by else "", BARS)
     return figure
 
@@ -110,9 +112,3 @@ def _percent(stratum: Stratum) -> str:
 def _short(name: str) -> str:
     text = name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…"
     return text.replace("$", r"\$")  # no formula
-
-
-def _in_percent(axis: Any) -> None:
-    from matplotlib.ticker import PercentFormatter
-
-    axis.set_major_formatter(PercentFormatter(1, decimals=0))

@@ -367,9 +367,7 @@ def _marked(rules: Rules) -> Iterator[str]:
     for cell, mask in allowed.items():
         r, c = rules.places[cell]
         if mask == every & ~odd:
-            size = 0.7 * CELL
-            x, y = (c + 0.5) * CELL - size / 2, (r + 0.5) * CELL - size / 2
-            yield f'<rect class="bs-dark" x="{x:g}" y="{y:g}" width="{size:g}" height="{size:g}"/>'
+            yield _path("bs-dark", outline([(r, c)], CELL, 6))
         elif mask == odd:
             yield _disc("bs-dark", (c + 0.5) * CELL, (r + 0.5) * CELL, 0.38)
         elif mask != every:

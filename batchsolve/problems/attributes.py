@@ -44,7 +44,7 @@ def array_of(values: Any, what: str) -> npt.NDArray[Any]:
         ...
     batchsolve.errors.InputError: indices has masked values; fill them, as with numpy.ma.filled
     """
-    if isinstance(values, np.ndarray) and np.any(getattr(values, "mask", False)):
+    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
         raise InputError(f"{what} has masked values; fill them, as with numpy.ma.filled")
     with argument_errors(f"{what} is an array, or lists of equal length", values):
         return np.array(values)
@@ -57,11 +57,9 @@ def whole_numbers(values: npt.ArrayLike, what: str, n_dimensions: int = 1) -> In
         raise ProblemError(
             f"{what} must have {counted(n_dimensions, 'dimension')}, not {array.ndim}"
         )
-    if array.size and not np.issubdtype(array.dtype, np.integer):
-        raise ProblemError(f"{what} must hold whole numbers, not {array.dtype}")
-    if array.dtype.kind == "u" and array.size and array.max() >= 2**63:
-        raise ProblemError(f"{what} must hold numbers of 63 bits, not {array.max()}")
-    return array.astype(np.int64)
+    if array.size and (array.dtype.kind not in "iu" or array.max() >= 2**63):
+        raise ProblemError(f"{what} must hold whole numbers of 63 bits, not {quoted(values)}")
+    return array.astype(np.int64, copy=False)
 
 
 def number_colors(
@@ -82,11 +80,8 @@ def number_colors(
                 f"option {o} gives the item {quoted(absent[0])} a colour, but does not have "
                 f"that item"
             )
-        has_color = [given.get(item) is not None for item in row]
-        entries += [
-            number.setdefault(given[item], len(number) + 1) if colored else 0
-            for item, colored in zip(row, has_color, strict=True)
-        ]
+        each = (given.get(item) for item in row)
+        entries += [0 if c is None else number.setdefault(c, len(number) + 1) for c in each]
     return entries, list(map(str, number))
 
 
@@ -133,14 +128,15 @@ def checked_bounds(
     return bounds
 
 
-def bounds_by_name(bounds: Mapping[Any, Sequence[int]], primary: Sequence[Hashable]) -> Ints:
-    """Return the bounds of the primary items, by default (1, 1)."""
+def bounds_by_name(
+    bounds: Mapping[Any, Sequence[int]], primary: Sequence[Hashable]
+) -> list[Sequence[int]]:
+    """Return the bounds of the primary items, by default (1, 1), for `checked_bounds`."""
     if not isinstance(bounds, Mapping):
         raise ProblemError(f"bounds are a mapping of items to pairs, not {quoted(bounds)}")
-    number = {item: i for i, item in enumerate(primary)}
-    array = np.ones((len(primary), 2), np.int64)
+    found: dict[Hashable, Sequence[int]] = dict.fromkeys(primary, (1, 1))
     for item, given in bounds.items():
-        if item not in number:
+        if item not in found:
             raise ProblemError(
                 f"bounds are given to {quoted(item)}, which is not a primary item; only those have "
                 f"bounds"
@@ -151,12 +147,8 @@ def bounds_by_name(bounds: Mapping[Any, Sequence[int]], primary: Sequence[Hashab
                 f"the bounds of item {quoted(item)} are a least and a most, two whole numbers, not "
                 f"{quoted(given)}"
             )
-        if wrong := check_bounds(*map(int, pair)):
-            raise ProblemError(
-                f"item {quoted(item)} has the bounds {pair[0]} and {pair[1]}; {wrong}"
-            )
-        array[number[item]] = pair
-    return array
+        found[item] = pair
+    return list(found.values())
 
 
 def costs_of(problem: ExactCover) -> Ints:
@@ -183,15 +175,13 @@ def checked_costs(values: Sequence[Any] | npt.ArrayLike, n_options: int) -> Ints
     ProblemError
         If their number is wrong, or one is not an integer or out of bounds.
     """
-    costs = array_of(values, "costs")
+    costs = whole_numbers(values, "costs")
     if costs.shape != (n_options,):
         raise ProblemError(f"costs of shape {costs.shape} for {n_options} options; give one each")
-    if costs.size and not np.issubdtype(costs.dtype, np.integer):
-        raise ProblemError(f"costs must be whole numbers up to {MOST_COST:,}, not {quoted(values)}")
     below = np.flatnonzero(costs < 0)
     if below.size:
         o = int(below[0])
         raise ProblemError(f"option {o} has the cost {costs[o]}; a cost is 0 or more")
     if sum(costs.tolist()) > MOST_COST:  # Python integers do not overflow
         raise ProblemError(f"the costs come to more than {MOST_COST:,}; divide them")
-    return costs.astype(np.int64)
+    return costs

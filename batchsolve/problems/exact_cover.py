@@ -19,12 +19,13 @@ import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Ints, UInts, begins_of, lists_at
 from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted, warn_once
 from batchsolve.problems.attributes import (
@@ -117,16 +118,18 @@ class ExactCover:
         bounds: npt.ArrayLike | None = None,
         costs: npt.ArrayLike | None = None,
     ) -> None:
-        self.indptr = whole_numbers(indptr, "indptr").astype(np.int64)
+        self.indptr = whole_numbers(indptr, "indptr")
         entries = whole_numbers(indices, "indices")
         self.n_items = whole_number("n_items", n_items, 0, MOST_ITEMS)
         self.n_primary = self.n_items
         if n_primary is not None:
-            self.n_primary = whole_number("n_primary", n_primary)
+            self.n_primary = whole_number("n_primary", n_primary, 0, self.n_items)
         self.item_names = _names(item_names, "item_names")
         self.option_names = _names(option_names, "option_names")
-        self._check_shape(entries)
-        entries, colors = self._without_gaps(entries, colors)
+        sizes = self.indptr[1:] - self.indptr[:-1]
+        self._check_shape(entries, sizes)
+        if not sizes.all():
+            entries, colors = self._without_gaps(entries, colors, np.flatnonzero(sizes == 0))
         self.indices = entries.astype(np.uint32)
         self._check_options()
         self.colors = None if colors is None else self._checked_colors(colors)
@@ -210,7 +213,7 @@ class ExactCover:
         """
         with argument_errors("options are lists of items, such as [['a', 'b'], ['c']]", options):
             options = list(options)
-            if any(isinstance(option, str) for option in options):
+            if [option for option in options if isinstance(option, str)]:
                 raise TypeError("text is not a list of items")
             rows = [list(option) for option in options]
             named = dict.fromkeys(chain.from_iterable(rows))
@@ -222,13 +225,13 @@ class ExactCover:
         if len(number) != len(items):
             repeated = next(item for k, item in enumerate(items) if number[item] != k)
             raise ProblemError(f"item {quoted(repeated)} is declared twice; name every item once")
-        for item in named:
-            if item not in number:
-                o = next(o for o, row in enumerate(rows) if item in row)
-                raise ProblemError(
-                    f"option {o} names the unknown item {quoted(item)}; "
-                    f"declare it among the primary or the secondary items"
-                )
+        if not named.keys() <= number.keys():
+            item = next(item for item in named if item not in number)
+            o = next(o for o, row in enumerate(rows) if item in row)
+            raise ProblemError(
+                f"option {o} names the unknown item {quoted(item)}; "
+                f"declare it among the primary or the secondary items"
+            )
         indptr = begins_of(list(map(len, rows)))
         indices = np.array([number[item] for row in rows for item in row], np.int64)
         names = list(map(str, items))
@@ -441,8 +444,7 @@ class ExactCover:
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
         """Return the reason why the option at `position` of a stack clashes."""
         clash = self._first_clash(stack[: position + 1])
-        if clash is None:
-            raise ValueError(f"the option at position {position} clashes with nothing before it")
+        assert clash is not None
         return clash[1]
 
     def _first_clash(self, stack: Iterable[int]) -> tuple[int, str] | None:
@@ -459,7 +461,12 @@ class ExactCover:
             barred = [i for i, c in mine.items() if not self._may_share(i, c, holders.get(i, ()))]
             if barred:
                 item = min(barred)
-                return place, self._why_barred(item, mine[item], holders[item], o)
+                others, most = holders[item], self.bounds_of(item)[1]
+                if most > 1:
+                    named = f"options {', '.join(map(str, others))} and {o}, more than {most}"
+                    return place, f"item {self.item_name(item)} is in {named}"
+                first = (each for each in others if not self._may_share(item, mine[item], [each]))
+                return place, self._why_barred(item, next(first), o)
             decided[o] = entry
             if entry == o:
                 for i in mine:
@@ -479,15 +486,10 @@ class ExactCover:
             return all(self.coloring(other)[i] == color for other in others)
         return len(others) < self.bounds_of(i)[1]
 
-    def _why_barred(self, i: int, color: int, others: Sequence[int], o: int) -> str:
-        """Return the statement that an option cannot join the holders of an item."""
-        most = self.bounds_of(i)[1]
-        if most > 1:
-            names = f"{', '.join(map(str, others))} and {o}"
-            return f"item {self.item_name(i)} is in options {names}, more than {most}"
-        first = next(other for other in others if not self._may_share(i, color, [other]))
+    def _why_barred(self, i: int, other: int, o: int) -> str:
+        """Return the statement that two options cannot share an item."""
         but = "" if self.colors is None else ", and not in the same colour"
-        return f"options {first} and {o} both cover item {self.item_name(i)}{but}"
+        return f"options {other} and {o} both cover item {self.item_name(i)}{but}"
 
     def __repr__(self) -> str:
         return (
@@ -497,22 +499,17 @@ class ExactCover:
             f"{f', n_bounded={self.n_bounded}' if self.n_bounded else ''})"
         )
 
-    def _check_shape(self, entries: Ints) -> None:
-        if not 0 <= self.n_primary <= self.n_items:
-            raise ProblemError(
-                f"n_primary must lie in 0 .. n_items = {self.n_items}, not {self.n_primary}"
-            )
+    def _check_shape(self, entries: Ints, sizes: Ints) -> None:
         starts = self.indptr
         if starts.size == 0 or starts[0] != 0 or starts[-1] != entries.size:
             raise ProblemError(
                 f"indptr must begin with 0 and end with the number of entries, {entries.size}"
             )
-        if np.any(np.diff(starts) < 0):
-            o = int(np.argmax(np.diff(starts) < 0))
+        if sizes.min(initial=0) < 0:
+            o = int(np.argmax(sizes < 0))
             raise ProblemError(f"indptr descends behind option {o}; an option ends where it begins")
-        bad = (entries < 0) | (entries >= self.n_items)
-        if bad.any():
-            k = int(np.argmax(bad))
+        if entries.min(initial=0) < 0 or entries.max(initial=-1) >= self.n_items:
+            k = int(np.argmax((entries < 0) | (entries >= self.n_items)))
             o = int(np.searchsorted(starts, k, side="right")) - 1
             raise ProblemError(
                 f"option {o} has item {entries[k]}; items lie in 0 .. {self.n_items - 1}"
@@ -525,12 +522,9 @@ class ExactCover:
                 raise ProblemError(f"{len(names)} {what} names for {length} {what}s")
 
     def _without_gaps(
-        self, entries: Ints, colors: npt.ArrayLike | None
+        self, entries: Ints, colors: npt.ArrayLike | None, gaps: Ints
     ) -> tuple[Ints, npt.ArrayLike | None]:
         """Give options without items the item `NOTHING`; return the items and colours of all."""
-        gaps = np.flatnonzero(np.diff(self.indptr) == 0)
-        if not gaps.size:
-            return entries, colors
         gapped = counted(gaps.size, "option")
         warn_once(f"{gapped} without items (the first is option {gaps[0]}): in no cover")
         places = self.indptr[gaps]
@@ -544,10 +538,10 @@ class ExactCover:
         return entries, colors
 
     def _check_options(self) -> None:
-        key = np.sort(owners_of(self) * max(self.n_items, 1) + self.indices.astype(np.int64))
-        repeated = np.flatnonzero(key[1:] == key[:-1])
-        if repeated.size:
-            o, i = divmod(int(key[repeated[0]]), self.n_items)
+        o = native.first_repeating((self.indptr, self.indices))
+        if o >= 0:
+            items = sorted(self.option(o).tolist())
+            i = next(item for item, other in pairwise(items) if item == other)
             raise ProblemError(f"option {o} names item {self.item_name(i)} twice")
 
     def _checked_colors(self, colors: npt.ArrayLike) -> UInts | None:

@@ -10,6 +10,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from itertools import combinations
 
+import numpy as np
+
 from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import sudoku
@@ -41,12 +43,18 @@ def queens(n: int) -> ExactCover:
     middle_first = sorted(range(1, n + 1), key=lambda k: (abs(2 * k - 2 - n), k))
     primary = [f"{kind}{k}" for k in middle_first for kind in "rc"]
     secondary = [f"a{k}" for k in range(2, 2 * n + 1)] + [f"b{k}" for k in range(1 - n, n)]
-    squares = [(row, column) for row in range(1, n + 1) for column in range(1, n + 1)]
-    return ExactCover.from_options(
-        [[f"r{r}", f"c{c}", f"a{r + c}", f"b{r - c}"] for r, c in squares],
-        primary,
-        secondary,
-        [f"{_letters(c)}{r}" for r, c in squares],
+    rank = np.argsort(middle_first)  # of each row and column in that order
+    row, column = np.divmod(np.arange(n * n), n)
+    sums, differences = 2 * n + row + column, 5 * n - 2 + row - column
+    items = np.stack([2 * rank[row], 2 * rank[column] + 1, sums, differences], axis=1)
+    letters = list(map(_letters, range(1, n + 1)))
+    return ExactCover(
+        np.arange(0, items.size + 1, 4),
+        items.reshape(-1),
+        len(primary) + len(secondary),
+        len(primary),
+        [*primary, *secondary],
+        [f"{letter}{k}" for k in range(1, n + 1) for letter in letters],
     )
 
 
@@ -84,7 +92,9 @@ def dominoes(rows: int, columns: int) -> ExactCover:
     >>> [problem.option_name(o) for o in range(problem.n_options)]
     ['r1c1 r1c2', 'r1c1 r2c1', 'r1c2 r2c2', 'r2c1 r2c2']
     """
-    _check_size(rows, columns, 2 * rows * columns, f"R x C is at most {MOST_OPTIONS // 2:,}")
+    _check_least(rows, columns)
+    if (n_options := 2 * rows * columns) > MOST_OPTIONS:
+        raise _too_many(n_options, f"R x C is at most {MOST_OPTIONS // 2:,}")
     cells = {(r, c): f"r{r}c{c}" for r in range(1, rows + 1) for c in range(1, columns + 1)}
     options = [
         [cells[r, c], cells[beside]]
@@ -229,7 +239,9 @@ def steiner(v: int) -> ExactCover:
 def _empty_grid(box_rows: int, box_columns: int) -> ExactCover:
     """Return the problem of the empty grid; raise if it is too large to be searched."""
     n = box_rows * box_columns
-    _check_size(box_rows, box_columns, n**3, f"R x C is at most {_largest(lambda k: k**3)}")
+    _check_least(box_rows, box_columns)
+    if n**3 > MOST_OPTIONS:
+        raise _too_many(n**3, f"R x C is at most {_largest(lambda k: k**3)}")
     return sudoku(box_rows, box_columns)
 
 
@@ -296,16 +308,20 @@ def family(text: str) -> ExactCover:
 
 
 def _check_order(n: int, n_options: Callable[[int], int]) -> None:
-    """Raise `ProblemError` if an order has too many options."""
-    _check_size(n, n, n_options(n), f"N is at most {_largest(n_options):,}")
+    """Raise `ProblemError` if an order is less than 1, or has too many options."""
+    _check_least(n)
+    if n_options(n) > MOST_OPTIONS:
+        raise _too_many(n_options(n), f"N is at most {_largest(n_options):,}")
 
 
-def _check_size(rows: int, columns: int, n_options: int, possible: str) -> None:
-    if min(rows, columns) < 1:
-        raise ProblemError(f"sizes are at least 1, not {min(rows, columns)}")
-    if n_options > MOST_OPTIONS:
-        many = f"{n_options:,}" if n_options < _MOST_SHOWN else f"more than {_MOST_SHOWN:,}"
-        raise ProblemError(f"{many} options; {MOST_OPTIONS:,} are possible: {possible}")
+def _check_least(*sizes: int) -> None:
+    if min(sizes) < 1:
+        raise ProblemError(f"sizes are at least 1, not {min(sizes)}")
+
+
+def _too_many(n_options: int, possible: str) -> ProblemError:
+    many = f"{n_options:,}" if n_options < _MOST_SHOWN else f"more than {_MOST_SHOWN:,}"
+    return ProblemError(f"{many} options; {MOST_OPTIONS:,} are possible: {possible}")
 
 
 def _largest(n_options: Callable[[int], int]) -> int:

@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ from batchsolve.problems.rule_arrays import (
     row_rules,
 )
 from batchsolve.problems.rules import KINDS, Rules
-from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.stacks import NO_BRANCHES, Stacks
 from batchsolve.problems.survey import Form, Signs
 from batchsolve.settings import text_of
 
@@ -138,8 +139,7 @@ class SolvedGrids(Stacks):
         digits: npt.NDArray[np.uint8],
         roots: npt.NDArray[np.int64],
     ) -> None:
-        plain = Stacks.empty().branches
-        self.__dict__.update(problem=problem, digits=digits, roots=roots, branches=plain)
+        self.__dict__.update(problem=problem, digits=digits, roots=roots, branches=NO_BRANCHES)
 
     def take(self, which: npt.ArrayLike) -> SolvedGrids:
         """See `Stacks.take`."""
@@ -396,25 +396,15 @@ class GridProblem(ExactCover):
             o -= len(sets)
         raise IndexError(o)
 
-    def explain_clash(self, stack: Sequence[int], position: int) -> str:
+    def _why_barred(self, i: int, other: int, o: int) -> str:
         """Return the two clues that clash, or the digit, the unit and the places of both."""
-        o = int(stack[position])
-        if not 0 <= o < self.n_options:
-            return super().explain_clash(stack, position)
-        mine = self.coloring(o)
-        for other in map(int, stack[:position]):
-            theirs = self.coloring(other)
-            shared = mine.keys() & theirs.keys()
-            if barred := [i for i in shared if mine[i] == 0 or mine[i] != theirs[i]]:
-                unit = self._unit_of(min(barred))
-                if not unit:
-                    return f"{self.option_name(other)} and {self.option_name(o)} clash by the rules"
-                (one, first), (two, digit) = (divmod(each, self.n_digits) for each in (other, o))
-                places = self.cell_name(one), self.cell_name(two)
-                if unit == "cell" and first != digit:
-                    return f"digits {first + 1} and {digit + 1} in one cell: {places[0]}"
-                return f"digit {digit + 1} twice in a {unit}: {places[0]} and {places[1]}"
-        return super().explain_clash(stack, position)
+        if not (unit := self._unit_of(i)):
+            return f"{self.option_name(other)} and {self.option_name(o)} clash by the rules"
+        (one, first), (two, digit) = (divmod(each, self.n_digits) for each in (other, o))
+        places = self.cell_name(one), self.cell_name(two)
+        if unit == "cell" and first != digit:
+            return f"digits {first + 1} and {digit + 1} in one cell: {places[0]}"
+        return f"digit {digit + 1} twice in a {unit}: {places[0]} and {places[1]}"
 
     def _unit_of(self, item: int) -> str:
         """Return the kind of the cell or house of an item, empty for items of other rules."""
@@ -449,7 +439,7 @@ class GridProblem(ExactCover):
     def stacks_of(self, grids: Bytes, roots: Ints) -> Stacks:
         """Return the stacks of grids that `as_grids` returned, or a notation."""
         offsets, options = native.stacks_of_grids(grids, self.n_digits)
-        return Stacks(offsets, options, roots)
+        return Stacks.made(offsets, options, roots)
 
     def as_grids(self, grids: npt.ArrayLike) -> Bytes:
         """Return grids as a uint8 array of shape (n, n_cells); check shape and digits."""
@@ -458,7 +448,7 @@ class GridProblem(ExactCover):
         if array.shape == (0,):  # an empty list of grids
             array = np.empty((0, n_cells), np.uint8)
         if array.ndim == 3 and array.shape[1:] == self.rules.extent:
-            array = array.reshape(len(array), -1)
+            array = array.reshape(len(array), prod(self.rules.extent))
             if array.shape[1] != n_cells:
                 columns = self.rules.extent[1]
                 array = array[:, [r * columns + c for r, c in self.rules.places]]
@@ -521,18 +511,14 @@ class GridProblem(ExactCover):
         ----------
         grids : ndarray of uint8, shape (n, n_cells)
         """
-        self.check_width(grids)
+        if grids.shape[1:] != (self.n_cells,):
+            raise InputError(f"grids must have shape (n, {self.n_cells}), not {grids.shape}")
         if self.n_digits > MOST_IN_CORE:
             found = [_first_clash(self.of_row(row), grid) for row, grid in enumerate(grids)]
             return np.array(found, np.int64)
         rules = self.rules_in_core(np.arange(len(grids)))
         clashes: Ints = native.first_clashes(*rules, grids)
         return clashes
-
-    def check_width(self, grids: Bytes) -> None:
-        """Raise `InputError` if an array does not hold grids of this problem."""
-        if grids.shape[1:] != (self.n_cells,):
-            raise InputError(f"grids must have shape (n, {self.n_cells}), not {grids.shape}")
 
     def check(self, puzzles: Bytes, solutions: Bytes) -> Bools:
         """Return True for each pair whose second grid solves the first, without any engine.

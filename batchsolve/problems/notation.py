@@ -11,6 +11,7 @@ so the digits that leave this module are 0 .. N.
 
 from __future__ import annotations
 
+import re
 import string
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -21,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Bytes, Ints
+from batchsolve.core.arrays import Bytes
 from batchsolve.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,12 +37,6 @@ FINE, WRONG_LENGTH = -1, -2
 TWO_BLANKS = -3
 """The fault of a grid with 0 and another blank, but no digit N: digits seem to begin at 0."""
 _BAD = 255
-
-
-def sums(counted: Bools, begins: Ints, ends: Ints) -> Ints:
-    """Return the sum of each part of an array; 0 for a part that ends before it begins."""
-    before = np.append(0, np.cumsum(counted, dtype=np.int64))
-    return before[ends] - before[np.minimum(begins, ends)]
 
 
 @dataclass(frozen=True)
@@ -187,22 +182,17 @@ class Notation:
         n = len(texts[0]) - 1
         grids, faults = np.empty((n, size), np.uint8), np.empty(n, np.int32)
         if self.symbols:
-            native.read_symbols(texts, self.table, grids, faults)
-            if self.symbols[0] == "1" and not self.zero_is_blank:
-                faults[self._has_two_blanks(*texts, grids) & (faults == FINE)] = TWO_BLANKS
+            last = self.n_digits if self.symbols[0] == "1" and not self.zero_is_blank else 0
+            native.read_symbols(texts, self.table, last, grids, faults)
         else:
-            numbered = self.first, self.n_digits
+            numbered = self.first, self.n_digits, self.zero_is_blank
             native.read_numbers(texts, self.table, *numbered, grids, faults)
-            if self.zero_is_blank:
-                faults[faults == TWO_BLANKS] = FINE
         if self.drawing:
             misplaced = (grids > self.n_digits) == self._is_cell
             found = misplaced.any(axis=1) & (faults == FINE)
             faults[found] = misplaced[found].argmax(axis=1)
+            grids[found] = 0
             grids = np.ascontiguousarray(grids[:, self._is_cell])
-        malformed = faults != FINE
-        if malformed.any():
-            grids[malformed] = 0
         return grids, faults
 
     def read(self, text: str) -> Bytes:
@@ -211,21 +201,6 @@ class Notation:
         if faults[0] != FINE:
             raise InputError(self.explain(text, int(faults[0])))
         return grids[0]
-
-    def _has_two_blanks(
-        self, offsets: npt.NDArray[np.int32], data: npt.NDArray[np.uint8], grids: Bytes
-    ) -> Bools:
-        """Return True for each text with 0 and another blank, but without the digit N."""
-        data = data[offsets[0] : offsets[-1]]
-        # most columns have one kind of blanks: then two looks at the least and the largest byte do
-        if not data.size or (data.min() >= 48 and data.max() < 95) or not (data == 48).any():
-            return np.zeros(len(grids), np.bool_)
-        others = np.zeros(256, np.bool_)
-        others[list(self.blanks.encode())] = True
-        others[48] = False
-        bounds = offsets.astype(np.int64) - offsets[0]
-        zeros, blanks = (sums(each, bounds[:-1], bounds[1:]) for each in (data == 48, others[data]))
-        return (zeros > 0) & (blanks > 0) & ~(grids == self.n_digits).any(axis=1)
 
     def placed(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         """Return grids with N + 1 for each character outside, in their drawing."""
@@ -350,15 +325,11 @@ def symbols_of(name: str) -> str:
     >>> symbols_of("0-9A-F"), symbols_of("xyz")
     ('0123456789ABCDEF', 'xyz')
     """
-    symbols, x = "", 0
-    while x < len(name):
-        if name[x + 1 : x + 2] == "-" and x + 2 < len(name):
-            symbols += "".join(map(chr, range(ord(name[x]), ord(name[x + 2]) + 1)))
-            x += 3
-        else:
-            symbols += name[x]
-            x += 1
-    return symbols
+
+    def between(ends: re.Match[str]) -> str:
+        return "".join(map(chr, range(ord(ends[1]), ord(ends[2]) + 1)))
+
+    return re.sub("(.)-(.)", between, name, flags=re.DOTALL)
 
 
 def is_range(name: str, n_digits: int) -> bool:
@@ -374,8 +345,10 @@ def is_range(name: str, n_digits: int) -> bool:
 
 def check_blanks(blanks: str | None) -> None:
     """Raise `InputError` for blanks that cannot stand for a cell; those by default, None, can."""
+    if blanks is None:
+        return
     taken = set(string.whitespace + ",;|#")
-    wrong = [c for c in blanks or "" if not (c.isascii() and c.isprintable()) or c in taken]
+    wrong = [c for c in blanks if not (c.isascii() and c.isprintable()) or c in taken]
     if wrong or blanks == "":
         raise InputError(
             f"blank {(wrong or [''])[0]!r} cannot stand for a cell; name visible ASCII "
@@ -402,23 +375,22 @@ def from_zero(n_digits: int, as_numbers: bool = False) -> Notation:
     symbols = (string.digits + string.ascii_uppercase)[:n_digits]
     if as_numbers or len(symbols) < n_digits:
         return numbers(n_digits, first=0)
-    name = f"0-{symbols[-1]}" if n_digits <= 10 else f"0-9A-{symbols[-1]}".removesuffix("-A")
-    return Notation(n_digits, name, symbols, blanks=BLANKS.replace("0", ""))
+    return Notation(n_digits, _range_of(symbols), symbols, blanks=BLANKS.replace("0", ""))
 
 
 def notations(n_digits: int) -> list[Notation]:
     """Return the known alphabets of N symbols, the most usual first."""
-    letters = string.ascii_uppercase
-    known: list[Notation] = []
-    for digits in ("123456789"[:n_digits], "0123456789", ""):
-        symbols = (digits + letters)[:n_digits]
-        if len(symbols) < n_digits or (digits == "0123456789" and n_digits < 10):
-            continue
-        rest = symbols[len(digits) :]
-        name = f"{digits[0]}-{digits[-1]}" if digits else ""
-        name += f"{rest[0]}-{rest[-1]}" if len(rest) > 1 else rest
-        known.append(Notation(n_digits, name, symbols))
-    return known
+    each = ["123456789", "0123456789", ""] if n_digits > 9 else ["123456789", ""]
+    known = [(digits + string.ascii_uppercase)[:n_digits] for digits in each]
+    return [Notation(n_digits, _range_of(s), s) for s in known if len(s) == n_digits]
+
+
+def _range_of(symbols: str) -> str:
+    """Return the name of an alphabet of digits and capital letters; see `symbols_of`."""
+    digits = symbols.rstrip(string.ascii_uppercase)
+    letters = symbols[len(digits) :]
+    name = f"{digits[0]}-{digits[-1]}" if digits else ""
+    return name + (f"{letters[0]}-{letters[-1]}" if len(letters) > 1 else letters)
 
 
 @cache

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from math import isqrt
 
 from batchsolve.errors import InputError, ProblemError
@@ -62,20 +63,16 @@ def drawn_grids(
     if not places:
         raise ProblemError("a drawing of grids that overlap has no cells")
     rows, columns = box
-    there, found = set(places), []
-    for top, left in places if corners is None else corners:
-        if corners is None and (top % rows or left % columns):
-            continue
-        grid = _square(top, left, rows * columns)
-        if there.issuperset(grid):
-            found.append(grid)
-        elif corners is not None:
-            n = rows * columns
-            raise ProblemError(f"no square of {n}×{n} cells begins at row {top}, column {left}")
+    there, n = set(places), rows * columns
+    on_boxes = (place for place in places if not (place[0] % rows or place[1] % columns))
+    squares = [_square(*corner, n) for corner in (on_boxes if corners is None else corners)]
+    found = list(filter(there.issuperset, squares))
+    if corners is not None and len(found) < len(squares):
+        top, left = next(square[0] for square in squares if square not in found)
+        raise ProblemError(f"no square of {n}×{n} cells begins at row {top}, column {left}")
     times = Counter(place for grid in found for place in grid)
     none = next((place for place in places if not times[place]), None)
     if none is not None:
-        n = rows * columns
         raise ProblemError(
             f"the cell in row {none[0] + 1}, column {none[1] + 1} is in no grid of {n}×{n} cells"
         )
@@ -118,14 +115,14 @@ def rules_of_grids(grids: Sequence[Grid], each: Rules) -> Rules:
     )
 
 
-def _square(top: int, left: int, n: int = 9) -> Grid:
+def _square(top: int, left: int, n: int) -> Grid:
     """Return the places of n × n cells."""
     return tuple((top + r, left + c) for r in range(n) for c in range(n))
 
 
 def _on_boxes(*corners: Place) -> tuple[Grid, ...]:
     """Return grids of 9×9 whose corners are given in boxes."""
-    return tuple(_square(3 * row, 3 * column) for row, column in corners)
+    return tuple(_square(3 * row, 3 * column, 9) for row, column in corners)
 
 
 _NINE = _on_boxes(*((row, column) for row in (0, 3, 6) for column in (0, 3, 6)))
@@ -170,23 +167,28 @@ def split_layout(names: str | None) -> tuple[str | None, str | None]:
     return (found[0] if found else None), (rest or None)
 
 
-def drawn_places(drawing: str) -> list[tuple[int, int]]:
+def square_drawing(n: int) -> str:
+    """Return the drawing of one grid of n × n cells, in one line."""
+    return "." * n**2
+
+
+@lru_cache(maxsize=64)
+def drawn_places(drawing: str) -> tuple[Place, ...]:
     """Return row and column of each cell of a drawing; see `overlapping`.
 
     Examples
     --------
     >>> drawn_places("#.." + chr(10) + "#..")
-    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    ((0, 0), (0, 1), (1, 0), (1, 1))
     """
-    lines = drawn_lines(drawing)
     found = [
         (r, c)
-        for r, line in enumerate(lines)
+        for r, line in enumerate(drawn_lines(drawing))
         for c, character in enumerate(line)
         if character not in OUTSIDE
     ]
     top, left = (min((place[k] for place in found), default=0) for k in range(2))
-    return [(r - top, c - left) for r, c in found]
+    return tuple((r - top, c - left) for r, c in found)
 
 
 def drawn_labels(text: str, drawing: str) -> list[str]:
@@ -196,13 +198,22 @@ def drawn_labels(text: str, drawing: str) -> list[str]:
     ----------
     text : str
         A character, or a label with spaces, commas or semicolons between them, for each cell; or
-        for each character of the drawing, of which those outside do not count.
+        for each character of the drawing, of which those outside do not count. Lines may end
+        anywhere.
     drawing : str
+        See `square_drawing` for one grid.
+
+    Raises
+    ------
+    ProblemError
+        If there are too many or too few labels.
 
     Examples
     --------
     >>> drawn_labels("AB#C", "..#."), drawn_labels("A B CC", "..#.")
     (['A', 'B', 'C'], ['A', 'B', 'CC'])
+    >>> drawn_labels("AB CC", square_drawing(2))
+    ['A', 'B', 'C', 'C']
     """
     shown = [c not in OUTSIDE for c in "".join(drawn_lines(drawing))]
     words = re.split(r"[\s,;]+", text.strip())
@@ -211,8 +222,9 @@ def drawn_labels(text: str, drawing: str) -> list[str]:
             return labels
         if len(labels) == len(shown):
             return [label for label, is_cell in zip(labels, shown, strict=True) if is_cell]
+    outside = f" (or {len(shown)}, with those outside)" if len(shown) > sum(shown) else ""
     raise ProblemError(
-        f"{len(''.join(words))} labels; the layout has {sum(shown)} cells, its drawing {len(shown)}"
+        f"{sum(shown)} cells have {sum(shown)} labels{outside}, not {len(''.join(words))}"
     )
 
 

@@ -144,7 +144,7 @@ def _beside(shape: Shape, solid: bool) -> Iterator[Cell]:
             yield from ((a - 1, b, c), (a + 1, b, c))
 
 
-def pieces(size: int, kind: str, *, cubes: bool = False, solid: bool = False) -> list[Shape]:
+def pieces(size: int, kind: str, *, cubes: bool = False) -> list[Shape]:
     """Return one shape for every piece of `size` squares or cubes, in ascending order.
 
     Parameters
@@ -152,16 +152,14 @@ def pieces(size: int, kind: str, *, cubes: bool = False, solid: bool = False) ->
     size : int
     kind : str
     cubes : bool
-        Polycubes instead of polyominoes.
-    solid : bool
-        True if pieces that are equal after turning in space are the same.
+        Polycubes, which are turned in space, instead of polyominoes.
 
     Examples
     --------
     >>> [len(pieces(4, kind)) for kind in KINDS]
     [5, 7, 19]
     >>> kinds = FREE, ONE_SIDED
-    >>> [len(pieces(4, kind, cubes=True, solid=True)) for kind in kinds]
+    >>> [len(pieces(4, kind, cubes=True)) for kind in kinds]
     [7, 8]
     """
     found: list[Shape] = []
@@ -169,7 +167,7 @@ def pieces(size: int, kind: str, *, cubes: bool = False, solid: bool = False) ->
     for shape in sorted(fixed_shapes(size, cubes)):
         if shape not in seen:
             found.append(shape)
-            seen.update(orientations(shape, kind, solid))
+            seen.update(orientations(shape, kind, cubes))
     return found
 
 
@@ -191,7 +189,7 @@ def named_set(name: str, kind: str, solid: bool) -> dict[str, Shape]:
     Raises
     ------
     InputError
-        If the set is unknown, or has cubes and the board is flat.
+        If the set has cubes and the board is flat.
 
     Examples
     --------
@@ -200,8 +198,6 @@ def named_set(name: str, kind: str, solid: bool) -> dict[str, Shape]:
     >>> list(named_set("tetrominoes", ONE_SIDED, False))
     ['I4', 'L4', "L4'", 'O4', 'S4', "S4'", 'T4']
     """
-    if name not in SETS:
-        raise InputError(f"unknown set of pieces {name[:60]!r}; choose from {', '.join(SETS)}")
     size, cubes = SETS[name]
     if cubes and not solid:
         raise InputError(f"{name} do not fit a board of one layer; name sets of squares")
@@ -223,5 +219,5 @@ def _first_shapes(size: int, cubes: bool) -> dict[str, Shape]:
     """Return the free pieces of a size by name, in the orientation of their drawing."""
     if size in _LETTERS and not cubes:
         return {name: drawn_shape(drawing) for name, drawing in _LETTERS[size].items()}
-    each = pieces(size, FREE, cubes=cubes, solid=cubes)
+    each = pieces(size, FREE, cubes=cubes)
     return {f"{size}-{k}": shape for k, shape in enumerate(each, 1)}

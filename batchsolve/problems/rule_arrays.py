@@ -77,25 +77,25 @@ def members(houses: Sequence[Cells], n_cells: int) -> Bools:
     return member
 
 
+@lru_cache(maxsize=256)
+def are_allowed(n: int, relation: str) -> Bools:
+    """Return True for every two digits that a relation allows, shape (n, n)."""
+    allows, digits = RELATIONS[relation], range(1, n + 1)
+    return np.array([[allows(a, b) for b in digits] for a in digits])
+
+
 @lru_cache(maxsize=64)
 def relations_of(n: int) -> Words:
     """Return the digits that each digit of a cell leaves to the other: relation, way, digit."""
-    table = np.zeros((len(RELATIONS), 2, n), np.uint64)
-    for k, allows in enumerate(RELATIONS.values()):
-        for a in range(n):
-            for b in range(n):
-                if allows(a + 1, b + 1):
-                    table[k, 0, a] |= np.uint64(1 << b)
-                    table[k, 1, b] |= np.uint64(1 << a)
-    return table
+    bits = np.uint64(1) << np.arange(n, dtype=np.uint64)
+    each = (are_allowed(n, relation) for relation in RELATION_NAMES)
+    return np.array([[allowed @ bits, bits @ allowed] for allowed in each])
 
 
 @lru_cache(maxsize=256)
 def forbidden_digits(n: int, relation: str) -> Ints:
     """Return the pairs of digits that a relation forbids, counted from 0, shape (n_pairs, 2)."""
-    allows = RELATIONS[relation]
-    pairs = [(a, b) for a in range(n) for b in range(n) if not allows(a + 1, b + 1)]
-    return np.array(pairs, np.int64).reshape(-1, 2)
+    return np.argwhere(~are_allowed(n, relation))
 
 
 # ---- rules of rows --------------------------------------------------------------------------
@@ -150,24 +150,19 @@ class OwnRules(NamedTuple):
 
     def with_more(self, other: OwnRules) -> OwnRules:
         """Append the pairs and cages of other rules, row by row."""
-        n_rows = len(self.cages_of) - 1
-        order = np.arange(2 * n_rows).reshape(2, n_rows).T.ravel()  # row by row: these, then others
-        names = "pairs_of", "cages_of", "cells_of"
-        begins = {name: (getattr(self, name), getattr(other, name)) for name in names}
-        both = self._replace(
-            regions=np.empty((2 * n_rows, 0), np.uint8),
-            allowed=np.empty((2 * n_rows, 0), np.uint64),
-            **{name: np.append(a, a[-1] + b[1:]) for name, (a, b) in begins.items()},
-            **{
-                name: np.concatenate([getattr(self, name), getattr(other, name)])
-                for name in ("pairs", "totals", "cage_cells")
-            },
-        ).take(order)
-        return both._replace(
-            regions=self.regions,
-            allowed=self.allowed,
-            pairs_of=both.pairs_of[::2].copy(),  # contiguous
-            cages_of=both.cages_of[::2].copy(),
+        pairs, cages = (
+            np.argsort(np.append(_owners(mine), _owners(theirs)), kind="stable")
+            for mine, theirs in ((self.pairs_of, other.pairs_of), (self.cages_of, other.cages_of))
+        )
+        all_cells_of = np.append(self.cells_of, self.cells_of[-1] + other.cells_of[1:])
+        cells_of, cells = lists_at(all_cells_of, cages)
+        return self._replace(
+            pairs_of=self.pairs_of + other.pairs_of,
+            pairs=np.concatenate([self.pairs, other.pairs])[pairs],
+            cages_of=self.cages_of + other.cages_of,
+            totals=np.append(self.totals, other.totals)[cages],
+            cells_of=cells_of,
+            cage_cells=np.append(self.cage_cells, other.cage_cells)[cells],
         )
 
     def take(self, rows: Ints) -> OwnRules:
@@ -192,11 +187,15 @@ class OwnRules(NamedTuple):
         if self.allowed.shape[1]:
             digits = grids.astype(np.uint64) - np.uint64(1)
             right &= (self.allowed >> digits & np.uint64(1)).all(axis=1)
-        row_of = np.repeat(np.arange(len(grids)), np.diff(self.cages_of))
-        cage_of = np.repeat(np.arange(len(row_of)), np.diff(self.cells_of))
+        row_of, cage_of = _owners(self.cages_of), _owners(self.cells_of)
         sums = np.bincount(cage_of, grids[row_of[cage_of], self.cage_cells], len(row_of))
         right[row_of[(self.totals != NO_SUM) & (sums != self.totals)]] = False
         return right
+
+
+def _owners(begins: Ints) -> Ints:
+    """Return the list of every entry of joined lists."""
+    return np.repeat(np.arange(len(begins) - 1), np.diff(begins))
 
 
 def _cages_of(rules: Rules) -> list[Any]:
@@ -276,15 +275,6 @@ def row_rules(shared: Rules, given: OwnRules) -> RowRules:
         ranges.reshape(len(ranges), -1),
         shared.n_cells,
     )
-    return RowRules(
-        given.regions,
-        given.allowed,
-        given.pairs_of,
-        given.pairs,
-        cages_of,
-        np.diff(given.cages_of),
-        cells_of,
-        cage_cells,
-        sets_of,
-        sets,
-    )
+    same = given.regions, given.allowed, given.pairs_of, given.pairs
+    cages = cages_of, np.diff(given.cages_of), cells_of, cage_cells
+    return RowRules(*same, *cages, sets_of, sets)

@@ -8,7 +8,7 @@ once; a *group* has fewer cells and holds each digit at most once.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import combinations, pairwise
@@ -195,13 +195,8 @@ class Rules:
         """
         found: list[Cells] = []
         left = set(range(self.n_cells))
-        straight = [house for house in self.houses if self.step(house)]
-        for house in [each for each in self.houses if not self.step(each)]:
-            if left.issuperset(house):
-                found.append(house)
-                left.difference_update(house)
-        for house in straight if found else ():
-            if left.issuperset(house):
+        for house in sorted(self.houses, key=lambda each: self.step(each) is not None):
+            if left.issuperset(house) and (found or not self.step(house)):
                 found.append(house)
                 left.difference_update(house)
         return tuple(found)
@@ -285,26 +280,6 @@ def plain(box_rows: int, box_columns: int) -> Rules:
     return Rules.square(box_rows * box_columns, boxes(box_rows, box_columns))
 
 
-def layout(text: str, n: int) -> list[str]:
-    """Return the label of every cell of a layout of regions, given as text.
-
-    Parameters
-    ----------
-    text : str
-        A character a cell, or labels with spaces, commas or semicolons between them; lines may end
-        anywhere.
-    n : int
-        Number of digits.
-
-    Examples
-    --------
-    >>> layout("AABB AABB CCDD CCDD", 4)[:3], layout("1,1,2,2", 2)
-    (['A', 'A', 'B'], ['1', '1', '2', '2'])
-    """
-    labels = re.split(r"[\s,;]+", text.strip())
-    return labels if len(labels) == n * n else list("".join(labels))
-
-
 def n_regions(text: str) -> int:
     """Return the number of regions of a layout, given as text.
 
@@ -329,26 +304,19 @@ def n_regions(text: str) -> int:
     return n if n * n == len(characters) else len(set(labels))
 
 
-def regions_of(labels: Sequence[Any], n: int) -> list[Cells]:
-    """Return the cells of each region of a square grid, given the label of every cell.
+def regions_of(labels: Iterable[Any], n: int) -> list[Cells]:
+    """Return the cells of each region, given the label of every cell.
 
     Raises
     ------
     ProblemError
-        If there are not n² labels, or n regions of n cells each.
+        If a region does not have n cells.
 
     Examples
     --------
     >>> regions_of("AABBAABBCCDDCCDD", 4)[1]
     (2, 3, 6, 7)
     """
-    if len(labels) != n * n:
-        raise ProblemError(f"{n * n} cells have {n * n} labels of regions, not {len(labels)}")
-    return houses_of(labels, n)
-
-
-def houses_of(labels: Sequence[Any], n: int) -> list[Cells]:
-    """Return the cells of each region of n cells, given the label of every cell."""
     found: dict[Any, list[int]] = {}
     for cell, label in enumerate(labels):
         found.setdefault(label, []).append(cell)

@@ -9,8 +9,9 @@ stands for some children of a node, whose own visit is counted already: below it
 have an option of that item in that range. So a search that was cut at a wide node leaves one stack,
 and not one for every option.
 
-Searches follow offsets unchecked, so `Stacks` checks that its arrays fit together. Each engine
-checks that the options exist, and reports a clash otherwise.
+Searches follow offsets unchecked, so `Stacks` checks that its arrays fit together; `Stacks.made` is
+for arrays of the core, which do. Each engine checks that the options exist, and reports a clash
+otherwise.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ from batchsolve.problems.attributes import array_of, whole_numbers
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, options_with
 
 _VERSION = 3
-_PLAIN = np.empty((0, 3), np.uint32)
+NO_BRANCHES = np.empty((0, 3), np.uint32)
+_NO_OPTIONS = np.empty(0, np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,7 @@ class Stacks:
     offsets: npt.NDArray[np.int64]
     options: npt.NDArray[np.uint32]
     roots: npt.NDArray[np.int64]
-    branches: npt.NDArray[np.uint32] = field(default_factory=lambda: _PLAIN)
+    branches: npt.NDArray[np.uint32] = field(default_factory=lambda: NO_BRANCHES)
 
     def __post_init__(self) -> None:
         offsets, options, roots, branches = self.offsets, self.options, self.roots, self.branches
@@ -102,6 +104,19 @@ class Stacks:
             )
 
     @classmethod
+    def made(
+        cls,
+        offsets: npt.NDArray[np.int64],
+        options: npt.NDArray[np.uint32],
+        roots: npt.NDArray[np.int64],
+        branches: npt.NDArray[np.uint32] = NO_BRANCHES,
+    ) -> Stacks:
+        """Return stacks of arrays that fit together, without a check."""
+        made = object.__new__(cls)
+        made.__dict__.update(offsets=offsets, options=options, roots=roots, branches=branches)
+        return made
+
+    @classmethod
     def equally_long(cls, options: npt.NDArray[np.uint32], roots: npt.NDArray[np.int64]) -> Stacks:
         """Return stacks of one length: the rows of `options`, shape (n, length)."""
         offsets = np.arange(len(options) + 1) * options.shape[1]
@@ -112,7 +127,7 @@ class Stacks:
         cls,
         stacks: Iterable[Sequence[int]],
         roots: npt.ArrayLike | None = None,
-        branches: npt.ArrayLike = (),
+        branches: npt.ArrayLike | None = None,
     ) -> Stacks:
         """Build a batch from lists of option numbers; roots count from 0 by default."""
         with argument_errors("stacks are lists of option numbers", stacks):
@@ -123,11 +138,12 @@ class Stacks:
             if row.size and not 0 <= row.min() <= row.max() < 2**32:
                 raise ProblemError(f"option numbers must fit in 32 bits: {row.tolist()}")
         offsets = begins_of([row.size for row in rows])
-        options = np.concatenate([np.empty(0, np.int64), *rows]).astype(np.uint32)
+        options = np.concatenate([_NO_OPTIONS, *rows], dtype=np.uint32, casting="unsafe")
         numbers = np.arange(len(rows)) if roots is None else whole_numbers(roots, "roots")
         if numbers.shape != (len(rows),):
             raise ProblemError(f"{numbers.size} roots for {len(rows)} stacks")
-        return cls(offsets, options, numbers, _branches_of(branches, len(rows)))
+        ranges = NO_BRANCHES if branches is None else _branches_of(branches, len(rows))
+        return cls(offsets, options, numbers, ranges)
 
     @staticmethod
     @cache
@@ -150,7 +166,7 @@ class Stacks:
             np.concatenate([b.roots for b in batches]),
             np.concatenate([b.all_branches for b in batches])
             if any(b.branches.size for b in batches)
-            else _PLAIN,
+            else NO_BRANCHES,
         )
 
     def __repr__(self) -> str:
@@ -190,7 +206,7 @@ class Stacks:
         if places.size and not 0 <= places.min() <= places.max() < len(self):
             raise IndexError(f"places 0 to {len(self) - 1} hold stacks, not {places.tolist()}")
         offsets, entries = lists_at(self.offsets, places)
-        branches = self.branches[places] if self.branches.size else _PLAIN
+        branches = self.branches[places] if self.branches.size else NO_BRANCHES
         return Stacks(offsets, self.options[entries], self.roots[places], branches)
 
     def between(self, begin: int, end: int) -> Stacks:
@@ -247,7 +263,7 @@ class Stacks:
 
     @classmethod
     def from_jsonl(cls, text: str, problem: ExactCover) -> Stacks:
-        """Read the text of `to_jsonl`.
+        """Read the text of `to_jsonl`; see `check` for stacks of unknown origin.
 
         Raises
         ------
@@ -273,13 +289,7 @@ class Stacks:
         records = [json.loads(line) for line in rest.splitlines()]
         branches = [r.get("branch", [0, 0, 0]) for r in records]
         numbers = [r["root"] for r in records]
-        batch = cls.from_lists([r["stack"] for r in records], numbers, branches)
-        if batch.options.max(initial=0) >= max(1, problem.n_decisions):
-            raise InputError("stacks are damaged: they name options that the problem lacks")
-        bounds = problem.n_primary, problem.n_options, problem.n_options
-        if (batch.branches > bounds).any():
-            raise InputError("stacks are damaged: they have branches that the problem lacks")
-        return batch
+        return cls.from_lists([r["stack"] for r in records], numbers, branches)
 
     def check(self, problem: ExactCover) -> None:
         """Check that all stacks are partial covers, and that their branches can follow.
@@ -304,12 +314,12 @@ def _branches_of(values: npt.ArrayLike, n_stacks: int) -> npt.NDArray[np.uint32]
     """Return the branches of some stacks as an array, of no rows if none has one."""
     numbers = array_of(values, "branches of stacks")
     if not numbers.size:
-        return _PLAIN
+        return NO_BRANCHES
     numbers = whole_numbers(numbers, "branches of stacks", 2)
     if not 0 <= numbers.min() <= numbers.max() < 2**32:
         raise ProblemError(f"branches of stacks hold numbers of 32 bits: {shortened(str(numbers))}")
     is_plain = numbers.shape == (n_stacks, 3) and not numbers.any()
-    return _PLAIN if is_plain else numbers.astype(np.uint32)
+    return NO_BRANCHES if is_plain else numbers.astype(np.uint32)
 
 
 def can_branch(

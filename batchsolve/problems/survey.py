@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_PLAIN = 9  # digits that all usual alphabets but that of letters have in common
+_ZERO = 1 << ord("0")  # the set of bytes with 0 alone
 
 
 class _Facts(NamedTuple):
@@ -114,11 +115,10 @@ def forms(column: pa.Array) -> Ints:
 
 def most_frequent_size(codes: Ints, needs_boxes: bool = True) -> int | None:
     """Return the most frequent N of some `forms`, the least of several; None if there is none."""
-    sizes, counts = np.unique(codes // 2, return_counts=True)
     votes = {
         n: count
-        for n, count in zip(sizes.tolist(), counts.tolist(), strict=True)
-        if default_box(n) or (n > 1 and not needs_boxes)
+        for n, count in enumerate(np.bincount(codes // 2).tolist())
+        if count and (default_box(n) or (n > 1 and not needs_boxes))
     }
     return max(votes, key=lambda n: votes[n], default=None)
 
@@ -213,11 +213,14 @@ def shown(
 def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> list[Shown]:
     """Return what each grid of a column shows alone, or one grid; see `shown`."""
     facts = _Facts.of(column)
-    two_blanks, has_last, _ = _ends(column, facts, form, blanks)
-    firsts = np.where(two_blanks & ~has_last, 0, 1).tolist()
+    sets = _sets(facts)
+    firsts: Iterable[int] = repeat(1)
+    if reduce(or_, sets, 0) & _ZERO:
+        two_blanks, has_last, _ = _ends(column, facts, form, blanks)
+        firsts = np.where(two_blanks & ~has_last, 0, 1).tolist()
     texts = [column] if isinstance(column, str) else column.to_pylist() if form.as_numbers else ()
     separators = map(_separator, texts) if form.as_numbers else repeat(" ")
-    each = zip(_sets(facts), separators, firsts, strict=False)
+    each = zip(sets, separators, firsts, strict=False)
     return [Shown(form, ((used, 1),), separator, first) for used, separator, first in each]
 
 
@@ -395,21 +398,16 @@ def _alphabet(seen: Shown, named: str | None, like: str) -> Notation:
         known = [each.with_blanks(named) for each in known if not taken & set(each.symbols)]
     # of two kinds of blanks in a value, one may be a digit of another alphabet
     blanks, is_clear = named or BLANKS, named is not None or len(known) == 1
-    loose = {each: _score(each, seen, most_blanks=len(blanks)) for each in known}
-    strict = loose if is_clear else {each: _score(each, seen, most_blanks=1) for each in known}
-    if any(loose.values()) and not any(strict.values()):
-        raise InputError(
-            "every value has several kinds of blank cells, one of which may be a digit; say "
-            "which symbols are the digits with `alphabet`"
-        )
-    most = max(strict.values(), default=0)
+    most_blanks = len(blanks) if is_clear else 1
+    scores = {each: _score(each, seen, most_blanks) for each in known}
+    most = max(scores.values(), default=0)
     if most == 0:
         names = ", ".join(each.name for each in notations(n)) or "numbers"
         raise InputError(
-            f"no value fits an alphabet for {n}×{n} grids ({names}); name yours with `alphabet`, "
-            f"or blanks of another kind with `blank`"
+            f"no value fits an alphabet for {n}×{n} grids ({names}) and has blank cells of one "
+            f"kind; name your alphabet with `alphabet`, or your blanks with `blank`"
         )
-    best = [notation for notation, score in strict.items() if score == most]
+    best = [notation for notation, score in scores.items() if score == most]
     # grids of nothing but blanks fit every alphabet; any others have to leave one
     allowed = _allowed(best[0])
     used = _characters(used for used, _ in seen.sets if not used & ~allowed)
@@ -433,6 +431,7 @@ def _score(notation: Notation, seen: Shown, most_blanks: int) -> int:
     )
 
 
+@lru_cache(maxsize=256)
 def _allowed(notation: Notation) -> int:
     return _mask(notation.blanks + notation.symbols.upper() + notation.symbols.lower())
 

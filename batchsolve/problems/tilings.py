@@ -29,7 +29,7 @@ are comments.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -157,11 +157,9 @@ def placements(
     ProblemError
         If there are too many options, or the sizes of the pieces do not fit the board.
     """
-    _check_sizes(len(cells), pieces, fill)
-    if not fill:
-        pieces, fill = _with_fillers(len(cells), pieces)
+    pieces, fill = _with_fillers(len(cells), pieces, fill)
     solid = is_solid(cells)
-    name_of = {cell: _cell_name(cell, solid) for cell in cells}
+    name_of = {(a, b, c): f"l{a}r{b}c{c}" if solid else f"r{b}c{c}" for a, b, c in cells}
     options: list[list[str]] = []
     names: list[str] = []
     for name, piece, use in pieces:
@@ -189,19 +187,29 @@ def placements(
     return ExactCover.from_options(options, primary, secondary, names, bounds=bounds)
 
 
-def _with_fillers(n_cells: int, pieces: Sequence[Tile]) -> tuple[Sequence[Tile], bool]:
+def _with_fillers(n_cells: int, pieces: Sequence[Tile], fill: bool) -> tuple[Sequence[Tile], bool]:
     """Add pieces of one cell for the empty cells of a board; return True if all cells are covered.
 
     They are added if the sizes fix the number of empty cells, and there are fewer of these than
-    pieces. Then a search notices cells that nothing fits: with the pieces of
+    pieces. Sizes that do not fit the board raise `ProblemError`.
+
+    With them, a search notices cells that nothing fits: with the pieces of
     tests/problems/test_tilings.py, 78 squares on 81 cells, the first tiling takes 25 nodes instead
     of 189,057. Many empty cells would take a node each.
     """
-    empty = n_cells - sum(least * len(shape) for _, shape, (least, _) in pieces)
-    n_pieces = sum(least for _, _, (least, _) in pieces)
+    if not pieces:
+        raise ProblemError("a tiling needs pieces")
+    needed = sum(least * len(shape) for _, shape, (least, _) in pieces)
+    empty, n_pieces = n_cells - needed, sum(least for _, _, (least, _) in pieces)
     are_known = all(least == most for _, _, (least, most) in pieces)
-    if not are_known or empty >= n_pieces or EMPTY in (name for name, _, _ in pieces):
-        return pieces, False
+    if empty < 0 or (fill and are_known and empty > 0):
+        advice = "use some at most once" if empty < 0 else "add pieces, or let cells stay empty"
+        raise ProblemError(
+            f"pieces of {counted(needed, 'square')} do not fill a board of "
+            f"{counted(n_cells, 'cell')}; {advice}"
+        )
+    if fill or not are_known or empty >= n_pieces or EMPTY in (name for name, _, _ in pieces):
+        return pieces, fill
     return ([*pieces, (EMPTY, ((0, 0, 0),), (empty, empty))] if empty else pieces), True
 
 
@@ -221,26 +229,6 @@ def _places(
             where.append(name)
         else:
             yield where
-
-
-def _check_sizes(n_cells: int, pieces: Sequence[Tile], fill: bool) -> None:
-    if not pieces:
-        raise ProblemError("a tiling needs pieces")
-    needed = sum(least * len(shape) for _, shape, (least, _) in pieces)
-    all_needed = all(least == most for _, _, (least, most) in pieces)
-    if needed > n_cells or (fill and all_needed and needed != n_cells):
-        advice = "use some at most once"
-        if needed < n_cells:
-            advice = "add pieces, or let cells stay empty"
-        raise ProblemError(
-            f"pieces of {counted(needed, 'square')} do not fill a board of "
-            f"{counted(n_cells, 'cell')}; {advice}"
-        )
-
-
-def _cell_name(cell: Cell, solid: bool) -> str:
-    layer, row, column = cell
-    return f"l{layer}r{row}c{column}" if solid else f"r{row}c{column}"
 
 
 # ---- descriptions of boards and pieces ------------------------------------------------------
@@ -272,10 +260,10 @@ def use_of(text: str) -> Use:
         )
     least = int(match[1])
     most = least if match[2] is None else int(match[3]) if match[3] else None
-    if max(least, most or 0) > MOST_CELLS:
-        raise InputError(f"{words[:60]!r}: a piece is used at most {MOST_CELLS:,} times")
-    if most is not None and not max(1, least) <= most:
-        raise InputError(f"{words!r}: the upper bound is 1 or more, and not below the lower")
+    if not max(1, least) <= (MOST_CELLS if most is None else most) <= MOST_CELLS:
+        raise InputError(
+            f"{words[:60]!r}: the upper bound is 1 to {MOST_CELLS:,}, and not below the lower"
+        )
     return least, most
 
 
@@ -502,35 +490,30 @@ def _at(line: int) -> AbstractContextManager[None]:
     return prefixed(f"line {line}", InputError, InputError, ProblemError)
 
 
-def _parts(text: str) -> Iterator[_Section]:
-    """Yield the sections of a file, each with the lines of its drawing."""
-    head: tuple[int, str, str] | None = None
-    lines: list[str] = []
+def _parts(text: str) -> list[_Section]:
+    """Return the sections of a file, each with the lines of its drawing."""
+    found: list[tuple[int, str, str, list[str]]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("|"):
             continue
-        match = _HEAD.fullmatch(line.rstrip())
-        if match:
-            if head:
-                yield *head, "\n".join(lines)
-            head = number, match[1], " ".join(match[2].split())
-            lines = [match[3].strip()]
-        elif not head and line.strip():
+        if match := _HEAD.fullmatch(line.rstrip()):
+            found.append((number, match[1], " ".join(match[2].split()), [match[3].strip()]))
+            continue
+        if "\t" in line:
+            raise InputError(f"line {number}: a tab; draw with blanks, or with # for holes")
+        before, word, _, lines = found[-1] if found else (0, "", "", [""])
+        if line.strip() and not word:
             raise InputError(
                 f"line {number}: {line.strip()[:60]!r} stands before any of {_KNOWN}; "
                 f"a file begins with 'board:'"
             )
-        elif "\t" in line:
-            raise InputError(f"line {number}: a tab; draw with blanks, or with # for holes")
-        elif head and line.strip() and lines[0]:
+        if line.strip() and lines[0]:
             raise InputError(
-                f"line {number}: {line.strip()[:60]!r} follows {head[1]!r}, which line {head[0]} "
-                f"has said already"
+                f"line {number}: {line.strip()[:60]!r} follows {word!r}, which line {before} has "
+                f"said already"
             )
-        else:
-            lines.append(line.rstrip())
-    if head:
-        yield *head, "\n".join(lines)
+        lines.append(line.rstrip())
+    return [(number, word, more, "\n".join(lines)) for number, word, more, lines in found]
 
 
 def _yes_or_no(line: int, text: str) -> bool:

@@ -22,9 +22,10 @@ from batchsolve.problems.overlaps import (
     drawn_places,
     rules_of_grids,
     split_layout,
+    square_drawing,
 )
 from batchsolve.problems.rule_arrays import NO_SUM, RELATION_NAMES, OwnRules
-from batchsolve.problems.rules import Cage, Rules, houses_of, layout, named, plain, regions_of
+from batchsolve.problems.rules import Cage, Rules, named, plain, regions_of
 from batchsolve.problems.sudoku import sudoku
 from batchsolve.settings import Box, checked_box, whole_number
 
@@ -52,8 +53,8 @@ def grid_problem(
         `batchsolve.problems.overlaps.LAYOUTS` among them means several grids, each of which follows
         the other rules.
     regions : str, optional
-        The region of every cell, in place of the boxes: see `batchsolve.problems.rules.layout`, and
-        `batchsolve.problems.overlaps.drawn_labels` for several grids.
+        The region of every cell, in place of the boxes: see
+        `batchsolve.problems.overlaps.drawn_labels`.
     drawing : str, optional
         The cells of several grids that overlap; see `batchsolve.problems.overlaps.overlapping`.
 
@@ -100,7 +101,8 @@ def grid_rules(
     shape, (name, rules) = box or default_box(n_digits), split_layout(rules)
     grids = _grids(n_digits, shape, name, drawing)
     if grids is None and regions is not None:
-        made = Rules.square(n_digits, regions_of(layout(regions, n_digits), n_digits))
+        labels = drawn_labels(regions, square_drawing(n_digits))
+        made = Rules.square(n_digits, regions_of(labels, n_digits))
     elif not has_boxes or regions is not None:
         made = Rules.square(n_digits, ())
     elif shape is None:
@@ -114,7 +116,7 @@ def grid_rules(
     made = rules_of_grids(grids, made)
     if regions is None:
         return made
-    houses = houses_of(drawn_labels(regions, drawing or made.drawing), n_digits)
+    houses = regions_of(drawn_labels(regions, drawing or made.drawing), n_digits)
     return made + replace(made, houses=tuple(houses))
 
 

@@ -32,7 +32,7 @@ from batchsolve.symmetry.images import Images, check_symmetric, group_of, images
 from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
 from batchsolve.tables.blocks import JSON_TEXT, Block
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import Frame, arrow_table, images_like, without_views
+from batchsolve.tables.frames import Frame, arrow_table, with_columns_of, without_views
 from batchsolve.tables.reader import Batch, Grids, Reader
 from batchsolve.tables.sources import TableSource
 from batchsolve.workers import Pool
@@ -170,7 +170,7 @@ def augment(
         alone = counted(spec.totals.unmoved, "row")
         LOG.warning("%s whose rules no symmetry keeps: each is its only image", alone)
     sources = made[SOURCE].to_numpy() - 1
-    return images_like(made, table, sources, places_of(spec.reader))
+    return with_columns_of(made, table, sources, places_of(spec.reader))
 
 
 def augment_file(
@@ -327,16 +327,15 @@ def _images(
     The sources are rows of the block.
     """
     found, n_unmoved = [], 0
-    solved = grids.puzzles[:, :0] if grids.given is None else grids.given
     for problem, rows in grids.one_by_one():
         some, group = rows[good[rows]], group_of(problem)
         n_unmoved += len(some) * group.is_trivial
         places = grids.places(some)
-        images = draw(group, grids.puzzles[places], solved[places], first + some)
+        images = draw(group, grids.puzzles[places], grids.given[places], first + some)
         found.append(images._replace(sources=some[images.sources]))
     if len(found) == 1:
         return found[0], n_unmoved
-    found.append(Images(np.empty(0, np.int64), grids.puzzles[:0], solved[:0]))
+    found.append(Images(np.empty(0, np.int64), grids.puzzles[:0], grids.given[:0]))
     sources, drawn, moved = map(np.concatenate, zip(*found, strict=True))
     order = np.argsort(sources, kind="stable")
     return Images(sources[order], drawn[order], moved[order]), n_unmoved
@@ -347,7 +346,7 @@ def _columns(kinds: list[pa.DataType], grids: Grids, images: Images) -> list[pa.
     shape, every = grids.shape, np.ones(len(images.sources), np.bool_)
     kinds = [grid_type(kind, shape.notation.n_digits) for kind in kinds]
     columns = [grid_column(kinds[0], shape.notation, images.puzzles, every)]
-    if grids.has_given is not None:
+    if len(kinds) > 1:
         has = grids.has_given[grids.places(images.sources)]
         columns.append(grid_column(kinds[1], shape.solution_notation, images.solutions[has], has))
     return columns
@@ -357,7 +356,6 @@ def _faults_of_solutions(batch: Batch) -> dict[int, str]:
     """Return the faults of rows whose given solution cannot be moved."""
     faults: dict[int, str] = {}
     for grids in batch.grids:
-        if grids.given is not None and grids.has_given is not None:
-            wrong = grids.rows[grids.has_given & ~grids.given.any(axis=1)]
-            faults |= dict.fromkeys(wrong.tolist(), NO_SOLUTION)
+        wrong = grids.rows[grids.has_given & ~grids.given.any(axis=1)]
+        faults |= dict.fromkeys(wrong.tolist(), NO_SOLUTION)
     return faults

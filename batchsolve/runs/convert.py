@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from batchsolve.engines.priced import in_order
 from batchsolve.engines.sat import Residual, clauses_of, residual_of
 from batchsolve.errors import InputError, listed, named_errors
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec, write_json
@@ -68,20 +69,15 @@ def converted(problem: Puzzle, form: str) -> bytes:
 
 def _rest(problem: ExactCover, stack: list[int]) -> ExactCover:
     """Return a problem without the options that clash with a stack."""
-    kept = sorted([*stack, *residual_of(problem, stack).options.tolist()])
-    indptr, entries = problem.entries_of(np.array(kept, np.int64))
-    colors, names = problem.colors, problem.option_names
-    return ExactCover(
-        indptr,
-        problem.indices[entries],
-        problem.n_items,
-        problem.n_primary,
-        [problem.item_name(i) for i in range(problem.n_items)],
-        names and [names[o] for o in kept],
-        None if colors is None else colors[entries],
-        problem.color_names,
-        problem.bounds,
-        None if problem.costs is None else problem.costs[kept],
+    kept = np.array(sorted([*stack, *residual_of(problem, stack).options.tolist()]), np.int64)
+    names = problem.option_names
+    return in_order(
+        problem,
+        kept,
+        item_names=[problem.item_name(i) for i in range(problem.n_items)],
+        option_names=names and [names[o] for o in kept],
+        color_names=problem.color_names,
+        costs=None if problem.costs is None else problem.costs[kept],
     )
 
 

@@ -18,7 +18,6 @@ from batchsolve.core.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.errors import InputError, counted, warn_once
-from batchsolve.pictures.page import html_table
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
@@ -105,12 +104,6 @@ class Count(InWords):
             f"{' in ' if told else ''}{told}; "
             f"{self.seconds:.1f} s{by}{'; ' if self.hint else ''}{self.hint}"
         )
-
-    def _repr_html_(self) -> str:
-        """Return the sums as a table for a notebook."""
-        done = "yes" if self.complete else "no"
-        facts = [f"{self.count:,}", done, f"{self.nodes:,}", f"{self.seconds:.1f}", self.engine]
-        return html_table([["solutions", "complete", "nodes", "seconds", "engine"], facts])
 
 
 @overload
@@ -545,7 +538,7 @@ def first_covers(
     stack: Stack = (),
     *,
     limit: int,
-    on_progress: Callable[[int, int], None] = lambda covers, nodes: None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
     search: SearchSettings | None = None,
 ) -> tuple[list[UInts], Count]:
     """Find the first covers of a problem, in tree order.
@@ -561,7 +554,7 @@ def first_covers(
     limit : int
         The largest number of covers to find.
     on_progress : callable
-        Called with the number of covers and the number of nodes so far.
+        Called with a `Progress` after some nodes; its rows are the covers.
     search : SearchSettings, optional
         Limits on nodes and time, the budget, and the engine.
 
@@ -594,7 +587,7 @@ def first_covers(
     seconds = float("inf") if settings.time_limit is None else settings.time_limit
     begin = time.monotonic()
     covers: list[UInts] = []
-    nodes = 0
+    nodes, tell = 0, sums_told(on_progress, limit)
     while len(left) and len(covers) < limit:
         if nodes >= most_nodes or time.monotonic() - begin >= seconds:
             break
@@ -607,7 +600,7 @@ def first_covers(
         nodes += int(outcome.nodes.sum())
         covers += [cover.copy() for cover in outcome.solutions]
         left = outcome.frontier
-        on_progress(len(covers), nodes)
+        tell(len(covers))
     complete = len(covers) >= limit or not len(left)
     spent = time.monotonic() - begin
     return covers, Count(len(covers), complete, nodes, 0, 0, spent, engine.name, "", 1, [])

@@ -36,7 +36,7 @@ from batchsolve.settings import (
 from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import Frame, files_and_tables, rows_like
+from batchsolve.tables.frames import Frame, files_and_tables, with_columns_of
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.repeats import FORM, UNSEEN, RowKeys, Seen, row_keys
 from batchsolve.workers import Pool
@@ -90,10 +90,9 @@ class DedupeSummary(Sums):
         doubts = {"invalid": self.invalid, "without a canonical form": self.undecided}
         said = ", ".join(f"{n:,} of them {what}" for what, n in doubts.items() if n)
         parts = [f"{self.kept:,} kept" + (f" ({said})" if said else "")]
-        dropped = {"repeated": self.repeated, "known": self.known}
-        parts += [f"{n:,} {what}" for what, n in dropped.items() if n]
-        if self.known_invalid:
-            parts.append(f"{self.known_invalid:,} invalid in the files of --against")
+        others = {"repeated": self.repeated, "known": self.known}
+        others["invalid in the files of --against"] = self.known_invalid
+        parts += [f"{n:,} {what}" for what, n in others.items() if n]
         alike = ""
         if self.same_solution:
             alike = (
@@ -222,7 +221,7 @@ def dedupe(
     if made is None:
         return search.totals
     is_kept = np.concatenate([np.zeros(0, np.bool_), *search.kept])
-    return rows_like(made, inputs, np.flatnonzero(is_kept | wanted.mark))
+    return with_columns_of(made, inputs, np.flatnonzero(is_kept | wanted.mark))
 
 
 def check_same_rules(corpus: Corpus, other: Corpus) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from batchsolve.core.arrays import Floats, Ints, UInts
-from batchsolve.core.interrupts import asking, check_interrupt
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engine_for
 from batchsolve.errors import InputError, counted
@@ -107,7 +107,6 @@ def estimate(
     probes: int = 1000,
     seed: int = 0,
     engine: str = "dlx",
-    check: Callable[[], None] | None = None,
     on_progress: OnProgress = None,
 ) -> Estimate:
     """Estimate the size of the search tree below a stack.
@@ -124,8 +123,6 @@ def estimate(
         Seed of the random numbers, 0 or more.
     engine : str
         The engine whose tree is estimated.
-    check : callable, optional
-        Called between searches that take a moment; may raise.
     on_progress : callable or True, optional
         See `Progress`; its rows are the probes that have ended. A tree that is searched completely
         may need none.
@@ -157,7 +154,7 @@ def estimate(
     drawn, stands_for = _systematic(shares, probes, rng)
     sample = stacks.take(drawn)
     quiet = np.errstate(over="ignore", invalid="ignore")  # estimates that overflow raise below
-    with asking(check), shown(on_progress, PROBE_BAR) as show, quiet:
+    with shown(on_progress, PROBE_BAR) as show, quiet:
         most = _nodes_at_a_stop(kernel, problem, sample, speed)
         tell = sums_told(show, probes)
         below, covers, levels, searched = probe(kernel, problem, sample, rng, most, tell)
@@ -338,11 +335,11 @@ def weighted_covers(
     while len(weights) < n:
         some = Stacks.from_lists([list(stack)] * PROBES_AT_ONCE)
         covers, found, which = _walks(engine, problem, some, rng)
-        wanted = n - len(weights)
-        parts.append(covers.between(0, min(wanted, len(found))))
-        weights += found[:wanted]
-        if found:
-            last = made + int(which[: len(found)][min(wanted, len(found)) - 1]) + 1
+        taken = min(n - len(weights), len(found))
+        parts.append(covers.between(0, taken))
+        weights += found[:taken]
+        if taken:
+            last = made + int(which[taken - 1]) + 1
         made += PROBES_AT_ONCE
         tell(len(weights))
         if made - last >= FRUITLESS_PROBES:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -264,8 +264,8 @@ class Evaluation(InWords):
         form, by = plot_format_of(path), columns_of(self.by)
         if len(by) == 2:
             values = [
-                list(in_order({(key[k],): None for key in self.strata}, [self._ranks[k]]))
-                for k in range(2)
+                [name for (name,) in in_order({(key[k],) for key in self.strata}, [ranks])]
+                for k, ranks in enumerate(self._ranks)
             ]
             figure = strata_table(self.strata, values, by)
         else:
@@ -330,22 +330,21 @@ def shown_key(name: str | tuple[str, ...]) -> str:
     return ", ".join(columns_of(name))
 
 
-def in_order(strata: dict[Any, Any], ranks: Sequence[Sequence[str]]) -> dict[Any, Any]:
-    """Return strata in the order of ranks, or else of numbers and names; those without last.
+def in_order(strata: Iterable[Key], ranks: Sequence[Sequence[str]]) -> list[Key]:
+    """Return the names of strata in the order of ranks, or else of numbers and names.
 
-    Strata of one column are named by its values.
+    Those without a value come last.
 
     Examples
     --------
-    >>> in_order({("10",): 1, ("9",): 2, ("(none)",): 3}, [[]])
-    {'9': 2, '10': 1, '(none)': 3}
+    >>> in_order([("10",), ("9",), ("(none)",)], [[]])
+    [('9',), ('10',), ('(none)',)]
     """
 
-    def place(key: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    def place(key: Key) -> list[tuple[Any, ...]]:
         return [_place(name, known) for name, known in zip(key, ranks, strict=True)]
 
-    keys = sorted(strata, key=place)
-    return {key[0] if len(key) == 1 else key: strata[key] for key in keys}
+    return sorted(strata, key=place)
 
 
 def _place(name: str, ranks: Sequence[str]) -> tuple[bool, int, bool, float, str]:
@@ -448,10 +447,11 @@ def evaluate(
         kept = table_or_file(spec, predictions, target, files, Pool(**workers), tell)
     check_ranges(strata, edges, counts.strata)
     ranks = [ranges(edges) if edges else _categories(sources[0], name) for name in strata]
+    keys = in_order(counts.strata, ranks) if strata else []
     which = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
     return Evaluation(
         counts.all,
-        in_order(counts.strata, ranks) if strata else {},
+        {key[0] if len(key) == 1 else key: counts.strata[key] for key in keys},
         *which,
         named=counts.named,
         examples=counts.examples,

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,7 +23,7 @@ from batchsolve.core.arrays import UInts
 from batchsolve.errors import InputError, JournalError, ProblemError, listed, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.formats.render import GRIDS, LISTS
-from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, why_unseen
+from batchsolve.formats.whole_files import JOURNAL, check_is_no_link
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
@@ -117,26 +119,30 @@ class Solutions:
     first: pa.Table
 
     @classmethod
-    def of(cls, directory: str) -> Solutions:
+    def of(cls, directory: str, problem: ExactCover | None = None) -> Solutions:
         """Find the solutions of a run.
 
         Raises
         ------
         InputError
-            If the run only counts.
+            If the run only counts, or is not of this problem.
         JournalError
             If the directory holds no run, or solutions are missing or damaged.
         """
         with Journal.read(os.path.join(directory, JOURNAL)) as journal:
             about, parts, state = journal.about, journal.parts(), journal.state() or {}
-        kind = about["kind"]
+        kind, settings = about["kind"], about["settings"]
+        if problem is not None and settings["problem"] != problem.fingerprint:
+            raise InputError(
+                f"{directory}: is a run of another problem, {about['name']!r}, and not of {problem}"
+            )
         if kind == CHEAPEST:
             return cls(directory, [], _table_of_cheapest(state.get(COVERS, [])))
         if kind != "enumerate":
             raise InputError(f"{directory}: a run that only counts has no solutions to export")
         check_is_no_link(os.path.join(directory, SOLUTIONS))
         parts = [part for part in parts if part.rows]
-        is_grid = about["settings"].get("alphabet") is not None  # only grids have one
+        is_grid = settings.get("alphabet") is not None  # only grids have one
         nothing = (GRIDS if is_grid else LISTS).empty_table()
         return cls(directory, parts, next(_tables(directory, parts), nothing))
 
@@ -165,15 +171,6 @@ class Solutions:
         loads = list(groups_of(self.parts, lambda part: part.rows, rows))
         read = partial(_tables, self.directory)
         return sorted_rows(loads, read, make, self.first.schema, folder, pool)
-
-
-def check_problem(directory: str, problem: ExactCover) -> None:
-    """Raise `InputError` unless the run in a directory is of this problem."""
-    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
-        about = journal.about
-    if about["settings"]["problem"] != problem.fingerprint:
-        name = quoted(about.get("notes", {}).get("name"))
-        raise InputError(f"{directory}: is a run of another problem, {name}, and not of {problem}")
 
 
 def _table_of_cheapest(covers: list[dict[str, Any]]) -> pa.Table:
@@ -249,61 +246,50 @@ def found_covers(reading: Reading, path: str, limit: int) -> list[UInts]:
     [[1, 6, 7]]
     """
     covers: list[UInts] = []
-    name = name_of(path)
-    if isinstance(reading.problem, GridProblem):
-        notation = reading.notation or usual_notation(reading.problem.n_digits)
-        cover_of = partial(_cover_of_grid, reading.problem, notation)
+    problem, name = reading.problem, name_of(path)
+    if isinstance(problem, GridProblem):
+        notation = reading.notation or usual_notation(problem.n_digits)
+        cover_of = partial(_cover_of_grid, problem, notation)
     else:
-        cover_of = partial(_cover_of_names, *_numbers_of_names(reading.problem))
-    with tempfile.TemporaryDirectory() as folder:
-        for table in _found_tables(reading.problem, path, folder):
-            for value in _values(table, reading.problem, name):
-                where = f"{name}: row {len(covers) + 1}"
-                with prefixed(where, InputError, InputError, ProblemError):
-                    covers.append(cover_of(value))
-                    reading.problem.verify(covers[-1].tolist())
-                if len(covers) == limit:
-                    return covers
+        cover_of = partial(_cover_of_names, *_numbers_of_names(problem))
+    with closing(_found_values(problem, path)) as values:
+        for row, value in enumerate(islice(values, limit), 1):
+            with prefixed(f"{name}: row {row}", InputError, InputError, ProblemError):
+                covers.append(cover_of(value))
+                problem.verify(covers[-1].tolist())
     return covers
 
 
-def is_whole(path: str) -> bool:
-    """Return False for a run that is not finished; a file counts as complete."""
-    if not os.path.isdir(path):
-        return True
-    with Journal.read(os.path.join(path, JOURNAL)) as journal:
-        return not journal.stacks()
+def _found_values(problem: ExactCover, path: str) -> Generator[object, None, None]:
+    """Yield the solutions of a run, or of a file, as texts of grids or lists of names."""
+    [column] = (GRIDS if isinstance(problem, GridProblem) else LISTS).names
+    tables = _tables_of_run if os.path.isdir(path) else _tables_of_file
+    for table in tables(problem, path):
+        if table.column_names != [column]:
+            raise InputError(
+                f"{name_of(path)}: solutions of {problem!r} are one column called {column!r}, as "
+                f"export and enumerate -o - write them, not {listed(table.column_names)}"
+            )
+        for batch in table.to_batches(max_chunksize=1024):
+            yield from batch.column(0).to_pylist()
 
 
-def _found_tables(problem: ExactCover, path: str, folder: str) -> Iterator[pa.Table]:
-    if os.path.isdir(path):
-        if not os.path.exists(os.path.join(path, JOURNAL)):
-            why = why_unseen(path) or "is a directory, but no run; name one of enumerate -o DIR"
-            raise InputError(f"{path}: {why}")
-        check_problem(path, problem)
-        with Pool() as pool:
-            yield from Solutions.of(path).in_order(_as_it_is, pool, folder)
-        return
-    for block in open_source(path).blocks():
-        table, faults = block.rows()
-        for row, fault in sorted(faults.items()):
-            raise InputError(f"{name_of(path)}: row {row + 1}: {fault}")
-        yield table
+def _tables_of_run(problem: ExactCover, directory: str) -> Iterator[pa.Table]:
+    solutions = Solutions.of(directory, problem)
+    with tempfile.TemporaryDirectory() as folder, Pool() as pool:
+        yield from solutions.in_order(_as_it_is, pool, folder)
 
 
 def _as_it_is(table: pa.Table) -> pa.Table:
     return table
 
 
-def _values(table: pa.Table, problem: ExactCover, name: str) -> Iterator[object]:
-    [column] = (GRIDS if isinstance(problem, GridProblem) else LISTS).names
-    if table.column_names != [column]:
-        raise InputError(
-            f"{name}: solutions of {problem!r} are one column called {column!r}, as export and "
-            f"enumerate -o - write them, not {listed(table.column_names)}"
-        )
-    for batch in table.to_batches(max_chunksize=1024):
-        yield from batch.column(0).to_pylist()
+def _tables_of_file(problem: ExactCover, path: str) -> Iterator[pa.Table]:
+    for block in open_source(path).blocks():
+        table, faults = block.rows()
+        for row, fault in sorted(faults.items()):
+            raise InputError(f"{name_of(path)}: row {row + 1}: {fault}")
+        yield table
 
 
 def _cover_of_grid(problem: GridProblem, notation: Notation, value: object) -> UInts:

@@ -241,9 +241,6 @@ def _generating(
     plain = FileSettings(box=files.box, rule_columns="none")  # as the puzzles that are made
     corpora = [Corpus([one], plain) for one in known]  # before any output
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
-    for name in ("clues", "cages", "line_cells", "columns"):
-        same[name] = list(same[name] or [])
-    same["rating"] = list(map(str, wanted.rating or []))  # no JSON has infinity
     totals = GenerateSummary(seed=wanted.seed, engine="lanes")
     begin, table = partial(_learn, maker, corpora), partial(_puzzle_table, files)
     return Spec("generate", source, maker, table, totals, same, begin=begin)
@@ -285,14 +282,13 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
         said[BOX] = "x".join(map(str, files.box))
     texts = {name: value for name, value in said.items() if value is not None}
     own = maker.drawn.names if maker.drawn else ()
-    kinds: list[tuple[str, pa.DataType]]
-    kinds = [*zip(maker.wanted.columns, [pa.string()] * 2, strict=True), ("clues", pa.int64())]
-    kinds += [("weight", pa.float64())] if maker.wanted.weights else []
-    kinds += [(name, pa.string()) for name in (*texts, *own)]
-    if name := repeated([name for name, _ in kinds]):
+    kinds = {"clues": pa.int64()} | ({"weight": pa.float64()} if maker.wanted.weights else {})
+    names = [*maker.wanted.columns, *kinds, *texts, *own]
+    if name := repeated(names):
         raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
     found = partial(_made, notation, maker.wanted.columns, texts)
-    return RowTable(maker, pa.schema(kinds), found, pa.schema([]))
+    schema = pa.schema([(name, kinds.get(name, pa.string())) for name in names])
+    return RowTable(maker, schema, found, pa.schema([]))
 
 
 def _made(

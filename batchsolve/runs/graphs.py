@@ -176,7 +176,6 @@ def sample(
     distinct: bool = False,
     weighted: bool = False,
     memory: int | None = None,
-    check: Callable[[], object] | None = None,
     on_progress: OnProgress = None,
 ) -> Samples:
     """Draw covers of a problem at random, all with exactly the same probability.
@@ -201,8 +200,6 @@ def sample(
         a weight, the reciprocal of its probability.
     memory : int, optional
         As for `solution_graph`; weighted samples need none.
-    check : callable, optional
-        Called every few tenths of a second; may raise to stop the search.
     on_progress : callable or True, optional
         See `Progress`; its rows are the covers drawn: all at once after the graph is built, or some
         of the weighted ones.
@@ -237,11 +234,10 @@ def sample(
         if weighted:
             engine = get_engine("dlx")
             check_support(engine, problem)
-            with asking(check):
-                drawn = weighted_covers(engine, problem, begin[0].tolist(), n, seed, tell)
+            drawn = weighted_covers(engine, problem, begin[0].tolist(), n, seed, tell)
             return Samples(drawn[0], None, *drawn[1:])
         try:
-            graph = solution_graph(problem, begin[0], memory=megabytes, ordered=False, check=check)
+            graph = solution_graph(problem, begin[0], memory=megabytes, ordered=False)
         except InputError as error:
             error.add_note("or draw `weighted` samples, which need no graph")
             raise

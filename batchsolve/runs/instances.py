@@ -218,11 +218,6 @@ def _of_fields(fields: dict[str, str | None]) -> Reading:
         return reading_of(read_json("{" + ", ".join(texts) + "}"))
 
 
-def of_files(paths: Sequence[str]) -> list[Source]:
-    """Return the source of problem files and names of families, each of which is a row."""
-    return [Files(tuple(paths), os.getcwd())]
-
-
 def is_problem_file(path: str) -> bool:
     """Return True for the names of problem files and of families, but not of tables of grids."""
     suffix = suffix_of(path)
@@ -384,7 +379,8 @@ def _counted(search: SearchSettings, batch: Instances, answers: Answers) -> Foun
     is_invalid = values.status == Status.INVALID
     found = counts_of(batch, answers, search)
     values.messages = {row: why for row, (_, why) in enumerate(found) if why is not None}
-    values.status = np.where(is_invalid, Status.INVALID, [_status(*each) for each in found])
+    values.status[list(values.messages)] = Status.UNFINISHED
+    values.status[is_invalid] = Status.INVALID
     digits = [str(Decimal(count)) for count, _ in found]  # `str` has 4,300 at most
     columns = {
         "count": pa.array(digits, pa.string(), mask=is_invalid),
@@ -440,9 +436,3 @@ def _why_unfinished(answers: Answers, row: int, settings: SearchSettings) -> str
     if settings.node_limit is not None and nodes >= settings.node_limit:
         return f"stopped after {counted(settings.node_limit, 'node')}"
     return f"stopped after {settings.time_limit} s"
-
-
-def _status(count: int, why: str | None) -> Status:
-    if why is not None:
-        return Status.UNFINISHED
-    return (Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE)[min(count, 2)]

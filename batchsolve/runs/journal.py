@@ -1,6 +1,7 @@
 """The journal of a run: an SQLite file that records finished and outstanding work.
 
-A journal belongs to one run of one kind with one set of settings, and to one process at a time.
+A journal belongs to one run of one kind with one set of settings. One run writes to it, which
+holds a lock (`batchsolve.formats.whole_files.only_writer`); others may read the last checkpoint.
 
 SQLite notices a damaged page only if its structure breaks. So every checkpoint also records a
 *seal*: a checksum of the settings, the state, all stacks, and the sums of all parts.
@@ -8,20 +9,15 @@ SQLite notices a damaged page only if its structure breaks. So every checkpoint 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
-import shutil
 import sqlite3
-import tempfile
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any, NamedTuple
-from weakref import WeakValueDictionary
 
 from batchsolve.errors import (
     BatchsolveError,
@@ -34,24 +30,23 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.whole_files import check_is_no_link
 
-VERSION = 9
+VERSION = 10
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
 _TABLES = """
 CREATE TABLE run (about TEXT NOT NULL, state TEXT, seal TEXT NOT NULL);
 CREATE TABLE stacks (number INTEGER PRIMARY KEY, options BLOB, branch BLOB, weight REAL);
 CREATE TABLE parts (name TEXT PRIMARY KEY, rows INTEGER, checksum INTEGER);
 """
-_LOOKS, _LOOK_SECONDS = 20, 0.05  # at a journal in use, until a copy is whole; between two
-_LOCKED_FROM, _LOCKED_SIZE = 2**30 + 2, 510  # the bytes that readers and writers of SQLite lock
+_WAIT_SECONDS = 60.0  # for a process that reads a journal, or writes a checkpoint
 _UNWRITABLE = {  # errors of the disk, not of the contents of the file
-    *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY),
+    *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY),
     *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN),
 }
 
 
 OpenStack = tuple[int, bytes, bytes, float]
-"""An outstanding stack: its number, its options and its branch or nothing, both as little-endian
-uint32, and its weight."""
+"""An outstanding stack: its number, its options and its branch, both as little-endian uint32, and
+its weight."""
 
 
 class Part(NamedTuple):
@@ -76,59 +71,49 @@ class Journal:
     Parameters
     ----------
     path : str
-        Its file; created if it does not exist.
+        Its file; created if it does not exist. The caller is the only one that writes to it.
     kind : str
         The kind of the run, such as ``count``.
     settings : mapping
         The settings that the result of the run depends on, in JSON types. A journal with other
         settings raises an error.
-    notes : mapping
-        Other facts about the run, in JSON types. A resumed run keeps those of its beginning.
+    name : str
+        The name of the problem, if there is one. A resumed run keeps that of its beginning.
 
     Raises
     ------
     JournalError
-        If the journal is damaged, belongs to another run or version, or is in use by another
-        process.
+        If the journal is damaged, or belongs to another run or version.
 
     Attributes
     ----------
     about : dict
-        Kind, version, settings and notes of the run.
+        Kind, version, settings and name of the run.
     """
 
     about: dict[str, Any]
-    _file: tuple[int, int]  # its device and inode
 
     def __init__(
         self,
         path: str,
         kind: str,
         settings: Mapping[str, Any],
-        notes: Mapping[str, Any] | None = None,
+        name: str = "",
     ) -> None:
         self.path = path
-        mine = {"kind": kind, "version": VERSION, "settings": dict(settings)}
-        if notes:
-            mine["notes"] = dict(notes)
+        mine = {"kind": kind, "version": VERSION, "settings": dict(settings), "name": name}
         check_is_no_link(path)
-        if _identity(path) in _OPEN:  # to open and close the file would free its lock
-            raise _in_use(path)
         with disk_errors(path):  # names the cause, which SQLite's error does not
             open(path, "ab").close()
-        self._file = _identity(path)
-        with self._opened(_connected):
-            self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")
-            self._db.execute("BEGIN EXCLUSIVE")
+        self._file = os.stat(path)
+        with self._opened():
+            self._db.execute("BEGIN IMMEDIATE")
             if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
                 self._begin(mine)
             else:
                 self._check()
                 self._compare(mine)
             self._db.execute("COMMIT")
-        _OPEN[self._file] = self
 
     def __enter__(self) -> Journal:
         return self
@@ -140,25 +125,19 @@ class Journal:
     def is_begun(path: str) -> bool:
         """Return True if a run has a journal there: not one that was interrupted while it was made.
 
-        A disk that became full leaves an empty file, and an interrupt a database without tables.
+        A full disk or an interrupt leaves an empty file.
         """
-        if not os.path.exists(path) or not os.path.getsize(path):
+        if not os.path.exists(path):
             return False
         try:
-            with closing(_copy_of(path)) as db:
+            with closing(_connected(path)) as db:
                 return db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
-        except (sqlite3.Error, OSError):  # damaged, or not a file: opening it raises that error
+        except sqlite3.Error:  # damaged, or not a file: opening it raises that error
             return True
 
     @classmethod
-    def read(cls, path: str, in_progress: bool = False) -> Journal:
-        """Open a copy of the journal of any run to inspect it; the file stays as it is.
-
-        Parameters
-        ----------
-        path : str
-        in_progress : bool
-            Take the last checkpoint of a run that is going on.
+    def read(cls, path: str) -> Journal:
+        """Open the journal of any run to inspect its last checkpoint.
 
         Raises
         ------
@@ -166,28 +145,18 @@ class Journal:
             As `Journal` does; if there is no journal, or it cannot be read.
         """
         journal = cls.__new__(cls)
-        journal.path, journal._file = path, _identity(path)
+        journal.path = path
         check_is_no_link(path)
         with journal._errors():
-            for _ in range(_LOOKS):
-                is_in_use = _is_in_use(path)
-                if is_in_use and not in_progress:
-                    break
-                try:
-                    with journal._opened(_copy_of):
-                        journal._check()
-                    return journal
-                except BatchsolveError:
-                    if not (is_in_use or _is_in_use(path)):  # a run may have begun just now
-                        raise
-                time.sleep(_LOOK_SECONDS)  # it was written to meanwhile
-        raise _in_use(path)
+            os.stat(path)  # because SQLite makes files that do not exist
+            with journal._opened():
+                journal._db.execute("BEGIN")  # all that is read is of one checkpoint
+                journal._check()
+        return journal
 
     def close(self) -> None:
-        """Close the journal, so that another process may open it."""
+        """Close the journal."""
         self._db.close()
-        if _OPEN.get(self._file) is self:
-            del _OPEN[self._file]
 
     def record(
         self,
@@ -215,7 +184,7 @@ class Journal:
             If the file cannot be written, or was moved or deleted. SQLite would still write to it,
             but the records could not be found again.
         """
-        if _identity(self.path) != self._file:
+        if not os.path.exists(self.path) or not os.path.samestat(os.stat(self.path), self._file):
             raise OutputError(
                 f"{self.path}: was moved or deleted while the run was going on; put it back where "
                 f"it was, with the files beside it, or begin again"
@@ -303,9 +272,9 @@ class Journal:
             now, then = settings.get(name), theirs["settings"].get(name)
             if now != then:
                 then, now = _difference(then, now)
-                names = [about.get("notes", {}).get("name") for about in (theirs, mine)]
-                if name == "problem" or (name == "stack" and names[0] != names[1]):
-                    name, (then, now) = "problem", names  # clearer than hashes and numbers
+                if name == "problem" or (name == "stack" and theirs["name"] != mine["name"]):
+                    # clearer than hashes and numbers
+                    name, then, now = "problem", theirs["name"], mine["name"]
                 changed = " with other contents" if then == now else ""
                 raise JournalError(
                     f"{self.path}: the interrupted run had {name} = {then!r}{changed}, this one "
@@ -321,15 +290,17 @@ class Journal:
         )
 
     @contextmanager
-    def _opened(self, connect: Callable[[str], sqlite3.Connection]) -> Iterator[None]:
+    def _opened(self) -> Iterator[None]:
         """Open the database; close it if an error follows."""
-        with self._errors():
-            self._db = connect(self.path)
+        with self._errors(), ExitStack() as failed:
             try:
-                yield
-            except BaseException:
-                self._db.close()
+                self._db = failed.enter_context(closing(_connected(self.path)))
+                self._db.execute("SELECT 1 FROM sqlite_master")
+            except sqlite3.OperationalError:
+                open(self.path, "rb").close()  # names the cause, which SQLite's error does not
                 raise
+            yield
+            failed.pop_all()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -339,84 +310,26 @@ class Journal:
             raise JournalError(
                 f"{self.path}: the run is closed; open it again, and go on with `resume`"
             ) from error
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-            is_gone = _identity(self.path) != self._file  # the other run has just ended
-            if is_gone or code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise _in_use(self.path) from error
-            if code in _UNWRITABLE:
-                raise OutputError(
-                    f"{self.path}: cannot be written ({error}); make room, and go on with `resume`"
-                ) from error
-            raise self.damaged(error) from error
         except BatchsolveError:
             raise
         except OSError as error:
-            is_copied = error.filename2 is not None  # errors of copies name two files
-            done = f"copied to {tempfile.gettempdir()}" if is_copied else "read"
-            why = f"cannot be {done}: {error.strerror or first_line(error)}"
-            if isinstance(error, FileNotFoundError) and error.filename == self.path:
-                why = "there is no journal"
+            why = f"cannot be read: {error.strerror or first_line(error)}"
+            if isinstance(error, FileNotFoundError):
+                why = "there is no journal; name the directory of a run"
             raise JournalError(f"{self.path}: {why}") from error
         except Exception as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNWRITABLE:
+                raise OutputError(
+                    f"{self.path}: cannot be written ({error}); make room, and go on with `resume`"
+                ) from error
             raise self.damaged(first_line(error)) from error
-
-
-_OPEN: WeakValueDictionary[tuple[int, int], Journal] = WeakValueDictionary()
-"""The journals that this process writes, by `_identity`."""
-
-
-def _in_use(path: str) -> JournalError:
-    return JournalError(
-        f"{path}: in use by another process; wait until that process ends, or name another output"
-    )
-
-
-def _copy_of(path: str) -> sqlite3.Connection:
-    """Return a copy, in memory, of a journal: SQLite itself would write beside one that it reads.
-
-    It may be torn, if a run writes meanwhile; then its seal does not match.
-    """
-    copy = _connected(":memory:")
-    if own := _OPEN.get(_identity(path)):
-        own._db.backup(copy)
-        return copy
-    with tempfile.TemporaryDirectory() as folder:
-        own_path = os.path.join(folder, "journal")
-        shutil.copyfile(path, own_path)
-        with suppress(FileNotFoundError):  # only a run that goes on or was killed has one
-            shutil.copyfile(f"{path}-wal", f"{own_path}-wal")
-        with closing(_connected(own_path)) as db:
-            db.backup(copy)
-    return copy
-
-
-def _is_in_use(path: str) -> bool:
-    """Return True if a process writes a journal: SQLite then has a lock on these bytes of it."""
-    if _identity(path) in _OPEN:  # to open and close the file would free its lock
-        return True
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # it may be a pipe
-    try:
-        fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB, _LOCKED_SIZE, _LOCKED_FROM)
-    except OSError as error:  # there are file systems without locks
-        return isinstance(error, BlockingIOError)
-    finally:
-        os.close(file)
-    return False
 
 
 def _connected(path: str) -> sqlite3.Connection:
     """Open a database that other threads may use, too."""
-    return sqlite3.connect(path, timeout=0.2, isolation_level=None, check_same_thread=False)
-
-
-def _identity(path: str) -> tuple[int, int]:
-    """Return the device and inode of a file; zeros if it does not exist."""
-    try:
-        facts = os.stat(path)
-    except OSError:
-        return 0, 0
-    return facts.st_dev, facts.st_ino
+    return sqlite3.connect(
+        path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
+    )
 
 
 def _difference(then: Any, now: Any) -> tuple[Any, Any]:

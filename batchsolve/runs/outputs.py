@@ -126,10 +126,9 @@ class Behind:
                 self._ended.put(error)
 
     def do(self, call: Callable[[], object], then: Callable[[], object]) -> None:
-        """Make a call unless there is one; once it has ended, `settle` makes the second one."""
-        if not self.is_busy:
-            self.is_busy, self._then = True, then
-            self._calls.put(call)
+        """Make a call while there is no other; once it has ended, `settle` makes the second."""
+        self.is_busy, self._then = True, then
+        self._calls.put(call)
 
     def settle(self) -> None:
         """If the call has ended, raise its error or make the second one."""
@@ -158,7 +157,7 @@ class Output:
     kept : str
         The path of the rows of an unfinished run; empty if none are kept.
     journal : str
-        The path of its journal.
+        The path of its journal; empty if it cannot be resumed.
     form : str
         A file, a folder, or the address itself; it stays the same when a run is resumed.
     block_size : BlockSize
@@ -187,14 +186,6 @@ class Output:
         """Be the only run that writes there; raises `OutputError` if another does."""
         return nullcontext()
 
-    def is_finished(self) -> bool:
-        """Return True if nothing is left to do once the last row is recorded."""
-        return True
-
-    def parts_of(self, number: int, block: Encoded) -> list[Part]:
-        """Return the part that holds a block, for the journal; none in a single file."""
-        return []
-
     def writer(self, table: RowTable, pool: Pool) -> Write:
         """Return the function that workers call with a batch and its answers.
 
@@ -220,8 +211,8 @@ class Output:
         """
         raise NotImplementedError
 
-    def take(self, block: Encoded) -> None:
-        """Append the next block, unless a worker has written it."""
+    def take(self, block: Encoded) -> list[Part]:
+        """Append the next block, unless a worker has written it; return its parts, if any."""
         raise NotImplementedError
 
     def written(self) -> Written:
@@ -271,12 +262,13 @@ class StandardOutput(Output):
         self._file = sys.stdout.buffer
         self.take(Encoded.of(header_for(self.path, schema)))
 
-    def take(self, block: Encoded) -> None:
+    def take(self, block: Encoded) -> list[Part]:
         """See `Output`."""
         assert block.data is not None
         with disk_errors("standard output"):
             self._file.write(block.data)
             self._file.flush()  # who gives rows by and by waits for each answer
+        return []
 
 
 class OneFile(Output):
@@ -290,9 +282,8 @@ class OneFile(Output):
     """
 
     def __init__(self, path: str, is_whole: bool = False) -> None:
-        self.path, self._is_whole = path, is_whole
-        self.kept = partial_path(path)
-        self.journal = self.kept + ".journal"
+        self.path, self.kept = path, partial_path(path)
+        self.journal = "" if is_whole else f"{self.kept}.journal"
         self._named = path if is_whole else self.kept  # in messages
 
     def check(self) -> None:
@@ -313,8 +304,8 @@ class OneFile(Output):
     @contextmanager
     def held(self) -> Iterator[str]:
         """See `Output`; lend a folder beside the file."""
-        with (folder_beside if self._is_whole else only_writer)(self.path) as folder:
-            if self._is_whole:
+        with (only_writer if self.journal else folder_beside)(self.path) as folder:
+            if not self.journal:
                 self.kept = os.path.join(folder, os.path.basename(self.kept))
             yield folder
 
@@ -326,10 +317,6 @@ class OneFile(Output):
             with closing(self):
                 yield folder
                 self.finish()
-
-    def is_finished(self) -> bool:
-        """See `Output`."""
-        return not os.path.exists(self.kept)
 
     def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """See `Output`."""
@@ -361,12 +348,12 @@ class OneFile(Output):
             self._written = written_to(self._file, written.n_bytes)
             if self._written != written:
                 raise JournalError(
-                    f"{self.kept}: is damaged: its first {written.n_bytes:,} bytes are not "
-                    f"those that were written; delete it and its journal to begin again"
+                    f"{self.kept}: does not hold what was written; delete it and {self.journal} "
+                    f"to begin again"
                 )
             self._file.truncate()
 
-    def take(self, block: Encoded) -> None:
+    def take(self, block: Encoded) -> list[Part]:
         """See `Output`."""
         assert block.data is not None
         self._append(block.data, block.written)
@@ -374,6 +361,7 @@ class OneFile(Output):
             end = self.written().n_bytes
             with disk_errors(self._named):
                 self._row_groups.grow_to(end)
+        return []
 
     def _append(self, data: pa.Buffer | bytes, written: Written) -> None:
         with disk_errors(self._named):
@@ -507,15 +495,15 @@ class Parts(Output):
                 raise OutputError(f"{self.path}: is a file; name a folder")
         self.folder.names()
 
+    def held(self) -> AbstractContextManager[Any]:
+        """See `Output`."""
+        return only_writer(self.journal)
+
     def leftovers(self, resume: bool) -> str:
         """See `Output`."""
         names = self.folder.names()
         has_others = any(not (resume and name.startswith(UNFINISHED)) for name in names)
         return "is not empty" if has_others else ""
-
-    def parts_of(self, number: int, block: Encoded) -> list[Part]:
-        """See `Output`."""
-        return [Part(part_name(number), block.n_rows, block.written.checksum)]
 
     def writer(self, table: RowTable, pool: Pool) -> Write:
         """See `Output`."""
@@ -532,20 +520,18 @@ class Parts(Output):
 
     def _check(self, part: Part) -> None:
         place = child(self.path, part.name)
-        found = checksum_at(place)
-        if found is None:
-            raise JournalError(f"{place}: is gone; delete {self.journal} to begin again")
-        if found != part.checksum:
-            raise JournalError(
-                f"{place}: is damaged: it does not hold what was written; delete {self.path} and "
-                f"{self.journal} to begin again"
-            )
+        if (found := checksum_at(place)) != part.checksum:
+            fault = "is gone" if found is None else "does not hold what was written"
+            left = f"{self.path} and {self.journal}"
+            raise JournalError(f"{place}: {fault}; delete {left} to begin again")
 
-    def take(self, block: Encoded) -> None:
+    def take(self, block: Encoded) -> list[Part]:
         """See `Output`."""
-        if block.data is not None:  # blocks come in order, so the number of the part is known
-            self.folder.put(part_name(self._n_parts), block.data)
+        name = part_name(self._n_parts)  # blocks come in order
+        if block.data is not None:
+            self.folder.put(name, block.data)
         self._n_parts += 1
+        return [Part(name, block.n_rows, block.written.checksum)]
 
     def sync(self) -> None:
         """See `Output`."""

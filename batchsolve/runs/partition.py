@@ -36,14 +36,13 @@ from batchsolve.settings import (
     AuditFields,
     FileSettings,
     PartSettings,
-    columns_of,
     path_of,
     settings_of,
     table_or_each,
 )
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import files_and_tables, rows_like
+from batchsolve.tables.frames import files_and_tables, with_columns_of
 from batchsolve.tables.judged import check_ranges, ranges, strata_of
 from batchsolve.tables.places import is_address, split_suffixes
 from batchsolve.tables.reader import Batch
@@ -190,10 +189,12 @@ def partition(
     for name in wanted.by:
         corpus.check_column(name)
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
-        groups = _groups_of(corpus, wanted, totals, pool, (tell, files.chunk))
-    part_of = _drawn(groups, shares, wanted.seed, totals)
-    for s, name in enumerate(groups.names if wanted.by else []):
-        counts = np.bincount(part_of[groups.strata == s], minlength=len(shares))
+        labels, strata, names = _groups_of(corpus, wanted, totals, pool, (tell, files.chunk))
+    sizes = np.bincount(labels, minlength=len(labels))
+    totals.groups, totals.largest = int(np.sum(sizes > 1)), int(sizes.max(initial=0))
+    part_of = _drawn(labels, strata, shares, wanted.seed)
+    for s, name in enumerate(names if wanted.by else []):
+        counts = np.bincount(part_of[strata == s], minlength=len(shares))
         totals.strata[name] = dict(zip(shares, counts.tolist(), strict=True))
     made = {}
     for k, name in enumerate(shares):
@@ -204,7 +205,7 @@ def partition(
         how = targets.get(name), files, Pool(**workers), silent
         rows = table_or_file(_part_spec(corpus, is_in), inputs, *how)
         if rows is not None:
-            made[name] = rows_like(rows, inputs, np.flatnonzero(is_in))
+            made[name] = with_columns_of(rows, inputs, np.flatnonzero(is_in))
     totals.seconds = time.perf_counter() - start
     totals.rows_per_second = totals.rows / totals.seconds
     LOG.info("%s", totals)
@@ -301,11 +302,13 @@ def _with_strata(
     return _Rows(len(batch), solved_keys(secret, FORMS, has_given, batch, answers), *strata)
 
 
-class _Groups(NamedTuple):
-    """The groups and the strata of rows.
+def _groups_of(
+    corpus: Corpus, wanted: PartSettings, totals: PartitionSummary, pool: Pool, how: Any
+) -> tuple[Ints, Ints, list[str]]:
+    """Read the rows of a corpus; `how` are the last arguments of `outputs_of`.
 
-    Attributes
-    ----------
+    Returns
+    -------
     labels : ndarray of int64
         The first row of the group of each row.
     strata : ndarray of int64
@@ -313,16 +316,6 @@ class _Groups(NamedTuple):
     names : list of str
         The names of strata.
     """
-
-    labels: Ints
-    strata: Ints
-    names: list[str]
-
-
-def _groups_of(
-    corpus: Corpus, wanted: PartSettings, totals: PartitionSummary, pool: Pool, how: Any
-) -> _Groups:
-    """Read the rows of a corpus; `how` are the last arguments of `outputs_of`."""
     by, bins, seen = tuple(wanted.by), wanted.bins, Seen()
     edges, blocks = [np.zeros((0, 2), np.int64)], []
     spec = Spec("partition", corpus, corpus.reader, totals=totals).searched()
@@ -334,22 +327,20 @@ def _groups_of(
             edges.append(np.column_stack([every[is_later], those[is_later]]))
         blocks.append((rows.strata, rows.labels))
         totals.add(rows.keys.sums)
-    known = dict.fromkeys(label for _, labels in blocks for label in labels)
+    known = {label for _, labels in blocks for label in labels}
     check_ranges(by, bins, known)
-    names = list(in_order(known, [ranges(bins) if bins else ()] * len(by)))
-    number_of = {columns_of(name): k for k, name in enumerate(names)}  # whatever the blocks are
+    names = in_order(known, [ranges(bins) if bins else ()] * len(by))
+    number_of = {name: k for k, name in enumerate(names)}  # whatever the blocks are
     strata = [np.array([number_of[label] for label in labels])[each] for each, labels in blocks]
     joined = np.concatenate([np.zeros(0, np.int64), *strata])
-    return _Groups(_labels(seen.n_rows, np.concatenate(edges)), joined, [*map(shown_key, names)])
+    return _labels(seen.n_rows, np.concatenate(edges)), joined, [*map(shown_key, names)]
 
 
-def _drawn(groups: _Groups, shares: dict[str, float], seed: int, totals: PartitionSummary) -> Ints:
-    """Return the number of the part of each row."""
-    rng, (labels, strata, names) = np.random.default_rng(seed), groups
-    sizes = np.bincount(labels, minlength=len(labels))
+def _drawn(labels: Ints, strata: Ints, shares: dict[str, float], seed: int) -> Ints:
+    """Return the number of the part of each row, given its group and its stratum."""
+    rng, sizes = np.random.default_rng(seed), np.bincount(labels, minlength=len(labels))
     several = np.flatnonzero(sizes > 1)
-    totals.groups, totals.largest = len(several), int(sizes.max(initial=0))
-    wanted = np.outer(list(shares.values()), np.bincount(strata, minlength=len(names)))
+    wanted = np.outer(list(shares.values()), np.bincount(strata))
     room, part_of = wanted.astype(np.float64), np.full(len(labels), -1)
     order = np.argsort(labels, kind="stable")
     begins = np.searchsorted(labels[order], several)

@@ -198,14 +198,11 @@ OnProgress = Callable[[Progress], None] | bool | None
 
 def rows_on(bar: Any) -> Callable[[Progress], None]:
     """Return a callback of `solve_file` that shows rows on a tqdm bar made as `ROW_BAR` says."""
-    begun = False
 
     def update(progress: Progress) -> None:
-        nonlocal begun
         totals = progress.totals
-        if not begun:  # the rate leaves out the rows of the interrupted run
+        if not bar.n:  # the rate leaves out the rows of the interrupted run
             bar.initial = bar.n = totals.rows - progress.new_rows
-            begun = True
         bar.total = progress.expected_rows
         sums = {name: getattr(totals, name) for name in totals.in_bar}
         bar.set_postfix(sums, refresh=False)

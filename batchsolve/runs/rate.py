@@ -60,8 +60,7 @@ class RateSummary(Summary):
     def add(self, sums: RowSums) -> None:
         """See `Summary`."""
         super().add(sums)
-        assert sums.techniques is not None
-        for name, n in sums.techniques.items():
+        for name, n in (sums.techniques or {}).items():
             self.techniques[name] = self.techniques.get(name, 0) + n
 
     @property

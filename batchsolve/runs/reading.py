@@ -222,7 +222,8 @@ def _read_text(text: str, written: Mapping[str, Any]) -> Reading | None:
         if is_name and "\n" not in text.strip():
             return None
         raise InputError(f"{shortened(text)}: {error}") from error
-    return Reading(problem, problem.stack(grid), shortened(in_one_line(text)), notation)
+    stack = problem.stacks_of(grid[None], np.arange(1)).options
+    return Reading(problem, stack, shortened(in_one_line(text)), notation)
 
 
 Puzzle = ExactCover | Reading | str | os.PathLike[str]
@@ -280,7 +281,7 @@ def problem_and_stacks(
         else:
             options = option_numbers(stack) or clues
             reading.problem.check_stack(options)
-            stacks = Stacks.from_lists([options])
+            stacks = Stacks.equally_long(np.array([options], np.uint32), np.arange(1))
     for one in stacks:
         if not set(clues).issubset(one.tolist()):
             raise InputError(
@@ -543,16 +544,13 @@ def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any
     from batchsolve.tables.corpus import Corpus
     from batchsolve.tables.places import name_of
 
-    try:
+    name = name_of(path)
+    with named_errors(name):
         corpus = Corpus([path], FileSettings(column=column, **written))
         block, place = _find_row(corpus, path, row)
         batch = corpus.reader.read(block)
-    except (InputError, ProblemError) as error:
-        told, name = str(error), name_of(path)
-        raise InputError(told if told.startswith(f"{name}: ") else f"{name}: {told}") from error
-    name = f"{name_of(path)}#{row}"
-    with named_errors(name):
-        return _of_row(batch, place, name)
+    with named_errors(f"{name}#{row}"):
+        return _of_row(batch, place, f"{name}#{row}")
 
 
 def _find_row(corpus: Corpus, path: str, row: str) -> tuple[Block, int]:

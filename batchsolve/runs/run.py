@@ -11,6 +11,7 @@ import os
 import re
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
@@ -19,7 +20,7 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
 from batchsolve.formats.render import CoverRenderer, joined
-from batchsolve.formats.whole_files import JOURNAL, check_is_no_link
+from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, only_writer
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
@@ -46,7 +47,6 @@ from batchsolve.workers.base import LOG
 
 _PART_NAME = re.compile(r"[0-9]{8,}\.parquet")  # no other files are ever removed
 SHARES = ("finished_share", "finished_between")  # of a `TreeSearch`, in the journal of a run
-_NO_BRANCH = bytes(12)
 SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file
 
 
@@ -78,10 +78,9 @@ class Run:
     Raises
     ------
     OutputError
-        If the directory is not empty and `resume` is not set.
+        If the directory is not empty and `resume` is not set, or another run writes to it.
     JournalError
-        If the journal or a file of solutions is damaged, or the journal is of another problem or
-        in use by another process.
+        If the journal or a file of solutions is damaged, or the journal is of another problem.
 
     Notes
     -----
@@ -121,6 +120,7 @@ class Run:
         elif notation is not None:
             raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
         self._directory = path_of("the directory of a run", directory)
+        self._folder = os.path.join(self._directory, SOLUTIONS)
         self._problem = problem
         self._collect = collect
         self._engine = engine
@@ -142,15 +142,15 @@ class Run:
         if self._group is not None:
             settings["symmetries"] = self._group.fingerprint
         self._one_at_a_time = threading.Lock()
-        self._make_directory(resume)
         path = os.path.join(self._directory, JOURNAL)
-        self._journal = Journal(path, kind, settings, {"name": name or reading.name})
-        try:
+        self._make_directory(path, resume)
+        with ExitStack() as held:
+            held.enter_context(only_writer(path))
+            journal = Journal(path, kind, settings, name or reading.name)
+            self._journal = held.enter_context(journal)
             self._load()  # raises an error if the journal is damaged
             self._remove_unrecorded_parts()
-        except BaseException:
-            self._journal.close()
-            raise
+            self._held = held.pop_all()
 
     def __repr__(self) -> str:
         return f"Run({self._directory!r}, {self._problem!r})"
@@ -159,7 +159,7 @@ class Run:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._journal.close()
+        self._held.close()
 
     def search(
         self,
@@ -215,39 +215,32 @@ class Run:
         task = self._problem, begin, pool, settings, self._totals, self.keep
         return search_tree(*task, self._collect, render, self._group)
 
-    def _make_directory(self, resume: bool) -> None:
-        check_is_no_link(os.path.join(self._directory, SOLUTIONS))
-        with disk_errors(self._directory):
-            if os.path.isdir(self._directory) and os.listdir(self._directory):
-                journal = os.path.join(self._directory, JOURNAL)
-                begun = os.path.exists(journal)
-                if not (begun and resume):
-                    what = "a run is kept there; go on with `resume`, or"
-                    if not begun:
-                        what = "is not empty;"
-                    elif not os.path.getsize(journal):
-                        what = "a run there was stopped at once; begin it again with `resume`, or"
-                    raise OutputError(f"{self._directory}: {what} name another directory")
-                self._refuse_unrecorded_solutions()
+    def _make_directory(self, journal: str, resume: bool) -> None:
+        home, folder = self._directory, self._folder
+        check_is_no_link(folder)
+        with disk_errors(home):
+            if os.path.isdir(home) and os.listdir(home):
+                if not os.path.exists(journal):
+                    raise OutputError(f"{home}: is not empty; name another directory")
+                if not resume:
+                    raise OutputError(
+                        f"{home}: a run is kept there; go on with `resume`, or name another "
+                        f"directory"
+                    )
+                found = os.listdir(folder) if os.path.isdir(folder) else []
+                if not os.path.getsize(journal) and any(map(_PART_NAME.fullmatch, found)):
+                    raise JournalError(
+                        f"{journal}: is empty, but {folder} holds solutions; delete {home} to "
+                        f"begin again, or name another directory"
+                    )
             try:
-                os.makedirs(os.path.join(self._directory, SOLUTIONS), exist_ok=True)
+                os.makedirs(folder, exist_ok=True)
             except FileExistsError as error:
-                raise OutputError(f"{self._directory}: not a directory; name another") from error
-
-    def _refuse_unrecorded_solutions(self) -> None:
-        """Raise `JournalError` if solutions exist but the journal is empty."""
-        path, folder = (os.path.join(self._directory, name) for name in (JOURNAL, SOLUTIONS))
-        found = os.listdir(folder) if os.path.isdir(folder) else []
-        if not os.path.getsize(path) and any(map(_PART_NAME.fullmatch, found)):
-            raise JournalError(
-                f"{path}: is empty, but {folder} holds solutions; delete {self._directory} to "
-                f"begin again, or name another directory"
-            )
+                raise OutputError(f"{home}: not a directory; name another") from error
 
     def _load(self) -> tuple[Piece, Totals]:
         """Read the outstanding stacks and the sums from the journal, or begin a new run."""
-        parts = self._journal.parts()
-        self._n_parts = len(parts)
+        self._n_parts = len(self._journal.parts())
         state = self._journal.state()
         if state is None:
             begin = Piece.whole(self._start)
@@ -256,7 +249,7 @@ class Run:
         rows = self._journal.stacks()
         stacks = Stacks.from_lists(
             [np.frombuffer(options, "<u4").tolist() for _, options, _, _ in rows],
-            branches=[np.frombuffer(branch or _NO_BRANCH, "<u4") for _, _, branch, _ in rows],
+            branches=[np.frombuffer(branch, "<u4") for _, _, branch, _ in rows],
         )
         paths = [stacks.first_path(k) for k in range(len(stacks))]
         place_of: Callable[[list[int]], Any] = list
@@ -268,20 +261,13 @@ class Run:
         ids = np.array([rows[k][0] for k in order], np.int64)
         weights = np.array([rows[k][3] for k in order], np.float64)
         totals = Totals(**{name: state[name] for name in asdict(Totals())})
-        recorded = sum(part.rows for part in parts)
-        if self._collect and recorded != totals.count:
-            raise JournalError(
-                f"{self._journal.path}: the journal is damaged (its files hold {recorded} "
-                f"solutions, its sum is {totals.count}); delete {self._directory} to begin again"
-            )
         return Piece(stacks, weights, ids), totals
 
     def _remove_unrecorded_parts(self) -> None:
-        folder = os.path.join(self._directory, SOLUTIONS)
         parts = self._journal.parts()
-        unrecorded = set(os.listdir(folder)) - {part.name for part in parts}
+        unrecorded = set(os.listdir(self._folder)) - {part.name for part in parts}
         for name in filter(_PART_NAME.fullmatch, unrecorded):
-            os.remove(os.path.join(folder, name))
+            os.remove(os.path.join(self._folder, name))
         for part in parts:
             check_part(self._directory, part)
 
@@ -315,18 +301,17 @@ class Run:
             parts += rest
         elif rest:
             parts.append((joined([part for part, _ in rest]), sum(n for _, n in rest)))
-        folder = os.path.join(self._directory, SOLUTIONS)
         written = []
         for part, n in parts:
             name = f"{self._n_parts:08d}.parquet"
-            path = os.path.join(folder, name)
+            path = os.path.join(self._folder, name)
             with disk_errors(path), open(path, "wb") as file:
                 file.write(part)
                 file.flush()
                 os.fsync(file.fileno())
             written.append(Part(name, n, Written.of(part).checksum))
             self._n_parts += 1
-        make_durable(folder)
+        make_durable(self._folder)
         return written
 
 
@@ -334,7 +319,7 @@ def _records_of(piece: Piece) -> list[OpenStack]:
     """Return the stacks of a piece in the form of `Journal.record`."""
     options = piece.stacks.options.astype("<u4").tobytes()
     bounds = (4 * piece.stacks.offsets).tolist()
-    branches = [row.tobytes() if row[0] else b"" for row in piece.stacks.all_branches.astype("<u4")]
+    branches = [row.tobytes() for row in piece.stacks.all_branches.astype("<u4")]
     each = zip(
         piece.ids.tolist(), bounds, bounds[1:], branches, piece.weights.tolist(), strict=False
     )
@@ -346,13 +331,13 @@ def describe_run(directory: str) -> dict[str, Any]:
 
     Of a run that is going on, these are the facts of its last checkpoint.
     """
-    with Journal.read(os.path.join(directory, JOURNAL), in_progress=True) as journal:
+    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()
         state: dict[str, Any] = journal.state() or asdict(Totals())
     share, between = (state.get(name) for name in SHARES)
     return {
         "kind": about["kind"],
-        **about.get("notes", {}),
+        "name": about["name"],
         **about["settings"],
         "finished_share": float(not stacks) if share is None else round(share, 4),
         "finished_between": between and [round(each, 4) for each in between],

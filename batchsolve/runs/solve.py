@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ from batchsolve.problems.sudoku import Sudoku, usual_sudoku
 from batchsolve.problems.variant import Variants, grid_problem
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.runs.words import InWords
-from batchsolve.search.answers import STATUS_NAMES, Answers
+from batchsolve.search.answers import STATUS_NAMES, Answers, rows_of_each
 from batchsolve.search.rows import Read, search_block, search_rows
 from batchsolve.settings import AUTO, Box, FileSettings, SearchSettings, checked_box, whole_number
 from batchsolve.tables.answers import RowSums
@@ -138,7 +138,8 @@ class BatchResult(InWords):
         return len(self.status)
 
     def __str__(self) -> str:
-        each = ", ".join(f"{n:,} {name}" for name, n in _numbers_of(self.status).items())
+        names, numbers = np.unique(self.status, return_counts=True)
+        each = ", ".join(f"{n:,} {name}" for name, n in zip(names, numbers, strict=True))
         return f"{counted(len(self), 'row')}: {each or 'none'}"
 
     def _repr_html_(self) -> str:
@@ -239,56 +240,49 @@ def solve_batch(
         "puzzle", alphabet=alphabet, blank=blank, box=checked_box(box), rules=rules, regions=regions
     )
     rows = rows_of(grids, problem, written)
-    write = partial(_arrays, rows.problem, rows.notation, limit)
+    write = partial(_found, rows.problem, limit)
     settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
-    choice = Choice.for_grids(engine, rows.problem, limit, rows.sizes_vary)
-    parts, totals = [], Summary()
+    choice = Choice.for_grids(engine, rows.problem, limit, sizes_vary=False)
+    n, totals, begin = rows.n_rows, Summary(), 0
+    is_array = isinstance(grids, np.ndarray) and np.issubdtype(grids.dtype, np.integer)
+    solutions = np.empty((n, rows.problem.n_cells), grids.dtype if is_array else np.uint8)
+    status, messages = np.empty(n, np.uint8), dict[int, str | None]()
+    n_solutions, nodes = np.empty((2, n), np.int64)
     with shown(on_progress, ROW_BAR) as tell, Pool(jobs, backend, address) as pool:
         for _, part in search_rows(rows.blocks, choice, pool, settings, rows.read, write):
-            parts.append(part)
+            at = slice(begin, begin + len(part.status))
+            solutions[at], status[at], n_solutions[at], nodes[at], faults = part
+            messages |= {begin + row: message for row, message in faults.items()}
+            begin = at.stop
             if on_progress:
-                more = {"rows": len(part), "nodes": int(part.nodes.sum())}
-                totals.add(RowSums(_numbers_of(part.status) | more))
-                tell(Progress(len(part), totals, rows.n_rows))
-    if not parts:
-        nothing = np.zeros((0, rows.problem.n_cells), np.uint8)
-        parts = [write(batch_of(([(rows.problem, np.arange(0))], nothing)), Answers.unknown(0))]
-    columns = ("solutions", "status", "n_solutions", "nodes")
-    joined: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts]) for name in columns
-    }
-    if isinstance(grids, np.ndarray) and np.issubdtype(grids.dtype, np.integer):
-        found = joined["solutions"].astype(grids.dtype, copy=False)
-        if found.size == grids.size:  # grids that overlap have fewer cells than their drawing
-            found = found.reshape(grids.shape)
-        joined["solutions"] = found
-    ends = np.cumsum([len(part.status) for part in parts])
-    messages = {
-        int(end) - len(part.status) + row: message
-        for part, end in zip(parts, ends, strict=True)
-        for row, message in part.messages.items()
-    }
-    return BatchResult(**joined, messages=messages, notation=rows.notation)
+                more = {"rows": len(part.status), "nodes": int(part.nodes.sum())}
+                totals.add(RowSums(rows_of_each(part.status) | more))
+                tell(Progress(len(part.status), totals, n))
+    if is_array and solutions.size == grids.size:  # else grids overlap, and their drawings are more
+        solutions = solutions.reshape(grids.shape)
+    names = STATUS_NAMES.take(status)
+    return BatchResult(solutions, names, n_solutions, nodes, messages, rows.notation)
 
 
-def _numbers_of(status: npt.NDArray[np.str_]) -> dict[str, int]:
-    """Return the number of rows of each status."""
-    names, n = np.unique(status, return_counts=True)
-    return dict(zip(names.tolist(), n.tolist(), strict=True))
+class _Found(NamedTuple):
+    """The answers to a block of rows, as in a `BatchResult`, but with the `Status` of each row."""
+
+    solutions: Bytes
+    status: Bytes
+    n_solutions: Ints
+    nodes: Ints
+    messages: dict[int, str | None]
 
 
-def _arrays(
-    problem: GridProblem, notation: Notation, limit: int, batch: Batch, answers: Answers
-) -> BatchResult:
+def _found(problem: GridProblem, limit: int, batch: Batch, answers: Answers) -> _Found:
     """Return the answers to a block of rows as arrays."""
-    covers = answers.covers
-    solutions = found = problem.digits_of(covers)
-    if len(covers) < len(answers):
-        solutions = np.zeros((len(answers), problem.n_cells), np.uint8)
-        solutions[covers.roots] = found
+    solutions, solved = answers.grids(problem)
+    if len(solved) < len(answers):
+        found, solutions = solutions, np.zeros((len(answers), problem.n_cells), np.uint8)
+        solutions[solved] = found
     status, messages = batch.statuses(answers, limit)
     counts = np.minimum(answers.counts, limit)
-    return BatchResult(solutions, STATUS_NAMES[status], counts, answers.nodes, messages, notation)
+    return _Found(solutions, status, counts, answers.nodes, messages)
 
 
 def solve(
@@ -340,18 +334,18 @@ def solve(
     )
     limit = whole_number("limit", limit, 1)
     block = [(problem, np.arange(1))], grid[None]
-    write = partial(_arrays, problem, notation, limit)
+    write = partial(_found, problem, limit)
     choice = Choice.for_grids(AUTO, problem, limit, sizes_vary=False)
-    result = search_block(block, choice, SearchSettings(limit=limit), batch_of, write)
-    [solution] = result.solutions
+    found = search_block(block, choice, SearchSettings(limit=limit), batch_of, write)
+    n_solutions = int(found.n_solutions[0])
     return Answer(
-        status=str(result.status[0]),
-        solution=notation.write(solution) if solution.any() else None,
-        n_solutions=int(result.n_solutions[0]),
-        nodes=int(result.nodes[0]),
+        status=str(STATUS_NAMES[found.status[0]]),
+        solution=notation.write(found.solutions[0]) if n_solutions else None,
+        n_solutions=n_solutions,
+        nodes=int(found.nodes[0]),
         box=(problem.box_rows, problem.box_columns) if isinstance(problem, Sudoku) else None,
         alphabet=notation.name,
-        message=result.messages.get(0),
+        message=found.messages.get(0),
         problem=problem,
     )
 
@@ -368,7 +362,6 @@ class GridRows:
     blocks: Iterable[Any]
     read: Read
     n_rows: int
-    sizes_vary: bool = True
 
 
 def rows_of(
@@ -412,7 +405,7 @@ def rows_of(
         for begin in range(0, len(digits), size)
     )
     notation = usual_notation(main.n_digits)
-    return GridRows(main, notation, blocks, batch_of, len(digits), sizes_vary=False)
+    return GridRows(main, notation, blocks, batch_of, len(digits))
 
 
 def _kinds_of(given: Any, n: int) -> tuple[list[GridProblem], Ints]:
@@ -443,7 +436,8 @@ def _kinds_of(given: Any, n: int) -> tuple[list[GridProblem], Ints]:
 
 def _parts_of(kinds: list[GridProblem], kind_of: Ints, first: int) -> list[Part]:
     """Return the problems of the grids of a block, given the number of its first grid."""
-    each = ((kind, np.flatnonzero(kind_of == kind)) for kind in np.unique(kind_of).tolist())
+    those = np.flatnonzero(np.bincount(kind_of)).tolist()
+    each = ((kind, np.flatnonzero(kind_of == kind)) for kind in those)
     return [(kinds[kind].at(first + rows), rows) for kind, rows in each]
 
 
@@ -473,7 +467,8 @@ def batch_of(block: tuple[list[Part], Bytes]) -> Batch:
     problem = parts[0][0]
     notation, rows = usual_notation(problem.n_digits), np.arange(len(digits))
     shape = Shape(RuleColumns(problem.n_digits, fixed=problem), notation, notation)
-    return Batch(_NO_COLUMNS, [Grids(shape, rows, digits, None, None, parts)], {})
+    no_solutions = digits[:, :0], np.zeros(len(rows), np.bool_)
+    return Batch(_NO_COLUMNS, [Grids(shape, rows, digits, *no_solutions, parts)], {})
 
 
 def _array_of(grids: Any) -> npt.NDArray[Any]:

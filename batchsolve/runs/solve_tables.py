@@ -21,7 +21,6 @@ from batchsolve.runs.instances import (
     hold_problems,
     instance_table,
     is_problem_file,
-    of_files,
 )
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, check_progress, shown
@@ -40,7 +39,7 @@ from batchsolve.tables.answers import answer_table
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.places import suffix_of
-from batchsolve.tables.sources import Source, Tables, TableSource, open_all
+from batchsolve.tables.sources import Files, Source, Tables, TableSource, open_all
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -305,7 +304,7 @@ def solve_file(
 def _solving(search: SearchSettings, files: FileSettings, paths: list[str], output: Output) -> Spec:
     """Return the specification of `solve_file`: rows are grids, or problems."""
     are_files = any(map(is_problem_file, paths))
-    sources = of_files(paths) if are_files else open_all(paths)
+    sources: list[Source] = [Files(tuple(paths))] if are_files else open_all(paths)
     if hold_problems(sources, files.column):
         return _of_problems("solve", sources, search.of_rows(), files, output)
     as_digits = suffix_of(output.path) == ".npy"
@@ -399,5 +398,5 @@ def _counting(
 ) -> Spec:
     """Return the specification of `count_file`."""
     are_tables = all(path == "-" or suffix_of(path) in TABLE_SUFFIXES for path in paths)
-    sources = open_all(paths) if are_tables else of_files(paths)
+    sources: list[Source] = open_all(paths) if are_tables else [Files(tuple(paths))]
     return _of_problems("count of rows", sources, search, files, output, keep=0)

@@ -63,11 +63,11 @@ def sorted_rows(
     """
     page_bytes = _page_bytes(len(loads))
     pages: list[_Page] = []
-    for pages_of_load in in_one_pass(loads, pool, partial(_sort, read, page_bytes, folder)):
+    for _, pages_of_load in in_one_pass(loads, pool, partial(_sort, read, page_bytes, folder)):
         check_interrupt()
         pages += pages_of_load
     ranges = _ranges(sorted(pages), max(LOAD_BYTES // page_bytes, 1))
-    for made in in_one_pass(ranges, pool, partial(_make_of_range, make, schema)):
+    for _, made in in_one_pass(ranges, pool, partial(_make_of_range, make, schema)):
         check_interrupt()
         yield made
 

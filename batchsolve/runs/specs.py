@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
@@ -29,14 +29,14 @@ from batchsolve.errors import (
     OutputError,
     ServerError,
     counted,
-    first_line,
     listed,
+    named_errors,
 )
 from batchsolve.formats.whole_files import check_is_no_input
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
-from batchsolve.search.in_order import each_with_output, in_one_pass, in_two_passes
+from batchsolve.search.in_order import in_one_pass, in_two_passes
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.settings import (
     PROVES_UNIQUENESS,
@@ -45,11 +45,10 @@ from batchsolve.settings import (
     SearchSettings,
     each_of,
     path_of,
-    paths_of,
     settings_that,
 )
 from batchsolve.tables.answers import RowTable
-from batchsolve.tables.blocks import Block, Boundary, RowsError, numbered
+from batchsolve.tables.blocks import Block, Boundary, RowsError
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import Checksums, Written, joined, sums_of
 from batchsolve.tables.frames import files_and_tables
@@ -179,10 +178,6 @@ class Place:
         self.n_rows += n_rows
         self.n_blocks += 1
 
-    def located(self, error: RowsError) -> RowsError:
-        """Return an error of the next block with its row numbers counted from the file's start."""
-        return error.after(self.rows if error.name == self.name else 0)
-
 
 Outputs = Generator[tuple[Any, Any]]
 """Blocks in order, each with what `write` has returned."""
@@ -221,7 +216,7 @@ def outputs_of(
     spec.begin(pool, tell)
     blocks = readable(source.blocks(place.end, most_rows), pool)
     try:
-        blocks = numbered(blocks, place.n_blocks)
+        blocks = (replace(block, number=k) for k, block in enumerate(blocks, place.n_blocks))
         with closing(_passed(spec, blocks, write, pool, place.n_rows)) as outputs:
             for block, output in outputs:
                 yield block, output
@@ -229,7 +224,7 @@ def outputs_of(
                 expected = source.expected_rows(place.n_rows, place.end)
                 tell(Progress(output.n_rows, spec.totals, expected))
     except RowsError as error:
-        raise place.located(error) from None
+        raise error.after(place.rows if error.name == place.name else 0) from None
 
 
 def _passed(
@@ -245,7 +240,7 @@ def _passed(
     done = partial(_written, read, write)
     answers_to = spec.decide
     if answers_to is None:
-        return each_with_output(blocks, pool, done)
+        return in_one_pass(blocks, pool, done)
 
     def decide(block: Block, found: Any) -> Any:
         nonlocal n_before
@@ -355,10 +350,8 @@ def identity_of(path: Any) -> str:
         return f"{path.path} of {path.table.column_names}, {sums_of(path.table)}"
     if not exists(path):
         return path
-    try:
+    with named_errors(path):
         facts = facts_of(path)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or first_line(error)}") from error
     changed = str(np.datetime64(facts.changed, "ns")).replace("T", " ")
     return f"{path} of {facts.size:,} bytes, changed {changed} UTC"
 
@@ -378,7 +371,7 @@ def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
     """
     blocks = readable(corpus.blocks_before(end), pool)
     with closing(in_one_pass(blocks, pool, partial(_sums_until, end))) as found:
-        return reduce(joined, found, ())
+        return reduce(joined, (sums for _, sums in found), ())
 
 
 def _sums_until(end: Boundary, block: Block) -> Checksums:
@@ -400,7 +393,7 @@ def numbers_of(corpus: Corpus, pool: Pool) -> Mapping[str, pa.DataType]:
     blocks = readable(corpus.blocks(Boundary(0, 0)), pool)
     try:
         with closing(in_one_pass(blocks, pool, partial(_number_kinds, names))) as found:
-            return number_types(found)
+            return number_types(kinds for _, kinds in found)
     except InputError:  # the run will meet the same error and report it
         return {}
 
@@ -425,7 +418,7 @@ def run_files(
     on_progress: OnProgress,
 ) -> Any:
     """Carry out a specification from files to an output; return its sums, and log them."""
-    names = paths_of("the input", inputs), path_of("the output", output)
+    names = [path_of("the input", path) for path in each_of(inputs)], path_of("the output", output)
     with shown(on_progress, ROW_BAR) as tell:
         summary = FileRun(*names, files, pool, tell).run(spec)
     LOG.info("%s", summary)
@@ -478,7 +471,7 @@ class FileRun:
         self.inputs, self.settings = each_of(inputs), settings
         self.pool, self.tell = pool, tell
         self.paths = files_and_tables("the input", inputs)
-        self.output, self._is_whole = output_at(output, is_whole), is_whole
+        self.output = output_at(output, is_whole)
         self.journal: Journal | None = None
         self.place = Place()
         self.rows_before = 0
@@ -500,11 +493,8 @@ class FileRun:
                 self.spec = replace(self.spec, reader=reader)
             assert self.spec.table is not None
             table = self.spec.table(self.spec.reader)
-            if self._is_whole or self.output.path == "-":
+            with self._opened_journal() if self.output.journal else nullcontext() as self.journal:
                 self._write(table)
-            else:
-                with self._opened_journal() as self.journal:
-                    self._write(table)
             note_columns(self.spec.totals, self.spec.source)
             self.spec.end(self.pool, start, self.rows_before)
         return self.spec.totals
@@ -520,13 +510,13 @@ class FileRun:
         more = [name for name in settings_that("adds") if getattr(self.settings, name)]
         if suffix_of(path) == ".npy" and more:
             raise InputError(f"{path}: holds solutions alone; leave out {listed(more)}")
-        if not self._is_whole:
+        if self.output.journal:
             self._refuse_leftovers()
         refuse_own_output(self.inputs, self.paths, path)
 
     def _write(self, table: RowTable) -> None:
         journal, (written, finished) = self.journal, self._restored()
-        if journal and finished and self.output.is_finished():
+        if journal and finished and not exists(self.output.kept):
             journal.remove()  # the run was stopped between its last two steps
             return
         self.check_read()
@@ -569,10 +559,7 @@ class FileRun:
             return "go on with `resume`, and without `stop_on_invalid`"
         if isinstance(error, InputError) and not isinstance(error, ServerError):
             left = f"{self.output.kept} and {self.output.journal}"
-            if not self.paths:
-                held = counted(self.place.n_rows, "row")
-                return f"it has {held}; delete {left} to begin again with other wishes"
-            return f"mend the input, and delete {left} or name another output, to begin again"
+            return f"mend that, and delete {left} or name another output, to begin again"
         return "go on with `resume`"
 
     def _write_rows(self, write: Write) -> None:
@@ -589,20 +576,19 @@ class FileRun:
 
                 pairs = outputs_of(self.spec, write, self.pool, told, chunk, self.place)
                 with closing(pairs) as outputs:
-                    for block, written in outputs:
-                        self._take(block, written)
+                    for _, written in outputs:
+                        self._take(written)
         except InputError:
             self.record()  # keeps the rows before the fault
             raise
 
-    def _take(self, block: Block, written: Encoded) -> None:
+    def _take(self, written: Encoded) -> None:
         """Write the rows of a block to the output, and add them to the sums."""
         totals, sums = self.spec.totals, written.sums
         if self.settings.stop_on_invalid and sums.first_invalid:
             place, why = sums.first_invalid
             raise InvalidRowError(f"row {totals.rows + place + 1}: {why}")
-        self.output.take(written)
-        self.unrecorded += self.output.parts_of(block.number, written)
+        self.unrecorded += self.output.take(written)
         totals.add(sums)
         self.read = joined(self.read, written.read)
 
@@ -611,18 +597,16 @@ class FileRun:
         kept, path = self.output.kept, self.output.journal
         begun = Journal.is_begun(path)
         if begun and not self.settings.resume:
-            with Journal.read(path) as journal:  # raises if the run is going on elsewhere
+            with self.output.held(), Journal.read(path) as journal:  # the run may be going on
                 kind = journal.about["kind"]
             raise OutputError(
                 f"{kept}: an interrupted run ({kind}) left its rows there; go on with "
                 f"`resume`, or delete {kept} and {path} to begin again"
             )
         if not begun and (fault := self.output.leftovers(self.settings.resume)):
-            why = f"has no journal ({path}) to be resumed with"
-            if os.path.exists(path):  # a killed run leaves its last records in the other file
-                why = f"its journal {path} is empty without {path}-wal"
             raise OutputError(
-                f"{kept}: {fault}, and {why}; move it or delete it, or name another output"
+                f"{kept}: {fault}, and has no journal ({path}) to be resumed with; move it or "
+                f"delete it, or name another output"
             )
 
     def _opened_journal(self) -> Journal:
@@ -631,9 +615,7 @@ class FileRun:
         if self.paths:
             settings["inputs"] = [] if "-" in self.paths else list(map(identity_of, self.paths))
             settings["columns"] = self.spec.source.columns
-        for name in settings_that("same"):
-            value = getattr(self.settings, name)
-            settings[name] = list(value) if isinstance(value, tuple) else value  # as in JSON
+        settings |= {name: getattr(self.settings, name) for name in settings_that("same")}
         settings["output"] = self.output.form  # the name of the journal does not tell
         return Journal(self.output.journal, self.spec.kind, settings)
 
@@ -642,18 +624,14 @@ class FileRun:
         journal = self.journal
         if journal is None or (state := journal.state()) is None:
             return None, False
-        try:
-            totals = type(self.spec.totals)(**state["totals"])
-            written, finished = Written(*map(int, state["written"])), bool(state["finished"])
-            end = None if state["begin"] is None else Boundary(*map(int, state["begin"]))
-            counts = {"n_rows": totals.rows, "n_blocks": len(journal.parts())}
-            self.place = Place(**state["place"], end=end, **counts)
-            self.read = tuple(Written(*map(int, each)) for each in state["read"])
-        except Exception as error:
-            raise journal.damaged(error) from error
+        totals = type(self.spec.totals)(**state["totals"])
+        end = None if state["begin"] is None else Boundary(*state["begin"])
+        counts = {"n_rows": totals.rows, "n_blocks": len(journal.parts())}
+        self.place = Place(**state["place"], end=end, **counts)
+        self.read = tuple(Written(*each) for each in state["read"])
         self.spec, self.rows_before = replace(self.spec, totals=totals), totals.rows
         LOG.info("%s goes on after %s", self.output.path, counted(totals.rows, "row"))
-        return written, finished
+        return Written(*state["written"]), state["finished"]
 
     def record(self, finished: bool = False) -> None:
         """Sync the output to disk, and record the state in the journal."""

@@ -110,14 +110,14 @@ def begin_experiment(home: Path, about: dict[str, Any]) -> Experiment:
         write_whole(place, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
         return Experiment([], [], about)
     before = read_experiment(str(home))
-    mine = json.loads(json.dumps(about))
-    differs = _differing(before.about.get("plan", {}), mine["plan"])
-    differs |= {k: v for k, v in _differing(before.about, mine).items() if k in SAME_MACHINE}
-    for name, (then, now) in differs.items():
-        raise InputError(
-            f"{home}: the experiment there has {name} = {then!r}, this one {now!r}; go on with the "
-            f"same command on the same machine, or name a new directory"
-        )
+    then, now = _compared(before.about), _compared(json.loads(json.dumps(about)))
+    for name in [*then, *now]:
+        if then.get(name) != now.get(name):
+            raise InputError(
+                f"{home}: the experiment there has {name} = {then.get(name)!r}, this one "
+                f"{now.get(name)!r}; go on with the same command on the same machine, or name a "
+                f"new directory"
+            )
     for number, run in enumerate(before.runs):
         if run.run != number:
             raise InputError(
@@ -127,9 +127,9 @@ def begin_experiment(home: Path, about: dict[str, Any]) -> Experiment:
     return before
 
 
-def _differing(one: dict[str, Any], other: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-    names = dict.fromkeys([*one, *other])
-    return {k: (one.get(k), other.get(k)) for k in names if one.get(k) != other.get(k)}
+def _compared(about: dict[str, Any]) -> dict[str, Any]:
+    """Return what all runs of an experiment have in common."""
+    return about.get("plan", {}) | {name: about.get(name) for name in SAME_MACHINE}
 
 
 def write_experiment(home: Path, experiment: Experiment) -> None:
@@ -149,11 +149,8 @@ def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
 
 def runs_rows(runs: Sequence[MeasuredRun]) -> list[dict[str, Any]]:
     """Return runs as rows of a table; an automatic depth is ``auto``."""
-    rows = [asdict(run) for run in runs]
-    for row, run in zip(rows, runs, strict=True):
-        row["split_depth"] = str(run.depth)
-        row["count"] = str(run.count)  # may be too large for an integer column
-    return rows
+    # a count may be too large for an integer column
+    return [asdict(run) | {"split_depth": str(run.depth), "count": str(run.count)} for run in runs]
 
 
 def tasks_table(experiment: Experiment) -> pa.Table:

@@ -89,9 +89,7 @@ def forecast(
     workload: Workload,
     experiment: Experiment,
     workers: Sequence[int],
-    *,
     latency: float = 0.0,
-    shape_seconds: float = 10.0,
 ) -> tuple[list[Forecast], list[str]]:
     """Simulate the search of a workload with the measured numbers of workers, and with more.
 
@@ -105,8 +103,6 @@ def forecast(
         Numbers of workers for which to try depths and budgets.
     latency : float
         Seconds that a network adds between a worker's tasks.
-    shape_seconds : float
-        Time in which to sample the shape of the tree.
 
     Returns
     -------
@@ -126,7 +122,7 @@ def forecast(
                     f"the nodes of the engine {engine!r} depend on the cuts of the search, so it "
                     f"cannot be simulated"
                 )
-            found.append(_forecast(name, workload, runs, workers, latency, shape_seconds))
+            found.append(_forecast(name, workload, runs, workers, latency))
         except BatchsolveError as error:  # the other forecasts go on
             left_out.append(f"{name}: no forecast: {error}")
     return found, left_out
@@ -138,7 +134,6 @@ def _forecast(
     runs: list[MeasuredRun],
     workers: Sequence[int],
     latency: float,
-    shape_seconds: float,
 ) -> Forecast:
     """Simulate the runs of one engine on one backend, and the search on more workers."""
     problem, stack = workload.problem, workload.stacks[0]
@@ -149,7 +144,7 @@ def _forecast(
     else:
         guess = estimate(problem, stack, probes=PROBES, engine=engine.name)
         nodes = max(guess.nodes, float(max(run.nodes for run in runs)))
-    shape = sample_shape(problem, stack, engine, nodes, seconds=shape_seconds)
+    shape = sample_shape(problem, stack, engine, nodes)
     costs = measured_costs(runs)
 
     def simulated(jobs: int, costs: Costs, **rules: Any) -> Simulated:

@@ -112,15 +112,11 @@ def read_workloads(
         stack = Stacks.from_lists([found.stack.tolist()])
         return [Workload(text, found.problem, stack, per_worker)]
     corpus = Corpus([text], FileSettings(**reading))
-    if by is not None:
-        return [
-            Workload(f"{text}, {by} {value or 'missing'}", corpus.problem, stacks, per_worker)
-            for value, stacks in corpus.strata(by).items()
-        ]
-    stacks = Stacks.concatenate(list(corpus.stacks()))
-    if not len(stacks):
+    parts = corpus.stacks(by)
+    if not parts:
         raise InputError(f"{text}: no row can be searched")
-    return [Workload(text, corpus.problem, stacks, per_worker)]
+    names = {value: text if by is None else f"{text}, {by} {value or 'missing'}" for value in parts}
+    return [Workload(names[v], corpus.problem, some, per_worker) for v, some in parts.items()]
 
 
 @contextmanager

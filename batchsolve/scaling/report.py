@@ -28,7 +28,6 @@ from batchsolve.scaling.speedup import (
     not_told_apart,
     short_name,
     speedup_rows,
-    why_no_speedup,
 )
 from batchsolve.search.scheduler import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 
@@ -109,7 +108,7 @@ def render(
         title=escape(title),
         command=escape(str(command)),
         machine=_table([{"machine": name, "": value} for name, value in facts.items()], "facts"),
-        pictures=_pictures(home, series, pictures),
+        pictures=_pictures(home, pictures),
         notes="\n".join(map(_note, notes)),
         speedups=_table([_speedup(row) for one in series for row in speedup_rows(one)]),
         curves=_curves(series),
@@ -123,19 +122,10 @@ def _note(text: str) -> str:
     return f'<p class="note">{escape(text)}</p>'
 
 
-def _pictures(home: Path, series: list[Series], pictures: list[tuple[str, str]]) -> str:
+def _pictures(home: Path, pictures: list[tuple[str, str]]) -> str:
     if not pictures:
         return _note(f"Pictures are left out; they need {plots.HOW_TO_GET}.")
-    parts = ["<h2>Pictures</h2>"]
-    none = any(len(one.workers) > 1 and why_no_speedup(one) for one in series)
-    if none and "speedup" not in dict(pictures):
-        parts.append(
-            _note(
-                "No speed-up is drawn, because the runs show none; see below why, and what to "
-                "measure instead."
-            )
-        )
-    parts.append('<div class="pictures">')
+    parts = ["<h2>Pictures</h2>", '<div class="pictures">']
     for name, title in pictures:
         data = base64.b64encode((home / f"{name}.svg").read_bytes()).decode()
         source = f"data:image/svg+xml;base64,{data}"

@@ -17,11 +17,9 @@ from itertools import islice, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from batchsolve.core.arrays import Floats
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.errors import InputError
 from batchsolve.scaling.tree_shape import GRAIN, Shape, Subtrees
 from batchsolve.search.scheduler import (
     SPLIT_NODES,
@@ -34,7 +32,6 @@ from batchsolve.search.scheduler import (
     run_round,
 )
 from batchsolve.search.tree import FIRST_NODES
-from batchsolve.settings import MOST_FORECAST_WORKERS, UNLIMITED, whole_number
 from batchsolve.workers import Done
 from batchsolve.workers.base import RESULT_SECONDS, TASKS_OUT
 
@@ -77,7 +74,7 @@ class Simulated:
         Seconds from the first node to the last accepted result.
     work : float
         Seconds that one worker needs for all nodes, without any overhead.
-    tasks, rounds : int
+    tasks : int
     stacks : int
         Stacks that splitting made.
     share : float
@@ -89,7 +86,6 @@ class Simulated:
     wall: float
     work: float
     tasks: int
-    rounds: int
     stacks: int
     share: float = 1.0
 
@@ -100,29 +96,25 @@ class Simulated:
 
 
 def simulate(
-    sizes: npt.ArrayLike,
+    nodes: float,
     workers: int,
     costs: Costs,
-    shape: Shape | None = None,
-    seed: int = 0,
+    shape: Shape,
     *,
     split_depth: int | None = None,
     budget: int | None = None,
     sizing: Sizing | None = None,
 ) -> Simulated:
-    """Simulate the search of some subtrees.
+    """Simulate the search of a tree.
 
     Parameters
     ----------
-    sizes : array_like of float, shape (n,)
-        Nodes of the subtrees to begin with, in tree order; one number is a whole tree.
+    nodes : float
+        The size of the tree.
     workers : int
-        At most `MOST_FORECAST_WORKERS`.
     costs : Costs
-    shape : Shape, optional
-        Samples by which subtrees are cut into smaller ones; without them subtrees stay whole.
-    seed : int
-        Seed of the random numbers.
+    shape : Shape
+        Samples by which subtrees are cut into smaller ones.
     split_depth : int, optional
         Levels to expand first; by default until every worker has enough stacks.
     budget : int, optional
@@ -130,36 +122,23 @@ def simulate(
     sizing : Sizing, optional
         The sizes of tasks; by default those that the search uses for the number of workers.
 
-    Raises
-    ------
-    InputError
-        If `sizes` is empty or holds a number that is not positive, or `workers` is out of range.
-
     Examples
     --------
-    >>> simulate([1e6] * 6, 4, Costs(rate=1e6)).wall  # six tasks of a second that stay whole
-    2.0
+    >>> even = Shape.of([(1.0, np.ones(3))])  # three children of equal size at each node
+    >>> round(simulate(1e9, 4, Costs(rate=1e6), even).efficiency, 3)
+    1.0
     """
     check_interrupt()
-    workers = whole_number("the number of workers", workers, 1, MOST_FORECAST_WORKERS)
-    begin = np.atleast_1d(np.asarray(sizes, np.float64))
-    if not begin.size or not (begin > 0).all():
-        raise InputError("there is nothing to simulate: sizes are one or more positive numbers")
-    if shape is None:
-        # no subtree reaches this budget, so each is one piece of work
-        split_depth, budget, sizing = 0, UNLIMITED, Sizing(1.0, 0.0, begin.size)
-        shape = Shape.even()
-    subtrees = Subtrees(shape, seed)
+    subtrees = Subtrees(shape)
     tree = _Tree(subtrees, costs.rate)
-    stacks, visited, first = _split(begin, workers, split_depth, budget, subtrees)
+    stacks, visited, first = _split(nodes, workers, split_depth, budget, subtrees)
     sizing = sizing or Sizing.of(workers, costs.assumed)
     scheduler = Scheduler(tree, workers, budget, sizing=sizing)
     scheduler.add(_Subtrees(stacks))
-    most, rounds = max(MOST_TASKS, 10 * workers), 0
+    most = max(MOST_TASKS, 10 * workers)
     now, searched = first / costs.rate, 0.0
     marks = [(now, searched)]  # after every task
     while not scheduler.is_empty and len(marks) <= most:
-        rounds += 1
         for done in run_round(scheduler, _results(scheduler, workers, costs, now)):
             check_interrupt()
             now, searched = done.begin, searched + done.result.n_nodes
@@ -172,8 +151,8 @@ def simulate(
         pace = min(workers * costs.rate, (searched - before) / (now - then))
         whole = float(stacks[:, 0].sum())
         now, share = now + (whole - searched) / pace, searched / whole
-    wall, work = now + visited * costs.split, float(begin.sum()) / costs.rate
-    return Simulated(workers, wall, work, len(marks) - 1, rounds, len(stacks), share)
+    wall, work = now + visited * costs.split, nodes / costs.rate
+    return Simulated(workers, wall, work, len(marks) - 1, len(stacks), share)
 
 
 def _results(tasks: Scheduler, jobs: int, costs: Costs, now: float) -> Generator[Done]:
@@ -253,14 +232,14 @@ class _Tree:
 
 
 def _split(
-    sizes: Floats, workers: int, split_depth: int | None, budget: int | None, subtrees: Subtrees
+    nodes: float, workers: int, split_depth: int | None, budget: int | None, subtrees: Subtrees
 ) -> tuple[Floats, int, float]:
     """Split the tree as `TreeSearch` does.
 
     Return the stacks, the nodes that were visited one by one to split, and those before.
     """
     wanted, visited = STACKS_PER_WORKER * workers, 0
-    stacks = np.column_stack([sizes, np.full(sizes.size, 1 / sizes.size)])
+    stacks = np.array([[nodes, 1.0]])
     if split_depth is not None:
         for _ in range(split_depth):
             if stacks[:, 0].max() <= GRAIN:

@@ -99,11 +99,8 @@ class Series:
     def speedups(self) -> dict[int, float]:
         """Return the median speed at every number of workers, in units of that of one worker.
 
-        The result is empty if the work is not known, because a stopped run did not search all its
-        stacks.
+        The work of the runs must be known.
         """
-        if not self.work_is_known:
-            return {}
         return {jobs: statistics.median(self.speeds(jobs)) / self.unit for jobs in self.workers}
 
 
@@ -351,8 +348,7 @@ def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
     terms = _terms(len(names), p)
     # P / S - 1 is linear in the parameters: linear least squares give the starting point
     start = np.clip(np.linalg.lstsq(terms, p / s - 1, rcond=None)[0], 0.0, most)
-    how = {"bounds": (0.0, most), "ftol": 1e-15, "xtol": 1e-15, "gtol": 1e-15, "x_scale": "jac"}
-    best, covariance = curve_fit(_speedup, p, s, start, jac=_slopes, **how)
+    best, covariance = curve_fit(_speedup, p, s, start, bounds=(0.0, most), x_scale="jac")
     half = t.ppf((1 + CONFIDENCE) / 2, p.size - len(names)) * np.sqrt(np.diag(covariance))
     low, high = np.clip(best - half, 0.0, most), np.clip(best + half, 0.0, most)
     return Fit(
@@ -365,12 +361,6 @@ def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
 
 def _speedup(workers: Floats, *parameters: float) -> Floats:
     return workers / (1 + _terms(len(parameters), workers) @ np.array(parameters))
-
-
-def _slopes(workers: Floats, *parameters: float) -> Floats:
-    """Return the derivatives of a speed-up by the parameters, a column each."""
-    terms = _terms(len(parameters), workers)
-    return -workers[:, None] * terms / (1 + terms @ np.array(parameters))[:, None] ** 2
 
 
 def _terms(n: int, workers: Floats) -> Floats:

@@ -8,7 +8,7 @@ probes, and the noise of the estimates makes the tree look less even than it is.
 from __future__ import annotations
 
 import time
-from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
@@ -38,16 +38,13 @@ class Shape:
 
     Attributes
     ----------
-    samples : list of list of float
-        The shares of the children of each sampled node, in tree order; they add to 1.
-    classes : list of (int, int)
-        Samples ``first`` to ``last - 1`` of number c are of subtrees of 2^c to 2^(c+1) nodes. A
-        class in which no sample branches uses the samples of the nearest class in which one does;
-        otherwise it would never split a subtree.
+    classes : list of list of list of float
+        The samples of subtrees of 2^c to 2^(c+1) nodes, for each c: the shares of a node's
+        children, in tree order; they add to 1. A class in which no sample branches has the samples
+        of the nearest class in which one does; otherwise it would never split a subtree.
     """
 
-    samples: list[list[float]]
-    classes: list[tuple[int, int]]
+    classes: list[list[list[float]]]
 
     @classmethod
     def of(cls, samples: list[tuple[float, Floats]]) -> Shape:
@@ -62,21 +59,12 @@ class Shape:
             raise InputError(
                 "the tree hardly branches where it was sampled, so it has no shape to simulate"
             )
-        by_class = sorted(
-            ((_class_of(nodes), children) for nodes, children in samples), key=lambda pair: pair[0]
-        )
-        numbers = [number for number, _ in by_class]
-        present = {number for number, children in by_class if len(children) > 1}
-        near = [min(present, key=lambda number: (abs(number - c), number)) for c in range(CLASSES)]
-        return cls(
-            [(children / children.sum()).tolist() for _, children in by_class],
-            [(bisect_left(numbers, c), bisect_right(numbers, c)) for c in near],
-        )
-
-    @classmethod
-    def even(cls, children: int = 2) -> Shape:
-        """Return the shape of a tree whose nodes all have the same number of equal children."""
-        return cls.of([(1.0, np.ones(children))])
+        by_class = defaultdict[int, list[list[float]]](list)
+        for nodes, children in samples:
+            by_class[_class_of(nodes)].append((children / children.sum()).tolist())
+        present = [k for k, shares in by_class.items() if any(len(of) > 1 for of in shares)]
+        near = (min(present, key=lambda k: (abs(k - c), k)) for c in range(CLASSES))
+        return cls([by_class[k] for k in near])
 
 
 def _class_of(nodes: float) -> int:
@@ -91,9 +79,9 @@ class Subtrees:
     their size.
     """
 
-    def __init__(self, shape: Shape, seed: int) -> None:
+    def __init__(self, shape: Shape) -> None:
         self._shape = shape
-        self._random = Random(seed)
+        self._random = Random(0)
 
     def expand(self, stacks: Floats, most: float) -> Floats:
         """Replace every subtree by its children, as at most so many ranges."""
@@ -141,8 +129,8 @@ class Subtrees:
 
     def _children_of(self, size: float) -> list[float]:
         """Draw the children of a subtree; return their shares, in tree order."""
-        first, last = self._shape.classes[_class_of(size)]
-        return self._shape.samples[first + int(self._random.random() * (last - first))]
+        samples = self._shape.classes[_class_of(size)]
+        return samples[int(self._random.random() * len(samples))]
 
 
 def _ranges(
@@ -184,22 +172,16 @@ def sample_shape(
     Raises
     ------
     InputError
-        If the tree is too small to have a shape, or the engine's nodes are not reproducible.
+        If the tree is too small to have a shape.
 
     Examples
     --------
     >>> from batchsolve.engines import get_engine
     >>> from batchsolve.problems.sudoku import Sudoku
     >>> shape = sample_shape(Sudoku(2, 2), [], get_engine("dlx"), 1000, seconds=0.01)
-    >>> first, _ = shape.classes[-1]
-    >>> shape.samples[first]
+    >>> shape.classes[-1][0]
     [0.25, 0.25, 0.25, 0.25]
     """
-    if not engine.capabilities.reproducible_nodes:
-        raise InputError(
-            f"the nodes of the engine {engine.name!r} depend on the cuts of the search, so its "
-            f"tree cannot be sampled"
-        )
     rng = np.random.default_rng(0)
     root = Stacks.from_lists([np.asarray(stack).tolist()])
     samples: list[tuple[float, Floats]] = []

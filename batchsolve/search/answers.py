@@ -14,7 +14,7 @@ search of one problem does (`batchsolve.search.tree`). Results of tasks that wer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.engines import Engine, Outcome, Task, get_engine
 from batchsolve.engines.choice import counter_for
 from batchsolve.problems.grids import GridProblem, SolvedGrids
@@ -44,6 +45,12 @@ class Status(IntEnum):
 
 STATUS_NAMES = np.array([status.name.lower() for status in Status])
 _OF_FEW = np.array([Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE], np.uint8)
+
+
+def rows_of_each(status: npt.NDArray[np.uint8]) -> dict[str, int]:
+    """Return the number of rows of each `Status`, by its name."""
+    numbers = np.bincount(status, minlength=len(Status)).tolist()
+    return dict(zip(STATUS_NAMES.tolist(), numbers, strict=True))
 
 
 @dataclass(eq=False)
@@ -88,13 +95,28 @@ class Answers:
     @property
     def covers(self) -> Stacks:
         """The covers of all rows, in ascending order of their rows."""
-        return _in_order(self.found)
+        covers = Stacks.concatenate([part for part in self.found if len(part)])
+        return covers.take(np.argsort(covers.roots))
 
-    def covers_where(
-        self, holds: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.bool_]]
-    ) -> Stacks:
-        """Return the covers of the rows where `holds` is true, in ascending order of rows."""
-        return _in_order([covers.take(holds(covers.roots)) for covers in self.found])
+    def grids(
+        self, problem: GridProblem, holds: Callable[[Ints], Bools] | None = None
+    ) -> tuple[Bytes, Ints]:
+        """Return the solved grids of all rows, or of those where `holds` is true, and these rows.
+
+        Rows are in ascending order; their grids have the cells and digits of `problem`.
+        """
+        found = self.found
+        if holds is not None:
+            found = [covers.take(holds(covers.roots)) for covers in found]
+        kept = [covers for covers in found if len(covers)] or [Stacks.empty()]
+        grids, rows = problem.digits_of(kept[0]), kept[0].roots
+        if len(kept) > 1:
+            grids = np.concatenate([problem.digits_of(covers) for covers in kept])
+            rows = np.concatenate([covers.roots for covers in kept])
+        if (rows[1:] > rows[:-1]).all():
+            return grids, rows
+        order = np.argsort(rows)
+        return grids[order], rows[order]
 
     def status(self, limit: int) -> npt.NDArray[np.uint8]:
         """Return the `Status` of every row of a search for `limit` solutions."""
@@ -106,13 +128,6 @@ class Answers:
             if self.counts[row] < limit:
                 status[row] = Status.UNFINISHED
         return status
-
-
-def _in_order(parts: Sequence[Stacks]) -> Stacks:
-    """Join covers in ascending order of their roots."""
-    covers = Stacks.concatenate([part for part in parts if len(part)])
-    is_sorted = (np.diff(covers.roots) > 0).all()
-    return covers if is_sorted else covers.take(np.argsort(covers.roots))
 
 
 @dataclass(frozen=True)
@@ -224,14 +239,12 @@ class OpenRows:
         if self._time_limit is not None:  # a row that has had its time visits no more nodes
             late = rows[answers.seconds[rows] >= self._time_limit]
             self._most_nodes[late] = answers.nodes[late]
-        alone = ~self._shared[covers.roots]
-        if alone.any():
-            self._covers.append(covers.take(alone))
-        problem = covers.problem if isinstance(covers, SolvedGrids) else None
-        for k in np.flatnonzero(~alone).tolist():
-            row, options = int(covers.roots[k]), covers[k].tolist()
-            if row not in self._best or self._best[row].is_behind(options):
-                self._best[row] = _First(options, problem)
+        is_shared = self._shared[covers.roots]
+        if is_shared.any():
+            self._keep_first(covers.take(is_shared))
+            covers = covers.take(~is_shared)
+        if len(covers):
+            self._covers.append(covers)
         if not len(outcome.frontier) and not self._is_counted:
             return []
         weights = piece.weights[outcome.parents] * outcome.weights
@@ -243,6 +256,14 @@ class OpenRows:
             left, moved = self._hand_over(left)
         pieces = [*self._weighed_now(piece), self.drop_unwanted(left), *moved]
         return [each for each in pieces if len(each)]
+
+    def _keep_first(self, covers: Stacks) -> None:
+        """Keep the covers of shared rows that come before those known so far."""
+        problem = covers.problem if isinstance(covers, SolvedGrids) else None
+        for row, cover in zip(covers.roots.tolist(), covers, strict=True):
+            options = cover.tolist()
+            if row not in self._best or self._best[row].is_behind(options):
+                self._best[row] = _First(options, problem)
 
     def _hand_over(self, left: Piece) -> tuple[Piece, list[Piece]]:
         """Move rows that took many nodes; return the stacks of the others, and what moved."""
@@ -297,7 +318,7 @@ class OpenRows:
         self._weighings[row] = weighing.next
         self._on_scales.add(row)
         self._pending[row] += 1
-        engine = tree.small_counter(counter, problem, weighing.n_nodes)
+        engine = tree.small_counter(counter, weighing.n_nodes)
         return [self._start_of(row, piece, engine, weighing.n_nodes)]
 
     def _after_weighing(self, piece: Piece, outcome: Outcome) -> list[Piece]:
@@ -313,7 +334,7 @@ class OpenRows:
         problem = piece.problem
         assert self._exact is not None
         assert problem is not None
-        engine = get_engine(counter_for(self._engine, problem)).for_run(problem)
+        engine = get_engine(counter_for(self._engine, problem)).for_run()
         self._recounted.add(row)
         self._exact[row] = 0
         self._answers.counters[row] = engine.name
@@ -396,12 +417,13 @@ def _add_up(
     own = counts, nodes, seconds, pending
     each: Any = found[0], found[1], found[1] * rate, np.full(rows.size, -1, np.int32)
     are_apart = bool((rows[1:] > rows[:-1]).all())  # as of a block: a stack for each row
+    which = slice(None) if are_apart and rows.size == counts.size else rows
     for total, numbers in zip(own, each, strict=True):
         if are_apart:
-            total[rows] += numbers
+            total[which] += numbers
         else:
             np.add.at(total, rows, numbers)
-    clash[rows] = found[2]
+    clash[which] = found[2]
     if left.size:
         np.add.at(pending, left, 1)
         shared[left] |= (pending[left] > 1) | (nodes[left] > 0)

@@ -146,9 +146,11 @@ class CheapestSearch(TreeSearch):
         super().__init__(cheapest.problem, settings, start, engine, pool, **how)
         self._cheapest = cheapest
 
-    def begin(self, piece: Piece, budget: int, promised: int) -> tuple[Piece, Task] | None:
+    def begin(
+        self, piece: Piece, budget: int, promised: int, **how: Any
+    ) -> tuple[Piece, Task] | None:
         """Return a piece and its task, with the upper bounds of its stacks."""
-        begun = super().begin(piece, budget, promised)
+        begun = super().begin(piece, budget, promised, **how)
         if begun is None:
             return None
         wanted, ceilings = self._cheapest.wanted, self._cheapest.ceilings(piece.stacks)

@@ -44,10 +44,7 @@ class FinishedShare:
     """
 
     def __init__(self, problem: ExactCover, start: Piece) -> None:
-        self._problem, self._n_options = problem, problem.n_options
-        self._first = int(np.diff(start.stacks.offsets).min(initial=0))
-        self._open, self._weights, self._searched, self._nodes = np.zeros((4, LEVELS))
-        self._count(self._levels(start.stacks), self._sizes(start.stacks), start.weights, 1)
+        self._problem, self._start = problem, start
         self._n_open = len(start)
         self._known_at, self._known = -1.0, 0.0
         self._said: list[tuple[int, float, float]] = []  # nodes, and two estimates of all nodes
@@ -60,12 +57,21 @@ class FinishedShare:
         at, below = self._levels(piece.stacks), self._levels(left.stacks)
         sizes, sizes_left = self._sizes(piece.stacks), self._sizes(left.stacks)
         new = searched[outcome.parents]
-        self._searched += np.bincount(at[searched], sizes[searched], LEVELS)
-        self._nodes += np.bincount(at, outcome.nodes, LEVELS)
         pairs = at[outcome.parents[new]] * LEVELS + below[new]
         np.add.at(self._left.reshape(-1), pairs, sizes_left[new])
-        self._count(at, sizes, piece.weights, -1)
-        self._count(below, sizes_left, left.weights, 1)
+        sums = self._sums
+        sums[:2] -= _by_level(at, sizes, piece.weights)
+        sums[:2] += _by_level(below, sizes_left, left.weights)
+        sums[2] += np.bincount(at[searched], sizes[searched], LEVELS)
+        sums[3] += np.bincount(at, outcome.nodes, LEVELS)
+
+    @cached_property
+    def _sums(self) -> Floats:
+        """The sums of each level: open stacks, their weights, stacks searched, and their nodes."""
+        start = self._start.stacks
+        sums = np.zeros((4, LEVELS))
+        sums[:2] = _by_level(self._levels(start), self._sizes(start), self._start.weights)
+        return sums
 
     @cached_property
     def _left(self) -> Floats:
@@ -75,7 +81,7 @@ class FinishedShare:
     @property
     def by_weights(self) -> float:
         """The share by weights, from 0 to 1."""
-        return min(1.0, max(0.0, 1.0 - float(self._weights.sum())))
+        return min(1.0, max(0.0, 1.0 - float(self._sums[1].sum())))
 
     def by_levels(self, nodes: int) -> float:
         """Return the share of the visited nodes by levels, from 0 to 1."""
@@ -99,18 +105,20 @@ class FinishedShare:
 
     def _nodes_left(self, nodes: int) -> float:
         """Estimate the nodes below the open stacks, level by level from the deepest."""
-        is_known = self._searched > np.diagonal(self._left)
-        sizes = np.full(LEVELS, self._nodes.sum() / max(1.0, self._searched.sum()))
+        n_open, weights, searched, visited = self._sums
+        is_known = searched > np.diagonal(self._left)
+        sizes = np.full(LEVELS, visited.sum() / max(1.0, searched.sum()))
         for k in np.flatnonzero(is_known)[::-1]:
             below = self._left[k, k + 1 :] @ sizes[k + 1 :]
-            whole = (self._nodes[k] + below) / (self._searched[k] - self._left[k, k])
+            whole = (visited[k] + below) / (searched[k] - self._left[k, k])
             sizes[: k + 1] = min(HUGE, whole)
-        rest = nodes * self._weights[~is_known].sum() / max(1 / HUGE, self.by_weights)
-        return float(self._open[is_known] @ sizes[is_known] + rest)
+        rest = nodes * weights[~is_known].sum() / max(1 / HUGE, self.by_weights)
+        return float(n_open[is_known] @ sizes[is_known] + rest)
 
-    def _count(self, at: Ints, sizes: Floats, weights: Floats, sign: int) -> None:
-        self._open += sign * np.bincount(at, sizes, LEVELS)
-        self._weights += sign * np.bincount(at, weights, LEVELS)
+    @cached_property
+    def _first(self) -> int:
+        """The fewest options of a stack at the begin."""
+        return int(np.diff(self._start.stacks.offsets).min(initial=0))
 
     def _levels(self, stacks: Stacks) -> Ints:
         levels = 2 * (np.diff(stacks.offsets) - self._first) + stacks.has_branch
@@ -122,7 +130,7 @@ class FinishedShare:
         if stacks.branches.size:
             which = stacks.has_branch
             items, *bounds = stacks.branches[which].astype(np.int64).T
-            places = (items - 1) * self._n_options + np.array(bounds)
+            places = (items - 1) * self._problem.n_options + np.array(bounds)
             first, last = np.searchsorted(self._entries, places)
             sizes[which] = np.maximum(1, last - first)
         return sizes
@@ -132,3 +140,8 @@ class FinishedShare:
         """The entries of the problem by item, and of each item by option."""
         problem = self._problem
         return np.sort(problem.indices.astype(np.int64) * problem.n_options + owners_of(problem))
+
+
+def _by_level(at: Ints, *each: Floats) -> Floats:
+    """Return the sums of some numbers of stacks at each level, given the level of each stack."""
+    return np.array([np.bincount(at, numbers, LEVELS) for numbers in each])

@@ -9,14 +9,14 @@ second task reads the block again.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.search.scheduler import Goal, Result, Scheduler, run_round
 from batchsolve.settings import UNLIMITED
-from batchsolve.workers import Pool, Work
+from batchsolve.workers import Pool, Work, attempt
 
 LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks read before the first is written
 
@@ -108,17 +108,6 @@ class BlockGoal(Goal):
         raise BatchsolveError(f"a block of rows cannot be read or written: {reason}")
 
 
-def most_ahead(jobs: int) -> int:
-    """Return how many blocks may be read before the first of them is returned.
-
-    Examples
-    --------
-    >>> most_ahead(1), most_ahead(16)
-    (8, 64)
-    """
-    return max(LEAST_AHEAD, AHEAD_PER_WORKER * jobs)
-
-
 def work_in_order(
     blocks: Iterable[Any],
     scheduler: Scheduler,
@@ -126,6 +115,7 @@ def work_in_order(
     pool: Pool,
     work: Work,
     waits: Callable[[], bool] = lambda: False,
+    is_short: bool = False,
 ) -> Generator[tuple[Any, Any]]:
     """Work on blocks; yield each with its output, in order, while workers go on with the next.
 
@@ -134,6 +124,9 @@ def work_in_order(
     blocks, scheduler, goal, pool, work
     waits : callable, optional
         Returns True if the next block has not arrived; then the blocks before it come first.
+    is_short : bool
+        True if the first task of a block is short. If it is the only one, this thread does it, as
+        the threads of a pool take longer to start than most blocks of a few rows.
 
     Raises
     ------
@@ -141,10 +134,11 @@ def work_in_order(
         If a block cannot be read or written, after all blocks before it were yielded.
     """
     source = iter(blocks)
+    most = max(LEAST_AHEAD, AHEAD_PER_WORKER * pool.jobs)
 
     def refill() -> None:
         try:
-            while goal.n_open < most_ahead(pool.jobs) and not (goal.n_open and waits()):
+            while goal.n_open < most and not (goal.n_open and waits()):
                 scheduler.add_behind(goal.open(next(source)))
         except StopIteration:
             pass
@@ -152,6 +146,11 @@ def work_in_order(
             goal.end_with(error)
 
     refill()
+    if is_short and pool.workers.in_process and goal.n_open == 1:
+        for number, task in islice(scheduler, 1):
+            scheduler.take(attempt(work.do, number, task))
+        yield from goal.settled()
+        refill()
     while goal.n_open:
         for _ in run_round(scheduler, pool.start(work, scheduler)):
             yield from goal.settled()
@@ -179,18 +178,6 @@ class _Calls:
 
 def in_one_pass(
     blocks: Iterable[Any], pool: Pool, function: Callable[[Any], Any]
-) -> Generator[Any]:
-    """Call a function with each block; yield what it returns, in the order of the blocks.
-
-    See `each_with_output`.
-    """
-    with closing(each_with_output(blocks, pool, function)) as outputs:
-        for _, output in outputs:
-            yield output
-
-
-def each_with_output(
-    blocks: Iterable[Any], pool: Pool, function: Callable[[Any], Any]
 ) -> Generator[tuple[Any, Any]]:
     """Call a function with each block; yield each with what it returns, in order.
 
@@ -209,7 +196,7 @@ def each_with_output(
     """
     goal = BlockGoal()
     scheduler = Scheduler(goal, pool.jobs, UNLIMITED)
-    yield from work_in_order(blocks, scheduler, goal, pool, _Calls(function))
+    return work_in_order(blocks, scheduler, goal, pool, _Calls(function))
 
 
 class _Decisions(BlockGoal):

@@ -94,8 +94,8 @@ class RowWork:
             return Result(error=error)
 
     def _searched(self, batch: Batch, number: int, budget: int) -> Result:
-        settings = self.settings
-        rows = OpenRows(len(batch), settings, self.keep, self.choice.name)
+        settings, n_rows = self.settings, len(batch)
+        rows = OpenRows(n_rows, settings, self.keep, self.choice.name)
         left: list[Piece] = []
         n_nodes, seconds = 0, 0.0
         for problem, stacks in self._groups(batch):
@@ -111,7 +111,7 @@ class RowWork:
             piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots, problem)
             # A problem beside others begins even if one before it took all nodes. So only hard ones
             # are left, few enough for the scheduler to cut them.
-            is_beside = n == 1 < len(batch) and not engine.capabilities.whole_stacks
+            is_beside = n == 1 < n_rows and not engine.capabilities.whole_stacks
             most = min(budget, BESIDE_NODES) if is_beside else budget - n_nodes
             if most <= 0:
                 left.append(piece)
@@ -140,7 +140,8 @@ class RowWork:
     def _groups(self, batch: Batch) -> Iterator[Group]:
         """Yield the groups of a batch, row by row where rows are not searched side by side."""
         for problem, stacks in batch.groups():
-            if not self._are_apart(problem):
+            is_alone = len(stacks) == 1 and not isinstance(problem, Variants)
+            if is_alone or not self._are_apart(problem):
                 yield problem, stacks
                 continue
             for k, row in enumerate(stacks.roots.tolist()):
@@ -149,11 +150,13 @@ class RowWork:
 
     def _are_apart(self, problem: ExactCover) -> bool:
         """Tell whether the engine takes no rules of rows, or a counter may take over a row."""
+        has_own, is_counted = isinstance(problem, Variants), self.keep == 0
+        if not has_own and not (is_counted and self.settings.limit is None):
+            return False
         with suppress(InputError):  # the error is that of all rows
-            if isinstance(problem, Variants):
+            if has_own:
                 return not self.choice.of(problem).capabilities.sudoku_only
-            if self.keep == 0 and self.settings.limit is None:
-                return bool(counter_for(self.choice.name, problem))
+            return bool(counter_for(self.choice.name, problem))
         return False
 
 
@@ -272,7 +275,8 @@ def search_rows(
     goal = RowGoal(choice, size, not pool.workers.in_process and settings.time_limit is None)
     sizing = Sizing.of_pool(pool)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)
-    yield from work_in_order(blocks, scheduler, goal, pool, work, waits)
+    is_short = not choice.capabilities.whole_stacks
+    yield from work_in_order(blocks, scheduler, goal, pool, work, waits, is_short)
 
 
 def search_block(

@@ -121,6 +121,8 @@ class Piece:
     def take(self, which: npt.NDArray[Any]) -> Self:
         """Return the stacks at these places, or where a mask is true."""
         stacks = self.stacks.take(which)
+        if stacks is self.stacks:
+            return self
         return replace(self, stacks=stacks, weights=self.weights[which], ids=self.ids[which])
 
     def cut(self, n_pieces: int, most_stacks: int) -> list[Self]:
@@ -438,7 +440,7 @@ class Scheduler:
         """
         with self._lock:
             missing = self.sizing.pieces - len(self._queue)
-            above = list[Any]()
+            above: list[Any] = []
             while self._queue and self._queue[-1].weighs:
                 above.append(self._queue.pop())
             self._queue.extend(reversed(piece.cut(missing, MOST_STACKS)))

@@ -44,7 +44,7 @@ from batchsolve.workers import Done, Pool, attempt
 
 STEP_SECONDS = 1.0
 TASK_BYTES = 12 << 20  # of covers in a result, each counted as long as possible
-STEP_BYTES = 64 << 20  # of rendered covers that may wait for a checkpoint
+STEP_RESULTS = 5  # full results that may wait for a checkpoint
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
 WEIGH_SOONER = 10_000  # nodes at least, where nodes are wide
@@ -54,6 +54,7 @@ WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only
 WEIGHED_A_MEGABYTE = 2_500  # of its table
 LEAST_GAIN = 6  # nodes of the tree for each of the counter
 COUNTER_NODES = 20_000  # visited by a counter before its tree is split
+HINT = "many subproblems are equal; --engine {} would count them once"
 
 Render = Callable[[Stacks], Any]
 
@@ -85,7 +86,7 @@ class TreeWork:
         outcome = self.engine.search(self.problem, task)
         seconds = time.perf_counter() - begin
         covers = outcome.solutions
-        n_covers = sum(map(int, outcome.counts))  # Python integers do not overflow
+        n_covers = sum(outcome.counts.tolist())  # Python integers do not overflow
         if self.symmetries is not None:
             covers = covers.take(self.symmetries.are_least(covers))
             n_covers = len(covers)
@@ -125,10 +126,10 @@ class Weighing:
         return Weighing(WEIGH_AGAIN * self.after, WEIGH_AGAIN * self.n_nodes)
 
 
-def small_counter(name: str, problem: ExactCover, n_nodes: int) -> Engine:
+def small_counter(name: str, n_nodes: int) -> Engine:
     """Return a counter with an empty table for a few nodes; of wide ones it visits fewer."""
     engine = get_engine(f"{name}:{1 + n_nodes // WEIGHED_A_MEGABYTE}")
-    return engine.for_run(problem, entries=n_nodes * WIDE_ENTRIES)
+    return engine.for_run(entries=n_nodes * WIDE_ENTRIES)
 
 
 def gain_of(outcome: Outcome) -> float:
@@ -220,7 +221,7 @@ class TreeSearch:
                 f"engine"
             )
         self._problem, self._settings, self._start, self._pool = problem, settings, start, pool
-        engine = engine.for_run(problem, pool.workers.folder)
+        engine = engine.for_run(shared=pool.workers.share_memory)
         self._work = TreeWork(engine, problem, render, symmetries)  # one object, sent once
         self.totals = totals or Totals()
         self._before = self.totals.count, self.totals.nodes
@@ -228,7 +229,7 @@ class TreeSearch:
         self._finished = FinishedShare(problem, start)
         self._next_id = int(start.ids.max(initial=-1)) + 1
         self._changes = Changes()
-        self._waiting = 0  # bytes
+        self._waiting = 0  # covers
         self._consistent = True  # True if totals and changes hold the same results
         self._kept_at = self._begin = time.monotonic()
         self._seconds_before = self.totals.seconds
@@ -236,8 +237,8 @@ class TreeSearch:
         self._first_budget = first_budget(problem.n_entries)
         self._scheduler = Scheduler(self, pool.jobs, settings.budget, self._first_budget)
         self._scheduler.add(start)
-        self._may_go_over, self._successor, self.hint = may_go_over, "", ""
-        self._weighing = Weighing.first_of(problem)
+        self._successor, self.hint = "", ""
+        self._weighing = Weighing.first_of(problem) if may_go_over else None
 
     @property
     def engine(self) -> str:
@@ -283,18 +284,15 @@ class TreeSearch:
                 if scheduler.is_empty:
                     break
                 scheduler.is_held = False
-                for done in self._round():
+                self.totals.rounds += 1
+                for done in run_round(scheduler, self._pool.start(self._work, scheduler)):
+                    self._keep_if_due()
                     yield done
                     scheduler.is_held = scheduler.is_held or self._goes_over()
         finally:
             self.enough  # noqa: B018  reads the clock
-            self._keep_rest()
-
-    def _round(self) -> Iterator[Done]:
-        self.totals.rounds += 1
-        for done in run_round(self._scheduler, self._pool.start(self._work, self._scheduler)):
-            self._keep_if_due()
-            yield done
+            if self._consistent:
+                self._flush()
 
     def _split(self) -> Iterator[Done]:
         """Expand the tree in this process, to a depth or until there are enough stacks."""
@@ -310,7 +308,9 @@ class TreeSearch:
             few = min(few, self._first_budget, self._settings.budget or UNLIMITED)
             yield from self._expand(few, fineness=2 * wanted)  # some weight is searched already
         each = 1  # nodes of each stack
-        while 0 < (n := len(self.outstanding)) < wanted and budget > 0 and not self.enough:
+        while not self._scheduler.is_empty and budget > 0 and not self.enough:
+            if (n := len(self.outstanding)) >= wanted:
+                break
             before = self.totals.nodes
             yield from self._expand(budget, each, fineness=1 + wanted // n)
             visited = self.totals.nodes - before
@@ -323,9 +323,9 @@ class TreeSearch:
         At most `each` nodes of each stack are visited; `how` are more attributes of the task.
         """
         piece = Piece.join(self._scheduler.take_all())
-        begun = self.begin(piece, budget, 0)
+        begun = self.begin(piece, budget, 0, **how)
         assert begun is not None, "a limit is reached, so there is nothing to expand"
-        task = replace(begun[1], **how)
+        task = begun[1]
         if each < UNLIMITED:  # roots share allowances, and mean nothing else here
             stacks = task.stacks.with_roots(np.arange(len(piece)))
             task = replace(task, stacks=stacks, allowances=np.full(len(piece), each))
@@ -340,34 +340,27 @@ class TreeSearch:
 
         Give a hint instead if the counter cannot do what is wanted.
         """
-        while self._may_go_over and self.totals.nodes - self._before[1] > self._weighing.after:
-            counter = counter_for(AUTO, self._problem)
-            if not counter:
-                self._may_go_over = False
-                break
-            outcome = self._weighed(counter)
-            self._weighing = self._weighing.next
-            if gain_of(outcome) >= LEAST_GAIN:
-                self._take_counter(counter)
+        settings = self._settings
+        while self._weighing and self.totals.nodes - self._before[1] > self._weighing.after:
+            counter, n_nodes = counter_for(AUTO, self._problem), self._weighing.n_nodes
+            self._weighing = self._weighing.next if counter else None
+            if counter and self._gain(counter, n_nodes) >= LEAST_GAIN:
+                self._weighing = None
+                if self._collect or (settings.limit, settings.node_limit) != (None, None):
+                    self.hint = HINT.format(counter)
+                else:
+                    self._successor = counter
         return bool(self._successor) and not self.failures
 
-    def _weighed(self, counter: str) -> Outcome:
-        """Return what a counter finds in a few nodes at the top."""
-        n_nodes = self._weighing.n_nodes
-        engine = small_counter(counter, self._problem, n_nodes)
-        return engine.search(self._problem, Task.of(self._start.stacks, budget=n_nodes))
-
-    def _take_counter(self, name: str) -> None:
-        settings = self._settings
-        self._may_go_over = False
-        if self._collect or (settings.limit, settings.node_limit) != (None, None):
-            self.hint = f"many subproblems are equal; --engine {name} would count them once"
-        else:
-            self._successor = name
+    def _gain(self, counter: str, n_nodes: int) -> float:
+        """Return the gain of a counter in a few nodes at the top of the tree."""
+        engine = small_counter(counter, n_nodes)
+        return gain_of(engine.search(self._problem, Task.of(self._start.stacks, budget=n_nodes)))
 
     def _begin_again(self) -> Iterator[Done]:
         """Begin the search anew with the counter, and drop all results since it began."""
-        engine = get_engine(self._successor).for_run(self._problem, self._pool.workers.folder)
+        shared = self._pool.workers.share_memory
+        engine = get_engine(self._successor).for_run(shared=shared)
         self._successor = ""
         self._work = replace(self._work, engine=engine)
         start = self._start
@@ -400,8 +393,13 @@ class TreeSearch:
             or (settings.time_limit is not None and spent >= settings.time_limit)
         )
 
-    def begin(self, piece: Piece, budget: int, promised: int) -> tuple[Piece, Task] | None:
-        """Return a piece and its task; None if the tasks that are out may reach a limit."""
+    def begin(
+        self, piece: Piece, budget: int, promised: int, **how: Any
+    ) -> tuple[Piece, Task] | None:
+        """Return a piece and its task; None if the tasks that are out may reach a limit.
+
+        `how` are more attributes of the task.
+        """
         settings, totals = self._settings, self.totals
         if settings.node_limit is not None:
             budget = min(budget, settings.node_limit - totals.nodes - promised)
@@ -412,9 +410,10 @@ class TreeSearch:
             room = min(room, settings.limit - totals.count)
             if room <= 0:
                 return None
+        if "fineness" not in how:
+            how["fineness"] = piece.fineness
         keep = UNLIMITED if self._collect else 0
-        how = {"budget": budget, "keep": keep, "room": room}
-        return piece, Task.of(piece.stacks, fineness=piece.fineness, **how)
+        return piece, Task.of(piece.stacks, budget=budget, keep=keep, room=room, **how)
 
     def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
         """Add a result to the sums; return the pieces left, or None if it exceeds the limit."""
@@ -426,16 +425,16 @@ class TreeSearch:
             return None
         self._consistent = False
         searched = outcome.begun(piece.stacks)
-        left = self._left_of(piece, outcome, searched)
+        is_new = searched[outcome.parents]
+        left = self._left_of(piece, outcome, is_new)
         totals.count += n_covers
         totals.nodes += result.n_nodes
         totals.subproblems += int(np.count_nonzero(outcome.nodes))
         self._finished.add(piece, outcome, searched, left)
-        is_new = searched[outcome.parents]
         self._changes.add(piece.ids[searched], left.take(is_new))
         if result.output is not None:
             self._changes.outputs.append((result.output, n_covers))
-            self._waiting += _bytes_of(result.output)
+            self._waiting += n_covers
         self._consistent = True
         return [left]
 
@@ -447,18 +446,12 @@ class TreeSearch:
     def _keep_if_due(self) -> None:
         """Keep the changes if a second has passed or much output waits."""
         seconds = time.monotonic() - self._kept_at
-        if seconds > STEP_SECONDS or self._waiting >= STEP_BYTES:
+        if seconds > STEP_SECONDS or self._waiting >= STEP_RESULTS * self._most_covers:
             self._flush()
 
-    def _keep_rest(self) -> None:
-        """Keep the last changes, unless an interruption left them incomplete."""
-        if self._consistent:
-            self._flush()
-
-    def _left_of(self, piece: Piece, outcome: Outcome, searched: Bools) -> Piece:
+    def _left_of(self, piece: Piece, outcome: Outcome, is_new: Bools) -> Piece:
         """Return the frontier as a piece; stacks not searched keep their numbers."""
         ids = piece.ids[outcome.parents]
-        is_new = searched[outcome.parents]
         n_new = int(np.count_nonzero(is_new))
         ids[is_new] = self._next_id + np.arange(n_new)
         self._next_id += n_new
@@ -472,11 +465,6 @@ class TreeSearch:
         self._keep(changes)
         self._consistent = True
         self._kept_at = time.monotonic()
-
-
-def _bytes_of(output: Stacks | Any) -> int:
-    """Return the bytes of memory that an output takes: covers, or a buffer of Arrow."""
-    return int(output.options.nbytes if isinstance(output, Stacks) else output.size)
 
 
 def longest_cover(problem: ExactCover) -> int:

@@ -78,6 +78,8 @@ class CanonicalForms(InWords):
     @classmethod
     def joined(cls, parts: list[CanonicalForms]) -> CanonicalForms:
         """Return the forms of one part after another."""
+        if len(parts) == 1:
+            return parts[0]
         names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
@@ -231,7 +233,7 @@ def canonical(
     forms = canonical_forms(grid[None], problem)
     if not forms.found[0]:
         raise InputError(NO_ROOM)
-    return str(notation.decode(forms.grids, forms.found)[0].as_py())
+    return notation.write(forms.grids[0])
 
 
 def check_shape(problem: GridProblem) -> tuple[int, int]:
@@ -267,9 +269,6 @@ canonical forms; those up to 20×20 with boxes of 4×5 have forms
 
 def forms_of(problem: GridProblem, grids: Bytes) -> CanonicalForms:
     """Return the forms of grids whose clues do not clash; see `canonical_forms`."""
-    assert isinstance(problem, Sudoku)
-    shape = problem.box_rows, problem.box_columns
-    is_usual = shape == (3, 3)
-    found = native.canonical_forms(grids, *shape, MOST_STATES, is_usual)
+    found = native.canonical_forms(grids, *problem.box, MOST_STATES, problem.box == (3, 3))
     forms, symmetries, transposed, rows, columns = found
     return CanonicalForms(forms, symmetries, transposed.view(np.bool_), rows, columns)

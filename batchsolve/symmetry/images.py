@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,8 @@ from batchsolve.core import native
 from batchsolve.core.arrays import Bytes, Ints, Shorts
 from batchsolve.errors import ProblemError
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.rules import RELATIONS, Cells, Rules
+from batchsolve.problems.rule_arrays import are_allowed
+from batchsolve.problems.rules import Cells, Rules
 from batchsolve.problems.sudoku import Sudoku
 
 NO_LABELS, REVERSED, ALL_LABELS = range(3)
@@ -189,18 +189,13 @@ def _relabels(n: int, kind: int) -> Bytes:
 @lru_cache(maxsize=256)
 def _group_of_rules(rules: Rules) -> GridGroup:
     """Return the group of turns, reflections and relabellings that keep the rules."""
-    rows, columns = rules.extent
-    cell_at = {place: cell for cell, place in enumerate(rules.places)}
+    drawn = np.full(rules.extent, -1)  # the cell at each place, -1 outside
+    drawn[tuple(zip(*rules.places, strict=True))] = np.arange(rules.n_cells)
     named, turns = _renamed(rules, range(rules.n_cells)), []
-    for transposed, down, right in product((False, True), repeat=3):
-        high, wide = (columns, rows) if transposed else (rows, columns)
-        moved = []
-        for r, c in rules.places:
-            r, c = (c, r) if transposed else (r, c)
-            moved.append(cell_at.get((high - 1 - r if down else r, wide - 1 - c if right else c)))
-        cells = [cell for cell in moved if cell is not None]
-        if len(cells) == rules.n_cells and _renamed(rules, cells) == named:
-            turns.append(cells)
+    for turned in (np.rot90(each, k) for each in (drawn, drawn.T) for k in range(4)):
+        if np.array_equal(turned < 0, drawn < 0):
+            cells = turned[drawn >= 0].tolist()
+            turns += [cells] if _renamed(rules, cells) == named else []
     found = np.unique(np.array(turns, np.uint16), axis=0)
     kind = _label_kind(rules)
     is_identity = (found == np.arange(rules.n_cells)).all(axis=1)
@@ -231,15 +226,9 @@ def _label_kind(rules: Rules) -> int:
     """Return the kind of relabellings that all pairs, cages and marks allow."""
     if rules.cages or rules.marks:
         return NO_LABELS
-    digits = range(1, rules.n_digits + 1)
     relations = {relation for _, _, relation in rules.pairs} - {"equal"}
     if not relations:
         return ALL_LABELS
-    turned = rules.n_digits + 1
-    keeps = all(
-        RELATIONS[relation](a, b) == RELATIONS[relation](turned - a, turned - b)
-        for relation in relations
-        for a in digits
-        for b in digits
-    )
+    each = [are_allowed(rules.n_digits, relation) for relation in relations]
+    keeps = all(np.array_equal(allowed, allowed[::-1, ::-1]) for allowed in each)
     return REVERSED if keeps else NO_LABELS

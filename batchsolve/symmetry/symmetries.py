@@ -21,7 +21,7 @@ import numpy as np
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, UInts
-from batchsolve.errors import InputError, ProblemError, quoted
+from batchsolve.errors import InputError, ProblemError, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.exact_cover import ExactCover, check_kind
 from batchsolve.problems.stacks import Stacks
@@ -150,11 +150,9 @@ class Symmetries:
 
         Raises
         ------
-        ProblemError
+        ValueError
             If the symmetries are of another problem with fewer options.
         """
-        if covers.options.size and covers.options.max() >= self.images.shape[1]:
-            raise ProblemError(f"option {covers.options.max()} does not exist in {self!r}")
         least: Bools = native.least_covers((covers.offsets, covers.options), self.images)
         return least.view(np.bool_)
 
@@ -177,17 +175,13 @@ def _generated_by(images: Sequence[UInts], n_options: int) -> Symmetries:
     identity = np.arange(n_options, dtype=np.uint32)
     most = most_symmetries(n_options)
     known = {identity.tobytes()}
-    found, front = [identity], [identity]
-    while front:
-        behind = []
-        for one in front:
-            for generator in images:
-                product_ = generator[one]
-                if (key := product_.tobytes()) not in known:
-                    known.add(key)
-                    behind.append(product_)
-        found += behind
-        front = behind
+    found = [identity]
+    for one in found:  # which grows
+        for generator in images:
+            product_ = generator[one]
+            if (key := product_.tobytes()) not in known:
+                known.add(key)
+                found.append(product_)
         if len(found) > most:
             raise too_many(most)
     return Symmetries(np.array(found))
@@ -273,29 +267,26 @@ def symmetries(problem: ExactCover) -> Symmetries:
 
 def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
     """Extend the images of some items to all; return None if they do not determine the rest."""
-    of_items: dict[frozenset[int], int] = {}
     parts = [
         [i for i in problem.option(o).tolist() if i in known] for o in range(problem.n_options)
     ]
-    for o, part in enumerate(parts):
-        if of_items.setdefault(frozenset(part), o) != o:
-            return None
+    of_items = {frozenset(part): o for o, part in enumerate(parts)}
+    if len(of_items) < len(parts):
+        return None
     image = [of_items.get(frozenset(known[i] for i in part), -1) for part in parts]
     holders: list[list[int]] = [[] for _ in range(problem.n_items)]
     for o in range(problem.n_options):
         for i in problem.option(o).tolist():
             holders[i].append(o)
+    full, rest = dict(known), [i for i in range(problem.n_items) if i not in known]
     items_of: dict[tuple[object, ...], list[int]] = {}
-    for i in range(problem.n_items):
-        if i not in known:
-            items_of.setdefault((kind_of(problem, i), *holders[i]), []).append(i)
-    full = dict(known)
-    for i in range(problem.n_items):
-        if i not in known:
-            others = items_of.get((kind_of(problem, i), *sorted(image[o] for o in holders[i])), [])
-            if not others:
-                return None
-            full[i] = others.pop(0)
+    for i in rest:
+        items_of.setdefault((kind_of(problem, i), *holders[i]), []).append(i)
+    for i in rest:
+        others = items_of.get((kind_of(problem, i), *sorted(image[o] for o in holders[i])), [])
+        if not others:
+            return None
+        full[i] = others.pop(0)
     return [full[i] for i in range(problem.n_items)]
 
 
@@ -309,21 +300,18 @@ def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
                 places[i] = at, match["rest"] or ""
     axes = [axis for axis in _AXES if any(axis in at for at, _ in places.values())]
     spans = {axis: [at[axis] for at, _ in places.values() if axis in at] for axis in axes}
-    ends = {axis: (min(span), max(span)) for axis, span in spans.items()}
+    least = {axis: min(span) for axis, span in spans.items()}
+    length = {axis: max(span) - least[axis] for axis, span in spans.items()}
     item_at = {_place_key(at, rest): i for i, (at, rest) in places.items()}
     for to in permutations(axes):
-        if any(_length(ends[a]) != _length(ends[b]) for a, b in zip(axes, to, strict=True)):
+        if any(length[a] != length[b] for a, b in zip(axes, to, strict=True)):
             continue
         for flips in product((False, True), repeat=len(axes)):
-            moves = {a: (b, flip) for a, b, flip in zip(axes, to, flips, strict=True)}
+            moves = list(zip(axes, to, flips, strict=True))
             known = {}
             for i, (at, rest) in places.items():
-                moved = {}
-                for axis, n in at.items():
-                    other, flip = moves[axis]
-                    step = n - ends[axis][0]
-                    low, high = ends[other]
-                    moved[other] = high - step if flip else low + step
+                steps = ((b, flip, at[a] - least[a]) for a, b, flip in moves if a in at)
+                moved = {b: least[b] + (length[b] - n if flip else n) for b, flip, n in steps}
                 known[i] = item_at.get(_place_key(moved, rest), -1)
             if known and -1 not in known.values():
                 yield known
@@ -331,10 +319,6 @@ def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
 
 def _place_key(at: Mapping[str, int], rest: str) -> tuple[object, ...]:
     return (*sorted(at.items()), rest)
-
-
-def _length(ends: tuple[int, int]) -> int:
-    return ends[1] - ends[0]
 
 
 def read_generators(text: str) -> list[dict[str, str]]:
@@ -345,10 +329,8 @@ def read_generators(text: str) -> list[dict[str, str]]:
     >>> read_generators('[{"a": "b", "b": "a"}]')
     [{'a': 'b', 'b': 'a'}]
     """
-    try:
+    with prefixed("not JSON that can be read", InputError, ValueError):
         values: Any = loads(text)
-    except Exception as error:
-        raise InputError(f"not JSON that can be read ({error})") from error
     if not isinstance(values, list):
         raise InputError('expected a list of objects such as [{"a": "b", "b": "a"}]')
     for k, value in enumerate(values, 1):

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
-from batchsolve.search.answers import STATUS_NAMES, Answers, Status
+from batchsolve.search.answers import STATUS_NAMES, Answers, Status, rows_of_each
 from batchsolve.settings import FileSettings
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
 from batchsolve.tables.texts import is_list, is_number, is_text, storage_of
@@ -161,9 +161,8 @@ class RowValues:
     @property
     def sums(self) -> RowSums:
         """The sums of the rows."""
-        tally = np.bincount(self.status, minlength=len(Status)).tolist()
         counts = {"rows": len(self.status), "nodes": int(self.answers.nodes.sum()), "disagree": 0}
-        counts |= dict(zip(STATUS_NAMES.tolist(), tally, strict=True))
+        counts |= rows_of_each(self.status)
         invalid = np.flatnonzero(self.status == Status.INVALID)[:1].tolist()
         first = (invalid[0], str(self.messages[invalid[0]])) if invalid else None
         return RowSums(counts, first)
@@ -287,11 +286,11 @@ of the shape; and True for each grid with a solution."""
 def solved_among(grids: Grids, answers: Answers) -> Solutions:
     """Return the solutions of grids among the answers to the rows of a block."""
     has_all = len(grids.rows) == len(answers)
-    covers = answers.covers if has_all else answers.covers_where(grids.holds)
-    places = grids.places(covers.roots)
+    digits, rows = answers.grids(grids.shape.problem, None if has_all else grids.holds)
+    places = grids.places(rows)
     has = np.zeros(len(grids.rows), np.bool_)
     has[places] = True
-    return grids.shape.problem.digits_of(covers), places, has
+    return digits, places, has
 
 
 def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
@@ -315,9 +314,9 @@ def agreement(batch: Batch, status: Bytes, solved: list[Solutions]) -> tuple[pa.
     """
     agrees, has_given = np.zeros((2, len(status)), np.bool_)
     for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
-        assert grids.given is not None
         given = grids.given if len(places) == len(grids.rows) else grids.given[places]
-        agrees[grids.rows[places]] = (digits == given).all(axis=1)
+        wrong = np.flatnonzero(digits != given) // given.shape[1]
+        agrees[np.delete(grids.rows[places], wrong)] = True
         has_given[grids.rows] = grids.has_given
     others = np.flatnonzero(status != Status.UNIQUE)
     if others.size:

@@ -236,6 +236,13 @@ class Block:
     end: Boundary
     number: int = 0
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields to pickle: pyarrow pickles a slice with the whole table, so copy it."""
+        fields = dict(self.__dict__)
+        if isinstance(self.data, pa.Table):
+            fields["data"] = pa.ipc.open_stream(arrow_stream(self.data)).read_all()
+        return fields
+
     @property
     def source(self) -> int:
         """The number of the file that the block is from, counted from 0."""
@@ -285,23 +292,13 @@ class Block:
         while begin < n:
             if isinstance(data, pa.Table):
                 end = min(begin + most_rows, n)
-                part = slice_of(data, begin, end)
+                part = data.slice(begin, end - begin)
             else:
                 end, _ = record_end(data, begin, self.layout.delimiter, most_rows)
                 end = end if end > begin else n  # the last line may lack a line end
                 part = data[begin:end]
             yield replace(self, data=part, end=Boundary(self.source, first + end))
             begin = end
-
-
-def numbered(blocks: Iterable[Block], first: int = 0) -> Iterator[Block]:
-    """Return blocks, numbered in their order."""
-    return (replace(block, number=k) for k, block in enumerate(blocks, first))
-
-
-def slice_of(table: pa.Table, begin: int, end: int) -> pa.Table:
-    """Copy some rows, because pyarrow pickles a slice with the whole table."""
-    return pa.ipc.open_stream(arrow_stream(table.slice(begin, end - begin))).read_all()
 
 
 def arrow_stream(table: pa.Table, compression: str | None = None) -> pa.Buffer:
@@ -501,9 +498,6 @@ def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[
     quoted : bool
         True if a quotation mark is open at the end of the search.
     """
-    line_end = data.find(b"\n", begin) + 1
-    if most == 1 and line_end and b'"' not in data[begin:line_end]:
-        return line_end, False
     end, quoted = native.record_end(
         np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most
     )

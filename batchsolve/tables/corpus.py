@@ -145,7 +145,7 @@ class Corpus(Tables):
         self._blank, self._filename = how.blank, how.filename
         self._check_named(how.column, how.solution_column)
         self._rule_columns = self._columns_of_rules(how.rule_columns)
-        self._others = set(other_columns)
+        self._predictions = {*self._named(other_columns), *other_columns}
         for sample, is_last in self._samples():
             self._sample = sample
             try:
@@ -165,47 +165,41 @@ class Corpus(Tables):
         """Yield the blocks of the corpus, parsed in this process."""
         return map(self.reader.read, self.blocks(most_rows=most_rows))
 
-    def stacks(self) -> Iterator[Stacks]:
-        """Read the corpus in this process; yield the stacks of each block, with rows as roots.
+    def stacks(self, by: str | None = None) -> dict[str, Stacks]:
+        """Read the corpus in this process; return the stacks of rows, with the rows as roots.
+
+        Parameters
+        ----------
+        by : str, optional
+            A column: its values part the stacks, in the order of first rows. By default all stacks
+            are those of the empty text.
 
         Raises
         ------
         InputError
-            If rows have several problems, because their stacks are not over one.
+            If rows have several problems, because their stacks are not over one; if the column does
+            not exist, or has more than `MOST_STRATA` values.
         """
-        return (stacks for _, stacks in self._tables_and_stacks())
-
-    def strata(self, by: str) -> dict[str, Stacks]:
-        """Return the stacks of rows for each value of a column, in the order of first rows.
-
-        Raises
-        ------
-        InputError
-            See `stacks`; if the column does not exist, or has more than `MOST_STRATA` values.
-        """
-        self.check_column(by)
+        if by is not None:
+            self.check_column(by)
         parts: dict[str, list[Stacks]] = {}
-        for table, stacks in self._tables_and_stacks():
-            values = as_text(table[by], by).take(pa.array(stacks.roots)).fill_null("")
-            codes = values.dictionary_encode()
-            indices = codes.indices.to_numpy()
-            for k, value in enumerate(codes.dictionary.to_pylist()):
-                parts.setdefault(value, []).append(stacks.take(indices == k))
-            if len(parts) > MOST_STRATA:
-                raise InputError(f"column {quoted(by)} has more than {MOST_STRATA} values")
-        return {value: Stacks.concatenate(some) for value, some in parts.items()}
-
-    def _tables_and_stacks(self) -> Iterator[tuple[pa.Table, Stacks]]:
-        """Yield the rows of each block, and their stacks."""
         for batch in self.batches():
             for problem, stacks in batch.groups():
-                assert isinstance(problem, GridProblem)
                 if len(stacks) and problem.fingerprint != self.problem.fingerprint:
                     raise InputError(
                         f"{self.names}: its rows have several problems, such as {self.problem!r} "
                         f"and {problem!r}; here, all need the same"
                     )
-                yield batch.table, stacks
+                values = pa.repeat("", len(stacks))
+                if by is not None:
+                    values = as_text(batch.table[by], by).take(pa.array(stacks.roots)).fill_null("")
+                codes = values.dictionary_encode()
+                indices = codes.indices.to_numpy()
+                for k, value in enumerate(codes.dictionary.to_pylist()):
+                    parts.setdefault(value, []).append(stacks.take(indices == k))
+            if len(parts) > MOST_STRATA:
+                raise InputError(f"column {quoted(by)} has more than {MOST_STRATA} values")
+        return {value: Stacks.concatenate(some) for value, some in parts.items()}
 
     @property
     def unread_columns(self) -> list[str]:
@@ -263,12 +257,8 @@ class Corpus(Tables):
             by_name = [name for name in by_name if self._size_in(name)] or by_name
         if len(by_name) == 1:
             return by_name[0]
-        known = {*self._named(SOLUTION_NAMES), *self._predictions}
-        others = [
-            name
-            for name in self.columns
-            if name not in (taken, BOX, *COLUMNS) and name not in known
-        ]
+        no_puzzles = {taken, *self._no_puzzles}
+        others = [name for name in self.columns if name not in no_puzzles]
         grids = [name for name in by_name or others if self._size_in(name)]
         if len(grids) > 1:
             grids = list(filter(self._has_blanks, grids)) or grids
@@ -279,10 +269,11 @@ class Corpus(Tables):
                 which = f"several columns hold grids ({', '.join(map(shortened, grids))})"
             else:
                 names = listed(self.columns)
-                which = f"no column is known as a puzzle column, nor holds grids: {names}"
                 if are_cells(self.schema):
-                    which = f"each column holds a cell ({names}); give to_numpy() to solve_batch"
-                    raise InputError(which)
+                    raise InputError(
+                        f"each column holds a cell ({names}); give to_numpy() to solve_batch"
+                    )
+                which = f"no column is known as a puzzle column, nor holds grids: {names}"
             raise InputError(f"{which}{self._parted()}; say which with `column`")
         [found] = grids
         if self._rule_columns and not by_name and self._holds_full_grids(found):
@@ -313,6 +304,11 @@ class Corpus(Tables):
         )
 
     @property
+    def _no_puzzles(self) -> set[str]:
+        """The columns that are known to hold no puzzles."""
+        return {BOX, *COLUMNS, *self._named(SOLUTION_NAMES), *self._predictions}
+
+    @property
     def _sizing(self) -> tuple[str, ...]:
         """The columns that tell the sizes of blank grids; see `blank_grids`."""
         rules = (name for name in (REGIONS, CAGES, CONSTRAINTS) if name in self._rule_columns)
@@ -324,8 +320,7 @@ class Corpus(Tables):
         blank = blank_grids(self._sample, self._sizing, known_digits)
         codes = forms(blank).tolist()
         size = Form.of(_most_common(code for code in codes if code) or 0).n_digits
-        known = *self._named(SOLUTION_NAMES), *self._predictions
-        no_puzzles = (BOX, self.solution_column, *COLUMNS, *known)
+        no_puzzles = {self.solution_column, *self._no_puzzles}
         for name in self.columns:
             may_have = size and name not in no_puzzles and self._has_texts(name)
             if may_have and most_frequent_size(forms(_texts(self._sample, name))) == size:
@@ -345,21 +340,13 @@ class Corpus(Tables):
         self._sample = self._sample.append_column(name, blank)
         return name
 
-    def _written(self, table: pa.Table) -> pa.Array:
-        """Return the texts that tell the alphabet: puzzles, or the solutions of blank grids."""
-        is_blank = self.column not in self.columns
-        return _texts(table, (self.solution_column if is_blank else None) or self.column)
-
-    def _have_pencil_marks(self, lines: pa.Array) -> bool:
-        """Return True if some puzzles of the first rows, in one line, had pencil marks."""
-        is_blank = self.column not in self.columns
-        written = lines if is_blank else as_text(self._sample[self.column], self.column)
-        return bool(pencil_marks(written, lines))
-
-    @property
-    def _predictions(self) -> set[str]:
-        """The columns that hold no puzzles; see `other_columns`."""
-        return {*self._named(tuple(self._others)), *self._others}
+    def _first_texts(self) -> tuple[pa.Array, pa.Array]:
+        """Return the first puzzles, or the solutions of blank grids; and the same in one line."""
+        if self.column in self.columns:
+            written = as_text(self._sample[self.column], self.column)
+            return written, in_one_line(written)
+        lines = _texts(self._sample, self.solution_column or self.column)
+        return lines, lines
 
     def _solution_column(self, taken: str) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
@@ -408,8 +395,8 @@ class Corpus(Tables):
                 )
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             return reader(main=Shape(replace(drawn, names=names), notation, notation))
-        texts = self._written(self._sample)
-        if self._have_pencil_marks(texts):
+        written, texts = self._first_texts()
+        if pencil_marks(written, texts):
             names = tuple(name for name in COLUMNS if name in (*names, MARKS))
         if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():
             # no row has a grid, and the rules tell their size
@@ -437,11 +424,9 @@ class Corpus(Tables):
         is_one = one_shape or given.known_digits is not None or self._has_one_size()
         form, others = most_frequent_form(codes, size), list[Form]()
         if not is_one:
-            found = (Form.of(code) for code in np.unique(codes[codes != NO_FORM]).tolist())
-            fitting_forms = (
-                f for f in found if default_box(f.n_digits) or has_boxes or not needs_boxes
-            )
-            others = [each for each in fitting_forms if each != form]
+            found = map(Form.of, np.unique(codes[~np.isin(codes, [NO_FORM, form.code])]).tolist())
+            may_be_any = has_boxes or not needs_boxes
+            others = [each for each in found if may_be_any or default_box(each.n_digits)]
         has_blank = len(symbols_of(alphabet or "")) not in codes // 2
         signs = Signs(alphabet, self._blank, has_blank=has_blank)
         is_for_others = any(signs.names(each.n_digits) for each in others)
@@ -468,8 +453,8 @@ class Corpus(Tables):
     def _shown(self, texts: pa.Array, codes: Ints, form: Form) -> Shown:
         """Return what the grids of a form show, with the solutions and predictions beside them."""
         rows = pa.array(np.flatnonzero(codes == form.code))
-        predictions = self._predictions
-        names = [self.solution_column, *(name for name in self.columns if name in predictions)]
+        others = (name for name in self.columns if name in self._predictions)
+        names = [self.solution_column, *others]
         full = (self._beside(name, rows) for name in names if name is not None)
         return shown(texts.take(rows), form, self._blank, full)
 
@@ -495,8 +480,6 @@ class Corpus(Tables):
                 )
         try:
             return signs.notation(seen)
-        except AmbiguousNotationError as error:
-            raise InputError(f"column {quoted(self.column)}: {error}") from error
         except InputError as error:
             raise InputError(f"column {quoted(self.column)}: {error}: {self._example()}") from error
 
@@ -583,10 +566,7 @@ class Corpus(Tables):
         values = self._sample[self.column]
         if values.null_count == len(values):
             return f"it is empty, without a value in the first {counted(len(values), 'row')}"
-        value = values[0].as_py()
-        if value is None:
-            return "the first value is null"
-        text = str(value).strip()
+        text = str(next(value for value in values if value.is_valid).as_py()).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
 
 

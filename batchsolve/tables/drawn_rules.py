@@ -18,6 +18,7 @@ from batchsolve.core import native
 from batchsolve.core.arrays import Bytes, Ints, Shorts, begins_of
 from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.formats.rule_texts import PAIR_SIGNS, STRICT, RuleReader
+from batchsolve.problems.overlaps import drawn_labels
 from batchsolve.problems.rule_arrays import RELATION_NAMES, OwnRules, relations_of
 from batchsolve.problems.rules import MOST_SETS, Rules
 from batchsolve.settings import PuzzleSettings, words_of
@@ -219,7 +220,7 @@ def _with_layout(text: str, rules: Rules) -> tuple[npt.NDArray[np.int16], Rules]
     """Return the cage of every cell of a layout, or -1; and rules with cages without a sum."""
     said = RuleReader(rules.n_digits)
     with prefixed("a layout of cages", InputError, ProblemError):
-        labels = said.labels(text)
+        labels = drawn_labels(text, said.drawing)
         numbers: dict[str, int] = {}
         cages = [-1 if x == "." else numbers.setdefault(x, len(numbers)) for x in labels]
         for cage in range(len(numbers)):

@@ -69,21 +69,6 @@ def files_and_tables(what: str, inputs: Any, name: str = "the table") -> list[st
     return found
 
 
-def rows_like(made: pa.Table, given: Any, places: Any) -> Any:
-    """Return some rows of a table, perhaps with new columns, as a table of its library.
-
-    Parameters
-    ----------
-    made : pyarrow.Table
-        The rows, with the columns of `given`, perhaps renamed, then others.
-    given : object
-        The argument of `arrow_table`; names of files are answered by `made` itself.
-    places : ndarray of int64
-        The rows of `given` that were taken. A data frame of pandas keeps its index and types.
-    """
-    return with_columns_of(made, given.take(places) if _library(given) == "pandas" else given)
-
-
 def arrow_table(table: Any) -> pa.Table:
     """Return a table of another library as an Arrow table, without a copy where possible.
 
@@ -127,7 +112,9 @@ def arrow_table(table: Any) -> pa.Table:
     return made
 
 
-def with_columns_of(answered: pa.Table, given: Any) -> Any:
+def with_columns_of(
+    answered: pa.Table, given: Any, rows: Any = None, changed: Sequence[int] = ()
+) -> Any:
     """Return an answered table as a table of the library of the given one.
 
     Parameters
@@ -135,14 +122,19 @@ def with_columns_of(answered: pa.Table, given: Any) -> Any:
     answered : pyarrow.Table
         The columns of `given`, perhaps renamed, then the columns of answers.
     given : object
-        The argument of `arrow_table`.
+        The argument of `arrow_table`; names of files are answered by `answered` itself.
+    rows : ndarray of int64, optional
+        The rows of `given` that were taken; by default all.
+    changed : sequence of int
+        The places of the columns of `given` that hold other values now.
 
     Returns
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        A data frame of pandas keeps the index, the columns and the labels of `given`; integers and
-        booleans among the answers are nullable (``Int64``, ``boolean``), and lists are what they
-        are in `given`: lists, tuples, or arrays of one or two dimensions.
+        A data frame of pandas keeps the index (unless rows are changed), the columns, their types
+        and their labels of `given`; integers and booleans among the answers are nullable
+        (``Int64``, ``boolean``), and lists are what they are in `given`: lists, tuples, or arrays
+        of one or two dimensions.
     """
     library = _library(given)
     if library == "polars":
@@ -151,20 +143,21 @@ def with_columns_of(answered: pa.Table, given: Any) -> Any:
         schema = getattr(given, "schema", None)
         return answered.replace_schema_metadata(getattr(schema, "metadata", None))
     pandas: Any = sys.modules[library]
-    n_given = given.shape[1]
+    given = given if rows is None else given.take(rows)
+    given = given.reset_index(drop=True) if changed else given
+    new = [*changed, *range(given.shape[1], answered.num_columns)]
     nullable = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
-    answers = answered.select(range(n_given, answered.num_columns)).to_pandas(
-        types_mapper=nullable.get
-    )
+    answers = answered.select(new).to_pandas(types_mapper=nullable.get)
     answers = _with_cells_of(given, answers, answered)
     answers.index = given.index
-    return _relabelled(given, answered).assign(**dict(answers.items()))
-
-
-def _relabelled(given: Any, made: pa.Table) -> Any:
-    """Return a data frame of pandas with the labels of the columns that `made` has renamed."""
-    names = zip(given.columns, made.column_names, strict=False)
-    return given.set_axis([c if str(c) == name else name for c, name in names], axis=1)
+    names = zip(given.columns, answered.column_names, strict=False)
+    frame = given.set_axis([c if str(c) == name else name for c, name in names], axis=1)
+    for place in changed:
+        kind, field = given.dtypes.iloc[place], answered.schema.field(place)
+        column = answers.pop(field.name)
+        is_kept = is_text(field.type) and isinstance(kind, pandas.StringDtype | pandas.ArrowDtype)
+        frame.isetitem(place, column.astype(kind) if is_kept else column)
+    return frame.assign(**dict(answers.items()))
 
 
 def _with_cells_of(given: Any, frame: Any, made: pa.Table) -> Any:
@@ -251,35 +244,6 @@ def _no_view(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def images_like(made: pa.Table, given: Any, sources: Any, drawn: Sequence[int]) -> Any:
-    """Return a table of images as one of the library of the given table.
-
-    Parameters
-    ----------
-    made : pyarrow.Table
-        The columns of `given`, perhaps renamed, then others.
-    given : object
-        The argument of `arrow_table`.
-    sources : ndarray of int64
-        The row of `given` that each row was made of, from 0. A data frame of pandas takes all
-        columns but those that were drawn from there, so that they keep their types.
-    drawn : sequence of int
-        The places of the columns that were drawn.
-    """
-    if _library(given) != "pandas":
-        return with_columns_of(made, given)
-    pandas: Any = sys.modules["pandas"]
-    frame = with_columns_of(made, given.take(sources).reset_index(drop=True))
-    part = made.select(drawn)
-    images = _with_cells_of(given, part.to_pandas(), made)
-    for place, name, kind in zip(drawn, part.column_names, part.schema.types, strict=True):
-        as_given = given.dtypes.iloc[place]
-        keeps = isinstance(as_given, pandas.StringDtype | pandas.ArrowDtype)
-        column = images[name]
-        frame.isetitem(place, column.astype(as_given) if keeps and is_text(kind) else column)
-    return frame
-
-
 def text_column(values: Any) -> pa.ChunkedArray | None:
     """Return texts as an Arrow column, or None if the values are not texts.
 
@@ -295,14 +259,12 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
     """
     if isinstance(values, pa.Array):
         values = pa.chunked_array([values])
-    if isinstance(values, pa.ChunkedArray):
-        check_holds_texts(values.type, "the array")
-        return _checked(values, "the array")
     if _library(values) == "pandas" or hasattr(values, "__arrow_c_stream__"):
-        column = _series(values, "the series")
-        if pa.types.is_struct(column.type):
+        what = "the array" if isinstance(values, pa.ChunkedArray) else "the series"
+        column = _series(values, what)
+        if column.type == _SEVERAL:
             return None
-        check_holds_texts(column.type, "the series")
+        check_holds_texts(column.type, what)
         return column
     if not isinstance(values, Sequence | np.ndarray) or getattr(values, "ndim", 1) != 1:
         return None
@@ -338,9 +300,12 @@ def _is_text(value: Any) -> bool:
     return False
 
 
+_SEVERAL = pa.struct([])  # stands for values of several dimensions
+
+
 def _series(values: Any, what: str, name: str | None = None) -> pa.ChunkedArray:
     if getattr(values, "ndim", 1) != 1:
-        return pa.chunked_array([], pa.struct([]))
+        return pa.chunked_array([], _SEVERAL)
     try:
         if hasattr(values, "__arrow_c_stream__"):
             column = pa.chunked_array(values)

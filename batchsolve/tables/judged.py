@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from math import sqrt
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,7 @@ from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS, number_of
 from batchsolve.tables.answers import Found, solved_among
 from batchsolve.tables.reader import Batch, Grids
-from batchsolve.tables.texts import as_text, in_one_line, values_as_text
+from batchsolve.tables.texts import as_text, have_text, in_one_line, values_as_text
 
 NO_VALUE = "(none)"
 """The stratum of rows without a value."""
@@ -92,7 +92,6 @@ class Stratum:
     houses: int = 0
     violated: int = 0
     unviolated: int = 0
-    in_bar: ClassVar[tuple[str, ...]] = ("right",)
 
     @property
     def judged(self) -> int:
@@ -365,8 +364,7 @@ def _predictions(grids: Grids, text: pa.Array) -> tuple[Bytes, Bools, dict[int, 
         read, still = other.encode(text.take(pa.array(others)))
         predicted[others] = read
         wrong[others[still == FINE]] = FINE
-    trimmed = pc.ascii_trim_whitespace(pc.fill_null(text, ""))
-    is_missing = np.asarray(pc.equal(trimmed, ""))
+    is_missing = ~have_text(text)
     malformed = {
         int(grids.rows[place]): notation.explain(text[place].as_py(), int(wrong[place]))
         for place in np.flatnonzero((wrong != FINE) & ~is_missing).tolist()
@@ -385,8 +383,6 @@ def _solves(grids: Grids, found: Bytes) -> Bools:
 
 def _given_truth(batch: Batch, grids: Grids) -> tuple[Bytes, dict[int, str]]:
     """Return the given solutions, and why rows have none that can be used."""
-    assert grids.given is not None
-    assert grids.has_given is not None
     why = {row: batch.faults[row] for row in grids.rows.tolist() if row in batch.faults}
     for place in np.flatnonzero(~_solves(grids, grids.given)).tolist():
         fault = "the truth does not solve the puzzle" if grids.has_given[place] else "no truth"

@@ -9,7 +9,6 @@ file of this machine.
 from __future__ import annotations
 
 import glob
-import logging
 import os
 import re
 import secrets
@@ -24,7 +23,14 @@ from urllib.parse import quote
 import pyarrow as pa
 from pyarrow import fs
 
-from batchsolve.errors import InputError, ServerError, disk_errors, first_line
+from batchsolve.errors import (
+    InputError,
+    ServerError,
+    disk_errors,
+    first_line,
+    named_errors,
+    warn_once,
+)
 from batchsolve.formats.drawings import is_grid
 from batchsolve.formats.whole_files import why_unseen
 
@@ -141,11 +147,6 @@ def file_system(address: str) -> tuple[fs.FileSystem, Any]:
     return system, path
 
 
-def _is_own(address: str) -> bool:
-    """Return True if pyarrow opens an address itself; then non-ASCII characters are quoted."""
-    return address.partition("://")[0].lower() in _OWN_SCHEMES
-
-
 def local_path(path: str) -> str | None:
     """Return the local path of a path or address; None for a remote address.
 
@@ -200,7 +201,8 @@ _FAILURES = {  # names of exceptions of aiohttp, which need not be installed, an
 @contextmanager
 def _waiting(address: str) -> Iterator[None]:
     """Say that a server is waited for; raise `ServerError` for failures that are known."""
-    timer = threading.Timer(SAID_AFTER, _say_that_it_waits, [address])
+    said = f"waiting for the server of {address} …"
+    timer = threading.Timer(SAID_AFTER, warn_once, [said])
     timer.daemon = True
     timer.start()
     try:
@@ -213,11 +215,6 @@ def _waiting(address: str) -> Iterator[None]:
         raise
     finally:
         timer.cancel()
-
-
-@lru_cache(maxsize=4096)  # says it once of each
-def _say_that_it_waits(address: str) -> None:
-    logging.getLogger("batchsolve").warning("waiting for the server of %s …", address)
 
 
 class _Awaited(fs.FSSpecHandler):
@@ -309,13 +306,8 @@ def files_of(inputs: Iterable[str]) -> list[str]:
 
 def _files_of(one: str) -> list[str]:
     if is_address(one):
-        try:
+        with named_errors(one):
             return _remote_files(one)
-        except InputError as error:
-            text = str(error)
-            raise InputError(text if text.startswith(one) else f"{one}: {text}") from error
-        except OSError as error:
-            raise InputError(f"{one}: {error.strerror or first_line(error)}") from error
     if os.path.isdir(one):
         if not (found := sorted(_files_below(one))):
             raise InputError(f"{one}: is a folder without files; name a file, or another folder")
@@ -374,8 +366,9 @@ def _below(folder: str) -> list[str]:
     infos = system.get_file_info(fs.FileSelector(path.rstrip("/"), recursive=True))
     files = sorted(info.path for info in infos if info.type == fs.FileType.File)
     names = [file.removeprefix(path.rstrip("/")).lstrip("/") for file in files]
-    own = _is_own(folder)
-    return [child(folder, quote(n) if own else n) for n in names if not _is_hidden(n)]
+    if folder.partition("://")[0].lower() in _OWN_SCHEMES:  # pyarrow quotes other than ASCII
+        names = list(map(quote, names))
+    return [child(folder, name) for name in names if not _is_hidden(name)]
 
 
 def child(folder: str, name: str) -> str:
@@ -429,7 +422,8 @@ class Folder:
         whole = child(self.path, name)
         system, path = file_system(whole)
         is_store = system.type_name in _OBJECT_STORES
-        hidden = path if is_store else file_system(child(self.path, _hidden()))[1]
+        beside = child(self.path, f"{UNFINISHED}{secrets.token_hex(8)}")
+        hidden = path if is_store else file_system(beside)[1]
         with disk_errors(whole):
             try:
                 with system.open_output_stream(hidden, compression=None) as stream:
@@ -455,10 +449,6 @@ class Folder:
         if (local := local_path(self.path)) is not None:
             with disk_errors(self.path):
                 make_durable(local)
-
-
-def _hidden() -> str:
-    return f"{UNFINISHED}{secrets.token_hex(8)}"
 
 
 def make_durable(path: str) -> None:

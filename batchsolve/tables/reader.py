@@ -51,6 +51,7 @@ from batchsolve.tables.sources import FILENAME
 from batchsolve.tables.texts import (
     as_json,
     as_text,
+    have_text,
     in_one_line,
     pencil_marks,
     retyped,
@@ -93,9 +94,9 @@ class Grids:
         Their rows, in ascending order.
     puzzles : ndarray of uint8, shape (n, N²)
         Digits, all 0 in malformed rows.
-    given : ndarray of uint8, shape (n, N²), or None
-        The given solutions, all 0 in rows without one.
-    has_given : ndarray of bool, shape (n,), or None
+    given : ndarray of uint8, shape (n, N²)
+        The given solutions, all 0 in rows without one; of shape (n, 0) if no column has any.
+    has_given : ndarray of bool, shape (n,)
         True in rows whose given solution is not empty.
     parts : list of (GridProblem, ndarray of int64)
         The problems, and the rows that are their grids.
@@ -106,8 +107,8 @@ class Grids:
     shape: Shape
     rows: Ints
     puzzles: Bytes
-    given: Bytes | None
-    has_given: Bools | None
+    given: Bytes
+    has_given: Bools
     parts: list[Part]
     own: dict[str, pa.Array] = field(default_factory=dict)
 
@@ -198,9 +199,8 @@ class Shape:
         for k in np.flatnonzero(wrong != FINE).tolist():
             text = lines[k].as_py() or ""
             faults.setdefault(int(rows[k]), self.read_as + self.notation.explain(text, wrong[k]))
-        given = has_given = None
-        own = texts.own
-        solutions = texts.solutions
+        given, has_given = puzzles[:, :0], np.zeros(len(rows), np.bool_)
+        own, solutions = texts.own, texts.solutions
         if len(rows) < n:
             which = pa.array(rows)
             own = {name: column.take(which) for name, column in own.items()}
@@ -209,8 +209,7 @@ class Shape:
             _, given, bad = encoded(self.solution_notation, solutions)
             has_given = bad == FINE
             if not has_given.all():
-                trimmed = pc.ascii_trim_whitespace(pc.fill_null(solutions, ""))
-                has_given = np.asarray(pc.greater(pc.binary_length(trimmed), 0))
+                has_given = have_text(solutions)
         if self.notation.begins_at_zero:
             self._refuse_arithmetic(rows, texts.own, faults)
         parts = [(self.problem, rows)]
@@ -224,13 +223,11 @@ class Shape:
         """Add a fault for rows whose rules have values of digits: these are 1 to N."""
         for name in ARITHMETIC:
             if name in own:
-                written = pc.ascii_trim_whitespace(pc.fill_null(own[name], ""))
-                has_rules = np.asarray(pc.greater(pc.binary_length(written), 0))
                 why = (
                     f"{self.read_as}{name} need digits from 1, and those of the alphabet "
                     f"{self.notation.name} begin at 0; write 1 to N"
                 )
-                for row in rows[has_rules[rows]].tolist():
+                for row in rows[have_text(own[name])[rows]].tolist():
                     faults.setdefault(row, why)
 
 
@@ -288,23 +285,25 @@ class Batch:
     block: Block | None = None
 
     def __len__(self) -> int:
-        return sum(len(grids.rows) for grids in self.grids)
+        return sum([len(grids.rows) for grids in self.grids])
 
     def groups(self) -> list[Group]:
         """Return the stacks of the well-formed rows, with row numbers as roots."""
-        good = np.ones(len(self), np.bool_)
-        good[list(self.faults)] = False
-        groups: list[Group] = []
-        for grids, problem, rows in self._parts():
-            if self.faults:
-                rows = rows[good[rows]]
-            groups.append((problem, problem.stacks_of(grids.puzzles_of(rows), rows)))
-        return groups
+        parts = self._parts()
+        if self.faults:
+            good = np.ones(len(self), np.bool_)
+            good[list(self.faults)] = False
+            parts = ((grids, problem, rows[good[rows]]) for grids, problem, rows in parts)
+        return [
+            (problem, problem.stacks_of(grids.puzzles_of(rows), rows))
+            for grids, problem, rows in parts
+        ]
 
     def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
         """Return the `Status` of every row, and the messages of some."""
         status = answers.status(limit)
-        status[list(self.faults)] = Status.INVALID
+        if self.faults:
+            status[list(self.faults)] = Status.INVALID
         return status, answers.unfinished | self.explain_clashes(answers.clash) | self.faults
 
     def explain_clashes(self, clashes: npt.NDArray[np.int32]) -> dict[int, str | None]:
@@ -335,7 +334,6 @@ class Batch:
         is_wanted[wanted] = True
         for grids, problem, rows in self._parts():
             some = rows[is_wanted[rows]]
-            assert grids.given is not None
             given = grids.given[grids.places(some)]
             right[some] = problem.at(some).check(grids.puzzles_of(some), given)
         return right[wanted]

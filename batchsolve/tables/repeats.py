@@ -222,7 +222,7 @@ def solved_keys(
         solution = np.zeros_like(grids.puzzles)
         solution[places] = digits
         solution[~is_unique[grids.rows]] = 0
-        if grids.given is not None:
+        if has_given:
             right = is_valid[grids.rows] & ~is_unique[grids.rows]
             right[right] = batch.check(grids.rows[right])
             solution[right] = grids.given[right]
@@ -235,7 +235,7 @@ def _row_keys(
     names: Sequence[str],
     batch: Batch,
     is_valid: Bools,
-    solutions: Sequence[Bytes | None],
+    solutions: Sequence[Bytes],
     sums: RowSums,
 ) -> RowKeys:
     """Return the keys of valid rows, and of their solutions, which are 0 where there is none.
@@ -250,7 +250,6 @@ def _row_keys(
             is_form = name.endswith(FORM)
             cells, has = grids.puzzles, is_valid[rows]
             if name.startswith("solution"):
-                assert solution is not None
                 cells, has = solution, has & (solution > 0).all(axis=1)
                 if is_form:
                     has &= problem.first_clashes(solution) < 0

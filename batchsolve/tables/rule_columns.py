@@ -23,10 +23,11 @@ from batchsolve.formats.constraints import read_constraints
 from batchsolve.formats.rule_texts import RuleReader, read_cages, read_marks, read_pairs
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
-from batchsolve.problems.overlaps import drawn_labels
+from batchsolve.problems.overlaps import drawn_labels, square_drawing
 from batchsolve.problems.rule_arrays import NO_SUM, OwnRules
-from batchsolve.problems.rules import Rules, houses_of, layout, n_regions, regions_of
+from batchsolve.problems.rules import Rules, n_regions, regions_of
 from batchsolve.problems.variant import Variant, Variants, grid_problem, grid_rules
+from batchsolve.tables.texts import one_chunk
 
 RULES, REGIONS = "rules", "regions"
 OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs", "constraints"
@@ -90,7 +91,7 @@ class RuleColumns:
                 with suppress(ProblemError):  # rows with wrong rules are not compared
                     drawing = self.drawing or ""
                     labels = drawn_labels(regions, drawing) if regions else []
-                    houses = houses_of(labels, self.n_digits)
+                    houses = regions_of(labels, self.n_digits)
                     said = names, houses, own_rules(self.n_digits, tuple(own), drawing)
                     digest = hashlib.sha256(repr(said).encode()).digest()
                     each[rows] = np.frombuffer(digest, np.uint8)
@@ -344,22 +345,19 @@ def _by_texts(
 
     A column that is not there has empty texts.
     """
-    codes = np.zeros(len(rows), np.int64)  # equal for rows with equal texts
-    there = [name for name in names if name in columns]
-    for name in there:
-        coded = columns[name].take(pa.array(rows)).fill_null("").dictionary_encode()
-        pairs = codes * (len(coded.dictionary) + 1) + np.asarray(coded.indices)
-        codes = np.unique(pairs, return_inverse=True)[1]
-    order = np.argsort(codes, kind="stable")
-    begins = np.flatnonzero(np.diff(codes[order], prepend=-1))
-    groups = sorted(np.split(order, begins[1:]), key=lambda some: int(some[0])) if len(rows) else []
-
-    def text(name: str, row: int) -> str:
-        return (columns[name][row].as_py() or "") if name in there else ""
-
-    return [
-        (tuple(text(name, int(rows[some[0]])) for name in names), rows[some]) for some in groups
-    ]
+    if not len(rows):
+        return []
+    there = {
+        name: columns[name].take(pa.array(rows)).fill_null("") for name in names if name in columns
+    }
+    if not there:
+        return [(("",) * len(names), rows)]
+    table = pa.table({**there, "row": rows}).group_by(list(there), use_threads=False)
+    found = table.aggregate([("row", "list")])
+    texts = [found[name].to_pylist() if name in there else [""] * len(found) for name in names]
+    lists = one_chunk(found["row_list"])
+    each = np.split(lists.values.to_numpy(), lists.offsets.to_numpy()[1:-1])
+    return sorted(zip(zip(*texts, strict=True), each, strict=True), key=lambda one: one[1][0])
 
 
 _RULE_DIGITS = 32  # of the hash of rules
@@ -398,17 +396,14 @@ def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> By
 
     Only the values of `rows` are read.
     """
-    has_all = len(rows) == len(column)
-    texts = column if has_all else column.take(pa.array(rows))
+    texts = column.take(pa.array(rows))
     regions, wrong = _numbered_regions(texts, n)
     for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
         regions[place] = _NONE
         with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):
-            labels = layout(texts[place].as_py() or "", n)
+            labels = drawn_labels(texts[place].as_py() or "", square_drawing(n))
             for region, cells in enumerate(regions_of(labels, n)):
                 regions[place, list(cells)] = region
-    if has_all:
-        return regions
     whole = np.full((len(column), n * n), _NONE, np.uint8)
     whole[rows] = regions
     return whole

@@ -49,7 +49,6 @@ from batchsolve.tables.blocks import (
     Stream,
     checked_table,
     cut,
-    slice_of,
 )
 from batchsolve.tables.places import (
     check_announced,
@@ -242,7 +241,7 @@ class ParquetSource:
                     table = pa.Table.from_batches([batch])
                     stop = begin + len(table)
                     if begin < offset < stop:
-                        table = slice_of(table, offset - begin, len(table))
+                        table = table.slice(offset - begin)
                     if stop > offset:
                         yield Block(table, self.layout, name, Boundary(number, stop))
                     begin = stop
@@ -296,7 +295,7 @@ class TableSource:
         most = _rows_of_a_block(n_rows, self.table.nbytes, size)
         for begin in range(offset, n_rows, most):
             end = min(begin + most, n_rows)
-            data = slice_of(self.table, begin, end)
+            data = self.table.slice(begin, end - begin)
             yield Block(data, self.layout, name_of(self.path), Boundary(number, end))
 
 
@@ -313,7 +312,7 @@ class Files:
     """
 
     names: tuple[str, ...]
-    folder: str
+    folder: str = field(default_factory=os.getcwd)
 
     schema: ClassVar[pa.Schema] = pa.schema(
         [("name", pa.string()), ("content", pa.large_binary()), ("fault", pa.string())]
@@ -336,25 +335,22 @@ class Files:
 
     def read(self) -> pa.Table:
         """Read the files; one that cannot be read is a row with its fault."""
-        rows = [(name_of(name), *self._content(name)) for name in self.names]
-        columns = zip(*rows, strict=True)
-        arrays = [pa.array(c, field.type) for c, field in zip(columns, self.schema, strict=True)]
-        return pa.Table.from_arrays(arrays, schema=self.schema)
+        return pa.Table.from_pylist(list(map(self._row, self.names)), self.schema)
 
     def path_of(self, name: str) -> str:
         """Return the path of a file for any directory."""
         return name if is_address(name) else os.path.join(self.folder, name)
 
-    def _content(self, name: str) -> tuple[bytes | None, str | None]:
-        path = self.path_of(name)
+    def _row(self, name: str) -> dict[str, Any]:
+        path, row = self.path_of(name), {"name": name_of(name)}
         if not exists(path):
-            return None, None
+            return row
         try:
             open_file = open_to_read if is_address(path) else opened
             with named_errors(name_of(name)), open_file(path) as file:
-                return content_of(file), None
+                return row | {"content": content_of(file)}
         except InputError as error:
-            return None, str(error)
+            return row | {"fault": str(error)}
 
 
 def _size_of(path: str) -> int:
@@ -482,14 +478,11 @@ class Tables:
         self._check_schemas()
         known = [source.length for source in self._sources if source.length is not None]
         self._ends = list(accumulate(known)) if len(known) == len(self._sources) else []
+        first = name_of(self._sources[0].path)
         if (name := repeated(self.columns)) is not None:
-            path = self._sources[0].path
-            raise InputError(f"{path}: names the column {quoted(name)} twice; rename one")
+            raise InputError(f"{first}: names the column {quoted(name)} twice; rename one")
         if filename and FILENAME.name in self.columns:
-            raise InputError(
-                f"{name_of(self._sources[0].path)}: has a column {FILENAME.name} already; rename "
-                f"it, or leave out `filename`"
-            )
+            raise InputError(f"{first}: has a column filename; rename it, or leave out `filename`")
         self._kept: list[Block] = []
         self._rest = self._blocks_from(Boundary(0, 0))
 
@@ -604,31 +597,26 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     if len(inputs) == 1:
         return [_source(inputs[0])]
     waiting = iter(list(enumerate(inputs)))  # from which several threads may draw
-    opened: SimpleQueue[tuple[int, Source | Exception] | None] = SimpleQueue()
+    opened: list[SimpleQueue[Source | Exception]] = [SimpleQueue() for _ in inputs]
 
     def open_some() -> None:
         for k, one in waiting:
             try:
-                opened.put((k, _source(one)))
+                opened[k].put(_source(one))
             except Exception as error:
-                deque(waiting, maxlen=0)  # tables after the first error are not opened
-                opened.put((k, error))
-        opened.put(None)
+                opened[k].put(error)
 
-    n_threads = min(OPENED_AT_ONCE, len(inputs))
-    found: dict[int, Source | Exception] = {}
-    try:
-        for _ in range(n_threads):
-            threading.Thread(target=open_some, daemon=True).start()
-        for _ in range(n_threads):
-            found.update(iter(opened.get, None))
-    finally:
-        deque(waiting, maxlen=0)
     sources = []
-    for _, source in sorted(found.items()):
-        if isinstance(source, Exception):
-            raise source
-        sources.append(source)
+    try:
+        for _ in range(min(OPENED_AT_ONCE, len(inputs))):
+            threading.Thread(target=open_some, daemon=True).start()
+        for each in opened:
+            source = each.get()
+            if isinstance(source, Exception):
+                raise source
+            sources.append(source)
+    finally:
+        deque(waiting, maxlen=0)  # after an error, no other table is opened
     return sources
 
 

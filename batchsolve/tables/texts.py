@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.core.arrays import Bools, Ints
-from batchsolve.errors import InputError, quoted, shortened
+from batchsolve.errors import InputError, prefixed, quoted, shortened
 from batchsolve.formats import grid_texts
 from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, forms, n_words
 
@@ -93,6 +93,12 @@ def _is_number(kind: pa.DataType) -> bool:
     return is_number(kind) or pa.types.is_decimal(kind)
 
 
+def have_text(column: pa.Array) -> Bools:
+    """Return True for each text that is not blank."""
+    trimmed = pc.ascii_trim_whitespace(pc.fill_null(column, ""))
+    return np.asarray(pc.not_equal(trimmed, ""))
+
+
 def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return objects, or lists of them, as JSON without null values; other columns as they are."""
     kind = column.type.value_type if is_list(column.type) else column.type
@@ -155,13 +161,15 @@ _LIST = r"^\s*\[[\[\]\s,]*(([0-9]+|-1|null|None)[\[\]\s,]+)*$"  # of whole numbe
 
 def in_one_line(text: pa.Array) -> pa.Array:
     """Write every grid in one line; see `batchsolve.formats.grid_texts`."""
-    text = _with_lists(text)
     is_other = _match(text, _OTHER_FORMS)
+    if is_other.any() and (plain := _with_lists(text)) is not text:
+        text, is_other = plain, _match(plain, _OTHER_FORMS)
     codes = forms(text)
     is_other |= codes == NO_FORM
     if (numbered := (codes % 2 == 1) & (codes <= Form(MOST_PLAIN, True).code)).any():
         is_other |= numbered & _match(text, _SEVERAL)  # perhaps pencil marks
-    is_other &= np.asarray(pc.fill_null(pc.greater(pc.binary_length(text), 0), False))
+    if is_other.any():  # but values that are empty or null
+        is_other &= np.asarray(pc.fill_null(pc.greater(pc.binary_length(text), 0), False))
     if not is_other.any():
         return text
     other = pa.array(is_other)
@@ -315,14 +323,10 @@ def with_numbers(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
     """
     columns = dict(zip(table.column_names, table.columns, strict=True))
     for name, kind in types.items():
-        text = columns[name]
-        try:
+        why = f"the column {quoted(name)} held only numbers when it was read before"
+        with prefixed(why, InputError, pa.ArrowInvalid):  # something writes to the input
+            text = columns[name]
             columns[name] = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
-        except pa.ArrowInvalid as error:
-            raise InputError(
-                f"the column {quoted(name)} held only numbers when it was read before ({error}); "
-                f"begin again once nothing writes to the input"
-            ) from error
     schema = retyped(table.schema, types)
     return pa.Table.from_arrays(list(columns.values()), schema=schema)
 

@@ -88,11 +88,10 @@ class Workers:
         True if workers see this process's files, by absolute paths.
     in_process : bool
         True if workers are threads of this process.
+    share_memory : bool
+        True if workers are processes of this machine.
     jobs : int
         Number of workers; that of a cluster is known while they are in use.
-    folder : str
-        A folder that worker processes of this machine share while they are in use; empty for other
-        workers.
     deaths : tuple of exception types
         Exceptions that `run` raises when workers have died; those left, or new ones, take more
         calls.
@@ -103,12 +102,11 @@ class Workers:
     """
 
     sees_files = True
-    joins_clusters = width_is_the_clusters = in_process = False
-    folder = ""
+    joins_clusters = width_is_the_clusters = in_process = share_memory = False
+    deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         self.jobs: int = jobs or n_cores()
-        self.deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
         self._address = address
         self._parallel: Any = None
 

@@ -131,10 +131,7 @@ class DaskWorkers(ClusterWorkers):
 
     width_is_the_clusters = True
     of_ours = "the Dask cluster of this machine"
-
-    def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
-        super().__init__(jobs, address)
-        self.deaths = (distributed.KilledWorker, CancelledError, asyncio.CancelledError)
+    deaths = (distributed.KilledWorker, CancelledError, asyncio.CancelledError)
 
     def _join(self, opened: ExitStack) -> Any:
         cluster = self._address or opened.enter_context(_local_cluster(self.jobs))

@@ -22,9 +22,6 @@ from typing import Any
 import joblib
 import joblib.executor
 from joblib.externals.loky import reusable_executor
-
-# it removes folders after this process is killed; Python's tracker cannot
-from joblib.externals.loky.backend import resource_tracker as resource_tracker
 from joblib.parallel import LokyBackend, ThreadingBackend
 
 LOOK_SECONDS = 0.01  # between two looks for failed calls, of which joblib gives no notice
@@ -93,6 +90,17 @@ class PoolBackend(ThreadingBackend):
     def __init__(self, start_pool: Callable[[], Any]) -> None:
         super().__init__()
         self.start_pool = start_pool
+        self.callbacks: weakref.WeakSet[Any] = weakref.WeakSet()  # of the calls that are out
+
+    def submit(self, func: Any, callback: Any = None) -> Any:
+        """Hand out a call; joblib takes its result, or its error, from the callback."""
+        self.callbacks.add(callback)
+        return super().submit(func, callback)
+
+    def fail(self, error: Exception) -> None:
+        """Have joblib raise an error for all calls that are out."""
+        for callback in list(self.callbacks):
+            callback(error)
 
     @property
     def pool(self) -> Any:

@@ -1,8 +1,4 @@
-"""Processes of this machine, started by loky. Their results come back through files in memory.
-
-loky sends results through a pipe, in pieces of 64 KB that a thread of the receiving process joins.
-For a megabyte, that takes as long as a worker needs to compute it. Pickle's protocol 5 can leave
-out large buffers; they are written to a file, which the receiver maps.
+"""Processes of this machine, started by loky.
 
 loky waits for results and for the deaths of workers at once. But a worker that dies while it writes
 a result leaves half of it in the pipe, and may leave the lock for writing held. Then the thread of
@@ -13,43 +9,26 @@ watchdog notices both.
 
 from __future__ import annotations
 
-import mmap
 import os
-import pickle
 import signal
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, suppress
-from functools import partial
 from typing import Any
 
-from batchsolve.formats.whole_files import HeldFolder
 from batchsolve.workers.base import Watchdog, Workers, keep_memory, keeping_ctrl_c
-from batchsolve.workers.private import (
-    OwnLokyBackend,
-    end_wait,
-    resource_tracker,
-    waits_for_the_dead,
-)
+from batchsolve.workers.private import OwnLokyBackend, end_wait, waits_for_the_dead
 
-LARGE_BYTES = 64 << 10
-ALIGNED = 64  # bytes: the alignment that numpy and pyarrow prefer
 GRACE_SECONDS = 5.0  # much longer than loky itself takes to notice a death
 ORPHAN_SECONDS = 1.0  # between two looks of a worker process whether its parent still lives
-IN_MEMORY = "/dev/shm"  # a file system in memory, on systems that have it
-PREFIX = "batchsolve-workers-"
 
 
 class Processes(Workers):
-    """Processes of loky, which isolate a crash; they write large results to files in `folder`."""
+    """Processes of loky, which isolate a crash."""
 
-    _watchdog: Watchdog | None = None
+    share_memory = True
 
     def _open(self) -> Any:
-        self._shared = SharedFolder()
-        self.folder = self._shared.path
         # An initializer, because a worker may be idle: if we were killed before its first task, it
         # would wait for minutes.
         self._backend = OwnLokyBackend(initializer=settle_in, initargs=(os.getpid(),))
@@ -62,16 +41,14 @@ class Processes(Workers):
         return executor if executor is not None and waits_for_the_dead(executor) else None
 
     def _close(self) -> None:
-        if self._watchdog is not None:
-            self._watchdog.stop()
-        self._shared.remove()
+        self._watchdog.stop()
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
     ) -> Generator[Any]:
         """See `Workers.run`."""
         with keeping_ctrl_c():
-            return _opened(super().run(partial(_packed, function, self.folder), arguments))
+            return super().run(function, arguments)
 
 
 def settle_in(parent: int) -> None:
@@ -94,84 +71,3 @@ def settle_in(parent: int) -> None:
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
-
-
-class SharedFolder(HeldFolder):
-    """A new folder in memory that processes of this machine share, and that none leaves behind.
-
-    loky's tracker removes the folder of a process that is killed. If the tracker is killed too, the
-    next process that makes such a folder removes it.
-
-    Attributes
-    ----------
-    path : str
-    """
-
-    def __init__(self) -> None:
-        try:
-            super().__init__(IN_MEMORY, PREFIX)
-        except OSError:  # missing or full
-            super().__init__(tempfile.gettempdir(), PREFIX)
-        resource_tracker.register(self.path, "folder")
-
-    def remove(self) -> None:
-        """Remove the folder and its content."""
-        super().remove()
-        if not os.path.exists(self.path):
-            resource_tracker.unregister(self.path, "folder")
-
-
-_Parcel = tuple[bytes, str, list[tuple[int, int]]]
-"""A packed result: pickled without its large buffers; the file of these, empty if there are none;
-and the begin and the end of each in the file."""
-
-
-def _opened(parcels: Generator[_Parcel]) -> Generator[Any]:
-    """Unpack results, and remove their files."""
-    with closing(parcels):
-        for pickled, path, bounds in parcels:
-            if not path:
-                yield pickle.loads(pickled)
-                continue
-            with open(path, "rb") as file:
-                content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
-            os.unlink(path)
-            buffers = [content[begin:end] for begin, end in bounds]
-            yield pickle.loads(pickled, buffers=buffers)
-
-
-def _packed(function: Callable[..., Any], folder: str, *arguments: Any) -> _Parcel:
-    """Call a function in a worker; pack its result."""
-    result = function(*arguments)
-    with suppress(OSError):  # memory for files is limited; fall back to the pipe
-        return _pack(result, folder)
-    return pickle.dumps(result), "", []
-
-
-def _pack(result: Any, folder: str) -> _Parcel:
-    large: list[memoryview] = []
-
-    def is_small(buffer: pickle.PickleBuffer) -> bool:
-        raw = buffer.raw()
-        if raw.nbytes >= LARGE_BYTES:
-            large.append(raw)
-        return raw.nbytes < LARGE_BYTES
-
-    pickled = pickle.dumps(result, protocol=5, buffer_callback=is_small)
-    if not large:
-        return pickled, "", []
-    number, path = tempfile.mkstemp(dir=folder)
-    bounds, end = [], 0
-    try:
-        with open(number, "wb", buffering=0) as file:
-            for raw in large:
-                begin = -(-end // ALIGNED) * ALIGNED
-                end = begin + raw.nbytes
-                file.seek(begin)
-                if file.write(raw) < raw.nbytes:
-                    raise OSError("no memory left for files")
-                bounds.append((begin, end))
-    except OSError:
-        os.unlink(path)
-        raise
-    return pickled, path, bounds

@@ -14,7 +14,6 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, lru_cache, partial
 from typing import Any
-from weakref import WeakSet
 
 # Without this, Ray reports on workers on standard output, which is for data. Ray reads these
 # variables when it is imported.
@@ -79,33 +78,10 @@ class _RayPool(EagerPool, Pool):
 
     head_is_lost = False
 
-    def __init__(self, *how: Any, **options: Any) -> None:
-        super().__init__(*how, **options)
-        self._tells: WeakSet[Any] = WeakSet()  # joblib of errors, of each call
-
-    def apply_async(
-        self,
-        func: Any,
-        args: Any = None,
-        kwargs: Any = None,
-        callback: Any = None,
-        error_callback: Any = None,
-    ) -> Any:
-        """See `Pool`."""
-        self._tells.add(error_callback)
-        return super().apply_async(func, args, kwargs, callback, error_callback)
-
     def give_up(self) -> None:
         """Kill all actors, also those that wait for a machine; all calls out then fail."""
         for actor in self.actors:
             ray.kill(actor)
-
-    def fail(self, error: WorkersError) -> None:
-        """Have joblib raise an error, because Ray would wait for its head and end the process."""
-        self.head_is_lost = True
-        end_ray_threads()
-        for tell in list(self._tells):
-            tell(error)
 
     def terminate(self) -> None:
         """See `Pool`."""
@@ -126,16 +102,16 @@ class RayWorkers(ClusterWorkers):
     """
 
     of_ours = "the Ray cluster"
+    deaths = (
+        ray.exceptions.RayActorError,
+        ray.exceptions.OutOfMemoryError,
+        ray.exceptions.ObjectLostError,
+        ray.exceptions.RaySystemError,  # raised if Ray cannot read the report of a death
+    )
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
         self._wanted = jobs
-        self.deaths = (
-            ray.exceptions.RayActorError,
-            ray.exceptions.OutOfMemoryError,
-            ray.exceptions.ObjectLostError,
-            ray.exceptions.RaySystemError,  # raised if Ray cannot read the report of a death
-        )
         # Ray's own backend would permanently turn joblib's pools of processes into pools of Ray
         self._backend = PoolBackend(lambda: _RayPool(self.jobs, ray_remote_args=REMOTE))
 
@@ -164,7 +140,10 @@ class RayWorkers(ClusterWorkers):
             socket.create_connection((host, int(port)), HEAD_SECONDS).close()
         except OSError:
             if (pool := self._backend.pool) is not None and not pool.head_is_lost:
-                pool.fail(WorkersError(f"{self._where}: the head is lost; start it again"))
+                pool.head_is_lost = True
+                end_ray_threads()  # Ray would wait for its head, and end the process
+                lost = WorkersError(f"{self._where}: the head is lost; start it again")
+                self._backend.fail(lost)
             raise
         return _machines()
 

@@ -22,7 +22,6 @@ IN_PYTHON = ("algorithm-x", "sat")
 Way = Mapping[str, Any]
 
 FIRST: Way = {"keep": 30}
-COUNT: Way = {}
 CUTS: dict[str, Way] = {
     "budget 50": {"budget": 50, "keep": 9},
     "depth 2": {"depth": 2, "keep": 9},

@@ -280,7 +280,7 @@ def _with_roots(stacks: list[list[int]]) -> Stacks:
 def dataset_rows(name: str, n: int) -> Rows:
     """Return n rows of a shipped table, equally far apart."""
     corpus = Corpus([str(DATASETS / f"{name}.csv")], one_shape=True)
-    stacks = Stacks.concatenate(list(corpus.stacks()))
+    stacks = corpus.stacks()[""]
     return Rows(corpus.problem, stacks.take(np.arange(n) * len(stacks) // n))
 
 

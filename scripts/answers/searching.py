@@ -28,9 +28,9 @@ machine, and so does the order of roots."""
 MOST_ROUNDS = 100_000
 
 
-def prepared(name: str, problem: ExactCover) -> Engine:
+def prepared(name: str) -> Engine:
     """Return an engine that begins without knowledge from earlier searches."""
-    return get_engine(name).for_run(problem)
+    return get_engine(name).for_run()
 
 
 def can(engine: str, what: str) -> Any:
@@ -40,7 +40,7 @@ def can(engine: str, what: str) -> Any:
 
 def once(engine: str, problem: ExactCover, task: Task) -> Answer:
     """Search a task, and return its outcome."""
-    return recorded(engine, prepared(engine, problem).search(problem, task))
+    return recorded(engine, prepared(engine).search(problem, task))
 
 
 def recorded(engine: str, outcome: Outcome) -> Answer:
@@ -75,7 +75,7 @@ def to_the_end(
     The covers are in the order in which they were found, or sorted for engines that are `WIDE`.
     The limits, `keep`, `room` and `cheapest` are those of the task.
     """
-    search, found, stacks = prepared(engine, problem), list[Stacks](), task.stacks
+    search, found, stacks = prepared(engine), list[Stacks](), task.stacks
     counts, nodes = Counter[int](), Counter[int]()
     limits = dict(zip(stacks.roots.tolist(), task.limits.tolist(), strict=True))
     for budget, depth in islice(zip(cycle(budgets), cycle(depths), strict=False), MOST_ROUNDS):

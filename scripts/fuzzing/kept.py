@@ -171,7 +171,7 @@ def with_seconds(files: Files, journal: str) -> Files:
             sums["seconds"] = SECONDS
             opened.record(state)
 
-    kept = {name: data for name, data in files.items() if not name.endswith(("-wal", "-shm"))}
+    kept = {name: data for name, data in files.items() if not name.endswith("-journal")}
     return {**kept, journal: _edited(files[journal], change)}
 
 
@@ -269,7 +269,7 @@ def _add(draft: Draft, rng: Random) -> None:
     name = rng.choice(sorted(draft.files))
     folder = os.path.dirname(name)
     other = rng.choice(
-        [f"{name}-wal", os.path.join(folder, "x.parquet"), os.path.join(folder, "x")]
+        [f"{name}-journal", os.path.join(folder, "x.parquet"), os.path.join(folder, "x")]
     )
     draft.files[other] = rng.choice([b"", b"x", draft.files[name]])
 

@@ -160,8 +160,8 @@ REFUSED = [
     (COUNT, "--time-limit", "0", "batchsolve: time_limit is more than 0 seconds, not 0"),
     (ROWS, "--split-depth", "-1", "batchsolve: split_depth is 0 or more, not -1"),
     (ROWS, "--chunk", "0", "batchsolve: chunk is 1 or more, not 0"),
-    (COUNT, "--split-depth", "-1", "write a number, or auto"),
-    (COUNT, "--split-depth", "deep", "write a number, or auto"),
+    (COUNT, "--split-depth", "-1", "split_depth is 0 or more, not -1"),
+    (COUNT, "--split-depth", "deep", "split_depth is a whole number, or 'auto', not 'deep'"),
     (COUNT, "--box", "6", "box is a pair, such as (2, 3) or 2x3, not '6'"),
     (COUNT, "--limit", "few", "'few' is not a valid integer."),
     (ESTIMATE, "--seed", "-1", "a seed is 0 or more, not -1"),
@@ -294,7 +294,7 @@ signal.raise_signal(signal.SIGINT)
 def test_a_time_limit_holds_while_a_problem_is_read():
     result = python(MAIN, "count", "queens:1000", "--time-limit", "0.1")
     assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr == "batchsolve: the time limit was reached before the search began\n"
+    assert result.stderr == "batchsolve: the time limit was reached before there was a result\n"
     as_json = python(MAIN, "count", "queens:1000", "--time-limit", "0.1", "--json")
     facts = json.loads(as_json.stdout)
     assert (as_json.returncode, facts["count"], facts["complete"]) == (1, 0, False)

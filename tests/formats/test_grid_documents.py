@@ -186,7 +186,7 @@ def test_an_entry_that_is_no_puzzle_is_an_invalid_row(wrong):
         (document("SkyscraperSudoku", "1 1\n1"), "of the kind 'SkyscraperSudoku', which is not su"),
         (document(7, "1 1\n1"), "of the kind 7, which is not supported"),
         (b'{"data": {"a": {"problem": "1 1", "solution": ""}}}', "of the kind None, which is not"),
-        (b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"', "is not a document of puzzles"),
+        (b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"', "is not JSON"),
         (b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"}}, "data": []}', "two fields 'data'"),
     ],
 )

@@ -214,10 +214,10 @@ def test_distinct_samples(n):
 def test_distinct_samples_have_equal_chances():
     graph = bs.solution_graph("queens:6")
     tally = Counter(
-        frozenset(sets(graph.sample(n, seed, distinct=True))) for n in (1, 2) for seed in range(600)
+        frozenset(sets(graph.sample(n, seed, distinct=True))) for n in (1, 2) for seed in range(300)
     )
     assert len(tally) == 4 + 6
-    assert all(abs(n - (150 if len(c) == 1 else 100)) < 50 for c, n in tally.items())
+    assert all(abs(n - (75 if len(c) == 1 else 50)) < 25 for c, n in tally.items())
 
 
 @pytest.mark.parametrize(
@@ -279,9 +279,10 @@ def test_damage_of_any_byte_is_one_error(saved, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "nodes", ["2 1 B T\n2 1 B T", "2 1 T B", "2 9 B T", "2 0 B T", "2 1 B 5", "2 1 B", "2 1 B T x"]
+    "nodes",
+    ["2 9 B T", "2 1 B 5", "2 1 5 T", "2 1 B", "2 1 B T x", "2 1 B ", "2 -1 B T", "2 1 B B3"],
 )
-def test_nodes_that_make_no_diagram_are_refused_though_the_seal_is_right(nodes, tmp_path):
+def test_nodes_from_elsewhere_are_refused_though_the_seal_is_right(nodes, tmp_path):
     from batchsolve.formats.json_records import sealed
 
     problem = bs.ExactCover.from_options([["a"], ["a"]])
@@ -289,7 +290,7 @@ def test_nodes_that_make_no_diagram_are_refused_though_the_seal_is_right(nodes, 
     about = {"batchsolve": "graph", "version": 1, "problem": problem.fingerprint}
     about |= {"options": [0, 1], "count": 1}
     (tmp_path / "g.zdd").write_text(text + json.dumps(sealed(about, text)) + "\n")
-    with pytest.raises(bs.InputError, match=r"g\.zdd: (the graph is damaged|a line of nodes)"):
+    with pytest.raises(bs.InputError, match=r"g\.zdd: (nodes have|cannot be read)"):
         bs.SolutionGraph.load(tmp_path / "g.zdd", problem)
 
 

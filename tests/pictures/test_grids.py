@@ -93,7 +93,7 @@ def test_cages_marks_and_signs():
     [cages] = shapes(rules, "bs-cage")
     assert cages.get("d").count("M") == 2
     assert [text.text for text in shapes(rules, "bs-small")] == ["124", "12", "10"]
-    assert sorted(each.tag[-4:] for each in shapes(rules, "bs-dark")) == ["rcle", "rect"]
+    assert sorted(each.tag[-4:] for each in shapes(rules, "bs-dark")) == ["path", "rcle"]
     assert len(shapes(rules, "bs-white")) == len(shapes(rules, "bs-black")) == 1
     assert [letter.text for letter in shapes(rules, "bs-clue")] == ["V", "X"]
     turns = [each.get("transform") for each in shapes(rules, "bs-sign")]

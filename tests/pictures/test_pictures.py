@@ -8,12 +8,11 @@ import batchsolve as bs
 from batchsolve import ExactCover, ProblemError
 from batchsolve.pictures.boards import (
     CELLS,
-    N_HUES,
+    COLORS,
     PLACES,
     SQUARES,
     Board,
     BoardPiece,
-    color,
     colored,
 )
 from batchsolve.pictures.outlines import inner_lines, outline, parts
@@ -90,8 +89,8 @@ def test_pieces_of_one_label_that_meet_have_different_colours(label, rows, colum
 
 
 def test_colours_are_all_different_and_light_enough_for_black_letters():
-    every = {color(hue, shade) for hue in range(N_HUES) for shade in range(6)}
-    assert len(every) == 6 * N_HUES
+    every = {each for shade in COLORS for each in shade}
+    assert len(every) == 6 * 12
     for each in every:
         parts_of = [int(each[k : k + 2], 16) / 255 for k in (1, 3, 5)]
         linear = [((c + 0.055) / 1.055) ** 2.4 if c > 0.04 else c / 12.92 for c in parts_of]

@@ -36,7 +36,7 @@ def test_from_options_orders_items_by_first_use():
         (lambda: ExactCover([0, 1, 2], [0, 2], 2), r"option 1 has item 2; items lie in 0 \.\. 1"),
         (lambda: ExactCover([0, 1], [-1], 2), "option 0 has item -1"),
         (lambda: ExactCover([0, 3], [0, 1], 2), "indptr must begin with 0 and end with"),
-        (lambda: ExactCover([0, 1], [0], 1, 2), "n_primary must lie in"),
+        (lambda: ExactCover([0, 1], [0], 1, 2), "n_primary is 0 to 1, not 2"),
         (lambda: ExactCover([0, 1], [0.5], 1), "indices must hold whole numbers"),
         (lambda: ExactCover([0, 1], [0], 1, item_names=["a", "b"]), "2 item names for 1 items"),
         (lambda: ExactCover.from_options([["a", "a"]]), "option 0 names item a twice"),
@@ -49,7 +49,7 @@ def test_from_options_orders_items_by_first_use():
     ],
 )
 def test_bad_problems_are_refused(build, message):
-    with pytest.raises(ProblemError, match=message):
+    with pytest.raises((ProblemError, bs.InputError), match=message):
         build()
 
 
@@ -205,7 +205,8 @@ def test_names_are_texts(what, names):
 
 def test_numbers_of_64_bits_are_named():
     most = np.array([2**64 - 1], np.uint64)
-    with pytest.raises(ProblemError, match=r"^indices must hold numbers of 63 bits, not 18446744"):
+    of_63_bits = r"must hold whole numbers of 63 bits, not array\(\[18446744"
+    with pytest.raises(ProblemError, match=f"^indices {of_63_bits}"):
         ExactCover([0, 1], most, 1)
-    with pytest.raises(ProblemError, match=r"^colors must hold numbers of 63 bits"):
+    with pytest.raises(ProblemError, match=f"^colors {of_63_bits}"):
         ExactCover([0, 1], [0], 1, 0, colors=most)

@@ -134,3 +134,16 @@ def test_functions_refuse_bad_sizes_too():
             build(*[0] * len(form.split("x")))
         assert form.startswith(f"{name}:")
         assert family(example).n_options > 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7])
+def test_queens_are_what_their_names_say(n):
+    problem = queens(n)
+    squares = [(r, c) for r in range(1, n + 1) for c in range(1, n + 1)]
+    by_name = bs.ExactCover.from_options(
+        [[f"r{r}", f"c{c}", f"a{r + c}", f"b{r - c}"] for r, c in squares],
+        problem.item_names[: 2 * n],
+        problem.item_names[2 * n :],
+    )
+    assert problem.fingerprint == by_name.fingerprint
+    assert problem.option_names == tuple(f"{'abcdefg'[c - 1]}{r}" for r, c in squares)

@@ -182,8 +182,8 @@ DRAWN = [
     ),
     ({"pairs": "r3c4-r3c5 all-consecutive"}, own(pairs=all_consecutive())),
     ({"constraints": ".Shape~4x4.Thermo~R3C4~R3C5"}, "for one square grid, and the grids of the"),
-    ({"pairs": "r1c5<r1c6"}, "unknown cell 'r1c5' in the layout"),
-    ({"cages": "AA", "sums": "A=3"}, "2 labels; the layout has 28 cells, its drawing 36"),
+    ({"pairs": "r1c5<r1c6"}, "the grid has no cell 'r1c5'"),
+    ({"cages": "AA", "sums": "A=3"}, "28 cells have 28 labels (or 36, with those outside), not 2"),
     ({"rules": "samurai"}, "the layout 'samurai' has grids of 9×9 with boxes of 3×3"),
 ]
 

@@ -1,4 +1,3 @@
-import json
 import pickle
 
 import numpy as np
@@ -30,8 +29,8 @@ def test_a_foreign_problem_is_refused():
 
 def test_damaged_stacks_are_refused():
     foreign = Stacks.from_lists([[PROBLEM.n_options]]).to_jsonl(PROBLEM)
-    with pytest.raises(InputError, match="damaged: they name options that the problem lacks"):
-        Stacks.from_jsonl(foreign, PROBLEM)
+    with pytest.raises(ProblemError, match=r"option \d+ does not exist"):
+        Stacks.from_jsonl(foreign, PROBLEM).check(PROBLEM)
     text = Stacks.from_lists([[1]]).to_jsonl(PROBLEM)
     with pytest.raises(InputError, match="damaged: the file was changed"):
         Stacks.from_jsonl(text + '{"root": 1, "stack": []}\n', PROBLEM)
@@ -126,15 +125,15 @@ def test_arrays_of_another_kind_are_refused(arrays, message):
         ),
         (([[-1]],), ".*32 bits"),
         (([[1]], [0, 1]), "2 roots for 1 stacks"),
-        (([[1]], [None]), "roots must hold whole numbers, not object"),
-        (([[1]], [0.5]), "roots must hold whole numbers, not float64"),
+        (([[1]], [None]), r"roots must hold whole numbers of 63 bits, not \[None\]"),
+        (([[1]], [0.5]), r"roots must hold whole numbers of 63 bits, not \[0.5\]"),
         (([[1]], None, 5), "branches of stacks must have 2 dimensions, not 0"),
         (([[1]], None, [[1, 0]]), r"stacks of \(2,\) offsets, .* branches do not fit together"),
         (
             ([[1]], None, [[0] * 3] * 2),
             r"stacks of \(2,\) offsets, .* branches do not fit together",
         ),
-        (([[1]], None, [[1, 0.5, 2]]), "branches of stacks must hold whole numbers, not float64"),
+        (([[1]], None, [[1, 0.5, 2]]), "branches of stacks must hold whole numbers"),
         (([[1]], None, [[-1, 0, 2]]), "branches of stacks hold numbers of 32 bits: .*-1"),
         (([[1]], None, [[1, 0, 2**32]]), "branches of stacks hold numbers of 32 bits"),
         (([[1]], None, [[0, 1, 2]]), "branches of stacks name an item, counted from 1"),
@@ -176,14 +175,10 @@ def test_branches_are_written_and_read():
         [[1, 0, 2], [0, 0, 0]],
     )
     again.check(problem)
-    for branch in ([1, 0, 2], [2, 2, 1], [2, 0, 5], [4, 0, 2]):  # of four options and three items
+    for branch in ([1, 0, 2], [2, 2, 1], [2, 0, 5], [9, 0, 2]):  # of four options and three items
         with pytest.raises(ProblemError, match="no branch of the stack"):
             Stacks.from_lists([[1]], branches=[branch]).check(problem)
     Stacks.from_lists([[1]], branches=[[2, 0, 4]]).check(problem)
-    for change in ("[9, 0, 2]", "[1, 0, 9]"):
-        wrong = Stacks.from_lists([[3]], branches=[json.loads(change)]).to_jsonl(problem)
-        with pytest.raises(InputError, match="branches that the problem lacks"):
-            Stacks.from_jsonl(wrong, problem)
 
 
 def test_stacks_of_another_version_are_refused_in_one_message():

@@ -176,9 +176,8 @@ def test_a_run_is_looked_at_without_the_right_to_write(tmp_path, killed):
     folder, out = tmp_path / "run", tmp_path / "out.csv"
     with Run(folder, PROBLEM, collect=True) as run:
         run.search(limit=60, jobs=1, budget=30)
-        if killed:  # leaves records beside the journal
+        if killed:  # leaves the folder of the lock
             folder = shutil.copytree(folder, tmp_path / "copy")
-            assert (folder / "journal.sqlite-wal").stat().st_size
     names = sorted(os.listdir(folder))
     os.chmod(folder, 0o555)
     looked, exported = invoke_as_user(["runs", folder], ["export", folder, "-o", out])

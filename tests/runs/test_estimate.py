@@ -84,8 +84,8 @@ def test_a_check_that_raises_ends_probes_after_some_of_them(monkeypatch):
     with pytest.raises(KeyboardInterrupt), asking(check):
         probe(get_engine("dlx"), bs.family("queens:14"), begin, rng)
     assert sizes == [7]
-    with pytest.raises(KeyboardInterrupt):
-        estimate("queens:14", probes=300, check=check)
+    with pytest.raises(KeyboardInterrupt), asking(check):
+        estimate("queens:14", probes=300)
 
 
 def test_doubt_is_said():

@@ -83,7 +83,9 @@ def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, monkeypatch,
     os.chmod(closed, 0o755)
     for code, out, message in ends:
         assert (code, out) == (2, "")
-        assert re.fullmatch(r"batchsolve: corpora\S*: Permission denied\n", message)
+        assert re.fullmatch(
+            r"batchsolve: corpora\S*: (cannot be read: )?Permission denied\n", message
+        )
 
 
 def test_patterns_of_addresses_are_those_of_paths(corpora, tmp_path):
@@ -110,7 +112,7 @@ def test_a_column_says_which_file_a_row_is_from(corpora, tmp_path, kind):
     assert table.column_names[:4] == ["id", "puzzle", "filename", "solution"]
     names = [name.removeprefix(source) for name in table["filename"].to_pylist()]
     assert names == ["/a.csv"] * 40 + ["/b.csv"] * 10 + ["/more/c.csv"] * 40
-    with pytest.raises(bs.InputError, match="has a column filename already"):
+    with pytest.raises(bs.InputError, match="has a column filename; rename it"):
         bs.solve_file(tmp_path / "out.parquet", tmp_path / "again.csv", filename=True)
 
 
@@ -233,7 +235,7 @@ def test_parts_that_were_damaged_or_deleted_are_noticed(corpora, tmp_path):
         data = bytearray(first.read_bytes())
         data[30] ^= 1
         first.write_bytes(data)
-        with pytest.raises(bs.JournalError, match=r"part-000000.parquet: is damaged"):
+        with pytest.raises(bs.JournalError, match=r"part-000000.parquet: does not hold what"):
             bs.solve_file(corpora, f"{out}/", resume=True)
         first.unlink()
         with pytest.raises(bs.JournalError, match=r"part-000000.parquet: is gone"):
@@ -318,7 +320,7 @@ def test_a_folder_that_no_journal_tells_of_is_left_alone(corpora, tmp_path, monk
     for source in ("a.csv", "b.csv"):
         with pytest.raises(bs.OutputError, match=r"is not empty, and has no journal"):
             bs.solve_file(corpora / source, target)
-        with pytest.raises(bs.OutputError, match=r"is not empty, and has no journal \(.*journal\)"):
+        with pytest.raises(bs.OutputError, match=r"and has no journal \(.*journal\)"):
             bs.solve_file(corpora / source, target, resume=True)
     assert contents(out) == whole
     assert len(whole) > 1

@@ -401,7 +401,7 @@ def test_after_a_fault_of_the_input_the_advice_can_be_followed(tmp_path, suffix)
         with pytest.raises(bs.InputError, match="not UTF-8 text") as caught:
             bs.solve_file(source, out)
         assert caught.value.__notes__ == [
-            f"the rows done are kept in {kept}; mend the input, and delete {kept} and {journal} "
+            f"the rows done are kept in {kept}; mend that, and delete {kept} and {journal} "
             f"or name another output, to begin again"
         ]
         source.write_bytes(whole)

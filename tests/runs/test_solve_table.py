@@ -302,6 +302,37 @@ def test_texts_are_solved_like_digits(kind):
     assert repr(result) == "BatchResult(5 rows: 3 invalid, 1 multiple, 1 unique)"
 
 
+TEXTS_OF_ROWS = ["12..............", PUZZLE, None, PUZZLE]
+DIGITS = [[1, 0, 0, 0], [0, 0, 2, 0], [0, 3, 0, 0], [0, 0, 0, 4]]
+ROWS_OF_TABLES = {
+    "texts": pa.array(TEXTS_OF_ROWS),
+    "large texts": pa.array(TEXTS_OF_ROWS, pa.large_string()),
+    "categories": pa.array(TEXTS_OF_ROWS).dictionary_encode(),
+    "lists": pa.array([[0] * 16, [*range(1, 5), *[0] * 12], None, np.ravel(DIGITS)]),
+    "rows": pa.array([[[0] * 4] * 4, DIGITS, None, DIGITS], pa.list_(pa.list_(pa.int8(), 4), 4)),
+}
+
+
+@pytest.mark.parametrize("kind", ROWS_OF_TABLES)
+def test_a_part_of_a_table_is_solved_like_a_table(kind):
+    others = {"id": range(4), "is": [None, True, False, True], "names": [["a"], ["b"], [], None]}
+    given = pa.table({"puzzle": ROWS_OF_TABLES[kind], **others})
+    solved = bs.solve_table(given[1:])
+    assert solved["status"].to_pylist()[1:] == ["invalid", "unique"]
+    copied = bs.solve_table(pa.Table.from_pylist(given[1:].to_pylist(), given.schema))
+    assert (solved.schema, solved.to_pylist()) == (copied.schema, copied.to_pylist())
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint16", "int64"])
+@pytest.mark.parametrize("shape", [(0, 4, 4), (0, 16), (3, 4, 4), (3, 16)])
+def test_solutions_have_the_shape_and_the_type_of_the_grids(shape, kind):
+    n, problem = shape[0], bs.Sudoku(2, 2)
+    grids = np.tile(problem.parse(PUZZLE), n).reshape(shape).astype(kind)
+    result = bs.solve_batch(grids, problem)
+    assert (result.solutions.shape, result.solutions.dtype) == (shape, kind)
+    assert (result.text(), result.status.tolist()) == ([SOLUTION] * n, ["unique"] * n)
+
+
 def test_texts_and_digits_of_many_blocks_have_the_same_answers():
     rows = rows_of("sudoku9.csv", 3000)
     rows[2500]["puzzle"] = "11" + "." * 79

@@ -309,7 +309,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
 
 
 def test_parameters_are_never_negative_and_need_enough_points():
-    assert fit("Amdahl", [1, 2, 4], [1, 2.2, 4.4]).parameters["serial share"] == pytest.approx(0)
+    assert fit("Amdahl", [1, 2, 4], [1, 2.2, 4.4]).numbers(2).startswith("serial share 0 (")
     assert fit("Amdahl", [1, 2, 4], [1, 0.3, 0.2]).parameters["serial share"] == pytest.approx(1)
     assert fit("Amdahl", [1, 2], [1, 1.9]) is None
     assert fit("Amdahl", [1, 2, 2], [1, 1.9, 1.8]) is None
@@ -328,7 +328,7 @@ def test_a_result_does_not_cost_what_the_first_waits_for(monkeypatch):
 
 def test_a_forecast_stands_beside_what_was_measured(experiment):
     workload = read_workloads("queens:8")[0]
-    (found,), left_out = forecast(workload, experiment, [4, 64], shape_seconds=0.05)
+    (found,), left_out = forecast(workload, experiment, [4, 64])
     assert left_out == []
     assert (found.nodes, found.nodes_known) == (1178, True)
     checks, curve = found.of("check"), [point.simulated for point in found.of("curve")]
@@ -349,14 +349,15 @@ def test_a_forecast_stands_beside_what_was_measured(experiment):
         assert depths["auto"] == walls["automatic settings"]
 
 
-def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it():
+def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it(monkeypatch):
+    monkeypatch.setattr("batchsolve.scaling.tree_shape.ENOUGH", 50)
     workload = read_workloads("queens:13")[0]
     # without a split, the first tasks are for workers, however slow the machine is
     plan = Plan(jobs=(1,), split_depths=(0,), repeat=1, time_limit=0.1, budget=500)
     made = list(run_plan([workload], plan))
     measured = Experiment([run for run, _ in made], [log for _, log in made], {})
     assert not measured.runs[0].complete
-    (found,), _ = forecast(workload, measured, [8], shape_seconds=0.05)
+    (found,), _ = forecast(workload, measured, [8])
     assert not found.nodes_known
     assert found.nodes == pytest.approx(bs.count(workload.problem).nodes, rel=0.3)
 
@@ -375,7 +376,7 @@ def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, mo
     monkeypatch.setattr("batchsolve.scaling.forecast.simulate", noted)
     workload = read_workloads("queens:8")[0]
     with pytest.raises(KeyboardInterrupt), asking(check):
-        forecast(workload, experiment, [4], shape_seconds=0.05)
+        forecast(workload, experiment, [4])
     assert len(made) == 15
 
 

@@ -99,24 +99,24 @@ def keyed(n, keys):
 def test_a_weighed_counter_stops_after_as_many_entries_as_wide_nodes_have():
     """An option takes 1,000 out of the list of the key, with two entries each."""
     problem, empty = keyed(1_000, 10), get_engine("memo:1").for_run
-    outcome = empty(problem, entries=40_000).search(problem, Task.of(WHOLE))
+    outcome = empty(entries=40_000).search(problem, Task.of(WHOLE))
     assert outcome.nodes.tolist() == [1 + 10 * 101 + 10]  # root, ten keys with leaves, ten again
-    rest = empty(problem).search(problem, Task.of(outcome.frontier))
+    rest = empty().search(problem, Task.of(outcome.frontier))
     assert outcome.counts.sum() + rest.counts.sum() == 1_000 * 100
-    small = tree.small_counter("memo", problem, 5).search(problem, Task.of(WHOLE, budget=10_000))
+    small = tree.small_counter("memo", 5).search(problem, Task.of(WHOLE, budget=10_000))
     assert small.nodes.sum() == 912  # the tenth try is one too many, and ends after its first leaf
 
 
 def test_equal_calls_go_over_at_equal_nodes(monkeypatch):
     weighed = []
 
-    def spy(search, name):
-        outcome = take(search, name)
-        weighed.append((search._weighing.n_nodes, tree.gain_of(outcome)))
-        return outcome
+    def spy(search, counter, n_nodes):
+        gain = take(search, counter, n_nodes)
+        weighed.append((n_nodes, gain))
+        return gain
 
-    take = tree.TreeSearch._weighed
-    monkeypatch.setattr(tree.TreeSearch, "_weighed", spy)
+    take = tree.TreeSearch._gain
+    monkeypatch.setattr(tree.TreeSearch, "_gain", spy)
     found = [count(wide(), jobs=1, budget=2_000_000) for _ in range(2)]
     assert {(each.count, each.nodes, each.engine) for each in found} == {
         (400_000_000, 60_001, "memo:256")
@@ -250,7 +250,7 @@ def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
     engine = get_engine("memo:1")
 
     def searched(stack, **how):
-        run = engine.for_run(problem)
+        run = engine.for_run()
         return run.search(problem, Task.of(bs.Stacks.from_lists([stack]), **how))
 
     size, stacks = 0, [[]]
@@ -260,7 +260,7 @@ def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
         size += each.nodes.sum()
         stacks += [stack.tolist() for stack in each.frontier]
     assert searched([]).tree_nodes.sum() == size
-    parts, stacks, run = 0, WHOLE, engine.for_run(problem)
+    parts, stacks, run = 0, WHOLE, engine.for_run()
     while len(stacks):
         part = run.search(problem, Task.of(stacks, budget=budget))
         parts, stacks = parts + part.tree_nodes.sum(), part.frontier

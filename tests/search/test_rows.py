@@ -12,10 +12,10 @@ from batchsolve.engines import Task, get_engine, lanes
 from batchsolve.engines.choice import Choice, engine_for
 from batchsolve.search import rows as row_search
 from batchsolve.search.answers import _First
-from batchsolve.search.in_order import most_ahead
+from batchsolve.search.in_order import LEAST_AHEAD
 from batchsolve.search.rows import search_block, search_rows
 from batchsolve.settings import SearchSettings
-from batchsolve.workers import Pool
+from batchsolve.workers import Pool, threads
 
 HARD = "1....7.9..3..2...8..96..5....53..9...1..8...26....4...3......1..4......7..7...3.."
 SEVERAL = HARD.replace("7", ".").replace("6", ".")
@@ -280,7 +280,7 @@ def test_blocks_are_not_read_far_ahead():
         settings = SearchSettings(limit=2)
         how = Choice("dlx"), pool, settings, AsTheyAre().read, AsTheyAre().write
         for n_done, _ in enumerate(search_rows(blocks(), *how)):
-            assert len(drawn) <= n_done + 1 + most_ahead(2)
+            assert len(drawn) <= n_done + 1 + LEAST_AHEAD
     assert len(drawn) == 40
 
 
@@ -372,3 +372,18 @@ def test_a_block_that_is_no_small_task_is_answered_as_well(monkeypatch):
     unreadable = [np.full((1, 16), 3, np.uint8), *given[1:3], Unreadable().read, AsTheyAre().write]
     with pytest.raises(bs.InputError, match="third block"):
         search_block(*unreadable)
+
+
+def test_a_block_that_is_alone_starts_no_thread_until_rows_are_left(monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError("threads were started")
+
+    grids = np.array([[int(c) for c in HARD.replace(".", "0")]] * 3, np.uint8)
+    expected = bs.solve_batch(grids, jobs=1)
+    monkeypatch.setattr(threads, "_Round", refuse)
+    found = bs.solve_batch(grids, jobs=2)
+    assert found.status.tolist() == ["unique"] * 3
+    assert (found.solutions == expected.solutions).all()
+    monkeypatch.setattr(row_search, "FIRST_BLOCK_NODES", 10)
+    with pytest.raises(AssertionError, match="threads were started"):
+        bs.solve_batch(grids, jobs=2)

@@ -920,15 +920,6 @@ def test_pencil_marks_that_could_get_lost_are_faults():
         bs.solve_table(pa.table({"puzzle": [PUZZLE, marked]}), canonical=True)
 
 
-def test_pencil_marks_exclude_digits(tmp_path):
-    open_cell = CANDIDATES.index("124")
-    few = [*CANDIDATES[:open_cell], "12", *CANDIDATES[open_cell + 1 :]]
-    assert SOLUTION[open_cell] == "4"
-    assert bs.solve(" ".join(few)).status == "unsolvable"
-    (tmp_path / "a.txt").write_text(" ".join(few))
-    assert bs.solve_file(tmp_path / "a.txt", tmp_path / "out.csv").unsolvable == 1
-
-
 @pytest.mark.parametrize("cell", ["12", "10", "21"])
 def test_a_wrong_number_is_no_pencil_mark(cell):
     numbers = [cell, *PUZZLE.replace(".", "0")[1:]]

@@ -415,4 +415,4 @@ def test_engines_that_cannot_search_a_shape_leave_its_rows_unfinished():
 def test_rows_of_several_shapes_are_no_workload(tmp_path):
     pa.csv.write_csv(mixture(4), tmp_path / "in.csv")
     with pytest.raises(bs.InputError, match=r"several problems, such as Sudoku.* and Sudoku"):
-        list(Corpus([str(tmp_path / "in.csv")]).stacks())
+        Corpus([str(tmp_path / "in.csv")]).stacks()

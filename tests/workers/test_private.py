@@ -30,7 +30,6 @@ USES = {
     "joblib.externals.loky.process_executor:_ExecutorFlags": "broken",
     "joblib.externals.loky.backend.queues:SimpleQueue": "_writer",
     "joblib.externals.loky.backend.queues:Queue": "_reader",
-    "joblib.externals.loky.backend.resource_tracker": "register unregister",
     "joblib._dask:DaskDistributedBackend": "client waiting_futures abort_everything "
     "effective_n_jobs submit",
     "distributed.client:as_completed": "futures",

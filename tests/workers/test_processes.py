@@ -1,17 +1,15 @@
-"""Large results of worker processes, which come back through files in memory."""
+"""Worker processes of this machine."""
 
-import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy as np
 import pytest
 from soak_jobs import processes
 
-from batchsolve.workers.processes import Processes, SharedFolder
+from batchsolve.workers.processes import Processes
 
 
 def arrays(*sizes):
@@ -21,16 +19,9 @@ def arrays(*sizes):
 SIZES = (0, 1), (10, 9_000), (100_000,), (8_193, 3, 70_001, 8_191)
 
 
-@pytest.mark.parametrize("there_is_memory", [True, False])
-def test_results_of_any_size_come_back(there_is_memory):
+def test_results_of_any_size_come_back_and_can_be_written_to():
     with Processes(2) as workers:
-        folder = workers.folder
-        if not there_is_memory:
-            workers.folder = os.path.join(folder, "no such folder")
         found = {sizes: list(workers.run(arrays, iter([sizes] * 5))) for sizes in SIZES}
-        assert os.listdir(folder) == []
-        workers.folder = folder
-    assert not os.path.exists(folder)
     for sizes, results in found.items():
         assert len(results) == 5
         for result in results:
@@ -48,16 +39,6 @@ def test_workers_are_born_deaf_to_ctrl_c():
         found = list(workers.run(heard, iter([(k,) for k in range(20)])))
     assert found == [False] * 20
     assert heard(0)
-
-
-@pytest.mark.filterwarnings("ignore:.*tasks have been successfully executed")
-def test_results_that_nobody_takes_leave_no_file():
-    with Processes(2) as workers:
-        folder = workers.folder
-        running = workers.run(arrays, iter([(100_000,)] * 5))
-        next(running)
-        running.close()
-    assert not os.path.exists(folder)
 
 
 LOSES_ITS_PARENT = """
@@ -80,31 +61,3 @@ def test_workers_without_a_task_end_with_their_parent(seconds):
     while left := [one for one in processes() if one.session == parent.pid]:
         assert time.monotonic() < deadline, left
         time.sleep(0.1)
-
-
-KILLS_THE_JOB = """
-import os, signal
-from batchsolve.workers.processes import Processes
-
-with Processes(2) as workers:
-    print(workers.folder, flush=True)
-    list(workers.run(abs, iter([(1,)])))
-    os.killpg(os.getpid(), signal.SIGKILL)  # the process that would clean up is among them
-"""
-
-
-def test_folders_of_jobs_that_were_killed_are_removed_by_the_next():
-    command = [sys.executable, "-c", KILLS_THE_JOB]
-    killed = subprocess.run(command, start_new_session=True, capture_output=True, text=True)
-    abandoned = killed.stdout.strip()
-    assert os.path.isdir(abandoned)
-    of_a_user = tempfile.mkdtemp(prefix="batchsolve-", dir=os.path.dirname(abandoned))
-    in_use = SharedFolder()
-    try:
-        assert not os.path.exists(abandoned)
-        os.rmdir(of_a_user)  # still there
-        SharedFolder().remove()
-        assert os.path.isdir(in_use.path)
-    finally:
-        in_use.remove()
-    assert not os.path.exists(in_use.path)

@@ -27,6 +27,7 @@ namespace batchsolve::python {
 void add_engines(nb::module_& m) {
     nb::class_<Problem>(m, "Problem")
         .def(nb::init<Ints, std::span<const Item>, std::span<const Color>, Ints, Item, Item>());
+    m.def("first_repeating", &first_repeating<Item>, Unlocked());
     nb::class_<PreparedLinks>(m, "Links");
     m.def("links", &prepare_links);
     m.def("search_links", &PreparedLinks::search, Unlocked());
