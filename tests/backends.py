@@ -46,7 +46,7 @@ def enumerated(directory, **options):
         result = run.search(**options)
     assert result.complete
     parts = (directory / "solutions").glob("*.parquet")
-    found = sorted(tuple(row) for p in parts for row in pq.read_table(p)[0].to_pylist())
+    found = sorted(row for path in parts for row in pq.read_table(path)[0].to_pylist())
     assert result.count == len(found)
     return found
 

@@ -72,7 +72,7 @@ def corpus(store):
 @pytest.fixture(scope="module")
 def whole(store, corpus, tmp_path_factory):
     """Return the parts that one thread makes of the corpus."""
-    with small_blocks(1000), chdir(tmp_path_factory.mktemp("whole")):
+    with small_blocks(3000), chdir(tmp_path_factory.mktemp("whole")):
         bs.solve_file(corpus[0], store("whole"), jobs=1)
     return contents(store("whole"))
 
@@ -83,7 +83,7 @@ def test_two_dask_workers_write_the_same_parts_when_one_is_killed(
     monkeypatch.chdir(tmp_path)
     folder, right = corpus
     assert len(whole) > 8
-    with small_blocks(1000), dask_cluster() as cluster:
+    with small_blocks(3000), dask_cluster() as cluster:
         killed = []
 
         def kill(progress):
@@ -117,7 +117,7 @@ def test_a_run_is_resumed(store, corpus, whole, tmp_path, monkeypatch):
         if progress.totals.rows > len(right) // 3:
             raise Stop
 
-    with small_blocks(1000):
+    with small_blocks(3000):
         with pytest.raises(Stop):
             bs.solve_file(folder, store("again"), jobs=1, on_progress=stop)
         assert os.listdir() == ["again.partial.journal"]
