@@ -649,8 +649,9 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
         if name in (*COLUMNS, BOX):
             found = _codes(_sizes_told(name, text))
         else:
-            each = enumerate(text.to_pylist() if "#" in "".join(text[:1].to_pylist()) else ())
-            drawings = {row: drawn for row, one in each if (drawn := drawing_of(one or ""))}
+            marked = np.flatnonzero(pc.fill_null(pc.match_substring(text, "#"), False)).tolist()
+            each = ((row, drawing_of(text[row].as_py())) for row in marked)
+            drawings = {row: drawn for row, drawn in each if drawn}
             found = forms(in_one_line(text))
         codes = np.where(codes == NO_FORM, found, codes)
     if usual is not None:

@@ -143,6 +143,17 @@ def test_an_empty_puzzle_beside_rules_is_the_matter_of_its_row(kind, empty):
         ]
 
 
+@pytest.mark.parametrize("kind", ["cages", "regions", "constraints"])
+@pytest.mark.parametrize("solutions", [[None, SOLUTION], [SOLUTION, None]])
+def test_rows_with_and_without_a_solution_are_blank_grids(kind, solutions):
+    rules, count = RULES[kind]
+    rows = [{**rules, "solution": solution} for solution in solutions]
+    found = bs.solve_table(pa.Table.from_pylist(rows), limit=999).to_pylist()
+    assert [(row["n_solutions"], row["agrees"]) for row in found] == [
+        (count, solution and True) for solution in solutions
+    ]
+
+
 @pytest.mark.parametrize("lists", [[[None] * 16], [[None] * 16, None], [None, [None] * 16]])
 @pytest.mark.parametrize("kind", RULES)
 def test_lists_of_nulls_alone_are_blank_grids(kind, lists):
