@@ -396,6 +396,20 @@ class GridProblem(ExactCover):
             o -= len(sets)
         raise IndexError(o)
 
+    def explain_clash(self, stack: Sequence[int], position: int) -> str:
+        """Return why a clue clashes with the first that it clashes with; see `ExactCover`.
+
+        Rows with wrong clues can be many, so the clues behind that one are not looked at.
+        """
+        o = int(stack[position])
+        mine = self.coloring(o) if 0 <= o < self.n_options else {}
+        for other in map(int, stack[:position] if mine else ()):
+            theirs = self.coloring(other)
+            shared = mine.keys() & theirs.keys()
+            if barred := [i for i in shared if mine[i] == 0 or mine[i] != theirs[i]]:
+                return self._why_barred(min(barred), other, o)
+        return super().explain_clash(stack, position)
+
     def _why_barred(self, i: int, other: int, o: int) -> str:
         """Return the two clues that clash, or the digit, the unit and the places of both."""
         if not (unit := self._unit_of(i)):

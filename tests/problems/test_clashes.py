@@ -58,3 +58,12 @@ def test_a_region_of_the_wrong_size_is_named(cell, region, what):
 def test_two_digits_in_a_cell_are_both_named(rules):
     problem = bs.grid_problem(4, rules=rules)
     assert problem.explain_clash([0, 1], 1) == "digits 1 and 2 in one cell: row 1, column 1"
+
+
+def test_the_first_clue_that_another_clashes_with_is_named():
+    grid = np.zeros(16, np.uint8)
+    grid[[2, 9, 10]] = 1  # the last is in the column of the first, and in the row of the second
+    problem = Sudoku(2, 2)
+    stack = problem.stack(grid).tolist()
+    what = "digit 1 twice in a column: row 1, column 3 and row 3, column 3"
+    assert problem.explain_clash(stack, 2) == what
