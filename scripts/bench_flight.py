@@ -16,7 +16,6 @@ from dataclasses import asdict
 from typing import Any
 
 import bench_flight  # this module: workers cannot import a class of `__main__`
-import numpy as np
 from host_clusters import HEAD, REPOSITORY, Cluster
 from hosts import NAMES, Hosts
 from measuring import options, write
@@ -48,8 +47,8 @@ def searched(kind: str, address: str, seconds: float, knows_flight: bool) -> dic
     with Pool(None, kind, address) as pool:
         flight = pool.workers.flight_seconds()
         sizing = Sizing.of(pool.jobs, result_seconds(kind), flight if knows_flight else 0.0)
-        subtrees = Subtrees(shape, 0)
-        stacks, *_ = _split(np.array([seconds * pool.jobs * RATE]), pool.jobs, None, None, subtrees)
+        subtrees = Subtrees(shape)
+        stacks, *_ = _split(seconds * pool.jobs * RATE, pool.jobs, None, None, subtrees)
         scheduler = Scheduler(_Tree(subtrees, RATE), pool.jobs, sizing=sizing)
         scheduler.add(_Subtrees(stacks))
         lengths: list[float] = []

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _GOES_WITH = {
     "--graph": "--memo, --memo-size and --time-limit only: one search draws the whole graph",
     "--by": "--memo-size and --time-limit only: it takes sums over all solutions",
-    "--project": "--engine and --time-limit only: it counts all that solutions have",
+    "--project": "--engine, --time-limit and options of workers only: it counts all that solutions have",
 }
 CountedFiles = Annotated[
     FileSettings,
@@ -153,7 +153,9 @@ def count(
     if question := next((name for name in _GOES_WITH if name in given), ""):
         whole = SearchSettings(engine=search.engine, time_limit=search.time_limit)
         fits = {"--graph": memo, "--by": not memo and search.engine == AUTO, "--project": not memo}
-        if given[1:] or puzzles.resume or search != whole or not fits[question]:
+        fits_workers = question == "--project" or workers == WorkerOptions()
+        fits_search = search == whole and fits[question]
+        if given[1:] or puzzles.resume or not (fits_search and fits_workers):
             raise InputError(f"{question} goes with {_GOES_WITH[question]}")
         if graph is not None:
             return draw_to_file(asked, graph, megabytes)

@@ -79,9 +79,12 @@ class MemoisedCounting(Engine):
         use it.
         """
         own = replace(self, run=run or new_run(), entries=entries)
-        if not (shared and hasattr(os, "memfd_create")):  # as on other systems than Linux
+        if not shared:
             return own
-        memory = os.memfd_create(own.run)
+        try:
+            memory = os.memfd_create(own.run)
+        except (OSError, AttributeError):  # not allowed, or another system than Linux
+            return own
         sharing = replace(own, file=f"/proc/{os.getpid()}/fd/{memory}")
         weakref.finalize(sharing, os.close, memory)
         return sharing
@@ -119,12 +122,6 @@ def _in_core(problem: ExactCover) -> Any:
     return native.memo(core_problem(problem), narrow_order(problem).astype(np.uint32))
 
 
-def _shape_of_table(problem: ExactCover, megabytes: int) -> tuple[int, int]:
-    """Return the number of rows of a table of this size, and the words in a row."""
-    width = native.table_width(core_problem(problem))
-    return max(1, megabytes * MEGABYTE // (8 * width)), width
-
-
 def _new_table(shape: tuple[int, int], engine: MemoisedCounting) -> Words:
     if engine.file:
         # once the search that made the memory is over, another file may have its place
@@ -137,7 +134,7 @@ def _new_table(shape: tuple[int, int], engine: MemoisedCounting) -> Words:
     return np.zeros(shape, np.uint64)
 
 
-_Kind = tuple[str, int, str, str]  # fingerprint of the problem, number of rows, run, file
+_Kind = tuple[str, int, str]  # fingerprint of the problem, number of rows, run
 _TABLES: dict[_Kind, Words] = {}
 _USERS: Counter[_Kind] = Counter()  # the searches that use each table
 _TABLES_LOCK = threading.Lock()
@@ -151,13 +148,14 @@ def _shared_table(problem: ExactCover, engine: MemoisedCounting) -> Iterator[Wor
     and more tables are unused than used: workers that take turns with several problems keep them
     all.
     """
-    shape = _shape_of_table(problem, engine.megabytes)
-    kind = (problem.fingerprint, shape[0], engine.run, engine.file)
+    width = native.table_width(core_problem(problem))
+    n_rows = max(1, engine.megabytes * MEGABYTE // (8 * width))
+    kind = (problem.fingerprint, n_rows, engine.run)
     with _TABLES_LOCK:
         unused = [
             each
             for each, table in _TABLES.items()
-            if each != kind and not _USERS[each] and table.size < 2 * shape[0] * shape[1]
+            if each != kind and not _USERS[each] and table.size < 2 * n_rows * width
         ]
         n_used = sum(_USERS[each] > 0 for each in _TABLES)
         for other in unused[: max(0, len(unused) - n_used)]:
@@ -166,7 +164,7 @@ def _shared_table(problem: ExactCover, engine: MemoisedCounting) -> Iterator[Wor
             _TABLES[kind] = _TABLES.pop(kind)  # the last one used is the last
         else:
             try:
-                _TABLES[kind] = _new_table(shape, engine)
+                _TABLES[kind] = _new_table((n_rows, width), engine)
             except MemoryError as error:
                 raise InputError(
                     f"no memory for a table of {engine.megabytes:,} MB; name a smaller size"

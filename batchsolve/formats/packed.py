@@ -89,8 +89,10 @@ def read_npz(data: bytes) -> ExactCover:
                 f"grids with numpy.save, as .npy"
             )
     indptr, indices, values = (arrays[name] for name in ("indptr", "indices", "data"))
-    n_options, n_items = _integers(arrays["shape"], "shape", 2)
-    (n_primary,) = _integers(arrays.get("n_primary", np.array(n_items)), "n_primary", 1)
+    if arrays["shape"].size != 2 or arrays["shape"].dtype.kind not in "iu":
+        raise InputError("the array 'shape' must hold 2 whole numbers")
+    n_options, n_items = arrays["shape"].reshape(-1).tolist()
+    n_primary = arrays["n_primary"].item() if "n_primary" in arrays else None
     check_number_of_items(n_items)
     if indptr.shape != (n_options + 1,) or values.shape != indices.shape:
         raise InputError(
@@ -158,10 +160,3 @@ def write_npz(problem: ExactCover) -> bytes:
         **{name: array for name, array in optional.items() if array is not None},
     )
     return file.getvalue()
-
-
-def _integers(array: npt.NDArray[Any], name: str, length: int) -> list[int]:
-    if array.size != length or array.dtype.kind not in "iu":
-        expected = "one whole number" if length == 1 else f"{length} whole numbers"
-        raise InputError(f"the array {name!r} must hold {expected}")
-    return [int(number) for number in array.reshape(-1)]

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 
 from batchsolve.core import native
 from batchsolve.core.arrays import UInts, Words
@@ -411,6 +410,8 @@ def random_numbers(count: int, n: int, seed: int, distinct: bool, n_words: int) 
         The words of each number, lowest first. The first numbers of a seed are the same for
         every n, unless they have to be distinct.
     """
+    import pyarrow as pa  # half of the time of a short command that draws no numbers
+
     bits = np.random.PCG64(seed)  # whose stream of words NumPy promises not to change
     if distinct and 2 * n > count:
         keys = bits.random_raw(count)

@@ -96,9 +96,9 @@ def format_of(path: str | os.PathLike[str]) -> str:
     """
     name = path_of("the picture", path)
     suffix = os.path.splitext(name.lower())[1]
-    if suffix not in (".svg", ".html", ".htm"):
+    if suffix[1:] not in FORMATS:
         raise InputError(f"{name}: drawings are .svg or .html files, not {suffix or 'without end'}")
-    return suffix[1:4] if suffix == ".svg" else "html"
+    return suffix[1:]
 
 
 def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None) -> Picture:

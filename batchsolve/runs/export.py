@@ -137,7 +137,8 @@ class Solutions:
                 f"{directory}: is a run of another problem, {about['name']!r}, and not of {problem}"
             )
         if kind == CHEAPEST:
-            return cls(directory, [], _table_of_cheapest(state.get(COVERS, [])))
+            schema = pa.schema([("cost", pa.int64()), *LISTS])
+            return cls(directory, [], pa.Table.from_pylist(state.get(COVERS, []), schema))
         if kind != "enumerate":
             raise InputError(f"{directory}: a run that only counts has no solutions to export")
         check_is_no_link(os.path.join(directory, SOLUTIONS))
@@ -171,12 +172,6 @@ class Solutions:
         loads = list(groups_of(self.parts, lambda part: part.rows, rows))
         read = partial(_tables, self.directory)
         return sorted_rows(loads, read, make, self.first.schema, folder, pool)
-
-
-def _table_of_cheapest(covers: list[dict[str, Any]]) -> pa.Table:
-    """Return the cheapest covers as a table, in the order of the journal."""
-    schema = pa.schema([("cost", pa.int64()), *LISTS])
-    return pa.table([[cover[name] for cover in covers] for name in schema.names], schema)
 
 
 # ---- parts ----------------------------------------------------------------------------------

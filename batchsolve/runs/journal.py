@@ -106,14 +106,13 @@ class Journal:
         with disk_errors(path):  # names the cause, which SQLite's error does not
             open(path, "ab").close()
         self._file = os.stat(path)
-        with self._opened():
+        with self._opened(), self._db:
             self._db.execute("BEGIN IMMEDIATE")
             if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
                 self._begin(mine)
             else:
                 self._check()
                 self._compare(mine)
-            self._db.execute("COMMIT")
 
     def __enter__(self) -> Journal:
         return self
@@ -189,19 +188,13 @@ class Journal:
                 f"{self.path}: was moved or deleted while the run was going on; put it back where "
                 f"it was, with the files beside it, or begin again"
             )
-        with self._errors():
+        with self._errors(), self._db:  # which commits the transaction, or rolls it back
             self._db.execute("BEGIN IMMEDIATE")
-            try:
-                self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in done))
-                self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?, ?)", new)
-                self._db.executemany("INSERT INTO parts VALUES (?, ?, ?)", parts)
-                self._db.execute("UPDATE run SET state = ?", [json.dumps(state)])
-                self._db.execute("UPDATE run SET seal = ?", [self._seal()])
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+            self._db.executemany("DELETE FROM stacks WHERE number = ?", ((k,) for k in done))
+            self._db.executemany("INSERT INTO stacks VALUES (?, ?, ?, ?)", new)
+            self._db.executemany("INSERT INTO parts VALUES (?, ?, ?)", parts)
+            self._db.execute("UPDATE run SET state = ?", [json.dumps(state)])
+            self._db.execute("UPDATE run SET seal = ?", [self._seal()])
 
     def stacks(self) -> list[OpenStack]:
         """Return every outstanding stack."""

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -231,8 +232,9 @@ class TreeSearch:
         self._changes = Changes()
         self._waiting = 0  # covers
         self._consistent = True  # True if totals and changes hold the same results
-        self._kept_at = self._begin = time.monotonic()
-        self._seconds_before = self.totals.seconds
+        self._kept_at = now = time.monotonic()
+        self._begin = now - self.totals.seconds
+        self._end = now + (settings.time_limit or inf)
         self.failures: list[str] = []
         self._first_budget = first_budget(problem.n_entries)
         self._scheduler = Scheduler(self, pool.jobs, settings.budget, self._first_budget)
@@ -290,7 +292,7 @@ class TreeSearch:
                     yield done
                     scheduler.is_held = scheduler.is_held or self._goes_over()
         finally:
-            self.enough  # noqa: B018  reads the clock
+            self.totals.seconds = time.monotonic() - self._begin
             if self._consistent:
                 self._flush()
 
@@ -383,14 +385,12 @@ class TreeSearch:
 
     @property
     def enough(self) -> bool:
-        """True if a limit is reached; reads the clock."""
+        """True if a limit is reached."""
         settings, totals = self._settings, self.totals
-        spent = time.monotonic() - self._begin
-        totals.seconds = self._seconds_before + spent
         return (
             (settings.limit is not None and totals.count >= settings.limit)
             or (settings.node_limit is not None and totals.nodes >= settings.node_limit)
-            or (settings.time_limit is not None and spent >= settings.time_limit)
+            or time.monotonic() >= self._end
         )
 
     def begin(
@@ -444,9 +444,10 @@ class TreeSearch:
         return []
 
     def _keep_if_due(self) -> None:
-        """Keep the changes if a second has passed or much output waits."""
-        seconds = time.monotonic() - self._kept_at
-        if seconds > STEP_SECONDS or self._waiting >= STEP_RESULTS * self._most_covers:
+        """Note the time; keep the changes if a second has passed or much output waits."""
+        now = time.monotonic()
+        self.totals.seconds = now - self._begin
+        if now - self._kept_at > STEP_SECONDS or self._waiting >= STEP_RESULTS * self._most_covers:
             self._flush()
 
     def _left_of(self, piece: Piece, outcome: Outcome, is_new: Bools) -> Piece:

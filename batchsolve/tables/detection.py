@@ -338,53 +338,42 @@ def json_layout(data: bytes) -> Layout:
 
     Values that Arrow has no type for become JSON text in marked columns.
     """
-    records, why = [], ""
-    for line in data.decode(errors="replace").split("\n"):
-        try:
-            records.append(_json_object(line))
-        except ValueError as error:  # `json_lines` reports it
-            why = why or (line.strip() and f" ({error})")
+    records, faults = _objects(data.decode(errors="replace"))
     if not any(records):
-        raise InputError(
-            f"no line is a JSON object{why}; write each object on one line, or all in one array"
-        )
+        why = next(iter(faults.values()), "objects without fields")
+        raise InputError(f"{why}; write each object on one line, or all in one array")
     return Layout(_json_schema(records), json_lines)
 
 
 def json_lines(layout: Layout, data: bytes) -> Rows:
-    """Parse JSON objects, one per line, all with the same fields.
+    """Parse JSON objects, one per line, all with the same fields."""
+    records, faults = _objects(data.decode())
+    known = set(layout.schema.names)
+    for number, record in enumerate(records, 1):
+        if extra := record.keys() - known:
+            why = f"the field {quoted(min(extra))} is new; give all objects the same fields"
+            raise RowsError(why, number, number)
+    return _of_records(records, layout.schema), faults
+
+
+def _objects(text: str) -> tuple[list[dict[str, Any]], dict[int, str]]:
+    """Return the JSON objects of lines, empty ones for other lines; and the faults of these.
 
     Python parses them one by one: the reader of pyarrow 26 takes a third of the time, but it
     crashes on some lines that are not JSON, and reads two objects on a line as two lines.
     """
     records: list[dict[str, Any]] = []
     faults: dict[int, str] = {}
-    for line in data.decode().split("\n"):
-        if not line.strip():
-            continue
+    for line in filter(str.strip, text.split("\n")):
         try:
-            record = _json_object(line)
+            record = loads(line)
+            if not isinstance(record, dict):
+                raise ValueError("another kind of value")
         except ValueError as error:
             faults[len(records)] = f"not a JSON object ({error}): {line[:200]!r}"
             record = {}
         records.append(record)
-    known = set(layout.schema.names)
-    for number, record in enumerate(records, 1):
-        if extra := record.keys() - known:
-            raise RowsError(
-                f"the field {quoted(sorted(extra)[0])} is new; give every object of the file "
-                f"the same fields",
-                number,
-                number,
-            )
-    return _of_records(records, layout.schema), faults
-
-
-def _json_object(line: str) -> dict[str, Any]:
-    record = loads(line)
-    if not isinstance(record, dict):
-        raise ValueError("another kind of value")
-    return record
+    return records, faults
 
 
 def _of_records(records: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:

@@ -140,7 +140,6 @@ def test_a_branch_without_possible_options_is_done_without_a_node():
 
 def test_a_goal_knows_a_branch_that_is_done_from_one_that_waits():
     problem = wide(3, 5)
-    stacks = Stacks.from_lists([[3], [4]], [0, 0], [[1, 3, 8], [1, 0, 3]])
     stacks = Stacks.from_lists([[3], [4], []], [0] * 3, [[1, 3, 8], [1, 0, 3], [2, 5, 8]])
     piece = Piece(stacks, np.full(3, 1 / 3), np.array([7, 8, 9]))
     engine = get_engine("dlx")

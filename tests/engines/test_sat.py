@@ -1,5 +1,4 @@
 from concurrent.futures import ThreadPoolExecutor
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -44,17 +43,6 @@ def test_items_of_many_options(problem):
     found = [frozenset(cover.tolist()) for cover in outcome.solutions]
     assert len(found) == len(set(found))
     assert set(found) == covers(problem)
-
-
-def test_perfect_matchings_of_a_complete_graph():
-    matchings = ExactCover.from_options(list(combinations(range(8), 2)))
-    stars = ExactCover.from_options([*combinations(range(20), 2), [*range(3, 20)]])
-    assert search(matchings, WHOLE).counts.tolist() == [105]
-    for engine in ("sat", "dlx"):
-        outcome = get_engine(engine).search(stars, Task.of(WHOLE, limit=15, keep=5))
-        assert outcome.counts.tolist() == [15]
-        for cover in outcome.solutions:
-            stars.verify(cover)
 
 
 @given(problem=PROBLEMS, limit=st.integers(1, 5), keep=st.integers(0, 5))

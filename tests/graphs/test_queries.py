@@ -66,6 +66,8 @@ def test_costs_of_covers_below_clues(tmp_path):
         (["latin:4", "--by", "options", "--memo-size", 0], "memory is 1 to"),
         (["latin:4", "--memo", "--graph", "g.zdd", "--by", "options"], "--graph goes with --memo"),
         (["latin:4", "--memo", "--graph", "g.zdd", "--project", "r1#1"], "--graph goes with"),
+        (["latin:4", "--memo", "--graph", "g.zdd", "--jobs", 2], "--graph goes with --memo"),
+        (["latin:4", "--by", "options", "--backend", "loky"], "--by goes with --memo-size"),
     ],
 )
 def test_wrong_usage(arguments, message):

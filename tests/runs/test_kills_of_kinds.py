@@ -17,9 +17,9 @@ from batchsolve.runs.export import export_run
 from batchsolve.runs.run import describe_run
 
 KINDS = {
-    "costs": (with_costs("langford:8"), ["--best", "20", "--budget", "50"], "threading"),
-    "bounds": (graphs(7, 2, 2), ["--budget", "200"], "loky"),
-    "symmetry": ("queens:10", ["--up-to-symmetry", "--budget", "1000"], "threading"),
+    "costs": (with_costs("langford:8"), ["--best", "20", "--budget", "50"]),
+    "bounds": (graphs(7, 2, 2), ["--budget", "200"]),
+    "symmetry": ("queens:10", ["--up-to-symmetry", "--budget", "1000"]),
 }
 SOLVED = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 needs_sessions = pytest.mark.skipif(not hasattr(os, "killpg"), reason="kills a session")
@@ -44,14 +44,14 @@ def kill_after_steps(words):
 @needs_sessions
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_that_is_killed_goes_on_and_finds_the_same(kind, tmp_path):
-    problem, options, backend = KINDS[kind]
+    problem, options = KINDS[kind]
     if not isinstance(problem, str):
         (tmp_path / "problem.dlx").write_text(write_dlx(problem))
         problem = str(tmp_path / "problem.dlx")
     words = ["enumerate", problem, "--engine", "dlx", "--resume", "--jobs", "2", *options, "-o"]
     whole, run = tmp_path / "whole", tmp_path / "killed"
     assert invoke(*words, whole).exit_code == 0
-    kill_after_steps([*words, str(run), "--backend", backend])
+    kill_after_steps([*words, str(run)])
     assert describe_run(str(run))["outstanding"]
     assert invoke(*words, run).exit_code == 0
     assert exported(run) == exported(whole)

@@ -444,7 +444,7 @@ def test_a_block_that_is_no_utf8_is_refused_and_no_other(tmp_path):
 @pytest.mark.parametrize(
     ("late", "message"),
     [
-        ({"puzzle": P, "x": 1, "y": 1}, "row 41: the field 'y' is new; give every"),
+        ({"puzzle": P, "x": 1, "y": 1}, "row 41: the field 'y' is new; give all"),
         (
             {"puzzle": P, "x": 1.5},
             "rows? ([0-9]+ to )?41: the field 'x' has values of another",
