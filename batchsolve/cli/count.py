@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 _GOES_WITH = {
     "--graph": "--memo, --memo-size and --time-limit only: one search draws the whole graph",
     "--by": "--memo-size and --time-limit only: it takes sums over all solutions",
-    "--project": "--engine, --time-limit and options of workers only: it counts all that solutions have",
+    "--project": "--engine, --time-limit and options of workers only: it counts all that solutions "
+    "have",
 }
 CountedFiles = Annotated[
     FileSettings,

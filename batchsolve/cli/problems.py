@@ -141,9 +141,10 @@ def draw(
         search = rest()
     with printing.progress(COVER_BAR) as on_progress:
         if found is not None:
+            # beforehand: the run may be going on
+            whole = not os.path.isdir(found) or describe_run(found)["complete"]
             covers = found_covers(reading, found, limit)
-            is_file = not os.path.isdir(found)
-            complete = len(covers) == limit or is_file or describe_run(found)["complete"]
+            complete = whole or len(covers) == limit
             said = counted(len(covers), "solution") + ("" if complete else ", not complete")
         else:
             task = reading.problem, reading.stack

@@ -234,9 +234,10 @@ def export(
     from batchsolve.runs.export import export_run
     from batchsolve.runs.run import describe_run
 
+    complete = describe_run(directory)["complete"]  # beforehand: the run may be going on
     with interrupts():
         rows = export_run(directory, output, workers.jobs)
-    if describe_run(directory)["complete"]:
+    if complete:
         return 0
     found = counted(rows, "solution")
     print(f"batchsolve: the run is not complete: {found} so far", file=sys.stderr)

@@ -38,9 +38,14 @@ CREATE TABLE stacks (number INTEGER PRIMARY KEY, options BLOB, branch BLOB, weig
 CREATE TABLE parts (name TEXT PRIMARY KEY, rows INTEGER, checksum INTEGER);
 """
 _WAIT_SECONDS = 60.0  # for a process that reads a journal, or writes a checkpoint
-_UNWRITABLE = {  # errors of the disk, not of the contents of the file
-    *(sqlite3.SQLITE_PERM, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_BUSY),
-    *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN),
+_ROOM = "make room, and go on with `resume`"
+_RIGHTS = "an interrupted run may have to be restored: copy it to where you may write"
+_UNWRITABLE = {  # errors of the disk, not of the contents of the file, and what to do
+    **dict.fromkeys((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM), _ROOM),
+    **dict.fromkeys(
+        (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM), _RIGHTS
+    ),
+    sqlite3.SQLITE_BUSY: "end the process that holds it, and go on with `resume`",
 }
 
 
@@ -102,7 +107,7 @@ class Journal:
     ) -> None:
         self.path = path
         mine = {"kind": kind, "version": VERSION, "settings": dict(settings), "name": name}
-        check_is_no_link(path)
+        _check_is_file(path)
         with disk_errors(path):  # names the cause, which SQLite's error does not
             open(path, "ab").close()
         self._file = os.stat(path)
@@ -126,12 +131,12 @@ class Journal:
 
         A full disk or an interrupt leaves an empty file.
         """
-        if not os.path.exists(path):
-            return False
+        if not os.path.isfile(path):
+            return os.path.exists(path)
         try:
             with closing(_connected(path)) as db:
                 return db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
-        except sqlite3.Error:  # damaged, or not a file: opening it raises that error
+        except sqlite3.Error:  # damaged: opening it raises that error
             return True
 
     @classmethod
@@ -145,11 +150,16 @@ class Journal:
         """
         journal = cls.__new__(cls)
         journal.path = path
-        check_is_no_link(path)
+        _check_is_file(path)
         with journal._errors():
             os.stat(path)  # because SQLite makes files that do not exist
             with journal._opened():
                 journal._db.execute("BEGIN")  # all that is read is of one checkpoint
+                if not journal._db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                    raise JournalError(
+                        f"{path}: is empty; the run has just begun, so look again, or it was "
+                        f"stopped at once: begin it again with `resume`"
+                    )
                 journal._check()
         return journal
 
@@ -311,11 +321,16 @@ class Journal:
                 why = "there is no journal; name the directory of a run"
             raise JournalError(f"{self.path}: {why}") from error
         except Exception as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _UNWRITABLE:
-                raise OutputError(
-                    f"{self.path}: cannot be written ({error}); make room, and go on with `resume`"
-                ) from error
+            if advice := _UNWRITABLE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF):
+                raise OutputError(f"{self.path}: cannot be written ({error}); {advice}") from error
             raise self.damaged(first_line(error)) from error
+
+
+def _check_is_file(path: str) -> None:
+    """Raise `JournalError` if a link, a pipe or a folder has the name of a journal."""
+    check_is_no_link(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise JournalError(f"{path}: is not a file; move it away, and begin the run again")
 
 
 def _connected(path: str) -> sqlite3.Connection:

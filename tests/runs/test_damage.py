@@ -147,14 +147,18 @@ NO_JOURNALS = [
 ]
 
 
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
 @pytest.mark.parametrize(("journal", "words"), NO_JOURNALS)
-def test_a_folder_in_the_place_of_a_journal_is_one_message(tmp_path, monkeypatch, journal, words):
+def test_a_folder_or_pipe_in_the_place_of_a_journal_is_one_message(
+    tmp_path, monkeypatch, journal, words, make
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.csv").write_text(f"puzzle\n{PUZZLE}\n")
-    os.makedirs(journal)
+    os.makedirs("run", exist_ok=True)
+    make(journal)
     done = invoke(*words)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert re.fullmatch(f"batchsolve: {journal}: cannot be .*: Is a directory\n", done.stderr)
+    assert done.stderr.startswith(f"batchsolve: {journal}: is not a file; move it away, and")
 
 
 def test_a_journal_that_may_not_be_read_is_one_message(tmp_path, monkeypatch):

@@ -14,7 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import batchsolve as bs
+from batchsolve.formats.whole_files import JOURNAL
 from batchsolve.problems.families import family
+from batchsolve.runs import journal
 from batchsolve.runs.journal import Journal
 from batchsolve.runs.run import Run, describe_run
 from batchsolve.search import tree
@@ -252,6 +254,25 @@ def test_a_run_begins_where_one_was_interrupted_before_its_first_checkpoint(inte
     assert not Journal.is_begun(str(interrupted))
     assert bs.solve_file(folder / "in.csv", folder / "out.csv", resume=resume).unique == 1
     assert not interrupted.exists()
+
+
+def test_a_journal_that_has_just_been_made_is_not_called_damaged(tmp_path):
+    (tmp_path / JOURNAL).touch()
+    with pytest.raises(bs.JournalError, match="is empty; the run has just begun, so look again"):
+        describe_run(str(tmp_path))
+
+
+def test_a_lock_that_another_process_keeps_is_said_to_be_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(journal, "_WAIT_SECONDS", 0.0)
+    path = str(tmp_path / "a.journal")
+    with Journal(path, "solve", {}) as mine, closing(sqlite3.connect(path)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM run").fetchall()
+        with pytest.raises(bs.OutputError, match=r"\(database is locked\); end the process that"):
+            mine.record({"rows": 1})
+        other.rollback()
+        mine.record({"rows": 2})
+        assert mine.state() == {"rows": 2}
 
 
 def test_a_journal_in_use_is_begun(tmp_path):

@@ -9,6 +9,7 @@ from invoking import invoke, refused
 import batchsolve as bs
 from batchsolve import InputError, OutputError, Stacks
 from batchsolve.engines import Task, get_engine
+from batchsolve.runs import export
 from batchsolve.runs.count import first_covers
 from batchsolve.runs.draw import MOST_CELLS, board_of, draw_all
 from batchsolve.runs.export import export_run, found_covers
@@ -192,6 +193,34 @@ def test_the_command_draws_the_first_solutions(tmp_path):
     page = invoke("draw", "dominoes:4x4", "-o", "-", "--format", "html", "-q")
     assert page.stdout.count("<figure>") == 20
     assert page.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("reader", "words"),
+    [
+        ("export_run", ("export", "run", "-o", "out.csv")),
+        ("found_covers", ("draw", "queens:8", "--found", "run", "-n", 90, "-o", "out.html")),
+    ],
+)
+def test_a_run_that_ends_while_it_is_read_is_not_called_complete(
+    tmp_path, monkeypatch, reader, words
+):
+    monkeypatch.chdir(tmp_path)
+    with bs.Run("run", "queens:8", collect=True, engine="dlx") as begun:
+        assert not begun.search(node_limit=1000, budget=300, jobs=1).complete
+    read = getattr(export, reader)
+
+    def read_and_end(*arguments):
+        found = read(*arguments)
+        with bs.Run("run", "queens:8", collect=True, engine="dlx", resume=True) as rest:
+            assert rest.search(jobs=1).count == 92
+        return found
+
+    monkeypatch.setattr(export, reader, read_and_end)
+    done = invoke(*words)
+    assert done.exit_code == 1
+    assert "not complete" in done.stderr
+    assert invoke(*words).exit_code == 0
 
 
 def test_the_command_draws_what_was_found(tmp_path):
