@@ -120,10 +120,10 @@ def test_a_table_in_use_outlives_a_search_of_another_problem():
 
 
 def test_worker_processes_share_a_table():
-    problem = family("dominoes:14x14")  # one process searches smaller ones alone
-    alone = count(problem, engine="memo:32", jobs=1)
+    problem = family("dominoes:16x18")  # one process searches smaller ones alone
+    alone = count(problem, engine="memo:64", jobs=1)
     memo._TABLES.clear()
-    result = count(problem, engine="memo:32", jobs=2, backend="loky")
+    result = count(problem, engine="memo:64", jobs=2, backend="loky")
     assert (result.count, result.complete) == (alone.count, True)
     assert result.nodes < 1.5 * alone.nodes
 
