@@ -106,8 +106,8 @@ class MemoisedCounting(Engine):
 def with_size(engine: Engine, name: str) -> MemoisedCounting:
     """Return the engine with tables of the size that a number behind its name says."""
     base, colon, number = name.partition(":")
-    is_number = number.isascii() and number.isdecimal()
-    if colon and not (is_number and 1 <= int(number[:20]) <= MOST_MEGABYTES):
+    is_number = number.isascii() and number.isdecimal() and len(number) < 20
+    if colon and not (is_number and 1 <= int(number) <= MOST_MEGABYTES):
         raise InputError(
             f"{name!r}: the size of a table is 1 to {MOST_MEGABYTES:,} megabytes; write {base}:64"
         )

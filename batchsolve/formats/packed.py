@@ -92,7 +92,9 @@ def read_npz(data: bytes) -> ExactCover:
     if arrays["shape"].size != 2 or arrays["shape"].dtype.kind not in "iu":
         raise InputError("the array 'shape' must hold 2 whole numbers")
     n_options, n_items = arrays["shape"].reshape(-1).tolist()
-    n_primary = arrays["n_primary"].item() if "n_primary" in arrays else None
+    n_primary = arrays.get("n_primary", np.array(n_items))
+    if n_primary.size != 1:
+        raise InputError("the array 'n_primary' must hold one whole number")
     check_number_of_items(n_items)
     if indptr.shape != (n_options + 1,) or values.shape != indices.shape:
         raise InputError(
@@ -105,7 +107,7 @@ def read_npz(data: bytes) -> ExactCover:
             "not stored (matrix.eliminate_zeros())"
         )
     optional: dict[str, Any] = {name: arrays[name] for name in _OPTIONAL if name in arrays}
-    return ExactCover(indptr, indices, n_items, n_primary, **optional)
+    return ExactCover(indptr, indices, n_items, n_primary.item(), **optional)
 
 
 def read_matrix(data: bytes) -> ExactCover:

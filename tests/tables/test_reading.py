@@ -637,6 +637,8 @@ CSR = {
         ({"bounds": np.array([1, 2])}, "bounds must have 2 dimensions, not 1"),
         ({"bounds": np.array([[1, 2]])}, r"bounds of shape \(1, 2\)"),
         ({"n_primary": np.array(1.0)}, "n_primary is a whole number, not 1.0"),
+        ({"n_primary": np.array([1, 2])}, "the array 'n_primary' must hold one whole number"),
+        ({"n_primary": np.array([])}, "the array 'n_primary' must hold one whole number"),
     ],
 )
 def test_bad_matrices_are_refused(change, message, save):
