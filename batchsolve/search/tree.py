@@ -234,7 +234,7 @@ class TreeSearch:
         self._consistent = True  # True if totals and changes hold the same results
         self._kept_at = now = time.monotonic()
         self._begin = now - self.totals.seconds
-        self._end = now + (settings.time_limit or inf)
+        self._started = now
         self.failures: list[str] = []
         self._first_budget = first_budget(problem.n_entries)
         self._scheduler = Scheduler(self, pool.jobs, settings.budget, self._first_budget)
@@ -390,7 +390,7 @@ class TreeSearch:
         return (
             (settings.limit is not None and totals.count >= settings.limit)
             or (settings.node_limit is not None and totals.nodes >= settings.node_limit)
-            or time.monotonic() >= self._end
+            or time.monotonic() - self._started >= (settings.time_limit or inf)
         )
 
     def begin(

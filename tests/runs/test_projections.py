@@ -101,7 +101,7 @@ def test_a_time_limit_of_the_command_ends_a_projection():
     [
         (["queens:6", "--project", "x"], "no item is called 'x'; the first is 'r4'"),
         (["edgecovers:4", "--project", "1", "--engine", "cells"], "takes no bounds of items"),
-        (["queens:6", "--project", "r1", "--limit", 2], "--project goes with --engine and"),
+        (["queens:6", "--project", "r1", "--limit", 2], "--project goes with --engine, --time"),
         (["queens:6", "--project", "r1", "--engine", "memo"], "only counts"),
         (["queens:6", "queens:5", "--project", "r1"], "for one problem, without -o"),
     ],
