@@ -412,7 +412,8 @@ def read_content(
     with named_errors(name):
         suffix = suffix_of(path)
         packed = io.BytesIO(data)
-        if suffix != ".npz" and b"indptr" not in data and (file := unpacked(packed)) is not packed:
+        is_matrix_file = data.startswith(ZIP) and (suffix == ".npz" or b"indptr" in data)
+        if not is_matrix_file and (file := unpacked(packed)) is not packed:
             data = content_of(file, "unpacks to")
         if not data.strip():
             raise InputError("is empty; expected a grid or an exact cover problem")

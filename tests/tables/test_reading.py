@@ -438,6 +438,8 @@ def test_families_survive_every_file(text, save):
     np.savez(buffer, **arrays, shape=matrix.shape, format=b"csr", n_primary=problem.n_primary)
     reading = read_problem(save("b.npz", buffer.getvalue()))
     assert reading.problem.fingerprint == problem.fingerprint
+    reading = read_problem(save("b.npz.gz", gzip.compress(buffer.getvalue())))
+    assert reading.problem.fingerprint == problem.fingerprint
     assert covers(reading.problem) == covers(problem)
 
 
