@@ -35,12 +35,12 @@ from batchsolve.engines import (
     Outcome,
     Task,
     new_run,
-    prepared,
 )
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.engines.native import core_problem, core_task, outcome_of
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.prepared import prepared
 
 MEGABYTE = 2**20
 MEGABYTES = 256  # of a table by default

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from batchsolve.engines import MOST_PROBLEMS, prepared
 from batchsolve.problems.families import family
+from batchsolve.problems.prepared import MOST_PROBLEMS, prepared
 
 
 def problem(k):
