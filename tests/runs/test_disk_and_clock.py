@@ -130,7 +130,8 @@ def test_what_does_not_fit_is_called_by_the_name_of_the_output(tmp_path, words, 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    command = [sys.executable, "-m", "batchsolve", *words]
+    # -B: within that limit Python would write compiled modules in part, for all that come after
+    command = [sys.executable, "-B", "-m", "batchsolve", *words]
     done = subprocess.run(command, preexec_fn=limit, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr == f"batchsolve: {name}: cannot be written: File too large\n"

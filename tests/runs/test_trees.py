@@ -376,7 +376,8 @@ def test_a_full_disk_loses_nothing(clue_row, tmp_path):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
 
-    command = [sys.executable, "-c", EVERY_STEP, *words]
+    # -B: within that limit Python would write compiled modules in part, for all that come after
+    command = [sys.executable, "-B", "-c", EVERY_STEP, *words]
     result = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True)
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
