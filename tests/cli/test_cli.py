@@ -591,6 +591,7 @@ def test_no_output_replaces_an_input(words, tmp_path, monkeypatch):
         ("evaluate rows.csv --html x.svg --plot ./x.svg", "./x.svg: is both --html and --plot; n"),
         ("evaluate rows.csv --html -", "-: is not printed here; name a file"),
         ("count queens:4 --memo --graph -", "-: is not printed here; name a file"),
+        ("count queens:4 --run -", "-: what a run keeps are files on disk; name a folder for them"),
         ("partition rows.csv -o -", "-: the parts are files on disk; name a folder for them"),
         ("partition rows.csv -o s3://a/b", "s3://a/b: the parts are files on disk; name a folder"),
     ],
