@@ -46,7 +46,8 @@ def test_help_says_what_every_option_does(command):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_option_given_twice_adds_up_or_is_refused(command):
     def given(*flags):
-        return COMMANDS[command].make_context(command, [*flags], resilient_parsing=True).params
+        how = {**app.context_settings, "resilient_parsing": True}  # click keeps the names of help
+        return COMMANDS[command].make_context(command, [*flags], **how).params
 
     for option in COMMANDS[command].params:
         if option.param_type_name != "option":
