@@ -234,7 +234,7 @@ def test_deep_puzzles_have_the_solutions_and_the_first_the_tree_they_say():
 
 def test_the_search_for_deep_puzzles_finds_what_it_says(monkeypatch):
     monkeypatch.setattr(deepening, "STARTS", 1)
-    least = 100_000
+    least = 20_000
     puzzle, n_solutions, n_nodes = deepening.deep_puzzle(draws.Draws(1), least)
     assert deepening.is_easy_for_lanes(puzzle)
     assert n_nodes >= least

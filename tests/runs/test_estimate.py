@@ -22,7 +22,7 @@ TRUTH = {  # number of nodes by dlx, number of solutions
 def test_intervals_hold_the_truth_or_are_doubted(name):
     nodes, solutions = TRUTH[name]
     problem = bs.read_problem(name)
-    guesses = [estimate(problem, probes=500, seed=seed) for seed in range(6)]
+    guesses = [estimate(problem, probes=250, seed=seed) for seed in range(6)]
     assert all(g.solutions_low < g.solutions < g.solutions_high for g in guesses)
     held = [g.solutions_low <= solutions <= g.solutions_high for g in guesses]
     assert sum(h or bool(g.doubt) for h, g in zip(held, guesses, strict=True)) >= 5
