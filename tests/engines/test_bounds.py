@@ -98,6 +98,7 @@ def test_known_counts(of, counts):
             assert bs.count(of(*size), engine=engine, jobs=1).count == count, size
 
 
+@pytest.mark.large
 def test_known_counts_of_larger_trees():
     """Knuth shows in The Art of Computer Programming 7.2.2.1 how Algorithm M finds the 4860."""
     for engine in ("dlx", "bits"):

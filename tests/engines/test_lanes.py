@@ -57,7 +57,10 @@ def sets_of_covers(outcome, n):
     return found
 
 
-@pytest.mark.parametrize("limit", [1, 7, 1000])  # of 2, see below
+@pytest.mark.parametrize(
+    "limit",
+    [1, 7, pytest.param(1000, marks=pytest.mark.large)],  # of 2, see below
+)
 def test_random_grids_agree_with_dancing_links(limit):
     n = 500 if limit < 1000 else 120
     hard = [guessing_grids(n // 10, seed=limit, spared=spared) for spared in range(2)]
