@@ -83,7 +83,10 @@ from batchsolve.symmetry.canonical import (
     canonical as canonical,
     canonical_forms as canonical_forms,
 )
-from batchsolve.symmetry.structure import structure_symmetries as structure_symmetries
-from batchsolve.symmetry.symmetries import Symmetries as Symmetries, symmetries as symmetries
+from batchsolve.symmetry.symmetries import (
+    Symmetries as Symmetries,
+    structure_symmetries as structure_symmetries,
+    symmetries as symmetries,
+)
 
 __version__: str
