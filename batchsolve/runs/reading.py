@@ -26,7 +26,10 @@ from batchsolve.errors import (
     BatchsolveError,
     InputError,
     ProblemError,
+    kind_of,
     named_errors,
+    not_decoded,
+    not_text,
     prefixed,
     quoted,
     shortened,
@@ -34,7 +37,6 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_rows, read_sets
-from batchsolve.formats.file_kinds import kind_of, not_decoded, not_text
 from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
 from batchsolve.formats.packed import NUMPY, ZIP, is_matrix, read_matrix, read_npz, unpacked

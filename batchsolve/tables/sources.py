@@ -26,14 +26,15 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import (
     InputError,
+    kind_of,
     listed,
     named_errors,
+    not_text,
     quoted,
     repeated,
     shortened,
 )
 from batchsolve.formats.drawings import is_grid
-from batchsolve.formats.file_kinds import kind_of, not_text
 from batchsolve.formats.packed import compression_of, unpacked
 from batchsolve.formats.whole_files import content_of, opened
 from batchsolve.tables import detection
