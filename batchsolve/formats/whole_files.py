@@ -153,23 +153,14 @@ def whole_target_of(path: str | os.PathLike[str]) -> str:
     """
     target = target_of(path)
     if _rows_kept(target):
-        with only_writer(target):  # the run may be going on, and then says so
-            _check_keeps_no_rows(target)
+        with folder_beside(target):  # the run may be going on, and then says so
+            pass
     return target
 
 
 def _rows_kept(target: str) -> list[str]:
     """Return the files that an unfinished run of an output has."""
     return [name for name in (target + end for end in _OF_RUNS) if os.path.exists(name)]
-
-
-def _check_keeps_no_rows(target: str) -> None:
-    if left := _rows_kept(target):
-        raise OutputError(
-            f"{partial_path(target)}: an interrupted run (of solve, for instance) left its rows "
-            f"there; go on with that run and `resume`, delete {' and '.join(left)}, or name "
-            f"another output"
-        )
 
 
 @contextmanager
@@ -205,7 +196,12 @@ def folder_beside(path: str) -> Iterator[str]:
         If `only_writer` does, or an interrupted run has left its rows.
     """
     with only_writer(path) as folder:
-        _check_keeps_no_rows(path)
+        if left := _rows_kept(path):
+            raise OutputError(
+                f"{partial_path(path)}: an interrupted run (of solve, for instance) left its rows "
+                f"there; go on with that run and `resume`, delete {' and '.join(left)}, or name "
+                f"another output"
+            )
         yield folder
 
 

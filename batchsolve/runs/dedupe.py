@@ -261,7 +261,7 @@ def _kept(batch: Batch, decision: Decision) -> Found:
         columns[FIRST] = pa.array(map(names.get, first.tolist()), pa.string())
     elif (first != UNSEEN).any():
         table = table.filter(pa.array(first == UNSEEN))
-    return Found(table, RowSums({"rows": len(batch)}), columns)
+    return table, RowSums({"rows": len(batch)}), columns
 
 
 @dataclass

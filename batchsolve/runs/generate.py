@@ -301,4 +301,4 @@ def _made(
     columns |= {"weight": pa.array(made.weights), **batch.own}
     columns |= {name: pa.repeat(text, n) for name, text in texts.items()}
     sums = RowSums({"rows": n, "unique": n, "nodes": int(made.nodes.sum())})
-    return Found(pa.table({}), sums, columns)
+    return pa.table({}), sums, columns

@@ -397,7 +397,7 @@ def _with_facts(values: RowValues, columns: dict[str, pa.Array]) -> Found:
         engines[row] = name
     columns |= {"items": pa.array(items, pa.int64()), "options": pa.array(options, pa.int64())}
     columns |= {"engine": pa.array(engines, pa.string()), **values.columns()}
-    return Found(values.batch.table, values.sums, columns)
+    return values.batch.table, values.sums, columns
 
 
 def _names_of(reading: Reading, cover: UInts) -> list[str]:

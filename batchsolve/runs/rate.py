@@ -235,7 +235,7 @@ def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
     for level in found.levels.tolist():  # several levels can have one name
         techniques[NAMES[level]] += 1
     sums = values.sums._replace(techniques=techniques)
-    return Found(batch.table, sums, columns | values.columns())
+    return batch.table, sums, columns | values.columns()
 
 
 def _may_be_rated(reader: Reader) -> bool:

@@ -84,22 +84,9 @@ def grid_column(kind: pa.DataType, notation: Notation, grids: Bytes, where: Bool
     return column if storage is kind else kind.wrap_array(column)
 
 
-class Found(NamedTuple):
-    """What is found out about the rows of a block.
-
-    Attributes
-    ----------
-    table : pyarrow.Table
-        The rows of the input, as they are written.
-    sums : RowSums
-        Their sums.
-    columns : dict of str to pyarrow.Array
-        The new columns, by name.
-    """
-
-    table: pa.Table
-    sums: Any
-    columns: dict[str, pa.Array]
+Found = tuple[pa.Table, Any, dict[str, pa.Array]]
+"""The rows of a block of the input, as they are written; their sums; and columns by name, among
+them the new ones."""
 
 
 class RowTable:
@@ -114,7 +101,7 @@ class RowTable:
     new : pyarrow.Schema
         The new columns.
     find : callable
-        Takes a batch and the answers to it; returns what is `Found`, which may be more columns.
+        Takes a batch and the answers to it; returns what is `Found`.
     given : pyarrow.Schema, optional
         The input columns, as they are written; by default those of the reader.
 
@@ -137,10 +124,10 @@ class RowTable:
 
     def rows(self, batch: Any, answers: Any) -> OutputRows:
         """Return the output rows of a batch, and their sums."""
-        found = self._find(batch, answers)
-        new = [found.columns[name] for name in self._new]
-        table = pa.Table.from_arrays([*found.table.columns, *new], schema=self.schema)
-        return OutputRows(len(batch), table, found.sums)
+        given, sums, columns = self._find(batch, answers)
+        new = [columns[name] for name in self._new]
+        table = pa.Table.from_arrays([*given.columns, *new], schema=self.schema)
+        return OutputRows(len(batch), table, sums)
 
 
 class RowValues:
@@ -254,7 +241,7 @@ def _solved(
         valid = (values.status != Status.INVALID) & (batch.first_clashes() < 0)
         forms = [_forms(kind, each, valid[each.rows], values.messages) for each in batch.grids]
         columns["canonical"] = _in_order(forms, batch)
-    return Found(batch.table, sums, columns | values.columns())
+    return batch.table, sums, columns | values.columns()
 
 
 def _column(kind: pa.DataType | None, shape: Shape, grids: Bytes, where: Bools) -> pa.Array:

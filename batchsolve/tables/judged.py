@@ -206,7 +206,7 @@ def judged(
         "right": pa.array(counts["right"] > 0, mask=counts["unjudged"] > 0),
         "wrong_cells": pa.array(n_wrong, mask=counts["unjudged"] + counts["several"] > 0),
     }
-    return Found(batch.table.select(names), found, columns)
+    return batch.table.select(names), found, columns
 
 
 VERDICTS = pa.schema({"right": pa.bool_(), "wrong_cells": pa.int64()})

@@ -243,7 +243,7 @@ def forms_of_shape(shape: Shape, cells: Bytes, places: Ints) -> tuple[Ints, Byte
         The reason why the form of the others was not found.
     """
     try:
-        check_shape(shape.problem)
+        shape.check_has_forms()
     except ProblemError as error:
         return places[:0], cells[:0], str(error)
     forms = forms_of(shape.problem, cells[places])
