@@ -13,9 +13,12 @@ from batchsolve.problems.exact_cover import ExactCover as ExactCover
 from batchsolve.problems.families import family as family
 from batchsolve.problems.rules import Cage as Cage, Rules as Rules
 from batchsolve.problems.stacks import Stacks as Stacks
-from batchsolve.problems.sudoku import Sudoku as Sudoku
+from batchsolve.problems.sudoku import (
+    Sudoku as Sudoku,
+    Variant as Variant,
+    grid_problem as grid_problem,
+)
 from batchsolve.problems.tilings import tiling as tiling
-from batchsolve.problems.variant import Variant as Variant, grid_problem as grid_problem
 from batchsolve.runs.audit import Audit as Audit, AuditedTable as AuditedTable, audit as audit
 from batchsolve.runs.augment import (
     AugmentSummary as AugmentSummary,

@@ -34,8 +34,8 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, check_blanks, default_box
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.rules import n_regions
+from batchsolve.problems.sudoku import Variant, grid_problem
 from batchsolve.problems.survey import Form, Signs
-from batchsolve.problems.variant import Variant, grid_problem
 from batchsolve.settings import Box, checked_box, text_of
 
 
@@ -62,7 +62,7 @@ def read_grid(
     blank : str, optional
         The characters of blank cells; by default, all of `BLANKS`.
     rules, regions : str, optional
-        Rules beyond the usual; see `batchsolve.problems.variant.grid_problem`.
+        Rules beyond the usual; see `batchsolve.problems.sudoku.grid_problem`.
 
     Returns
     -------

@@ -48,9 +48,8 @@ from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.sudoku import Sudoku, grid_problem
 from batchsolve.problems.tilings import BEGINNING, SUFFIX, read_tiling
-from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import Box, FileSettings
 
 if TYPE_CHECKING:

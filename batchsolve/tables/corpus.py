@@ -35,6 +35,7 @@ from batchsolve.problems.notation import (
 )
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import grid_rules
 from batchsolve.problems.survey import (
     NO_FORM,
     AmbiguousNotationError,
@@ -46,7 +47,6 @@ from batchsolve.problems.survey import (
     most_frequent_size,
     shown,
 )
-from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import BlockSize, delimited, lines
 from batchsolve.tables.places import is_address

@@ -33,8 +33,8 @@ from batchsolve.problems.notation import (
 )
 from batchsolve.problems.overlaps import drawing_of
 from batchsolve.problems.stacks import Group
+from batchsolve.problems.sudoku import Variants
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
-from batchsolve.problems.variant import Variants
 from batchsolve.search.answers import Answers, Status
 from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block

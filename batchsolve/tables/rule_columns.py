@@ -26,7 +26,7 @@ from batchsolve.problems.notation import buffers
 from batchsolve.problems.overlaps import drawn_labels, square_drawing
 from batchsolve.problems.rule_arrays import NO_SUM, OwnRules
 from batchsolve.problems.rules import Rules, n_regions, regions_of
-from batchsolve.problems.variant import Variant, Variants, grid_problem, grid_rules
+from batchsolve.problems.sudoku import Variant, Variants, grid_problem, grid_rules
 from batchsolve.tables.texts import one_chunk
 
 RULES, REGIONS = "rules", "regions"
