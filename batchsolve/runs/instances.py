@@ -253,7 +253,7 @@ def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
         return True
     if name not in first.layout.schema.names or first.path == "-":
         return False
-    for block in first.blocks(size=BLOCKS):
+    for block in Tables(sources[:1], size=BLOCKS).blocks():
         for text in as_text(block.rows()[0][name], name).to_pylist():
             if text and text.strip():
                 return "\n" in text.strip() or text.strip().partition(":")[0] in FAMILIES
