@@ -16,10 +16,9 @@ from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Ints
+from batchsolve.core.arrays import Bools, Bytes, Ints, Words
 from batchsolve.errors import InputError
 from batchsolve.problems.notation import (
     BLANKS,
@@ -49,9 +48,9 @@ class _Facts(NamedTuple):
 
     n_bytes: Ints
     n_tokens: Ints  # 0 without separators
-    low: npt.NDArray[np.uint64]  # the set of bytes without separators: those below 64,
-    high: npt.NDArray[np.uint64]  # and others; those from 127 on are bit 127
-    has_long: npt.NDArray[np.uint8]  # 1 if a token has more bytes than a number
+    low: Words  # the set of bytes without separators: those below 64,
+    high: Words  # and others; those from 127 on are bit 127
+    has_long: Bytes  # 1 if a token has more bytes than a number
 
     @classmethod
     def of(cls, column: pa.Array | str) -> _Facts:
