@@ -295,10 +295,6 @@ class Signs:
             return self.has_blank or symbols[0] in BLANKS
         return len(symbols) == n_digits and not set(symbols) & _NO_DIGITS
 
-    def named(self, n_digits: int) -> Notation:
-        """Return the notation that the alphabet describes; see `Notation.from_name`."""
-        return Notation.from_name(str(self.alphabet), n_digits, self.blanks)
-
     @property
     def may_name_others(self) -> bool:
         """True if the alphabet is one for a size whose grids have several usual alphabets."""
@@ -318,7 +314,9 @@ class Signs:
             If no grid fits a notation.
         """
         n, are_any = seen.form.n_digits, self.alphabet == "numbers"
-        named = self.named(n) if self.names(n) else None
+        named = None
+        if self.alphabet is not None and self.names(n):
+            named = Notation.from_name(self.alphabet, n, self.blanks)
         if not (seen.form.as_numbers or are_any):
             return named or _alphabet(seen, self.blanks, self.like)
         first = None if named is None or are_any else named.first_number

@@ -15,7 +15,7 @@ from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status, rows_of_each
 from batchsolve.settings import FileSettings
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
-from batchsolve.tables.texts import is_list, is_number, is_text, storage_of
+from batchsolve.tables.texts import is_number, is_text, nested, storage_of
 
 STATUS_TEXTS = pa.array(STATUS_NAMES.tolist())
 
@@ -51,10 +51,7 @@ def grid_type(kind: pa.DataType, n_digits: int) -> pa.DataType:
 
     Lists of numbers or texts can, of all cells or of rows.
     """
-    sizes, leaf = [], storage_of(kind)
-    while is_list(leaf):
-        sizes.append(leaf.list_size if pa.types.is_fixed_size_list(leaf) else None)
-        leaf = leaf.value_type
+    sizes, leaf = nested(kind)
     shape = {1: (n_digits**2,), 2: (n_digits, n_digits)}.get(len(sizes), ())
     fits = all(size in (None, wanted) for size, wanted in zip(sizes, shape, strict=False))
     return kind if shape and fits and (is_number(leaf) or is_text(leaf)) else pa.string()
@@ -65,9 +62,7 @@ def grid_column(kind: pa.DataType, notation: Notation, grids: Bytes, where: Bool
     if is_text(kind):
         return notation.decode(grids, where)
     storage, names = storage_of(kind), notation.names
-    is_flat, leaf = not is_list(storage.value_type), storage
-    while is_list(leaf):
-        leaf = leaf.value_type
+    sizes, leaf = nested(kind)
     symbols = pa.array([notation.blank, *names])
     if not is_text(leaf):
         usual = MINUS_ONE if "0" in names else "0"
@@ -76,7 +71,7 @@ def grid_column(kind: pa.DataType, notation: Notation, grids: Bytes, where: Bool
     digits = np.zeros((len(where), grids.shape[1]), np.uint8)
     digits[where] = grids
     column, n_rows = symbols.take(pa.array(digits.reshape(-1))), grids.shape[1]
-    if not is_flat:
+    if len(sizes) > 1:
         n_rows = notation.n_digits
         column = pa.FixedSizeListArray.from_arrays(column, n_rows)
     column = pa.FixedSizeListArray.from_arrays(column, n_rows, mask=pa.array(~where))

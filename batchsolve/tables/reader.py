@@ -407,10 +407,10 @@ class Reader:
     @property
     def columns_read(self) -> list[str]:
         """The names of the columns of puzzles, of solutions and of rules."""
-        boxes = [BOX] if self.has_boxes else []
-        solutions = [] if self.solution_column is None else [self.solution_column]
-        puzzles = [] if self._are_blank else [self.column]
-        return [*puzzles, *solutions, *boxes, *self._rule_columns]
+        box = BOX if self.has_boxes else None
+        read = (self.column, self.solution_column, box, *self.main.rules.names)
+        there = self.input_schema.names
+        return [name for name in read if name is not None and name in there]
 
     @property
     def _are_blank(self) -> bool:

@@ -223,7 +223,7 @@ class RuleColumns:
                     whole = said.on(base).checked()
                     for cage in whole.cages:
                         cage.digit_sets(self.n_digits)  # are not too many
-                beyond = replace(whole.beyond(base), cages=whole.cages, marks=whole.marks)
+                beyond = whole.beyond(base)
                 shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
                 alike.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
         return parts + [_part_of(shared, each, regions) for shared, each in alike.items()]
