@@ -35,8 +35,7 @@ from batchsolve.errors import (
     shortened,
 )
 from batchsolve.formats.drawings import is_grid
-from batchsolve.formats.packed import compression_of, unpacked
-from batchsolve.formats.whole_files import content_of, opened
+from batchsolve.formats.whole_files import compression_of, content_of, opened, unpacked
 from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
     BOM,
