@@ -128,6 +128,18 @@ class Grids:
         """Return the puzzles of some rows; all of them are not copied."""
         return self.puzzles if len(rows) == len(self.rows) else self.puzzles[self.places(rows)]
 
+    def check(self, found: Bytes, wanted: Bools | None = None) -> Bools:
+        """Return True for each grid, or each wanted one, that solves its puzzle.
+
+        No engine is needed.
+        """
+        right = np.zeros(len(self.rows), np.bool_)
+        for problem, rows in self.parts:
+            some = rows if wanted is None else rows[wanted[self.places(rows)]]
+            places = self.places(some)
+            right[places] = problem.at(some).check(self.puzzles_of(some), found[places])
+        return right
+
     def one_by_one(self) -> Iterator[Part]:
         """Yield the parts; rows that have rules of their own are parts of their own."""
         for problem, rows in self.parts:
@@ -329,13 +341,10 @@ class Batch:
 
     def check(self, wanted: Ints) -> Bools:
         """Return True for each wanted row whose given solution is right, without any engine."""
-        right = np.zeros(len(self), np.bool_)
-        is_wanted = np.zeros(len(self), np.bool_)
+        right, is_wanted = np.zeros((2, len(self)), np.bool_)
         is_wanted[wanted] = True
-        for grids, problem, rows in self._parts():
-            some = rows[is_wanted[rows]]
-            given = grids.given[grids.places(some)]
-            right[some] = problem.at(some).check(grids.puzzles_of(some), given)
+        for grids in self.grids:
+            right[grids.rows] = grids.check(grids.given, is_wanted[grids.rows])
         return right[wanted]
 
     def row(self, row: int) -> tuple[GridProblem, Bytes, Notation]:
