@@ -266,7 +266,7 @@ def _image_table(n: int, wanted: ImageSettings, reader: Reader) -> RowTable:
             field = field.remove_metadata()
         schema = schema.set(place, field.with_type(kind))
     found = partial(_drawn, schema, places_of(reader), n, wanted)
-    return RowTable(reader, pa.schema({SOURCE: pa.int64()}), found, schema)
+    return RowTable(schema, pa.schema({SOURCE: pa.int64()}), found)
 
 
 def places_of(reader: Reader) -> list[int]:

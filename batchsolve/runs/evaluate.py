@@ -475,7 +475,7 @@ def _judged_table(
     """Return the output table: the rows with their verdicts, or nothing but the sums."""
     given = reader.schema if with_rows else pa.schema([])
     found = partial(judged, prediction, by, bins, given.names)
-    return RowTable(reader, VERDICTS if with_rows else pa.schema([]), found, given)
+    return RowTable(given, VERDICTS if with_rows else pa.schema([]), found)
 
 
 @dataclass

@@ -349,7 +349,7 @@ def instance_table(
     kinds |= STATS if stats else {}
     marks = {"count": DIGITS}
     new = [pa.field(name, kind, metadata=marks.get(name)) for name, kind in kinds.items()]
-    return RowTable(reader, pa.schema(new), partial(_covered if keep else _counted, search))
+    return RowTable(reader.schema, pa.schema(new), partial(_covered if keep else _counted, search))
 
 
 _NAMES = pa.list_(pa.string())

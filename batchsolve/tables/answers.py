@@ -83,6 +83,8 @@ Found = tuple[pa.Table, Any, dict[str, pa.Array]]
 """The rows of a block of the input, as they are written; their sums; and columns by name, among
 them the new ones."""
 
+Find = Callable[[Any, Any], Found]
+
 
 class RowTable:
     """An output table: the input columns of rows, then the columns of their results.
@@ -91,31 +93,22 @@ class RowTable:
 
     Parameters
     ----------
-    reader : Reader
-        The reader of blocks.
+    given : pyarrow.Schema
+        The input columns, as they are written.
     new : pyarrow.Schema
         The new columns.
     find : callable
         Takes a batch and the answers to it; returns what is `Found`.
-    given : pyarrow.Schema, optional
-        The input columns, as they are written; by default those of the reader.
 
     Attributes
     ----------
-    reader : Reader
     schema : pyarrow.Schema
         The columns of the output.
     """
 
-    def __init__(
-        self,
-        reader: Any,
-        new: pa.Schema,
-        find: Callable[[Any, Any], Found],
-        given: pa.Schema | None = None,
-    ) -> None:
-        self.reader, self._find, self._new = reader, find, new.names
-        self.schema = with_new_columns(reader.schema if given is None else given, list(new))
+    def __init__(self, given: pa.Schema, new: pa.Schema, find: Find) -> None:
+        self._find, self._new = find, new.names
+        self.schema = with_new_columns(given, list(new))
 
     def rows(self, batch: Any, answers: Any) -> OutputRows:
         """Return the output rows of a batch, and their sums."""
@@ -198,7 +191,7 @@ def answer_table(
     new |= {"canonical": grids} if files.canonical else {}
     new |= STATS if files.stats else {}
     find = partial(_solved, limit, kind, has_given, files.canonical)
-    return RowTable(reader, pa.schema(new), find)
+    return RowTable(reader.schema, pa.schema(new), find)
 
 
 def _solved(

@@ -141,6 +141,9 @@ class Example(NamedTuple):
 Key = tuple[str, ...]
 """The name of a stratum: a value of each column of strata, or a range of values."""
 
+Faults = dict[str, dict[int, str]]
+"""The faults of ``malformed`` predictions and of ``unjudged`` rows, by row."""
+
 JudgedSums = tuple[dict[Key, Ints], dict[str, list[tuple[int, str]]], list[Example]]
 """The counts of a block: those of each stratum, in the order of the fields of `Stratum`; the first
 malformed predictions and unjudged rows, counted from 0, and why; and wrong predictions."""
@@ -175,7 +178,7 @@ def judged(
     text = in_one_line(as_text(batch.table[prediction], prediction))
     counts = {name: np.zeros(len(batch), np.int64) for name in FIELDS}
     strata, labels = strata_of(batch.table, by, bins)
-    faults: dict[str, dict[int, str]] = {"malformed": {}, "unjudged": {}}
+    faults: Faults = {"malformed": {}, "unjudged": {}}
     wrong = []
     for grids in batch.grids:
         graded, predicted, truth = _graded(batch, grids, text, answers, faults)
@@ -204,11 +207,7 @@ VERDICTS = pa.schema({"right": pa.bool_(), "wrong_cells": pa.int64()})
 
 
 def _graded(
-    batch: Batch,
-    grids: Grids,
-    text: pa.Array,
-    answers: Answers | None,
-    faults: dict[str, dict[int, str]],
+    batch: Batch, grids: Grids, text: pa.Array, answers: Answers | None, faults: Faults
 ) -> tuple[dict[str, Ints], Bytes, Bytes]:
     """Grade the grids of one shape, given the predictions of a batch as text.
 
