@@ -135,9 +135,8 @@ class CoverRenderer:
             is_ascending = (np.diff(ranks.astype(int)) > 0).all()
             grids = grids[_order_of(grids if is_ascending else ranks.take(grids))]
         texts = notation.decode(grids)
-        for symbol in sorted(
-            notation.symbols, key="\\".__ne__
-        ):  # first, as it is in the others' text
+        # the backslash first, as it is in the text of the others
+        for symbol in sorted(notation.symbols, key="\\".__ne__):
             if in_json and (escaped := json.dumps(symbol)[1:-1]) != symbol:
                 texts = pc.replace_substring(texts, symbol, escaped)
         return texts
