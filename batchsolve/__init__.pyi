@@ -13,9 +13,12 @@ from batchsolve.problems.exact_cover import ExactCover as ExactCover
 from batchsolve.problems.families import family as family
 from batchsolve.problems.rules import Cage as Cage, Rules as Rules
 from batchsolve.problems.stacks import Stacks as Stacks
-from batchsolve.problems.sudoku import Sudoku as Sudoku
+from batchsolve.problems.sudoku import (
+    Sudoku as Sudoku,
+    Variant as Variant,
+    grid_problem as grid_problem,
+)
 from batchsolve.problems.tilings import tiling as tiling
-from batchsolve.problems.variant import Variant as Variant, grid_problem as grid_problem
 from batchsolve.runs.audit import Audit as Audit, AuditedTable as AuditedTable, audit as audit
 from batchsolve.runs.augment import (
     AugmentSummary as AugmentSummary,
@@ -83,7 +86,10 @@ from batchsolve.symmetry.canonical import (
     canonical as canonical,
     canonical_forms as canonical_forms,
 )
-from batchsolve.symmetry.structure import structure_symmetries as structure_symmetries
-from batchsolve.symmetry.symmetries import Symmetries as Symmetries, symmetries as symmetries
+from batchsolve.symmetry.symmetries import (
+    Symmetries as Symmetries,
+    structure_symmetries as structure_symmetries,
+    symmetries as symmetries,
+)
 
 __version__: str

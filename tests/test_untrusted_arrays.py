@@ -23,7 +23,7 @@ from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.rules import Cage, Rules
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.variant import Variants
+from batchsolve.problems.sudoku import Variants
 from batchsolve.tables import repeats
 
 GRID = bs.Sudoku(3, 3)

@@ -55,8 +55,12 @@ class TreeOptions:
         """Return the group: of the board, and of the structure or a file."""
         if self.symmetries is None:
             return self.up_to_symmetry
-        from batchsolve.symmetry.structure import structure_symmetries
-        from batchsolve.symmetry.symmetries import Symmetries, read_generators, symmetries
+        from batchsolve.symmetry.symmetries import (
+            Symmetries,
+            read_generators,
+            structure_symmetries,
+            symmetries,
+        )
 
         if self.symmetries == "structure":
             group = structure_symmetries(reading.problem, reading.stack)

@@ -16,26 +16,14 @@ import numpy.typing as npt
 
 from batchsolve.core.arrays import Bytes
 from batchsolve.errors import BatchsolveError, InputError
-from batchsolve.formats.grid_texts import (
-    LONGEST_NUMBER,
-    NoGridError,
-    Row,
-    SeveralGridsError,
-    are_grids,
-    are_numbers,
-    candidates_of,
-    cells_of,
-    clues_of,
-    rows_of,
-    size_of,
-)
+from batchsolve.formats import grid_texts
 from batchsolve.formats.rule_texts import RuleReader
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, check_blanks, default_box
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.rules import n_regions
+from batchsolve.problems.sudoku import Variant, grid_problem
 from batchsolve.problems.survey import Form, Signs
-from batchsolve.problems.variant import Variant, grid_problem
 from batchsolve.settings import Box, checked_box, text_of
 
 
@@ -62,7 +50,7 @@ def read_grid(
     blank : str, optional
         The characters of blank cells; by default, all of `BLANKS`.
     rules, regions : str, optional
-        Rules beyond the usual; see `batchsolve.problems.variant.grid_problem`.
+        Rules beyond the usual; see `batchsolve.problems.sudoku.grid_problem`.
 
     Returns
     -------
@@ -95,14 +83,14 @@ def read_grid(
         notation = drawn_notation(n, drawing or problem.rules.drawing, alphabet, blank)
         return problem, notation, notation.read("".join(text.split()))
     size = box[0] * box[1] if box else n_regions(regions) if regions else None
-    rows = rows_of(text, size, name)
-    if groups := candidates_of(rows):
-        rows = [(1, tuple(clues_of(groups)))]
+    rows = grid_texts.rows_of(text, size, name)
+    if groups := grid_texts.candidates_of(rows):
+        rows = [(1, tuple(grid_texts.clues_of(groups)))]
     cells, are_words = _find_cells(rows, size, alphabet, name)
     n = isqrt(len(cells))
     notation, written = _notation(cells, are_words, n, alphabet, blank)
     # an alphabet takes one byte per cell, and control characters are trimmed like blanks
-    longest = 1 if notation.symbols else LONGEST_NUMBER
+    longest = 1 if notation.symbols else grid_texts.LONGEST_NUMBER
     wrong = {c for c in {*cells} if len(c) > longest or not (c.isascii() and c.isprintable())}
     if wrong:
         k = next(k for k, cell in enumerate(cells) if cell in wrong)
@@ -133,7 +121,7 @@ def is_grid(text: str) -> bool:
     """
     try:
         read_grid(text)
-    except NoGridError:
+    except grid_texts.NoGridError:
         return False
     except BatchsolveError:
         # a name has two letters side by side that differ; one letter may be the blank
@@ -209,17 +197,17 @@ _JOINTS = {
 
 
 def _find_cells(
-    rows: Sequence[Row], size: int | None, alphabet: str | None, name: str
+    rows: Sequence[grid_texts.Row], size: int | None, alphabet: str | None, name: str
 ) -> tuple[list[str], bool]:
     """Return the N² cells, and True if they are words, False if they are characters."""
     if not rows:
-        raise NoGridError("no grid, only comments, frames or blank lines")
-    lines, are_words, n = cells_of(rows, size, any_size=alphabet is not None)
+        raise grid_texts.NoGridError("no grid, only comments, frames or blank lines")
+    lines, are_words, n = grid_texts.cells_of(rows, size, any_size=alphabet is not None)
     if n is None:
         raise _why_no_grid(rows, lines, size, name)
     are_single = len(rows) > 1 and all(len(words) == 1 for _, words in rows)
-    if size is None and are_single and are_grids(words[0] for _, words in rows):
-        raise SeveralGridsError(
+    if size is None and are_single and grid_texts.are_grids(words[0] for _, words in rows):
+        raise grid_texts.SeveralGridsError(
             f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "
             f"or name one by its row, as in {name}#1"
         )
@@ -227,7 +215,7 @@ def _find_cells(
 
 
 def _why_no_grid(
-    rows: Sequence[Row], lines: Sequence[Sequence[str]], size: int | None, name: str
+    rows: Sequence[grid_texts.Row], lines: Sequence[Sequence[str]], size: int | None, name: str
 ) -> InputError:
     """Return the error that lines of cells do not form a grid of N × N cells."""
     n_lines = len(lines)
@@ -238,24 +226,28 @@ def _why_no_grid(
                 return InputError(f"line {number}: {len(line)} cells where most lines have {width}")
     root = isqrt(width)
     if n_lines > 1 and root**2 == width and (root == size if size else default_box(root)):
-        return SeveralGridsError(
+        return grid_texts.SeveralGridsError(
             f"{n_lines:,} grids, one a line; name one by its row, as in {name}#1"
         )
-    n = size_of(lines)
+    n = grid_texts.size_of(lines)
     if n is not None and size is not None:
-        return NoGridError(f"a grid of {n}×{n} cells; boxes of {size} cells make {size}×{size}")
+        return grid_texts.NoGridError(
+            f"a grid of {n}×{n} cells; boxes of {size} cells make {size}×{size}"
+        )
     if n is not None:
-        return NoGridError(f"a grid of {n}×{n} cells has no usual boxes; name its `box`")
+        return grid_texts.NoGridError(f"a grid of {n}×{n} cells has no usual boxes; name its `box`")
     shape = f"a line of {width} cells" if n_lines == 1 else f"{n_lines} lines of {width} cells"
     cells = f"N = {size}" if size else "such as 9 or 16"
-    return NoGridError(f"no grid: {shape}; expected N lines of N cells, or a line of N², {cells}")
+    return grid_texts.NoGridError(
+        f"no grid: {shape}; expected N lines of N cells, or a line of N², {cells}"
+    )
 
 
 def _notation(
     cells: Sequence[str], are_words: bool, n: int, alphabet: str | None, blanks: str | None
 ) -> tuple[Notation, str]:
     """Choose the notation of one grid; return it, and the cells as text in that notation."""
-    are_numbered, signs = are_words and are_numbers(cells), Signs(alphabet, blanks)
+    are_numbered, signs = are_words and grid_texts.are_numbers(cells), Signs(alphabet, blanks)
     if alphabet is not None:
         notation = Notation.from_name(alphabet, n, blanks)
         if not (notation.symbols and are_numbered and any(len(cell) > 1 for cell in cells)):
@@ -267,6 +259,6 @@ def _notation(
     return signs.notation_of(known, Form(n, are_numbered)), text
 
 
-def _line(rows: Sequence[Row], n: int, cell: int) -> str:
+def _line(rows: Sequence[grid_texts.Row], n: int, cell: int) -> str:
     """Return the line of a cell, as a message begins; none of a grid in one line."""
     return f"line {rows[cell // n][0]}: " if len(rows) > 1 else ""

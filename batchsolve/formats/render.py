@@ -90,7 +90,7 @@ class CoverRenderer:
             size of a column of Arrow.
         """
         if isinstance(self.problem, GridProblem):
-            return pa.table([_grid_texts(self.problem, covers, self.notation)], self.schema)
+            return pa.table([self._grid_texts(self.problem, covers)], self.schema)
         bounds, ranks = self._ranked(covers)
         names = _names_of(self.problem).sorted
         return pa.table([_lists(bounds, names.take(ranks))], self.schema)
@@ -113,13 +113,33 @@ class CoverRenderer:
             return pa.py_buffer(b"")
         if isinstance(self.problem, GridProblem):
             head, tail = f'{{"{GRID}": "', '"}\n'
-            texts = _grid_texts(self.problem, covers, self.notation, in_order, in_json=True)
+            texts = self._grid_texts(self.problem, covers, in_order, in_json=True)
         else:
             head, tail = f'{{"{OPTIONS}": [', "]}\n"
             bounds, ranks = self._ranked(covers, in_order)
             names = _names_of(self.problem).in_json
             texts = pc.binary_join(_lists(bounds, names.take(ranks)), ", ")
         return pc.binary_join_element_wise(head, texts, tail, "").buffers()[2]
+
+    def _grid_texts(
+        self, problem: GridProblem, covers: Stacks, in_order: bool = True, in_json: bool = False
+    ) -> pa.StringArray:
+        """Return grids as texts, sorted if `in_order`, with symbols escaped if `in_json`."""
+        size, notation = problem.cover_size, self.notation or usual_notation(problem.n_digits)
+        if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != size):
+            raise ValueError(f"not all of these covers of {problem!r} have {size} options")
+        grids = problem.grids(covers)
+        _check_size(len(grids), len(grids) * notation.placed(grids[:1]).size)
+        if in_order:
+            ranks = _ranks(notation.names, notation.separator)
+            is_ascending = (np.diff(ranks.astype(int)) > 0).all()
+            grids = grids[_order_of(grids if is_ascending else ranks.take(grids))]
+        texts = notation.decode(grids)
+        # the backslash first, as it is in the text of the others
+        for symbol in sorted(notation.symbols, key="\\".__ne__):
+            if in_json and (escaped := json.dumps(symbol)[1:-1]) != symbol:
+                texts = pc.replace_substring(texts, symbol, escaped)
+        return texts
 
     def _coded(self, covers: Stacks) -> pa.Table:
         """Return `table` with names encoded as in Parquet: numbers, and a dictionary."""
@@ -215,30 +235,6 @@ def _lists(bounds: Ints, entries: pa.Array) -> pa.ListArray:
 
 
 # ---- grids ----------------------------------------------------------------------------------
-
-
-def _grid_texts(
-    problem: GridProblem,
-    covers: Stacks,
-    notation: Notation | None,
-    in_order: bool = True,
-    in_json: bool = False,
-) -> pa.StringArray:
-    """Return grids as texts, sorted if `in_order`, with symbols escaped if `in_json`."""
-    size, notation = problem.cover_size, notation or usual_notation(problem.n_digits)
-    if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != size):
-        raise ValueError(f"not all of these covers of {problem!r} have {size} options")
-    grids = problem.grids(covers)
-    _check_size(len(grids), len(grids) * notation.placed(grids[:1]).size)
-    if in_order:
-        ranks = _ranks(notation.names, notation.separator)
-        is_ascending = (np.diff(ranks.astype(int)) > 0).all()
-        grids = grids[_order_of(grids if is_ascending else ranks.take(grids))]
-    texts = notation.decode(grids)
-    for symbol in sorted(notation.symbols, key="\\".__ne__):  # first, as it is in the others' text
-        if in_json and (escaped := json.dumps(symbol)[1:-1]) != symbol:
-            texts = pc.replace_substring(texts, symbol, escaped)
-    return texts
 
 
 def _ranks(digits: Sequence[str], separator: str) -> Bytes:

@@ -1,4 +1,4 @@
-"""Files that are read and that appear as a whole.
+"""Files that are read, perhaps unpacked, and that appear as a whole.
 
 A file has one writer at a time, whatever command that is: it holds a lock in a folder beside the
 file. The system releases locks when the process ends, however that happens.
@@ -12,15 +12,18 @@ import os
 import shutil
 import stat
 import tempfile
+import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
-from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
+from batchsolve.errors import InputError, JournalError, OutputError, disk_errors, prefixed
 from batchsolve.settings import path_of
 
 JOURNAL = "journal.sqlite"  # of a run that has a folder
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
+ZIP = b"PK\x03\x04"  # begins an archive
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _AT_ONCE = 1 << 20
 _OF_RUNS = (".partial", ".partial.journal")  # ends of the names of the files of unfinished runs
 
@@ -62,6 +65,33 @@ def check_size(n_bytes: int, what: str) -> None:
         raise InputError(
             f"{what} more than {MOST_BYTES >> 20:,} MiB, the most that is read as one file"
         )
+
+
+def compression_of(begin: bytes) -> str | None:
+    """Return the compression of a file, by its first bytes; None for others."""
+    return next((name for start, name in _COMPRESSIONS.items() if begin.startswith(start)), None)
+
+
+def unpacked(file: Any) -> Any:
+    """Return what a compressed file or the only file in a zip archive holds, as a stream.
+
+    Other files, and archives of several, are returned as they are.
+    """
+    begin = file.read(4)
+    file.seek(0)
+    if begin == ZIP:
+        with prefixed("cannot be read as a zip archive", InputError, zipfile.BadZipFile):
+            archive = zipfile.ZipFile(file)
+        members = [one for one in archive.infolist() if not one.is_dir()]
+        members = [one for one in members if not one.filename.startswith("__MACOSX/")]
+        if len(members) == 1:
+            return archive.open(members[0])
+        file.seek(0)
+    elif compression := compression_of(begin):
+        import pyarrow as pa
+
+        return pa.CompressedInputStream(file, compression)
+    return file
 
 
 def check_is_no_link(path: str) -> None:
@@ -153,23 +183,14 @@ def whole_target_of(path: str | os.PathLike[str]) -> str:
     """
     target = target_of(path)
     if _rows_kept(target):
-        with only_writer(target):  # the run may be going on, and then says so
-            _check_keeps_no_rows(target)
+        with folder_beside(target):  # the run may be going on, and then says so
+            pass
     return target
 
 
 def _rows_kept(target: str) -> list[str]:
     """Return the files that an unfinished run of an output has."""
     return [name for name in (target + end for end in _OF_RUNS) if os.path.exists(name)]
-
-
-def _check_keeps_no_rows(target: str) -> None:
-    if left := _rows_kept(target):
-        raise OutputError(
-            f"{partial_path(target)}: an interrupted run (of solve, for instance) left its rows "
-            f"there; go on with that run and `resume`, delete {' and '.join(left)}, or name "
-            f"another output"
-        )
 
 
 @contextmanager
@@ -205,7 +226,12 @@ def folder_beside(path: str) -> Iterator[str]:
         If `only_writer` does, or an interrupted run has left its rows.
     """
     with only_writer(path) as folder:
-        _check_keeps_no_rows(path)
+        if left := _rows_kept(path):
+            raise OutputError(
+                f"{partial_path(path)}: an interrupted run (of solve, for instance) left its rows "
+                f"there; go on with that run and `resume`, delete {' and '.join(left)}, or name "
+                f"another output"
+            )
         yield folder
 
 

@@ -339,10 +339,7 @@ def draw_by_frontier(problem: ExactCover, stack: UInts, megabytes: int) -> Nodes
 
 
 def _layers(
-    problem: ExactCover,
-    order: Ints,
-    stack: UInts,
-    megabytes: int,
+    problem: ExactCover, order: Ints, stack: UInts, megabytes: int
 ) -> tuple[list[Ints], list[Ints], int]:
     """Decide one option after another; return the nodes of all layers.
 

@@ -5,10 +5,22 @@ every cover has a number, in the order in which paths come when *high* goes befo
 is found by going down once. So sampling means drawing numbers, and listing means counting up.
 
 Counts have as many words of 64 bits as the largest needs.
+
+Files have the text format of SAPPORO and graphillion for decision diagrams. A line is a node: its
+number, its element counted from 1, its low child and its high child, where ``B`` and ``T`` are the
+terminals no set and the empty set. Children come before their parents, the last node is the root,
+elements ascend on every path, and a line with a full stop ends the diagram. graphillion reads no
+further (``GraphSet.load``, ``setset.load``). One line of JSON follows: the fingerprint of the
+problem; ``options``, the number of the option that each element stands for; the count; and a seal
+over all of the file.
+
+Arrow is imported where it is used: that is half of the time of a short command.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import os
 from collections.abc import Iterable, Iterator
 from functools import cached_property
@@ -18,16 +30,23 @@ import numpy as np
 from batchsolve.core import native
 from batchsolve.core.arrays import UInts, Words
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.errors import InputError, ProblemError, counted
-from batchsolve.problems.exact_cover import ExactCover, option_numbers
+from batchsolve.errors import InputError, ProblemError, counted, named_errors, prefixed, quoted
+from batchsolve.formats.json_records import is_whole, parse, sealed
+from batchsolve.formats.whole_files import opened, whole_file
+from batchsolve.problems.exact_cover import ExactCover, check_belongs, check_kind, option_numbers
 from batchsolve.problems.stacks import Stacks
-from batchsolve.settings import GRAPH_MEGABYTES, MOST_SEED, whole_number
+from batchsolve.settings import GRAPH_MEGABYTES, MOST_SEED, path_of, whole_number
 
 BLOCK = 4096  # covers that are found at a time
 MOST_SAMPLES = 100_000_000  # whose options are in memory
 LEAST_DRAWN = 64
 BYTES_OF_A_TERM = 160  # two integers in a dictionary
 STEP = 1 << 14  # nodes between two looks at Ctrl-C
+
+_VERSION = 1  # of files
+_EMPTY, _UNIT = "B", "T"
+_END = "\n.\n"
+_COLUMNS = ("node", "element", "low", "high")
 
 Nodes = tuple[UInts, UInts, UInts, int]
 """Option, low and high of all nodes, and the root."""
@@ -337,7 +356,7 @@ class SolutionGraph:
             yield from zip(some, *parts, strict=True)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the graph to a file; see `batchsolve.graphs.files` for the format.
+        """Write the graph to a file that graphillion can read, too.
 
         Raises
         ------
@@ -354,9 +373,20 @@ class SolutionGraph:
         >>> bs.SolutionGraph.load(path, bs.family("queens:6")).count
         4
         """
-        from batchsolve.graphs.files import write_graph
-
-        write_graph(self, path)
+        if self.order is None:
+            raise InputError(
+                "only a graph with options in one order can be saved; draw an ordered one"
+            )
+        text = self._nodes_as_text(self.order)
+        about = {
+            "batchsolve": "graph",
+            "version": _VERSION,
+            "problem": self.problem.fingerprint,
+            "options": self.order.tolist(),
+            "count": self.count,
+        }
+        with whole_file(path) as file:
+            file.write((text + json.dumps(sealed(about, text)) + "\n").encode("ascii"))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], problem: ExactCover) -> SolutionGraph:
@@ -369,9 +399,60 @@ class SolutionGraph:
         OSError
             If it cannot be read.
         """
-        from batchsolve.graphs.files import read_graph
+        check_kind(problem, ExactCover)
+        name = path_of("the graph", path)
+        with prefixed(name, InputError), opened(path) as file:
+            data = file.read()
+        with named_errors(name):
+            return cls._parsed(data, problem)
 
-        return read_graph(path, problem)
+    def _nodes_as_text(self, order: UInts) -> str:
+        """Return the lines of the diagram, the full stop included."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        from pyarrow import csv
+
+        if self.root < 2:
+            return (_UNIT if self.root else _EMPTY) + _END
+        place = np.zeros(order.size, np.int64)
+        place[order] = np.arange(1, order.size + 1)
+        nodes = np.arange(2, self.option.size)
+        texts = pa.concat_arrays([pa.array([_EMPTY, _UNIT]), pc.cast(pa.array(nodes), pa.string())])
+        children = [texts.take(pa.array(each[2:])) for each in (self.low, self.high)]
+        table = pa.table([nodes, place[self.option[2:]], *children], _COLUMNS)
+        buffer = io.BytesIO()
+        options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
+        csv.write_csv(table, buffer, options)
+        return buffer.getvalue().decode("ascii") + _END[1:]
+
+    @classmethod
+    def _parsed(cls, data: bytes, problem: ExactCover) -> SolutionGraph:
+        """Return the graph that the content of a file describes."""
+        head, end, tail = data.partition(_END.encode())
+        lines, record = (head + end).decode("ascii"), tail.decode("ascii")
+        if not end or not record.endswith("\n"):
+            raise InputError(
+                "not a whole solution graph: lines of nodes, one with a full stop, and one that "
+                "says which problem it belongs to; draw it again with count --memo --graph"
+            )
+        what = "the line after the full stop does not describe a graph"
+        with prefixed(what, InputError, ValueError):
+            about = parse(record)
+        if not is_whole(about, lines):
+            raise InputError(
+                "the graph is damaged: its seal does not match the file; draw it again"
+            )
+        if (form := (about.get("batchsolve"), about.get("version"))) != ("graph", _VERSION):
+            raise InputError(
+                f"it holds {quoted(form[0])} of version {quoted(form[1])}, not a graph of version "
+                f"{_VERSION}; read it with the version of batchsolve that wrote it, or draw it "
+                f"again"
+            )
+        check_belongs(about["problem"], problem, "this graph belongs")
+        order = np.array(about["options"], np.uint32)
+        option, low, high = _nodes_of(head, order)
+        root = option.size - 1 if option.size > 2 else int(head == b"T")
+        return cls(problem, option, low, high, root, order)
 
     def _restricted(self, option: int, wanted: bool) -> SolutionGraph:
         [option] = option_numbers([option])
@@ -393,6 +474,25 @@ class SolutionGraph:
         return counts
 
 
+def _nodes_of(head: bytes, order: UInts) -> tuple[UInts, ...]:
+    """Return option, low and high of the nodes in some lines."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    if head in (_EMPTY.encode(), _UNIT.encode()):
+        return tuple(np.zeros((3, 2), np.uint32))
+    numbers = head.replace(_EMPTY.encode(), b"0").replace(_UNIT.encode(), b"1")
+    table = csv.read_csv(
+        io.BytesIO(numbers),
+        csv.ReadOptions(column_names=list(_COLUMNS)),
+        csv.ParseOptions(delimiter=" ", quote_char=False),
+        csv.ConvertOptions(column_types=dict.fromkeys(_COLUMNS, pa.uint32())),
+    )
+    _, element, low, high = (column.to_numpy() for column in table.columns)
+    none = np.zeros(2, np.uint32)
+    return tuple(np.concatenate([none, each]) for each in (order[element - 1], low, high))
+
+
 def checked_draws(n: int, seed: int) -> tuple[int, int]:
     """Return the size of a sample and the seed of its random numbers, if both are valid."""
     return (
@@ -410,7 +510,7 @@ def random_numbers(count: int, n: int, seed: int, distinct: bool, n_words: int) 
         The words of each number, lowest first. The first numbers of a seed are the same for
         every n, unless they have to be distinct.
     """
-    import pyarrow as pa  # half of the time of a short command that draws no numbers
+    import pyarrow as pa
 
     bits = np.random.PCG64(seed)  # whose stream of words NumPy promises not to change
     if distinct and 2 * n > count:

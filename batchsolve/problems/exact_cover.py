@@ -428,9 +428,7 @@ class ExactCover:
         clash = self._first_clash(entries)
         return -1 if clash is None else clash[0]
 
-    def entries_of(
-        self, options: npt.NDArray[np.integer]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def entries_of(self, options: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
         """Return the `indptr` of some options alone, and where in `indices` their entries are."""
         return lists_at(self.indptr, options)
 

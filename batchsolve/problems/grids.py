@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Bytes, Ints, begins_of
+from batchsolve.core.arrays import Bools, Bytes, Ints, UInts, begins_of
 from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation
@@ -131,14 +131,9 @@ class SolvedGrids(Stacks):
     """
 
     problem: GridProblem
-    digits: npt.NDArray[np.uint8]
+    digits: Bytes
 
-    def __init__(
-        self,
-        problem: GridProblem,
-        digits: npt.NDArray[np.uint8],
-        roots: npt.NDArray[np.int64],
-    ) -> None:
+    def __init__(self, problem: GridProblem, digits: Bytes, roots: Ints) -> None:
         self.__dict__.update(problem=problem, digits=digits, roots=roots, branches=NO_BRANCHES)
 
     def take(self, which: npt.ArrayLike) -> SolvedGrids:
@@ -149,12 +144,12 @@ class SolvedGrids(Stacks):
         return SolvedGrids(self.problem, self.digits[places], self.roots[places])
 
     @cached_property
-    def offsets(self) -> npt.NDArray[np.int64]:
+    def offsets(self) -> Ints:
         """The offsets of grids with equally many options."""
         return np.arange(len(self.digits) + 1) * self.problem.cover_size
 
     @cached_property
-    def options(self) -> npt.NDArray[np.uint32]:
+    def options(self) -> UInts:
         """The options, cell by cell."""
         n_cells, n_digits = self.problem.n_cells, self.problem.n_digits
         first = np.arange(n_cells) * n_digits - 1
@@ -213,7 +208,7 @@ class GridProblem(ExactCover):
         rules, n, n_cells = self.rules, self.n_digits, self.n_cells
         digits, entries, n_items = np.arange(n), list[Any](), 0
 
-        def options_of(cells: Sequence[int]) -> npt.NDArray[np.int64]:
+        def options_of(cells: Sequence[int]) -> Ints:
             return np.asarray(cells)[:, None] * n + digits
 
         def new_items(n_new: int) -> int:
@@ -361,7 +356,7 @@ class GridProblem(ExactCover):
             self._core_rules = core_rules(self.rules, self.box)
         return self._core_rules, self.row_rules, self.rows_of(roots)
 
-    def other_options(self, grids: Bytes) -> npt.NDArray[np.uint32]:
+    def other_options(self, grids: Bytes) -> UInts:
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""
         first = self.n_cells * self.n_digits
         marks = np.full((len(grids), self.n_marks), first, np.uint32)
@@ -430,7 +425,7 @@ class GridProblem(ExactCover):
         step = self.rules.step(self.rules.houses[number])
         return {(0, 1): "row", (1, 0): "column"}.get(step or (0, 0), self._other_unit)
 
-    def stack(self, grid: npt.ArrayLike) -> npt.NDArray[np.uint32]:
+    def stack(self, grid: npt.ArrayLike) -> UInts:
         """Return the stack of a grid's clues; `grid` has a digit a cell, 0 for blanks."""
         return self.stacks(as_grids_array(grid).reshape(1, -1))[0]
 

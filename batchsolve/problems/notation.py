@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bytes
+from batchsolve.core.arrays import Bools, Bytes
 from batchsolve.errors import InputError
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Notation:
         return list(self.symbols) or list(map(str, numbers))
 
     @cached_property
-    def table(self) -> npt.NDArray[np.uint8]:
+    def table(self) -> Bytes:
         """Byte → digit, 0 for blanks, 255 for other bytes."""
         table = np.full(256, _BAD, np.uint8)
         for blank in self.blanks:
@@ -157,11 +157,11 @@ class Notation:
         return table
 
     @cached_property
-    def _is_cell(self) -> npt.NDArray[np.bool_]:
+    def _is_cell(self) -> Bools:
         """For grids that overlap: true for each character of a grid that is a cell."""
         return np.array([c != "#" for c in self.drawing.replace("\n", "")])
 
-    def encode(self, column: pa.Array | str) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    def encode(self, column: pa.Array | str) -> tuple[Bytes, npt.NDArray[np.int32]]:
         """Read a column of grids.
 
         Parameters
@@ -202,7 +202,7 @@ class Notation:
             raise InputError(self.explain(text, int(faults[0])))
         return grids[0]
 
-    def placed(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    def placed(self, grids: Bytes) -> Bytes:
         """Return grids with N + 1 for each character outside, in their drawing."""
         if not self.drawing:
             return grids
@@ -259,9 +259,7 @@ class Notation:
             return ""
         return f"; digits begin at 0 here: if at 1, name the alphabet 1-{n}"
 
-    def decode(
-        self, grids: npt.NDArray[np.uint8], where: npt.NDArray[np.bool_] | None = None
-    ) -> pa.Array:
+    def decode(self, grids: Bytes, where: Bools | None = None) -> pa.Array:
         """Write grids as a column: a value for each row of `where`, null where that is false.
 
         Parameters
@@ -290,7 +288,7 @@ class Notation:
             return texts
         return texts.take(pa.array(np.cumsum(where) - 1, mask=~where))
 
-    def write(self, grid: npt.NDArray[np.uint8]) -> str:
+    def write(self, grid: Bytes) -> str:
         """Return one grid, of shape (n_cells,), as text."""
         placed = self.placed(grid[None])
         if self.symbols:
@@ -303,12 +301,12 @@ class Notation:
         blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
         return [blank, *self.names, "#"]
 
-    def _in_bytes(self, grids: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    def _in_bytes(self, grids: Bytes) -> Bytes:
         """Return the bytes of the symbols of grids, one after another."""
         return native.write_symbols(grids.reshape(-1), *self._steps)
 
     @cached_property
-    def _steps(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    def _steps(self) -> tuple[Bytes, Bytes]:
         """The digits at which steps begin, 0 for blank cells, and the steps; see `core/text.h`."""
         symbols = "".join(self._texts).encode()
         shifts = np.frombuffer(symbols, np.uint8) - np.arange(len(symbols), dtype=np.uint8)
@@ -407,7 +405,7 @@ def default_box(n_digits: int) -> tuple[int, int] | None:
     return None
 
 
-def buffers(column: pa.Array | str) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+def buffers(column: pa.Array | str) -> tuple[npt.NDArray[np.int32], Bytes]:
     """Return the offsets and the bytes of a string array, or of one text; a null is empty.
 
     Examples

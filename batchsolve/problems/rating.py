@@ -143,20 +143,13 @@ def steps_text(grid: Bytes, uniqueness: bool = False, names: Sequence[str] = "12
     ('last cell', {'r1c1': 1})
     """
     called = [None, *(int(name) if name.isdigit() else name for name in names)]
-    steps = [_step(called, *each) for each in native.steps_of(grid, uniqueness)]
+    steps = [_step(called, each) for each in native.steps_of(grid, uniqueness)]
     return json.dumps(steps, separators=(",", ":"))
 
 
-def _step(
-    called: list[int | str | None],
-    level: int,
-    cells: list[int],
-    digits: list[int],
-    chains: list[list[tuple[int, int, bool]]],
-    filled: list[tuple[int, int]],
-    removed: list[tuple[int, int]],
-) -> dict[str, Any]:
-    """Return one step in words."""
+def _step(called: list[int | str | None], step_of_core: Any) -> dict[str, Any]:
+    """Return one step in words; see ``core/rate/step.h``."""
+    level, cells, digits, chains, filled, removed = step_of_core
     step: dict[str, Any] = {
         "technique": NAMES[level],
         "rating": float(RATINGS[level]),

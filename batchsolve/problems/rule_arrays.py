@@ -52,29 +52,18 @@ def core_rules(rules: Rules, box: tuple[int, int]) -> Any:
     )
 
 
-@lru_cache(maxsize=64)
 def _distinct(rules: Rules) -> Shorts:
     """Return the pairs of cells that differ by groups and not by houses."""
-    pairs = set(chain.from_iterable(combinations(sorted(cells), 2) for cells in rules.groups))
-    if not pairs:
-        return np.empty(0, np.uint16)
-    both = np.array(sorted(pairs), np.uint16)
-    return both[~_are_peers(rules.houses, rules.n_cells)[both[:, 0], both[:, 1]]].reshape(-1)
+    pairs = _pairs_of(rules.groups)
+    if pairs:
+        pairs = pairs - _pairs_of(rules.houses)
+    return np.array(sorted(pairs), np.uint16).reshape(-1)
 
 
 @lru_cache(maxsize=64)
-def _are_peers(houses: tuple[Cells, ...], n_cells: int) -> Bools:
-    """Return True for every two cells of one house, shape (n_cells, n_cells)."""
-    member = members(houses, n_cells).astype(np.float32)  # products of floats are fast
-    return (member.T @ member) > 0
-
-
-def members(houses: Sequence[Cells], n_cells: int) -> Bools:
-    """Return True for every cell of every house, shape (n_houses, n_cells)."""
-    member = np.zeros((len(houses), n_cells), np.bool_)
-    if houses:
-        member[np.arange(len(houses))[:, None], np.array(houses)] = True
-    return member
+def _pairs_of(cells: tuple[Cells, ...]) -> frozenset[tuple[int, int]]:
+    """Return every two cells of one house or group, in ascending order."""
+    return frozenset(chain.from_iterable(combinations(sorted(some), 2) for some in cells))
 
 
 @lru_cache(maxsize=256)

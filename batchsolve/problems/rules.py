@@ -215,9 +215,9 @@ class Rules:
         return replace(self, **joined)
 
     def beyond(self, other: Rules) -> Rules:
-        """Return the rules that the other ones lack."""
+        """Return the houses, groups and pairs that other rules lack, and all cages and marks."""
         more: dict[str, Any] = {}
-        for kind in KINDS:
+        for kind in KINDS[:3]:
             theirs = set(getattr(other, kind))
             more[kind] = tuple(each for each in getattr(self, kind) if each not in theirs)
         return replace(self, **more)

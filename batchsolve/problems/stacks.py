@@ -26,7 +26,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.core.arrays import begins_of, lists_at
+from batchsolve.core.arrays import Bools, Ints, UInts, begins_of, lists_at
 from batchsolve.errors import (
     InputError,
     ProblemError,
@@ -71,10 +71,10 @@ class Stacks:
     ([3, 1], [0, 1, 2])
     """
 
-    offsets: npt.NDArray[np.int64]
-    options: npt.NDArray[np.uint32]
-    roots: npt.NDArray[np.int64]
-    branches: npt.NDArray[np.uint32] = field(default_factory=lambda: NO_BRANCHES)
+    offsets: Ints
+    options: UInts
+    roots: Ints
+    branches: UInts = field(default_factory=lambda: NO_BRANCHES)
 
     def __post_init__(self) -> None:
         offsets, options, roots, branches = self.offsets, self.options, self.roots, self.branches
@@ -105,11 +105,7 @@ class Stacks:
 
     @classmethod
     def made(
-        cls,
-        offsets: npt.NDArray[np.int64],
-        options: npt.NDArray[np.uint32],
-        roots: npt.NDArray[np.int64],
-        branches: npt.NDArray[np.uint32] = NO_BRANCHES,
+        cls, offsets: Ints, options: UInts, roots: Ints, branches: UInts = NO_BRANCHES
     ) -> Stacks:
         """Return stacks of arrays that fit together, without a check."""
         made = object.__new__(cls)
@@ -117,7 +113,7 @@ class Stacks:
         return made
 
     @classmethod
-    def equally_long(cls, options: npt.NDArray[np.uint32], roots: npt.NDArray[np.int64]) -> Stacks:
+    def equally_long(cls, options: UInts, roots: Ints) -> Stacks:
         """Return stacks of one length: the rows of `options`, shape (n, length)."""
         offsets = np.arange(len(options) + 1) * options.shape[1]
         return cls(offsets, options.reshape(-1), roots)
@@ -181,18 +177,18 @@ class Stacks:
         return self.roots.size
 
     @overload
-    def __getitem__(self, k: int) -> npt.NDArray[np.uint32]: ...
+    def __getitem__(self, k: int) -> UInts: ...
 
     @overload
     def __getitem__(self, k: slice) -> Stacks: ...
 
-    def __getitem__(self, k: int | slice) -> npt.NDArray[np.uint32] | Stacks:
+    def __getitem__(self, k: int | slice) -> UInts | Stacks:
         places = range(len(self))[k]  # as in a list, negative numbers count from the end
         if isinstance(places, range):
             return self.take(places)
         return self.options[self.offsets[places] : self.offsets[places + 1]]
 
-    def __iter__(self) -> Iterator[npt.NDArray[np.uint32]]:
+    def __iter__(self) -> Iterator[UInts]:
         return (self[k] for k in range(len(self)))
 
     def take(self, which: npt.ArrayLike) -> Stacks:
@@ -222,12 +218,12 @@ class Stacks:
         return Stacks(self.offsets, self.options, whole_numbers(roots, "roots"), self.branches)
 
     @property
-    def all_branches(self) -> npt.NDArray[np.uint32]:
+    def all_branches(self) -> UInts:
         """The branch of every stack, shape (n, 3)."""
         return self.branches if self.branches.size else np.zeros((len(self), 3), np.uint32)
 
     @property
-    def has_branch(self) -> npt.NDArray[np.bool_]:
+    def has_branch(self) -> Bools:
         """True for each stack that has a branch."""
         return self.all_branches[:, 0] > 0
 
@@ -310,7 +306,7 @@ class Stacks:
                 )
 
 
-def _branches_of(values: npt.ArrayLike, n_stacks: int) -> npt.NDArray[np.uint32]:
+def _branches_of(values: npt.ArrayLike, n_stacks: int) -> UInts:
     """Return the branches of some stacks as an array, of no rows if none has one."""
     numbers = array_of(values, "branches of stacks")
     if not numbers.size:
@@ -322,9 +318,7 @@ def _branches_of(values: npt.ArrayLike, n_stacks: int) -> npt.NDArray[np.uint32]
     return NO_BRANCHES if is_plain else numbers.astype(np.uint32)
 
 
-def can_branch(
-    problem: ExactCover, stack: npt.NDArray[np.uint32], item: int, first: int, last: int
-) -> bool:
+def can_branch(problem: ExactCover, stack: UInts, item: int, first: int, last: int) -> bool:
     """Return True if a stack can have a branch: its item must, and may, be in one more option."""
     if not (1 <= item <= problem.n_primary and first <= last):
         return False
@@ -334,7 +328,7 @@ def can_branch(
     return bool(used + 1 == most and used < least)
 
 
-def clash_of(problem: ExactCover, stack: npt.NDArray[np.uint32], branch: Sequence[int]) -> int:
+def clash_of(problem: ExactCover, stack: UInts, branch: Sequence[int]) -> int:
     """Return the position at which a stack clashes, its length if its branch cannot follow, or -1.
 
     A branch is an item and two options; the item is 0 if the stack has none.
@@ -346,9 +340,7 @@ def clash_of(problem: ExactCover, stack: npt.NDArray[np.uint32], branch: Sequenc
     return position
 
 
-def options_of_branch(
-    problem: ExactCover, stack: npt.NDArray[np.uint32], branch: Sequence[int]
-) -> list[int]:
+def options_of_branch(problem: ExactCover, stack: UInts, branch: Sequence[int]) -> list[int]:
     """Return the options by which a branch extends a stack, without bounds of items."""
     item, first, last = branch
     options = options_with(problem, item - 1, stack.tolist()).tolist()

@@ -16,10 +16,9 @@ from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Ints
+from batchsolve.core.arrays import Bools, Bytes, Ints, Words
 from batchsolve.errors import InputError
 from batchsolve.problems.notation import (
     BLANKS,
@@ -49,9 +48,9 @@ class _Facts(NamedTuple):
 
     n_bytes: Ints
     n_tokens: Ints  # 0 without separators
-    low: npt.NDArray[np.uint64]  # the set of bytes without separators: those below 64,
-    high: npt.NDArray[np.uint64]  # and others; those from 127 on are bit 127
-    has_long: npt.NDArray[np.uint8]  # 1 if a token has more bytes than a number
+    low: Words  # the set of bytes without separators: those below 64,
+    high: Words  # and others; those from 127 on are bit 127
+    has_long: Bytes  # 1 if a token has more bytes than a number
 
     @classmethod
     def of(cls, column: pa.Array | str) -> _Facts:
@@ -296,10 +295,6 @@ class Signs:
             return self.has_blank or symbols[0] in BLANKS
         return len(symbols) == n_digits and not set(symbols) & _NO_DIGITS
 
-    def named(self, n_digits: int) -> Notation:
-        """Return the notation that the alphabet describes; see `Notation.from_name`."""
-        return Notation.from_name(str(self.alphabet), n_digits, self.blanks)
-
     @property
     def may_name_others(self) -> bool:
         """True if the alphabet is one for a size whose grids have several usual alphabets."""
@@ -319,7 +314,9 @@ class Signs:
             If no grid fits a notation.
         """
         n, are_any = seen.form.n_digits, self.alphabet == "numbers"
-        named = self.named(n) if self.names(n) else None
+        named = None
+        if self.alphabet is not None and self.names(n):
+            named = Notation.from_name(self.alphabet, n, self.blanks)
         if not (seen.form.as_numbers or are_any):
             return named or _alphabet(seen, self.blanks, self.like)
         first = None if named is None or are_any else named.first_number

@@ -466,7 +466,9 @@ def read_tiling(text: str) -> ExactCover:
     line, name = single.get("kind", (line, None))
     with _at(line):
         kind = kind_of(None if name is None else name.strip(), solid)
-    fill = _yes_or_no(*single["fill"]) if "fill" in single else True
+    line, fill = single.get("fill", (line, "yes"))
+    if (fill := fill.strip()) not in ("yes", "no"):
+        raise InputError(f"line {line}: fill is yes or no, not {fill[:60]!r}")
     shapes: dict[str, Shape] = {}
     pieces: list[Tile] = []
     for line, word, said, content in of_pieces:
@@ -482,7 +484,7 @@ def read_tiling(text: str) -> ExactCover:
             add_pieces(shapes, new)
             use = use_of(said) if said else USES["once"]
             pieces += [(name, shape, use) for name, shape in new.items()]
-    return placements(cells, pieces, kind, fill=fill)
+    return placements(cells, pieces, kind, fill=fill == "yes")
 
 
 def _at(line: int) -> AbstractContextManager[None]:
@@ -514,10 +516,3 @@ def _parts(text: str) -> list[_Section]:
             )
         lines.append(line.rstrip())
     return [(number, word, more, "\n".join(lines)) for number, word, more, lines in found]
-
-
-def _yes_or_no(line: int, text: str) -> bool:
-    word = text.strip()
-    if word not in ("yes", "no"):
-        raise InputError(f"line {line}: fill is yes or no, not {word[:60]!r}")
-    return word == "yes"

@@ -266,7 +266,7 @@ def _image_table(n: int, wanted: ImageSettings, reader: Reader) -> RowTable:
             field = field.remove_metadata()
         schema = schema.set(place, field.with_type(kind))
     found = partial(_drawn, schema, places_of(reader), n, wanted)
-    return RowTable(reader, pa.schema({SOURCE: pa.int64()}), found, schema)
+    return RowTable(schema, pa.schema({SOURCE: pa.int64()}), found)
 
 
 def places_of(reader: Reader) -> list[int]:
@@ -312,11 +312,9 @@ def _drawn(
     short = np.count_nonzero(counts[good] < n + wanted.original)
     sums = {"rows": len(batch), "images": len(sources), "short": int(short)}
     sums |= {"unmoved": sum(n_unmoved), "invalid": len(faults)}
-    return Found(
-        pa.Table.from_arrays(each, schema=schema),
-        RowSums(sums, min(faults.items(), default=None)),
-        {SOURCE: pa.array(first + sources)},
-    )
+    table = pa.Table.from_arrays(each, schema=schema)
+    first_invalid = min(faults.items(), default=None)
+    return table, RowSums(sums, first_invalid), {SOURCE: pa.array(first + sources)}
 
 
 def _images(

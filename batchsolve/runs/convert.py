@@ -16,8 +16,7 @@ import numpy as np
 from batchsolve.engines.priced import in_order
 from batchsolve.engines.sat import Residual, clauses_of, residual_of
 from batchsolve.errors import InputError, listed, named_errors
-from batchsolve.formats.exact_cover_files import write_dlx, write_ec, write_json
-from batchsolve.formats.packed import write_npz
+from batchsolve.formats.exact_cover_files import write_dlx, write_ec, write_json, write_npz
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.runs.reading import FORMS as READ_FORMS, Puzzle, reading_of
 

@@ -250,7 +250,7 @@ def kept_table(mark: bool, reader: Reader) -> RowTable:
     """
     if mark and FIRST in reader.schema.names:
         raise InputError(f"the input has a column {FIRST} already; rename it, or leave out `mark`")
-    return RowTable(reader, pa.schema({FIRST: pa.string()} if mark else {}), _kept)
+    return RowTable(reader.schema, pa.schema({FIRST: pa.string()} if mark else {}), _kept)
 
 
 def _kept(batch: Batch, decision: Decision) -> Found:
@@ -261,7 +261,7 @@ def _kept(batch: Batch, decision: Decision) -> Found:
         columns[FIRST] = pa.array(map(names.get, first.tolist()), pa.string())
     elif (first != UNSEEN).any():
         table = table.filter(pa.array(first == UNSEEN))
-    return Found(table, RowSums({"rows": len(batch)}), columns)
+    return table, RowSums({"rows": len(batch)}), columns
 
 
 @dataclass

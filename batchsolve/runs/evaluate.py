@@ -475,7 +475,7 @@ def _judged_table(
     """Return the output table: the rows with their verdicts, or nothing but the sums."""
     given = reader.schema if with_rows else pa.schema([])
     found = partial(judged, prediction, by, bins, given.names)
-    return RowTable(reader, VERDICTS if with_rows else pa.schema([]), found, given)
+    return RowTable(given, VERDICTS if with_rows else pa.schema([]), found)
 
 
 @dataclass
@@ -501,8 +501,8 @@ class _Counts:
 
     def add(self, sums: JudgedSums) -> None:
         """Add the counts of a block, whose rows are counted on from those before."""
-        n_before = self.rows
-        for key, counts in sums.strata.items():
+        n_before, (strata, named, examples) = self.rows, sums
+        for key, counts in strata.items():
             self.all.add(counts)
             self.strata.setdefault(key, Stratum()).add(counts)
         if len(self.strata) > MOST_STRATA:
@@ -510,10 +510,10 @@ class _Counts:
                 f"{listed(self.by)} has more than {MOST_STRATA:,} values; give the bounds of "
                 f"ranges with `bins`"
             )
-        for name, faults in sums.named.items():
+        for name, faults in named.items():
             new = (f"row {n_before + row + 1:,}: {why}" for row, why in faults)
             self.named[name] += islice(new, MOST_NAMED - len(self.named[name]))
-        for example in sums.examples[: MOST_EXAMPLES - len(self.examples)]:
+        for example in examples[: MOST_EXAMPLES - len(self.examples)]:
             self.examples.append(example._replace(row=n_before + example.row + 1))
 
 

@@ -33,7 +33,7 @@ from batchsolve.runs.reading import Reading
 from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
 from batchsolve.tables.encoders import Encode, checksum_at, encoder_for
 from batchsolve.tables.places import name_of, split_suffixes
-from batchsolve.tables.sources import open_source
+from batchsolve.tables.sources import Tables
 from batchsolve.workers import Pool
 
 SOLUTIONS = "solutions"  # folder of a run
@@ -280,7 +280,7 @@ def _as_it_is(table: pa.Table) -> pa.Table:
 
 
 def _tables_of_file(problem: ExactCover, path: str) -> Iterator[pa.Table]:
-    for block in open_source(path).blocks():
+    for block in Tables([path]).blocks():
         table, faults = block.rows()
         for row, fault in sorted(faults.items()):
             raise InputError(f"{name_of(path)}: row {row + 1}: {fault}")

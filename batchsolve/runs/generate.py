@@ -288,7 +288,7 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
         raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
     found = partial(_made, notation, maker.wanted.columns, texts)
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in names])
-    return RowTable(maker, schema, found, pa.schema([]))
+    return RowTable(pa.schema([]), schema, found)
 
 
 def _made(
@@ -301,4 +301,4 @@ def _made(
     columns |= {"weight": pa.array(made.weights), **batch.own}
     columns |= {name: pa.repeat(text, n) for name, text in texts.items()}
     sums = RowSums({"rows": n, "unique": n, "nodes": int(made.nodes.sum())})
-    return Found(pa.table({}), sums, columns)
+    return pa.table({}), sums, columns

@@ -253,7 +253,7 @@ def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
         return True
     if name not in first.layout.schema.names or first.path == "-":
         return False
-    for block in first.blocks(size=BLOCKS):
+    for block in Tables(sources[:1], size=BLOCKS).blocks():
         for text in as_text(block.rows()[0][name], name).to_pylist():
             if text and text.strip():
                 return "\n" in text.strip() or text.strip().partition(":")[0] in FAMILIES
@@ -349,7 +349,7 @@ def instance_table(
     kinds |= STATS if stats else {}
     marks = {"count": DIGITS}
     new = [pa.field(name, kind, metadata=marks.get(name)) for name, kind in kinds.items()]
-    return RowTable(reader, pa.schema(new), partial(_covered if keep else _counted, search))
+    return RowTable(reader.schema, pa.schema(new), partial(_covered if keep else _counted, search))
 
 
 _NAMES = pa.list_(pa.string())
@@ -397,7 +397,7 @@ def _with_facts(values: RowValues, columns: dict[str, pa.Array]) -> Found:
         engines[row] = name
     columns |= {"items": pa.array(items, pa.int64()), "options": pa.array(options, pa.int64())}
     columns |= {"engine": pa.array(engines, pa.string()), **values.columns()}
-    return Found(values.batch.table, values.sums, columns)
+    return values.batch.table, values.sums, columns
 
 
 def _names_of(reading: Reading, cover: UInts) -> list[str]:

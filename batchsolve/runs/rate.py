@@ -199,7 +199,7 @@ def _rated_table(wanted: RateSettings, reader: Reader) -> RowTable:
     kinds |= {"backdoor": pa.int64()} if wanted.backdoor else {}
     kinds |= {"steps": pa.string()} if wanted.steps else {}
     kinds |= {"status": pa.string(), "message": pa.string()}
-    return RowTable(reader, pa.schema(kinds), partial(_rated, wanted))
+    return RowTable(reader.schema, pa.schema(kinds), partial(_rated, wanted))
 
 
 def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
@@ -235,7 +235,7 @@ def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
     for level in found.levels.tolist():  # several levels can have one name
         techniques[NAMES[level]] += 1
     sums = values.sums._replace(techniques=techniques)
-    return Found(batch.table, sums, columns | values.columns())
+    return batch.table, sums, columns | values.columns()
 
 
 def _may_be_rated(reader: Reader) -> bool:

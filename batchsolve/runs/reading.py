@@ -26,19 +26,20 @@ from batchsolve.errors import (
     BatchsolveError,
     InputError,
     ProblemError,
+    kind_of,
     named_errors,
+    not_decoded,
+    not_text,
     prefixed,
     quoted,
     shortened,
     wrong_kind,
 )
+from batchsolve.formats import exact_cover_files as cover_files
 from batchsolve.formats.drawings import draw_grid, read_grid
-from batchsolve.formats.exact_cover_files import read_dlx, read_ec, read_json, read_rows, read_sets
-from batchsolve.formats.file_kinds import kind_of, not_decoded, not_text
 from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
-from batchsolve.formats.packed import NUMPY, ZIP, is_matrix, read_matrix, read_npz, unpacked
-from batchsolve.formats.whole_files import content_of, opened, why_unseen
+from batchsolve.formats.whole_files import ZIP, content_of, opened, unpacked, why_unseen
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
@@ -46,9 +47,8 @@ from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import Sudoku
+from batchsolve.problems.sudoku import Sudoku, grid_problem
 from batchsolve.problems.tilings import BEGINNING, SUFFIX, read_tiling
-from batchsolve.problems.variant import grid_problem
 from batchsolve.settings import Box, FileSettings
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from batchsolve.tables.corpus import Corpus
     from batchsolve.tables.reader import Batch
 
-_BINARY_TABLES = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", NUMPY
+_BINARY_TABLES = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", cover_files.NUMPY
 _HEAD_BYTES = 4096  # that tell the kind of a file
 MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
 
@@ -428,32 +428,32 @@ def read_content(
 def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     """Return the exact cover problem in a file, or None if the file must be a grid."""
     if suffix == ".npz" or (data.startswith(ZIP) and b"indptr" in data):
-        return read_npz(data)
+        return cover_files.read_npz(data)
     if suffix.removeprefix(".") in WRITTEN_ONLY:
         raise InputError(
             f"a {suffix} file is only written, by convert, and not read; read the problem that it "
             f"was made of: {', '.join(f'.{each}' for each in FORMS)}, a grid, or a family"
         )
-    if suffix == ".matrix" or is_matrix(data):
-        return read_matrix(data)
+    if suffix == ".matrix" or cover_files.is_matrix(data):
+        return cover_files.read_matrix(data)
     if data.startswith(_BINARY_TABLES):
         return None
     text = _text(data)
     if suffix in _READERS:
         return _READERS[suffix](text)
     if re.search(r"^\s*p\s+ec\s", text, re.MULTILINE):
-        return read_ec(text)
+        return cover_files.read_ec(text)
     if suffix not in TABLE_SUFFIXES and BEGINNING.search(text):
         return read_tiling(text)
     is_object = text.lstrip().startswith("{") and not is_grid_document(data)
     if form == "json" or (is_object and suffix not in TABLE_SUFFIXES):
-        return read_json(text)
+        return cover_files.read_json(text)
     return None
 
 
 _READERS = {
-    **{".dlx": read_dlx, ".ec": read_ec, SUFFIX: read_tiling},
-    **{".sets": read_sets, ".rows": read_rows},
+    **{".dlx": cover_files.read_dlx, ".ec": cover_files.read_ec, SUFFIX: read_tiling},
+    **{".sets": cover_files.read_sets, ".rows": cover_files.read_rows},
 }
 
 
@@ -482,7 +482,7 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
     except NoGridError as error:
         if not any(each is not None for each in written.values()):
             with suppress(InputError):  # sets say how many and how long they are
-                return _reading(read_sets(_text(data)), name)
+                return _reading(cover_files.read_sets(_text(data)), name)
         corpus = None
         with suppress(BatchsolveError):
             corpus = _corpus_of(data, path, written)
@@ -491,7 +491,7 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
         if suffix_of(path) in TABLE_SUFFIXES:
             raise InputError(f"no single grid; if it is a table, {_name_a_row(path)}") from error
         if suffix_of(path) == ".json":
-            return _reading(read_json(_text(data)), name)
+            return _reading(cover_files.read_json(_text(data)), name)
         if re.search(rb"[2-9]", data) and not re.search(rb"[A-Za-z|]", data):
             raise  # of a grid that lacks a line, for instance
         raise InputError(

@@ -25,8 +25,7 @@ from batchsolve.pictures.page import html_table
 from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.sudoku import Sudoku, usual_sudoku
-from batchsolve.problems.variant import Variants, grid_problem
+from batchsolve.problems.sudoku import Sudoku, Variants, grid_problem, usual_sudoku
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.runs.words import InWords
 from batchsolve.search.answers import STATUS_NAMES, Answers, rows_of_each

@@ -22,7 +22,7 @@ from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Group
-from batchsolve.problems.variant import Variants
+from batchsolve.problems.sudoku import Variants
 from batchsolve.search.answers import Answers, OpenRows
 from batchsolve.search.in_order import BlockGoal, BlockTask, WriteTask, work_in_order
 from batchsolve.search.scheduler import Piece, Result, Scheduler, Sizing, nodes_at_once

@@ -11,7 +11,7 @@ The core (``core/symmetry/forms.h``) finds them; it refuses grids whose clues cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from math import factorial
 from typing import Any
@@ -166,19 +166,14 @@ def canonical_forms(
     for k in np.flatnonzero(clashes >= 0)[:1].tolist():
         what = problem.explain_clash(problem.stack(array[k]).tolist(), int(clashes[k]))
         raise InputError(f"grid {k}: {what}")
+    parts = []
     with shown(on_progress, ROW_BAR) as show:
-        return CanonicalForms.joined(list(_parts(problem, array, sums_told(show, len(array)))))
-
-
-def _parts(
-    problem: GridProblem, grids: Bytes, tell: Callable[[int], None]
-) -> Iterator[CanonicalForms]:
-    """Yield the forms of grids, some at a time."""
-    for begin in range(0, max(1, len(grids)), AT_ONCE):
-        check_interrupt()
-        part = forms_of(problem, grids[begin : begin + AT_ONCE])
-        tell(begin + len(part))
-        yield part
+        tell = sums_told(show, len(array))
+        for begin in range(0, max(1, len(array)), AT_ONCE):
+            check_interrupt()
+            parts.append(forms_of(problem, array[begin : begin + AT_ONCE]))
+            tell(begin + len(parts[-1]))
+    return CanonicalForms.joined(parts)
 
 
 def _of_texts(

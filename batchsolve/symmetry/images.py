@@ -127,7 +127,7 @@ def group_of(problem: GridProblem) -> GridGroup:
     Examples
     --------
     >>> from batchsolve.problems.rules import named, plain
-    >>> from batchsolve.problems.variant import Variant
+    >>> from batchsolve.problems.sudoku import Variant
     >>> diagonals, steps = (named(rule, 3, 3) for rule in ("x", "nonconsecutive"))
     >>> group = group_of(Variant(plain(3, 3) + diagonals))
     >>> len(group.turns), group.labels == ALL_LABELS

@@ -15,7 +15,7 @@ from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status, rows_of_each
 from batchsolve.settings import FileSettings
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
-from batchsolve.tables.texts import is_list, is_number, is_text, storage_of
+from batchsolve.tables.texts import is_number, is_text, nested, storage_of
 
 STATUS_TEXTS = pa.array(STATUS_NAMES.tolist())
 
@@ -51,10 +51,7 @@ def grid_type(kind: pa.DataType, n_digits: int) -> pa.DataType:
 
     Lists of numbers or texts can, of all cells or of rows.
     """
-    sizes, leaf = [], storage_of(kind)
-    while is_list(leaf):
-        sizes.append(leaf.list_size if pa.types.is_fixed_size_list(leaf) else None)
-        leaf = leaf.value_type
+    sizes, leaf = nested(kind)
     shape = {1: (n_digits**2,), 2: (n_digits, n_digits)}.get(len(sizes), ())
     fits = all(size in (None, wanted) for size, wanted in zip(sizes, shape, strict=False))
     return kind if shape and fits and (is_number(leaf) or is_text(leaf)) else pa.string()
@@ -65,9 +62,7 @@ def grid_column(kind: pa.DataType, notation: Notation, grids: Bytes, where: Bool
     if is_text(kind):
         return notation.decode(grids, where)
     storage, names = storage_of(kind), notation.names
-    is_flat, leaf = not is_list(storage.value_type), storage
-    while is_list(leaf):
-        leaf = leaf.value_type
+    sizes, leaf = nested(kind)
     symbols = pa.array([notation.blank, *names])
     if not is_text(leaf):
         usual = MINUS_ONE if "0" in names else "0"
@@ -76,7 +71,7 @@ def grid_column(kind: pa.DataType, notation: Notation, grids: Bytes, where: Bool
     digits = np.zeros((len(where), grids.shape[1]), np.uint8)
     digits[where] = grids
     column, n_rows = symbols.take(pa.array(digits.reshape(-1))), grids.shape[1]
-    if not is_flat:
+    if len(sizes) > 1:
         n_rows = notation.n_digits
         column = pa.FixedSizeListArray.from_arrays(column, n_rows)
     column = pa.FixedSizeListArray.from_arrays(column, n_rows, mask=pa.array(~where))
@@ -84,22 +79,11 @@ def grid_column(kind: pa.DataType, notation: Notation, grids: Bytes, where: Bool
     return column if storage is kind else kind.wrap_array(column)
 
 
-class Found(NamedTuple):
-    """What is found out about the rows of a block.
+Found = tuple[pa.Table, Any, dict[str, pa.Array]]
+"""The rows of a block of the input, as they are written; their sums; and columns by name, among
+them the new ones."""
 
-    Attributes
-    ----------
-    table : pyarrow.Table
-        The rows of the input, as they are written.
-    sums : RowSums
-        Their sums.
-    columns : dict of str to pyarrow.Array
-        The new columns, by name.
-    """
-
-    table: pa.Table
-    sums: Any
-    columns: dict[str, pa.Array]
+Find = Callable[[Any, Any], Found]
 
 
 class RowTable:
@@ -109,38 +93,29 @@ class RowTable:
 
     Parameters
     ----------
-    reader : Reader
-        The reader of blocks.
+    given : pyarrow.Schema
+        The input columns, as they are written.
     new : pyarrow.Schema
         The new columns.
     find : callable
-        Takes a batch and the answers to it; returns what is `Found`, which may be more columns.
-    given : pyarrow.Schema, optional
-        The input columns, as they are written; by default those of the reader.
+        Takes a batch and the answers to it; returns what is `Found`.
 
     Attributes
     ----------
-    reader : Reader
     schema : pyarrow.Schema
         The columns of the output.
     """
 
-    def __init__(
-        self,
-        reader: Any,
-        new: pa.Schema,
-        find: Callable[[Any, Any], Found],
-        given: pa.Schema | None = None,
-    ) -> None:
-        self.reader, self._find, self._new = reader, find, new.names
-        self.schema = with_new_columns(reader.schema if given is None else given, list(new))
+    def __init__(self, given: pa.Schema, new: pa.Schema, find: Find) -> None:
+        self._find, self._new = find, new.names
+        self.schema = with_new_columns(given, list(new))
 
     def rows(self, batch: Any, answers: Any) -> OutputRows:
         """Return the output rows of a batch, and their sums."""
-        found = self._find(batch, answers)
-        new = [found.columns[name] for name in self._new]
-        table = pa.Table.from_arrays([*found.table.columns, *new], schema=self.schema)
-        return OutputRows(len(batch), table, found.sums)
+        given, sums, columns = self._find(batch, answers)
+        new = [columns[name] for name in self._new]
+        table = pa.Table.from_arrays([*given.columns, *new], schema=self.schema)
+        return OutputRows(len(batch), table, sums)
 
 
 class RowValues:
@@ -216,7 +191,7 @@ def answer_table(
     new |= {"canonical": grids} if files.canonical else {}
     new |= STATS if files.stats else {}
     find = partial(_solved, limit, kind, has_given, files.canonical)
-    return RowTable(reader, pa.schema(new), find)
+    return RowTable(reader.schema, pa.schema(new), find)
 
 
 def _solved(
@@ -254,7 +229,7 @@ def _solved(
         valid = (values.status != Status.INVALID) & (batch.first_clashes() < 0)
         forms = [_forms(kind, each, valid[each.rows], values.messages) for each in batch.grids]
         columns["canonical"] = _in_order(forms, batch)
-    return Found(batch.table, sums, columns | values.columns())
+    return batch.table, sums, columns | values.columns()
 
 
 def _column(kind: pa.DataType | None, shape: Shape, grids: Bytes, where: Bools) -> pa.Array:

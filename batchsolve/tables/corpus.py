@@ -35,6 +35,7 @@ from batchsolve.problems.notation import (
 )
 from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.sudoku import grid_rules
 from batchsolve.problems.survey import (
     NO_FORM,
     AmbiguousNotationError,
@@ -46,7 +47,6 @@ from batchsolve.problems.survey import (
     most_frequent_size,
     shown,
 )
-from batchsolve.problems.variant import grid_rules
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import BlockSize, delimited, lines
 from batchsolve.tables.places import is_address
@@ -67,9 +67,9 @@ from batchsolve.tables.texts import (
     in_one_line,
     is_list,
     is_text,
+    nested,
     number_kinds,
     pencil_marks,
-    storage_of,
 )
 
 PUZZLE_NAMES = (
@@ -550,11 +550,8 @@ class Corpus(Tables):
 
     def _has_one_size(self) -> bool:
         """Return True if puzzles are lists, some but not all of which have a fixed length."""
-        fixed, kind = [], storage_of(self._sample.schema.field(self.column).type)
-        while is_list(kind):
-            fixed.append(pa.types.is_fixed_size_list(kind))
-            kind = kind.value_type
-        return any(fixed) and not all(fixed)
+        sizes, _ = nested(self._sample.schema.field(self.column).type)
+        return None in sizes and any(sizes)
 
     def _has_texts(self, name: str) -> bool:
         """Tell whether a column holds texts, lists or objects."""

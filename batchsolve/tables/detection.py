@@ -21,36 +21,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, prefixed, quoted, repeated
+from batchsolve.formats import grid_texts
 from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
-from batchsolve.formats.grid_texts import (
-    DrawnForm,
-    are_grids,
-    cells_of_line,
-    drawn_grids,
-    form_of_drawing,
-    in_one_line,
-    looks_like_grid,
-    rows_of_line,
-)
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
 from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
 from batchsolve.problems.overlaps import drawing_of
 from batchsolve.problems.survey import NO_FORM, forms
-from batchsolve.tables.blocks import (
-    BOM,
-    JSON_TEXT,
-    Layout,
-    Rows,
-    RowsError,
-    delimited,
-    first_record,
-    lines,
-    lines_of_cells,
-    never_closed,
-    record_end,
-    text_layout,
-)
+from batchsolve.tables import blocks
 from batchsolve.tables.places import suffix_of
 
 DRAWN_BYTES = 16 << 10  # the beginning of a file that tells if grids are drawn in it
@@ -92,10 +70,10 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     first_lines = head[:DRAWN_BYTES].decode(errors="replace")
     first = _GAP.split(first_lines.strip(), 1)[0]
     if drawing_of(first) and not drawing_of(first.split()[0]):  # of grids that overlap
-        drawings = _GAP.split(content().removeprefix(BOM).decode().strip())
+        drawings = _GAP.split(content().removeprefix(blocks.BOM).decode().strip())
         return pa.table({"puzzle": ["".join(each.split()) for each in drawings]})
-    if form := form_of_drawing(first_lines):
-        return _drawn_table(content().removeprefix(BOM).decode(), form)
+    if form := grid_texts.form_of_drawing(first_lines):
+        return _drawn_table(content().removeprefix(blocks.BOM).decode(), form)
     return None
 
 
@@ -160,7 +138,7 @@ def _json_table(data: bytes) -> pa.Table:
     try:
         values = loads(data.decode("utf-8-sig"))
     except Exception as error:
-        grid = pa.array([in_one_line(data.decode("utf-8-sig", errors="replace"))])
+        grid = pa.array([grid_texts.in_one_line(data.decode("utf-8-sig", errors="replace"))])
         if forms(grid)[0] != NO_FORM:  # as Python and NumPy print it
             return pa.table({"puzzle": grid})
         raise InputError(
@@ -186,7 +164,7 @@ def _one_grid(values: list[Any]) -> list[Any] | None:
     are_rows = all(isinstance(row, list | str) and len(row) == n for row in values)
     if default_box(n) is None or not are_rows:
         return None
-    if are_grids("".join("." if c is None else str(c) for c in row) for row in values):
+    if grid_texts.are_grids("".join("." if c is None else str(c) for c in row) for row in values):
         return None
     return ["".join(values)] if isinstance(values[0], str) else [values]
 
@@ -195,12 +173,12 @@ def _is_cell(value: Any) -> bool:
     return value is None or (isinstance(value, str | int | float) and len(str(value)) <= _LONGEST)
 
 
-def _drawn_table(text: str, form: DrawnForm) -> pa.Table:
+def _drawn_table(text: str, form: grid_texts.DrawnForm) -> pa.Table:
     """Read grids that are drawn over several lines; titles are in the column ``id``."""
     if len(text) > DRAWN_BYTES and any(mark in text for mark in ",;\t"):
         # of a spreadsheet, all rows are needed to tell which of the empty ones are gaps
-        form = form._replace(has_gaps=(form_of_drawing(text) or form).has_gaps)
-    grids = list(drawn_grids(text, form))
+        form = form._replace(has_gaps=(grid_texts.form_of_drawing(text) or form).has_gaps)
+    grids = list(grid_texts.drawn_grids(text, form))
     table = pa.table({"puzzle": pa.array([grid.text for grid in grids], pa.string())})
     titles = pa.array([grid.title or None for grid in grids], pa.string())
     return table if titles.null_count == len(titles) else table.add_column(0, "id", titles)
@@ -209,7 +187,7 @@ def _drawn_table(text: str, form: DrawnForm) -> pa.Table:
 # ---- text -----------------------------------------------------------------------------------
 
 
-def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
+def text_layout_of(path: str, head: bytes) -> tuple[blocks.Layout, int]:
     """Return the layout of a file, and the number of bytes of its header."""
     suffix = suffix_of(path)
     is_table = suffix in (".csv", ".tsv", ".tab")
@@ -221,14 +199,15 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
         )
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
         return json_layout(head), 0
-    mark, cells = cells_of_line(first)
+    mark, cells = grid_texts.cells_of_line(first)
     if (is_table and cells) or "" in cells:  # other lines of N² numbers are grids as they are
         are_numbers = len(cells) > _MOST_SYMBOLS**2 and not any(map(str.isalpha, cells))
         has_header = cells == list(map(str, range(len(cells))))  # as pandas writes it
         header = head.index(first.encode()) + len(first) if has_header else 0
-        return text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers)), header
-    if looks_like_grid("".join(rows_of_line(first))):
-        return text_layout(("puzzle",), lines), 0
+        parse = partial(blocks.lines_of_cells, mark, " " * are_numbers)
+        return blocks.text_layout(("puzzle",), parse), header
+    if grid_texts.looks_like_grid("".join(grid_texts.rows_of_line(first))):
+        return blocks.text_layout(("puzzle",), blocks.lines), 0
     if is_table or _looks_like_header(first) or _has_grid(first):
         before = _comments(head, first) if first else 0
         head = head[before:]
@@ -236,8 +215,8 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
         names = line.removesuffix(b"\n").decode(errors="replace")
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
-        return text_layout(columns, delimited, delimiter), before + header
-    return text_layout(_line_columns(first.partition(" #")[0].split()), lines), 0
+        return blocks.text_layout(columns, blocks.delimited, delimiter), before + header
+    return blocks.text_layout(_line_columns(first.partition(" #")[0].split()), blocks.lines), 0
 
 
 def _comments(head: bytes, first: str) -> int:
@@ -261,12 +240,12 @@ def _has_grid(line: str) -> bool:
     """Return True if a line of plain text has a grid among fields that no blanks part."""
     delimiter = _delimiter(line)
     fields = line.split(delimiter) if delimiter != "\t" else []
-    return len(fields) > 1 and any(looks_like_grid(field.strip()) for field in fields)
+    return len(fields) > 1 and any(grid_texts.looks_like_grid(field.strip()) for field in fields)
 
 
 def _line_columns(fields: list[str]) -> tuple[str, ...]:
     """Return the columns of lines with a few fields, one or two of them grids; else of grids."""
-    grids = [k for k, field in enumerate(fields) if looks_like_grid(field)]
+    grids = [k for k, field in enumerate(fields) if grid_texts.looks_like_grid(field)]
     if not 2 <= len(fields) <= MOST_SPACED or not 1 <= len(grids) <= 2:
         return ("puzzle",)
     if [len(fields), *grids] == [3, 1]:
@@ -301,15 +280,15 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     ``column_2``, ….
     """
     begin = len(head) - len(head.lstrip(b"\r\n"))
-    end, is_open = record_end(head, begin, delimiter, most=1)
+    end, is_open = blocks.record_end(head, begin, delimiter, most=1)
     if end == begin:
         if is_open:
-            raise never_closed(head[begin:])
-        if len(head) >= HEAD_BYTES - len(BOM):
+            raise blocks.never_closed(head[begin:])
+        if len(head) >= HEAD_BYTES - len(blocks.BOM):
             raise InputError(f"the header has more than {HEAD_BYTES >> 20} MB; shorten its names")
         end = len(head)
     names = [name.strip() for name in _fields(head[begin:end].decode(), delimiter)]
-    grids = [k for k, name in enumerate(names) if looks_like_grid(name)]
+    grids = [k for k, name in enumerate(names) if grid_texts.looks_like_grid(name)]
     if grids:
         return _headless_names(len(names), grids), begin
     if (name := repeated(names)) is not None:
@@ -322,7 +301,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
 
 def _fields(header: str, delimiter: str) -> list[str]:
     try:
-        return first_record(io.StringIO(header), delimiter)
+        return blocks.first_record(io.StringIO(header), delimiter)
     except csv.Error as error:
         raise InputError(
             f"the header cannot be read, because it holds a carriage return that ends no line: "
@@ -333,7 +312,7 @@ def _fields(header: str, delimiter: str) -> list[str]:
 # ---- JSON lines -----------------------------------------------------------------------------
 
 
-def json_layout(data: bytes) -> Layout:
+def json_layout(data: bytes) -> blocks.Layout:
     """Choose columns and types from the first lines of a file of JSON objects.
 
     Values that Arrow has no type for become JSON text in marked columns.
@@ -342,17 +321,17 @@ def json_layout(data: bytes) -> Layout:
     if not any(records):
         why = next(iter(faults.values()), "objects without fields")
         raise InputError(f"{why}; write each object on one line, or all in one array")
-    return Layout(_json_schema(records), json_lines)
+    return blocks.Layout(_json_schema(records), json_lines)
 
 
-def json_lines(layout: Layout, data: bytes) -> Rows:
+def json_lines(layout: blocks.Layout, data: bytes) -> blocks.Rows:
     """Parse JSON objects, one per line, all with the same fields."""
     records, faults = _objects(data.decode())
     known = set(layout.schema.names)
     for number, record in enumerate(records, 1):
         if extra := record.keys() - known:
             why = f"the field {quoted(min(extra))} is new; give all objects the same fields"
-            raise RowsError(why, number, number)
+            raise blocks.RowsError(why, number, number)
     return _of_records(records, layout.schema), faults
 
 
@@ -391,7 +370,7 @@ def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
             kind = None
         if kind is None or pa.types.is_struct(kind):
-            fields.append(pa.field(key, pa.string(), metadata=JSON_TEXT))
+            fields.append(pa.field(key, pa.string(), metadata=blocks.JSON_TEXT))
         else:
             fields.append(pa.field(key, pa.string() if pa.types.is_null(kind) else kind))
     return pa.schema(fields)
@@ -399,7 +378,7 @@ def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
 
 def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
     values = [record.get(field.name) for record in records]
-    if field.metadata == JSON_TEXT:
+    if field.metadata == blocks.JSON_TEXT:
         texts = (None if v is None else json.dumps(v, ensure_ascii=False) for v in values)
         return pa.array(texts, pa.string())
     try:
@@ -408,7 +387,7 @@ def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
             column.cast(pa.null())  # a number is not text
         return column.cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        raise RowsError(
+        raise blocks.RowsError(
             f"the field {quoted(field.name)} has values of another type than in the first rows "
             f"({field.type}); give it one type",
             1,

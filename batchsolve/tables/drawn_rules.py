@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bytes, Ints, Shorts, begins_of
+from batchsolve.core.arrays import Bytes, Ints, Shorts, Words, begins_of
 from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.formats.rule_texts import PAIR_SIGNS, STRICT, RuleReader
 from batchsolve.problems.overlaps import drawn_labels
@@ -35,7 +35,7 @@ that read the same from both ends. The core numbers them in this order."""
 Line = tuple[str, tuple[int, ...]]
 """One of `LINES`, and the cells from end to end; a thermometer from its least digit."""
 
-Keys = npt.NDArray[np.uint64]
+Keys = Words
 """The seed of random numbers, two words."""
 Texts = dict[str, npt.NDArray[np.object_]]
 """The texts of columns, by name."""

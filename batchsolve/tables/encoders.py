@@ -176,10 +176,9 @@ def _array_of_no_rows(schema: pa.Schema) -> bytes:
 def _digits(table: pa.Table) -> bytes:
     """Write the column ``solution`` as the digits of each row; 0 for null."""
     column = one_chunk(table["solution"])
-    digits = np.zeros((len(column), column.type.list_size), np.uint8)
-    digits[np.asarray(column.is_valid())] = np.asarray(column.flatten()).reshape(
-        -1, column.type.list_size
-    )
+    n_cells = column.type.list_size
+    digits = np.zeros((len(column), n_cells), np.uint8)
+    digits[np.asarray(column.is_valid())] = np.asarray(column.flatten()).reshape(-1, n_cells)
     return digits.tobytes()
 
 

@@ -138,21 +138,15 @@ class Example(NamedTuple):
     truth: Bytes
 
 
-class JudgedSums(NamedTuple):
-    """The counts of a block.
+Key = tuple[str, ...]
+"""The name of a stratum: a value of each column of strata, or a range of values."""
 
-    Attributes
-    ----------
-    strata : dict of tuple of str to ndarray of int64
-        Counts in the order of the fields of `Stratum`.
-    named : dict of str to list of (int, str)
-        The first malformed predictions and unjudged rows, counted from 0, and why.
-    examples : list of Example
-    """
+Faults = dict[str, dict[int, str]]
+"""The faults of ``malformed`` predictions and of ``unjudged`` rows, by row."""
 
-    strata: dict[tuple[str, ...], Ints]
-    named: dict[str, list[tuple[int, str]]]
-    examples: list[Example]
+JudgedSums = tuple[dict[Key, Ints], dict[str, list[tuple[int, str]]], list[Example]]
+"""The counts of a block: those of each stratum, in the order of the fields of `Stratum`; the first
+malformed predictions and unjudged rows, counted from 0, and why; and wrong predictions."""
 
 
 def judged(
@@ -184,7 +178,7 @@ def judged(
     text = in_one_line(as_text(batch.table[prediction], prediction))
     counts = {name: np.zeros(len(batch), np.int64) for name in FIELDS}
     strata, labels = strata_of(batch.table, by, bins)
-    faults: dict[str, dict[int, str]] = {"malformed": {}, "unjudged": {}}
+    faults: Faults = {"malformed": {}, "unjudged": {}}
     wrong = []
     for grids in batch.grids:
         graded, predicted, truth = _graded(batch, grids, text, answers, faults)
@@ -200,24 +194,20 @@ def judged(
     np.add.at(sums, strata, np.stack(list(counts.values()), axis=1))
     named = {name: sorted(some.items())[:MOST_NAMED] for name, some in faults.items()}
     examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
-    found = JudgedSums(dict(zip(labels, sums, strict=True)), named, examples)
+    found = dict(zip(labels, sums, strict=True)), named, examples
     n_wrong = counts["cells"] - counts["cells_right"] + counts["clues"] - counts["clues_kept"]
     columns = {
         "right": pa.array(counts["right"] > 0, mask=counts["unjudged"] > 0),
         "wrong_cells": pa.array(n_wrong, mask=counts["unjudged"] + counts["several"] > 0),
     }
-    return Found(batch.table.select(names), found, columns)
+    return batch.table.select(names), found, columns
 
 
 VERDICTS = pa.schema({"right": pa.bool_(), "wrong_cells": pa.int64()})
 
 
 def _graded(
-    batch: Batch,
-    grids: Grids,
-    text: pa.Array,
-    answers: Answers | None,
-    faults: dict[str, dict[int, str]],
+    batch: Batch, grids: Grids, text: pa.Array, answers: Answers | None, faults: Faults
 ) -> tuple[dict[str, Ints], Bytes, Bytes]:
     """Grade the grids of one shape, given the predictions of a batch as text.
 
@@ -232,7 +222,7 @@ def _graded(
     """
     puzzles, rows = grids.puzzles, grids.rows
     predicted, is_missing, malformed = _predictions(grids, text.take(pa.array(rows)))
-    solves = _solves(grids, predicted)
+    solves = grids.check(predicted)
     if answers is None:
         truth, unjudged = _given_truth(batch, grids)
         is_single = np.ones(len(rows), np.bool_)
@@ -264,10 +254,6 @@ def _graded(
     faults["malformed"] |= {row: why for row, why in malformed.items() if row not in unjudged}
     faults["unjudged"] |= unjudged
     return counts, predicted, truth
-
-
-Key = tuple[str, ...]
-"""The name of a stratum: a value of each column of strata, or a range of values."""
 
 
 def strata_of(table: pa.Table, by: Key, bins: tuple[float, ...]) -> tuple[Ints, list[Key]]:
@@ -372,19 +358,10 @@ def _predictions(grids: Grids, text: pa.Array) -> tuple[Bytes, Bools, dict[int, 
     return predicted, is_missing, malformed
 
 
-def _solves(grids: Grids, found: Bytes) -> Bools:
-    """Return True for each grid that solves its puzzle, without any engine."""
-    right = np.zeros(len(grids.rows), np.bool_)
-    for problem, rows in grids.parts:
-        places = grids.places(rows)
-        right[places] = problem.at(rows).check(grids.puzzles[places], found[places])
-    return right
-
-
 def _given_truth(batch: Batch, grids: Grids) -> tuple[Bytes, dict[int, str]]:
     """Return the given solutions, and why rows have none that can be used."""
     why = {row: batch.faults[row] for row in grids.rows.tolist() if row in batch.faults}
-    for place in np.flatnonzero(~_solves(grids, grids.given)).tolist():
+    for place in np.flatnonzero(~grids.check(grids.given)).tolist():
         fault = "the truth does not solve the puzzle" if grids.has_given[place] else "no truth"
         why.setdefault(int(grids.rows[place]), fault)
     return grids.given, why

@@ -33,8 +33,8 @@ from batchsolve.problems.notation import (
 )
 from batchsolve.problems.overlaps import drawing_of
 from batchsolve.problems.stacks import Group
+from batchsolve.problems.sudoku import Variants
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
-from batchsolve.problems.variant import Variants
 from batchsolve.search.answers import Answers, Status
 from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block
@@ -128,6 +128,18 @@ class Grids:
         """Return the puzzles of some rows; all of them are not copied."""
         return self.puzzles if len(rows) == len(self.rows) else self.puzzles[self.places(rows)]
 
+    def check(self, found: Bytes, wanted: Bools | None = None) -> Bools:
+        """Return True for each grid, or each wanted one, that solves its puzzle.
+
+        No engine is needed.
+        """
+        right = np.zeros(len(self.rows), np.bool_)
+        for problem, rows in self.parts:
+            some = rows if wanted is None else rows[wanted[self.places(rows)]]
+            places = self.places(some)
+            right[places] = problem.at(some).check(self.puzzles_of(some), found[places])
+        return right
+
     def one_by_one(self) -> Iterator[Part]:
         """Yield the parts; rows that have rules of their own are parts of their own."""
         for problem, rows in self.parts:
@@ -172,15 +184,7 @@ class Shape:
         if self.rules.names:
             raise ProblemError(NO_SYMMETRY)
 
-    def grids(
-        self,
-        texts: Texts,
-        rows: Ints,
-        lines: pa.Array,
-        puzzles: Bytes,
-        wrong: npt.NDArray[np.int32],
-        faults: dict[int, str],
-    ) -> Grids:
+    def grids(self, texts: Texts, rows: Ints, found: EncodedGrids, faults: dict[int, str]) -> Grids:
         """Return the grids of some rows of a block; add the faults of malformed rows.
 
         Parameters
@@ -189,13 +193,12 @@ class Shape:
             The columns of the whole block.
         rows : ndarray of int64
             The rows, in ascending order.
-        lines : pyarrow.StringArray
-        puzzles, wrong : ndarray
-            Their puzzles, as `encoded` returns them.
+        found : EncodedGrids
+            Their puzzles.
         faults : dict of int to str
             The faults of rows of the block.
         """
-        n = len(texts.puzzles)
+        n, (lines, puzzles, wrong) = len(texts.puzzles), found
         for k in np.flatnonzero(wrong != FINE).tolist():
             text = lines[k].as_py() or ""
             faults.setdefault(int(rows[k]), self.read_as + self.notation.explain(text, wrong[k]))
@@ -243,14 +246,18 @@ def forms_of_shape(shape: Shape, cells: Bytes, places: Ints) -> tuple[Ints, Byte
         The reason why the form of the others was not found.
     """
     try:
-        check_shape(shape.problem)
+        shape.check_has_forms()
     except ProblemError as error:
         return places[:0], cells[:0], str(error)
     forms = forms_of(shape.problem, cells[places])
     return places[forms.found], forms.grids[forms.found], NO_ROOM
 
 
-def encoded(notation: Notation, text: pa.Array) -> tuple[pa.Array, Bytes, npt.NDArray[np.int32]]:
+EncodedGrids = tuple[pa.Array, Bytes, npt.NDArray[np.int32]]
+"""A column of grids, their digits, and faults as of `Notation.encode`."""
+
+
+def encoded(notation: Notation, text: pa.Array) -> EncodedGrids:
     """Encode a column of grids; return it, too, with other forms than the notation's in one line.
 
     Those forms are rare.
@@ -329,13 +336,10 @@ class Batch:
 
     def check(self, wanted: Ints) -> Bools:
         """Return True for each wanted row whose given solution is right, without any engine."""
-        right = np.zeros(len(self), np.bool_)
-        is_wanted = np.zeros(len(self), np.bool_)
+        right, is_wanted = np.zeros((2, len(self)), np.bool_)
         is_wanted[wanted] = True
-        for grids, problem, rows in self._parts():
-            some = rows[is_wanted[rows]]
-            given = grids.given[grids.places(some)]
-            right[some] = problem.at(some).check(grids.puzzles_of(some), given)
+        for grids in self.grids:
+            right[grids.rows] = grids.check(grids.given, is_wanted[grids.rows])
         return right[wanted]
 
     def row(self, row: int) -> tuple[GridProblem, Bytes, Notation]:
@@ -407,10 +411,10 @@ class Reader:
     @property
     def columns_read(self) -> list[str]:
         """The names of the columns of puzzles, of solutions and of rules."""
-        boxes = [BOX] if self.has_boxes else []
-        solutions = [] if self.solution_column is None else [self.solution_column]
-        puzzles = [] if self._are_blank else [self.column]
-        return [*puzzles, *solutions, *boxes, *self._rule_columns]
+        box = BOX if self.has_boxes else None
+        read = (self.column, self.solution_column, box, *self.main.rules.names)
+        there = self.input_schema.names
+        return [name for name in read if name is not None and name in there]
 
     @property
     def _are_blank(self) -> bool:
@@ -464,10 +468,10 @@ class Reader:
                 is_main[some] = False
             rows, puzzles, wrong = rows[is_main], puzzles[is_main], wrong[is_main]
             lines = lines.filter(pa.array(is_main))
-        found = [self.main.grids(texts, rows, lines, puzzles, wrong, faults)]
+        found = [self.main.grids(texts, rows, (lines, puzzles, wrong), faults)]
         for shape, some in others:
-            decoded = encoded(shape.notation, texts.puzzles.take(pa.array(some)))
-            found.append(shape.grids(texts, some, *decoded, faults))
+            those = encoded(shape.notation, texts.puzzles.take(pa.array(some)))
+            found.append(shape.grids(texts, some, those, faults))
         return found
 
     def _marked(self, texts: Texts, marks: dict[int, str], faults: dict[int, str]) -> Texts:
@@ -511,10 +515,10 @@ class Reader:
         boxes = np.zeros((len(rows), 2), np.int64) if boxes is None else boxes[rows]
         kinds = np.column_stack([codes, boxes])
         found: dict[Shape, list[Ints]] = {}
-        for code, height, width in np.unique(kinds, axis=0).tolist():
-            which = np.flatnonzero((kinds == [code, height, width]).all(axis=1))
-            alike = Form.of(code), (height, width), lines.take(pa.array(which)), rows[which]
-            for shape, some in self._shapes_of(*alike, texts.solutions):
+        for kind in np.unique(kinds, axis=0).tolist():
+            which = np.flatnonzero((kinds == kind).all(axis=1))
+            alike = lines.take(pa.array(which)), rows[which]
+            for shape, some in self._shapes_of(kind, *alike, texts.solutions):
                 if isinstance(shape, Shape):
                     found.setdefault(shape, []).append(some)
                 else:
@@ -522,17 +526,14 @@ class Reader:
         return [(shape, np.sort(np.concatenate(some))) for shape, some in found.items()]
 
     def _shapes_of(
-        self,
-        form: Form,
-        box: tuple[int, int],
-        lines: pa.Array,
-        rows: Ints,
-        solutions: pa.Array | None,
+        self, kind: list[int], lines: pa.Array, rows: Ints, solutions: pa.Array | None
     ) -> Iterator[tuple[Shape | str, Ints]]:
-        """Yield the shapes of lines of one form and one box, 0×0 for the usual one, and their rows.
+        """Yield the shapes of lines of one kind, and their rows.
 
+        The kind is the number of a form, and the rows and columns of a box, 0×0 for the usual one.
         Of rows without a shape, yield their fault; of those that have no grid, the size is one.
         """
+        form, box = Form.of(kind[0]), (kind[1], kind[2])
         n, size = form.n_digits, box[0] * box[1]
         if size not in (0, n):
             why = f"{_of_box(box)} are for a {size}×{size} grid, which has {size * size}"

@@ -272,8 +272,6 @@ def _with_forms(grids: Grids, cells: Bytes, places: Ints) -> tuple[Bytes, Ints]:
 
     A puzzle whose form was not found is not the form of another puzzle.
     """
-    if grids.shape.rules.names:
-        return cells, places
     found, forms, _ = forms_of_shape(grids.shape, cells, places)
     cells = cells.copy()
     cells[found] = forms

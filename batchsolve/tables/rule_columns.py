@@ -26,7 +26,7 @@ from batchsolve.problems.notation import buffers
 from batchsolve.problems.overlaps import drawn_labels, square_drawing
 from batchsolve.problems.rule_arrays import NO_SUM, OwnRules
 from batchsolve.problems.rules import Rules, n_regions, regions_of
-from batchsolve.problems.variant import Variant, Variants, grid_problem, grid_rules
+from batchsolve.problems.sudoku import Variant, Variants, grid_problem, grid_rules
 from batchsolve.tables.texts import one_chunk
 
 RULES, REGIONS = "rules", "regions"
@@ -223,7 +223,7 @@ class RuleColumns:
                     whole = said.on(base).checked()
                     for cage in whole.cages:
                         cage.digit_sets(self.n_digits)  # are not too many
-                beyond = replace(whole.beyond(base), cages=whole.cages, marks=whole.marks)
+                beyond = whole.beyond(base)
                 shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
                 alike.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
         return parts + [_part_of(shared, each, regions) for shared, each in alike.items()]

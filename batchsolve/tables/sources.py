@@ -26,16 +26,16 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import (
     InputError,
+    kind_of,
     listed,
     named_errors,
+    not_text,
     quoted,
     repeated,
     shortened,
 )
 from batchsolve.formats.drawings import is_grid
-from batchsolve.formats.file_kinds import kind_of, not_text
-from batchsolve.formats.packed import compression_of, unpacked
-from batchsolve.formats.whole_files import content_of, opened
+from batchsolve.formats.whole_files import compression_of, content_of, opened, unpacked
 from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
     BOM,
@@ -46,6 +46,7 @@ from batchsolve.tables.blocks import (
     Boundary,
     Layout,
     PlainFile,
+    Span,
     Stream,
     checked_table,
     cut,
@@ -160,16 +161,16 @@ class TextSource:
         """Return True if the next records of standard input have not arrived yet."""
         return self._stream is not None and self._stream.waits()
 
-    def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
-        """Cut the file into blocks from an offset on, as source `number` of a corpus.
+    def cut(self, offset: int, size: BlockSize) -> Iterator[Piece]:
+        """Cut the file into blocks from an offset on; yield their records and ends.
 
         Raises
         ------
-        InputError
+        Exception
             After the last block that could be read, if the file is damaged.
         """
-        name, begin = name_of(self.path), max(offset, self.first)
-        with named_errors(name), ExitStack() as opened:
+        begin = max(offset, self.first)
+        with ExitStack() as opened:
             source: PlainFile | Stream
             if self._stream is not None:
                 source = self._stream
@@ -177,8 +178,7 @@ class TextSource:
                 source.take(0, begin)
             else:
                 source = self._from(opened.enter_context(_open_file(self.path)), begin)
-            for data, end in cut(source, begin, self.layout.delimiter, size):
-                yield Block(data, self.layout, name, Boundary(number, end))
+            yield from cut(source, begin, self.layout.delimiter, size)
 
     def _from(self, file: Any, begin: int) -> PlainFile | Stream:
         """Return the open file from an offset on; workers read it if they can."""
@@ -215,14 +215,9 @@ class ParquetSource:
         with open_to_read(path) as opened, pq.ParquetFile(opened) as file:
             return cls(path, Layout(file.schema_arrow, checked_table), file.metadata.num_rows)
 
-    def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
-        """See `TextSource.blocks`."""
-        name = name_of(self.path)
-        with (
-            named_errors(name),
-            open_to_read(self.path) as opened,
-            pq.ParquetFile(opened) as file,
-        ):
+    def cut(self, offset: int, size: BlockSize) -> Iterator[Piece]:
+        """See `TextSource.cut`."""
+        with open_to_read(self.path) as opened, pq.ParquetFile(opened) as file:
             plain = PlainFile(self.path, opened)
             groups = [file.metadata.row_group(k) for k in range(file.num_row_groups)]
             rows = [group.num_rows for group in groups]
@@ -234,8 +229,7 @@ class ParquetSource:
                 if end <= offset:
                     continue
                 if offset <= begin and end - begin <= most:
-                    data = plain.take(first, last + 1, of_row_groups=True)
-                    yield Block(data, self.layout, name, Boundary(number, end))
+                    yield plain.take(first, last + 1, of_row_groups=True), end
                     continue
                 for batch in file.iter_batches(most, list(range(first, last + 1))):
                     table = pa.Table.from_batches([batch])
@@ -243,7 +237,7 @@ class ParquetSource:
                     if begin < offset < stop:
                         table = table.slice(offset - begin)
                     if stop > offset:
-                        yield Block(table, self.layout, name, Boundary(number, stop))
+                        yield table, stop
                     begin = stop
 
 
@@ -289,14 +283,12 @@ class TableSource:
         """The number of rows."""
         return len(self.table)
 
-    def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
-        """See `TextSource.blocks`."""
-        n_rows = len(self.table)
-        most = _rows_of_a_block(n_rows, self.table.nbytes, size)
-        for begin in range(offset, n_rows, most):
-            end = min(begin + most, n_rows)
-            data = self.table.slice(begin, end - begin)
-            yield Block(data, self.layout, name_of(self.path), Boundary(number, end))
+    def cut(self, offset: int, size: BlockSize) -> Iterator[Piece]:
+        """See `TextSource.cut`."""
+        most = _rows_of_a_block(self.length, self.table.nbytes, size)
+        for begin in range(offset, self.length, most):
+            rows = self.table.slice(begin, most)
+            yield rows, begin + len(rows)
 
 
 @dataclass(frozen=True)
@@ -325,13 +317,13 @@ class Files:
         """The number of files."""
         return len(self.names)
 
-    def blocks(self, number: int = 0, offset: int = 0, size: BlockSize = TASKS) -> Iterator[Block]:
-        """See `TextSource.blocks`."""
+    def cut(self, offset: int, size: BlockSize) -> Iterator[Piece]:
+        """See `TextSource.cut`."""
         n_bytes = sum(map(_size_of, map(self.path_of, self.names)))
         most = _rows_of_a_block(self.length, n_bytes, size)
         for begin in range(offset, self.length, most):
             some = replace(self, names=self.names[begin : begin + most])
-            yield Block(some, self.layout, self.path, Boundary(number, begin + some.length))
+            yield some, begin + some.length
 
     def read(self) -> pa.Table:
         """Read the files; one that cannot be read is a row with its fault."""
@@ -351,6 +343,10 @@ class Files:
                 return row | {"content": content_of(file)}
         except InputError as error:
             return row | {"fault": str(error)}
+
+
+Piece = tuple[Span | Files | bytes | pa.Table, int]
+"""The records of a block, and the offset of its end in its source."""
 
 
 def _size_of(path: str) -> int:
@@ -543,7 +539,10 @@ class Tables:
     def _blocks_from(self, begin: Boundary) -> Iterator[Block]:
         for number, source in enumerate(self._sources[begin.source :], begin.source):
             offset = begin.offset if number == begin.source else 0
-            yield from source.blocks(number, offset, self._size)
+            layout, name = source.layout, name_of(source.path)
+            with named_errors(name):
+                for records, end in source.cut(offset, self._size):
+                    yield Block(records, layout, name, Boundary(number, end))
 
     def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
         """Estimate the number of all rows from those before a position; None if unknown."""

@@ -43,6 +43,21 @@ def storage_of(kind: pa.DataType) -> pa.DataType:
     return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
 
 
+def nested(kind: pa.DataType) -> tuple[list[int | None], pa.DataType]:
+    """Return the lengths of lists in lists, None for any length, and the type of their values.
+
+    Examples
+    --------
+    >>> nested(pa.list_(pa.list_(pa.int8(), 4))), nested(pa.string())
+    (([None, 4], DataType(int8)), ([], DataType(string)))
+    """
+    sizes, leaf = [], storage_of(kind)
+    while is_list(leaf):
+        sizes.append(leaf.list_size if pa.types.is_fixed_size_list(leaf) else None)
+        leaf = leaf.value_type
+    return sizes, leaf
+
+
 def no_grids(what: str, values: str, name: str | None = None) -> InputError:
     """Return the error that something holds values of a kind that grids are not.
 
@@ -72,10 +87,7 @@ def check_holds_texts(kind: pa.DataType, what: str, name: str | None = None) -> 
             f"{what} holds tensors with their axes in the order {axes}; store a copy "
             f"(numpy.ascontiguousarray)"
         )
-    leaf, types = storage_of(kind), pa.types
-    is_in_list = is_list(leaf)
-    while is_list(leaf):
-        leaf = leaf.value_type
+    types, (is_in_list, leaf) = pa.types, nested(kind)
     leaf = leaf.value_type if types.is_dictionary(leaf) else leaf
     if is_text(leaf) or types.is_null(leaf) or (is_in_list and _is_number(leaf)):
         return

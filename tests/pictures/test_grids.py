@@ -15,7 +15,7 @@ from batchsolve.pictures.svg import drawn
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.overlaps import overlapping
 from batchsolve.problems.rules import NAMED, Cage, Rules, boxes, named, plain
-from batchsolve.problems.variant import Variant, grid_problem
+from batchsolve.problems.sudoku import Variant, grid_problem
 
 JIGSAW = "AAAB CABB CCDB CDDD"
 

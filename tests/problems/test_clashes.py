@@ -7,7 +7,7 @@ import batchsolve as bs
 from batchsolve import Sudoku
 from batchsolve.problems.rule_arrays import OwnRules
 from batchsolve.problems.rules import Rules, plain
-from batchsolve.problems.variant import Variants
+from batchsolve.problems.sudoku import Variants
 
 
 def first_clash(problem, grid):

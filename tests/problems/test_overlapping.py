@@ -12,7 +12,7 @@ import batchsolve as bs
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.overlaps import LAYOUTS, drawing_of, drawn_places, overlapping
 from batchsolve.problems.rules import Cage, named, plain
-from batchsolve.problems.variant import Variant, grid_rules
+from batchsolve.problems.sudoku import Variant, grid_rules
 from batchsolve.runs.export import export_run, found_covers
 from batchsolve.runs.reading import picture
 

@@ -15,7 +15,7 @@ from batchsolve import Stacks
 from batchsolve.engines import UNLIMITED, Task, get_engine
 from batchsolve.errors import ProblemError
 from batchsolve.problems.rules import NAMED, RELATIONS, Cage, Rules, named, plain, regions_of
-from batchsolve.problems.variant import Variant, Variants
+from batchsolve.problems.sudoku import Variant, Variants
 
 DLX, LANES, SAT = map(get_engine, ("dlx", "lanes", "sat"))
 BLANK = (0,) * 16

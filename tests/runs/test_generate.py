@@ -15,7 +15,7 @@ from oracles import canonical_form, grids_by_rules
 import batchsolve as bs
 from batchsolve.core import native
 from batchsolve.problems.rules import regions_of
-from batchsolve.problems.variant import grid_problem
+from batchsolve.problems.sudoku import grid_problem
 from batchsolve.runs import puzzles
 from batchsolve.tables.drawn_rules import LINES as KINDS_OF_LINES
 from batchsolve.tables.rule_columns import OWN, own_rules

@@ -7,7 +7,7 @@ from oracles import grids_by_rules
 
 import batchsolve as bs
 from batchsolve.problems.rules import Cage, Rules, named, plain, regions_of
-from batchsolve.problems.variant import Variant
+from batchsolve.problems.sudoku import Variant
 from batchsolve.runs import solve as solving
 
 PLAIN = plain(2, 2)

@@ -24,12 +24,13 @@ from batchsolve.formats.exact_cover_files import (
     read_dlx,
     read_ec,
     read_json,
+    read_npz,
     read_sets,
     write_dlx,
     write_ec,
     write_json,
+    write_npz,
 )
-from batchsolve.formats.packed import read_npz, write_npz
 from batchsolve.problems.families import family
 from batchsolve.problems.notation import default_box, notations, numbers
 from batchsolve.problems.sudoku import sudoku

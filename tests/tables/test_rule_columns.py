@@ -17,7 +17,7 @@ from batchsolve.engines import Task, get_engine
 from batchsolve.formats import constraints
 from batchsolve.formats.rule_texts import STRICT
 from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
-from batchsolve.problems.variant import Variant
+from batchsolve.problems.sudoku import Variant
 from batchsolve.tables.rule_columns import COLUMNS, _numbered_regions
 
 BLANK = "." * 16
