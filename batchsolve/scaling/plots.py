@@ -166,20 +166,19 @@ def forecast_figure(found: Forecast) -> Figure:
     name, _, settings = found.name.partition(", ")
     title = f"Forecast: {short_name(name)}"
     figure, (axes,) = charts.new_figure(title, settings)
-    curve = [point.simulated for point in found.of("curve")]
-    workers, simulated = zip(*((run.workers, run.efficiency) for run in curve), strict=True)
+    curve = ((point["workers"], point["efficiency"]) for point in found.of("curve"))
+    workers, simulated = zip(*curve, strict=True)
     axes.plot(workers, simulated, ".-", color=COLORS[0], label="simulated, automatic settings")
     measured = [
-        (p.simulated.workers, p.simulated.efficiency * p.simulated.wall / p.measured)
+        (p["workers"], p["efficiency"] * p["simulated_seconds"] / p["measured_seconds"])
         for p in found.of("check")
-        if p.measured and p.setting == "depth auto"
+        if p["measured_seconds"] and p["setting"] == "depth auto"
     ]
     if measured:
         axes.plot(*zip(*measured, strict=True), "kx", markersize=8, label="measured")
     variants: dict[str, list[tuple[int, float]]] = {}
     for point in found.of("what if"):
-        run = point.simulated
-        variants.setdefault(point.setting, []).append((run.workers, run.efficiency))
+        variants.setdefault(point["setting"], []).append((point["workers"], point["efficiency"]))
     for k, (name, points) in enumerate(list(variants.items())[1:], 1):
         marks = {"color": COLORS[k], "marker": MARKERS[k], "markersize": 5 + 2 * k}
         axes.plot(*zip(*points, strict=True), linestyle="", fillstyle="none", label=name, **marks)
