@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Unpack
 
-from batchsolve.errors import counted
+from batchsolve.errors import InWords, counted
 from batchsolve.pictures.page import html_table, text_table
 from batchsolve.runs.dedupe import check_same_rules
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
 from batchsolve.runs.specs import Spec, outputs_of
-from batchsolve.runs.words import InWords
 from batchsolve.settings import AuditFields, FileSettings, settings_of
 from batchsolve.tables.answers import RowSums
 from batchsolve.tables.corpus import Corpus

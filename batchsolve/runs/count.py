@@ -17,7 +17,7 @@ import numpy as np
 from batchsolve.core.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import Choice, engine_for
-from batchsolve.errors import InputError, counted, warn_once
+from batchsolve.errors import InputError, InWords, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, shown, sums_told
@@ -28,7 +28,6 @@ from batchsolve.runs.reading import (
     problem_and_stacks,
     reading_of,
 )
-from batchsolve.runs.words import InWords
 from batchsolve.search.answers import Answers
 from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.rows import search_rows

@@ -17,14 +17,21 @@ from typing import Any
 import numpy as np
 
 from batchsolve.engines import Task, check_support, get_engine
-from batchsolve.errors import InputError, OutputError, counted, disk_errors, named_errors, prefixed
+from batchsolve.errors import (
+    InputError,
+    InWords,
+    OutputError,
+    counted,
+    disk_errors,
+    named_errors,
+    prefixed,
+)
 from batchsolve.formats.json_records import SEAL, is_whole, parse, sealed
 from batchsolve.formats.whole_files import text_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.runs.words import InWords
 from batchsolve.settings import UNLIMITED, whole_number
 
 BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-C
