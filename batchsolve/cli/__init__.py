@@ -39,8 +39,7 @@ _LIST = (
     ("Tables of puzzles", "tables", "solve dedupe generate"),
     ("Learning", "tables", "partition rate augment audit evaluate"),
     ("One problem", "trees", "count enumerate export runs"),
-    ("One problem", "graphs", "graph sample"),
-    ("One problem", "problems", "show draw convert estimate engines"),
+    ("One problem", "problems", "graph sample show draw convert estimate engines"),
     ("Trees in parts", "trees", "split merge"),
     ("Scaling", "scale", "scale report"),
 )

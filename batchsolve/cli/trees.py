@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from click import BadParameter
 
 from batchsolve.cli import EXIT_INCOMPLETE, answered, command
-from batchsolve.cli.graphs import draw_to_file, print_distribution
 from batchsolve.cli.options import (
     NOTATION_LAST,
     PROBLEM,
@@ -24,7 +23,7 @@ from batchsolve.cli.options import (
     WorkerOptions,
     Written,
 )
-from batchsolve.cli.problems import Asked, in_time, read
+from batchsolve.cli.problems import Asked, draw_to_file, in_time, print_distribution, read
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, counted, listed, named_errors, printable
 from batchsolve.formats.whole_files import text_of
