@@ -279,8 +279,9 @@ def in_memory(spec: Spec, pool: Pool, tell: Tell, most_rows: int | None = None) 
     return made
 
 
-def table_of(spec: Spec, pool: Pool, on_progress: OnProgress) -> pa.Table:
+def table_of(spec: Spec, workers: Mapping[str, Any], on_progress: OnProgress) -> pa.Table:
     """Return the output table; tell of the progress as `shown` says, and log the sums."""
+    pool = Pool(**workers)
     with shown(on_progress, ROW_BAR) as tell:
         made = in_memory(spec, pool, tell)
     LOG.info("%s", spec.totals)
@@ -414,10 +415,11 @@ def run_files(
     inputs: Any,
     output: Any,
     files: FileSettings,
-    pool: Pool,
+    workers: Mapping[str, Any],
     on_progress: OnProgress,
 ) -> Any:
     """Carry out a specification from files to an output; return its sums, and log them."""
+    pool = Pool(**workers)
     names = [path_of("the input", path) for path in each_of(inputs)], path_of("the output", output)
     with shown(on_progress, ROW_BAR) as tell:
         summary = FileRun(*names, files, pool, tell).run(spec)
