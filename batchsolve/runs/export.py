@@ -19,7 +19,6 @@ import os
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
@@ -106,11 +105,11 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
             f"with .gz, .bz2 or .zst); name such a file (enumerate -o - prints solutions)"
         )
     whole.check()
-    solutions = Solutions.of(directory)
+    solutions = solutions_of(directory)
     rows = 0
     encode = partial(_encoded, encoder_for(output))
-    with whole.written_whole(solutions.first.schema) as folder, Pool(jobs) as pool:
-        for encoded in solutions.in_order(encode, pool, folder):
+    with whole.written_whole(solutions[1].schema) as folder, Pool(jobs) as pool:
+        for encoded in in_order(directory, solutions, encode, pool, folder):
             whole.take(encoded)
             rows += encoded.n_rows
     return rows
@@ -124,88 +123,79 @@ def _encoded(encode: Encode, table: pa.Table) -> Encoded:
     return Encoded.of(data, len(table))
 
 
-@dataclass(frozen=True)
-class Solutions:
-    """The solutions of a run.
+def solutions_of(directory: str, problem: ExactCover | None = None) -> tuple[list[Part], pa.Table]:
+    """Return the files that hold the solutions of a run, and the first solutions.
 
-    Attributes
+    If there are no files, these are all.
+
+    Raises
+    ------
+    InputError
+        If the run only counts, or is not of this problem.
+    JournalError
+        If the directory holds no run, or solutions are missing or damaged.
+    """
+    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
+        about, parts, state = journal.about, journal.parts(), journal.state() or {}
+    kind, settings = about["kind"], about["settings"]
+    if problem is not None and settings["problem"] != problem.fingerprint:
+        raise InputError(
+            f"{directory}: is a run of another problem, {about['name']!r}, and not of {problem}"
+        )
+    if kind == CHEAPEST:
+        schema = pa.schema([("cost", pa.int64()), *LISTS])
+        return [], pa.Table.from_pylist(state.get(COVERS, []), schema)
+    if kind != "enumerate":
+        raise InputError(f"{directory}: a run that only counts has no solutions to export")
+    check_is_no_link(os.path.join(directory, SOLUTIONS))
+    parts = [part for part in parts if part.rows]
+    is_grid = settings.get("alphabet") is not None  # only grids have one
+    return parts, next(_tables(directory, parts), (GRIDS if is_grid else LISTS).empty_table())
+
+
+def in_order(
+    directory: str,
+    solutions: tuple[list[Part], pa.Table],
+    make: Callable[[pa.Table], Made],
+    pool: Pool,
+    folder: str,
+) -> Iterator[Made]:
+    """Yield the results of `make` on the solutions of a run, in ascending order.
+
+    The cheapest covers come in ascending order of their costs.
+
+    Parameters
     ----------
     directory : str
-        The directory of the run.
-    parts : list of Part
-        The files that hold them; empty if `first` holds all.
-    first : pyarrow.Table
-        The first of them, or all.
+    solutions : list of Part, pyarrow.Table
+        What `solutions_of` returns.
+    make : callable
+        Takes the next solutions as a table; workers call it.
+    pool : Pool
+        Threads; already entered.
+    folder : str
+        The folder of temporary files.
+
+    Raises
+    ------
+    JournalError
+        If solutions are missing or damaged.
     """
-
-    directory: str
-    parts: list[Part]
-    first: pa.Table
-
-    @classmethod
-    def of(cls, directory: str, problem: ExactCover | None = None) -> Solutions:
-        """Find the solutions of a run.
-
-        Raises
-        ------
-        InputError
-            If the run only counts, or is not of this problem.
-        JournalError
-            If the directory holds no run, or solutions are missing or damaged.
-        """
-        with Journal.read(os.path.join(directory, JOURNAL)) as journal:
-            about, parts, state = journal.about, journal.parts(), journal.state() or {}
-        kind, settings = about["kind"], about["settings"]
-        if problem is not None and settings["problem"] != problem.fingerprint:
-            raise InputError(
-                f"{directory}: is a run of another problem, {about['name']!r}, and not of {problem}"
-            )
-        if kind == CHEAPEST:
-            schema = pa.schema([("cost", pa.int64()), *LISTS])
-            return cls(directory, [], pa.Table.from_pylist(state.get(COVERS, []), schema))
-        if kind != "enumerate":
-            raise InputError(f"{directory}: a run that only counts has no solutions to export")
-        check_is_no_link(os.path.join(directory, SOLUTIONS))
-        parts = [part for part in parts if part.rows]
-        is_grid = settings.get("alphabet") is not None  # only grids have one
-        nothing = (GRIDS if is_grid else LISTS).empty_table()
-        return cls(directory, parts, next(_tables(directory, parts), nothing))
-
-    def in_order(self, make: Callable[[pa.Table], Made], pool: Pool, folder: str) -> Iterator[Made]:
-        """Yield the results of `make` on the solutions, in ascending order.
-
-        The cheapest covers come in ascending order of their costs.
-
-        Parameters
-        ----------
-        make : callable
-            Takes the next solutions as a table; workers call it.
-        pool : Pool
-            Threads; already entered.
-        folder : str
-            The folder of temporary files.
-
-        Raises
-        ------
-        JournalError
-            If solutions are missing or damaged.
-        """
-        if not self.parts:
-            yield make(self.first)
-            return
-        rows = LOAD_BYTES * len(self.first) // self.first.nbytes
-        loads = list(groups_of(self.parts, lambda part: part.rows, rows))
-        page_bytes = _page_bytes(len(loads))
-        pages: list[_Page] = []
-        sort = partial(_sort, self.directory, page_bytes, folder)
-        for _, pages_of_load in in_one_pass(loads, pool, sort):
-            check_interrupt()
-            pages += pages_of_load
-        ranges = _ranges(sorted(pages), max(LOAD_BYTES // page_bytes, 1))
-        make_each = partial(_make_of_range, make, self.first.schema)
-        for _, made in in_one_pass(ranges, pool, make_each):
-            check_interrupt()
-            yield made
+    parts, first = solutions
+    if not parts:
+        yield make(first)
+        return
+    rows = LOAD_BYTES * len(first) // first.nbytes
+    loads = list(groups_of(parts, lambda part: part.rows, rows))
+    page_bytes = _page_bytes(len(loads))
+    pages: list[_Page] = []
+    for _, found in in_one_pass(loads, pool, partial(_sort, directory, page_bytes, folder)):
+        check_interrupt()
+        pages += found
+    ranges = _ranges(sorted(pages), max(LOAD_BYTES // page_bytes, 1))
+    for _, made in in_one_pass(ranges, pool, partial(_make_of_range, make, first.schema)):
+        check_interrupt()
+        yield made
 
 
 # ---- parts ----------------------------------------------------------------------------------
@@ -457,13 +447,9 @@ def _found_values(problem: ExactCover, path: str) -> Generator[object, None, Non
 
 
 def _tables_of_run(problem: ExactCover, directory: str) -> Iterator[pa.Table]:
-    solutions = Solutions.of(directory, problem)
+    solutions = solutions_of(directory, problem)
     with tempfile.TemporaryDirectory() as folder, Pool() as pool:
-        yield from solutions.in_order(_as_it_is, pool, folder)
-
-
-def _as_it_is(table: pa.Table) -> pa.Table:
-    return table
+        yield from in_order(directory, solutions, lambda table: table, pool, folder)
 
 
 def _tables_of_file(problem: ExactCover, path: str) -> Iterator[pa.Table]:

@@ -15,14 +15,7 @@ from batchsolve.pictures import charts
 from batchsolve.pictures.charts import COLORS, GREY, MARKERS, TEXT
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import of_workers
-from batchsolve.scaling.speedup import (
-    Series,
-    doubts,
-    fits,
-    short_name,
-    speedup_rows,
-    why_no_speedup,
-)
+from batchsolve.scaling.speedup import Series, doubts, fits, hindrance, short_name, speedup_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,7 +88,7 @@ def _against_workers(
     series: list[Series], title: str, y: str, *, per_worker: bool = False
 ) -> Figure | None:
     """Draw speed-up against workers with curves; or that of each worker, joined by lines."""
-    drawn = [one for one in series if len(one.workers) > 1 and not why_no_speedup(one)]
+    drawn = [one for one in series if len(one.workers) > 1 and not hindrance(one)[0]]
     if not drawn:
         return None
     names, common = _names(drawn)
@@ -256,7 +249,7 @@ def _name_workers(axes: Axes, series: list[Series], y: str) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     left_out: dict[str, list[str]] = {}
     for one in series:
-        why = why_no_speedup(one)
+        why, _ = hindrance(one)
         if why and len(one.workers) > 1:
             left_out.setdefault(why, []).append(one.name)
     notes = []
