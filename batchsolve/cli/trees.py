@@ -19,7 +19,6 @@ from batchsolve.cli.options import (
     Printing,
     Problem,
     Puzzles,
-    Said,
     WorkerOptions,
     Written,
 )
@@ -34,6 +33,7 @@ from batchsolve.settings import (
     CountFileFields,
     FileSettings,
     NotationFields,
+    Option,
     SearchSettings,
     setting,
 )
@@ -57,7 +57,7 @@ CountedFiles = Annotated[
 ]
 Problems = Annotated[
     Sequence[str],
-    Said(
+    Option(
         "PROBLEM...",
         f"{PROBLEM} Several of these, a folder, a pattern, or with -o a table with a column "
         "problem, give a row each.",
