@@ -86,14 +86,6 @@ class TreeOptions:
     up_to_symmetry: bool = setting(False, heading="Search")
     symmetries: str | None = setting(metavar="FILE|structure", heading="Search")
 
-    def part_of(self, reading: Reading) -> tuple[Any, dict[str, Any]]:
-        """Return the stacks to begin with, and the header of the part that holds them."""
-        if self.stacks is None:
-            return reading.stack, {}
-        from batchsolve.runs.split import read_part
-
-        return read_part(self.stacks, reading.problem)
-
     def group_of(self, reading: Reading) -> bool | Symmetries:
         """Return the group: of the board, and of the structure or a file."""
         if self.symmetries is None:
@@ -139,14 +131,17 @@ def search_tree(
     from batchsolve.runs.count import count as count_problem, write_cheapest, write_covers
     from batchsolve.runs.progress import TREE_BAR
     from batchsolve.runs.run import Run
-    from batchsolve.runs.split import check_list
+    from batchsolve.runs.split import check_list, read_part
 
     printing = asked.printing
     with in_time(asked, nothing_of(workers), output) as rest:
         reading = read(asked.problem, asked.puzzles)
-        begin, header = tree.part_of(reading)
-        if output and tree.stacks is not None:
-            check_list(tree.stacks, header)
+        begin: Any = reading.stack
+        header: dict[str, Any] = {}
+        if tree.stacks is not None:
+            begin, header = read_part(tree.stacks, reading.problem)
+            if output:
+                check_list(tree.stacks, header)
         group = tree.group_of(reading)
         search = rest()
     with printing.progress(TREE_BAR) as on_progress:
