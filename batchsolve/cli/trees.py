@@ -130,7 +130,6 @@ def search_tree(
     """
     from batchsolve.runs.count import count as count_problem, write_cheapest, write_covers
     from batchsolve.runs.progress import TREE_BAR
-    from batchsolve.runs.run import Run
     from batchsolve.runs.split import check_list, read_part
 
     printing = asked.printing
@@ -147,6 +146,8 @@ def search_tree(
     with printing.progress(TREE_BAR) as on_progress:
         how: dict[str, Any] = {**asdict(workers), "search": search, "on_progress": on_progress}
         if directory is not None:
+            from batchsolve.runs.run import Run  # only now: it imports what tables need
+
             kind: dict[str, Any] = {"cheapest": best, "name": reading.name}
             if output and best is None:
                 kind |= {"collect": True, "notation": reading.notation}

@@ -26,7 +26,6 @@ import pyarrow as pa
 
 from batchsolve.core.arrays import Bools, Ints
 from batchsolve.errors import InputError, InWords, counted
-from batchsolve.pictures.page import html_table, text_table
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, Sums, note_columns, shown
 from batchsolve.runs.specs import Spec, Tell, outputs_of, refuse_own_output, table_or_file
@@ -464,10 +463,14 @@ class Audit(InWords):
         return lines
 
     def __str__(self) -> str:
+        from batchsolve.pictures.page import text_table  # only now: dedupe shows no table
+
         files = [f"{digest}  {name}" for name, digest in self.checksums.items()]
         return "\n".join([*files, *([""] if files else []), text_table(self._lines())])
 
     def _repr_html_(self) -> str:
+        from batchsolve.pictures.page import html_table
+
         return html_table(self._lines())
 
 
