@@ -108,10 +108,13 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
     solutions = solutions_of(directory)
     rows = 0
     encode = partial(_encoded, encoder_for(output))
-    with whole.written_whole(solutions[1].schema) as folder, Pool(jobs) as pool:
-        for encoded in in_order(directory, solutions, encode, pool, folder):
-            whole.take(encoded)
-            rows += encoded.n_rows
+    with whole.held() as folder, Pool(jobs) as pool:
+        whole.open(solutions[1].schema, None, ())
+        with closing(whole):
+            for encoded in in_order(directory, solutions, encode, pool, folder):
+                whole.take(encoded)
+                rows += encoded.n_rows
+            whole.finish()
     return rows
 
 
