@@ -19,7 +19,6 @@ from batchsolve.problems.sudoku import (
     grid_problem as grid_problem,
 )
 from batchsolve.problems.tilings import tiling as tiling
-from batchsolve.runs.audit import Audit as Audit, AuditedTable as AuditedTable, audit as audit
 from batchsolve.runs.augment import (
     AugmentSummary as AugmentSummary,
     augment as augment,
@@ -32,7 +31,6 @@ from batchsolve.runs.count import (
     count as count,
     solutions as solutions,
 )
-from batchsolve.runs.dedupe import DedupeSummary as DedupeSummary, dedupe as dedupe
 from batchsolve.runs.draw import Picture as Picture, draw as draw
 from batchsolve.runs.estimate import Estimate as Estimate, estimate as estimate
 from batchsolve.runs.evaluate import Evaluation as Evaluation, evaluate as evaluate
@@ -61,6 +59,13 @@ from batchsolve.runs.rate import (
     rate_file as rate_file,
 )
 from batchsolve.runs.reading import Reading as Reading, read_problem as read_problem
+from batchsolve.runs.repeats import (
+    Audit as Audit,
+    AuditedTable as AuditedTable,
+    DedupeSummary as DedupeSummary,
+    audit as audit,
+    dedupe as dedupe,
+)
 from batchsolve.runs.run import Run as Run
 from batchsolve.runs.solve import (
     Answer as Answer,

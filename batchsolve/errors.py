@@ -1,4 +1,7 @@
-"""The errors of this package: each names the fault, its place, and a correct value."""
+"""The errors of this package, which name the fault, its place and a correct value; and its words.
+
+Messages and results are said in the words of functions here.
+"""
 
 from __future__ import annotations
 
@@ -463,3 +466,18 @@ def repeated(names: Iterable[str]) -> str | None:
     """
     counts = Counter(names)
     return next((name for name, n in counts.items() if n > 1), None)
+
+
+class InWords:
+    """A result that ``str`` says in sentences, and ``repr`` in one line.
+
+    Dataclasses that are results inherit both, and are declared with ``repr=False``.
+    """
+
+    @property
+    def in_short(self) -> str:
+        """The first line of the words; results that are tables have another."""
+        return str(self).partition("\n")[0]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.in_short})"

@@ -20,7 +20,7 @@ from functools import cache
 from itertools import pairwise
 from math import inf
 from numbers import Real
-from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints, overload
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args, get_type_hints, overload
 
 from batchsolve.errors import InputError, argument_errors, is_table, listed, quoted, wrong_kind
 
@@ -61,14 +61,38 @@ MOST_LATENCY = 1_000_000
 """The upper bound of the seconds that a forecast adds to every task."""
 
 
+class Option(NamedTuple):
+    """The form of an option in a help text, and on the command line.
+
+    Attributes
+    ----------
+    metavar : str or None
+        The placeholder of its value; ``A|B`` are the values themselves.
+    help : str
+        Its meaning.
+    heading : str
+        The heading that it stands under.
+    flags : tuple of str
+        By default its name with dashes.
+    file : str
+        For the name of a file with the text of the value: what the file holds.
+    """
+
+    metavar: str | None = None
+    help: str = ""
+    heading: str = ""
+    flags: tuple[str, ...] = ()
+    file: str = ""
+
+
 def setting(
     default: Any = None,
     *,
     check: Callable[[str, Any], Any] | None = None,
     metavar: str = "N",
+    heading: str = "",
     flags: tuple[str, ...] = (),
     file: str = "",
-    heading: str = "",
     of_grids: bool = False,
     adds: bool = False,
     same: bool = True,
@@ -81,14 +105,8 @@ def setting(
     check : callable, optional
         Returns a value as it is kept, given the name and the value, or raises `InputError`. Where
         None is the default, it is not called with None. By default texts and flags are checked.
-    metavar : str
-        The placeholder of the value in the help of a command; ``A|B`` are the values themselves.
-    flags : tuple of str
-        The flags of its option; by default its name with dashes.
-    file : str
-        For an option that names a file with the text: what the file holds.
-    heading : str
-        That of its option in a help text; by default the one of its class.
+    metavar, heading, flags, file : str or tuple of str
+        Those of its `Option`; by default the heading is the one of its class.
     of_grids : bool
         Tables of exact cover problems have no use for it.
     adds : bool
@@ -97,7 +115,7 @@ def setting(
         A run can only be resumed with the same value.
     """
     uses = {"of_grids": of_grids, "adds": adds, "same": same}
-    option = {"metavar": metavar, "flags": flags, "file": file, "heading": heading}
+    option = Option("FILE" if file else metavar, "", heading, flags, file)
     return field(default=default, metadata={"check": check, "option": option, "uses": uses})
 
 

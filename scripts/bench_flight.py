@@ -22,8 +22,7 @@ from measuring import options, write
 
 from batchsolve.engines import get_engine
 from batchsolve.problems.families import family
-from batchsolve.scaling.simulation import _split, _Subtrees, _Tree
-from batchsolve.scaling.tree_shape import Subtrees, sample_shape
+from batchsolve.scaling.simulation import Range, Subtrees, sample_shape, split_tree
 from batchsolve.search.scheduler import Scheduler, Sizing, run_round
 from batchsolve.workers import Pool, result_seconds
 
@@ -47,10 +46,10 @@ def searched(kind: str, address: str, seconds: float, knows_flight: bool) -> dic
     with Pool(None, kind, address) as pool:
         flight = pool.workers.flight_seconds()
         sizing = Sizing.of(pool.jobs, result_seconds(kind), flight if knows_flight else 0.0)
-        subtrees = Subtrees(shape)
-        stacks, *_ = _split(seconds * pool.jobs * RATE, pool.jobs, None, None, subtrees)
-        scheduler = Scheduler(_Tree(subtrees, RATE), pool.jobs, sizing=sizing)
-        scheduler.add(_Subtrees(stacks))
+        subtrees = Subtrees(shape, RATE)
+        stacks, *_ = split_tree(seconds * pool.jobs * RATE, pool.jobs, None, None, subtrees)
+        scheduler = Scheduler(subtrees, pool.jobs, sizing=sizing)
+        scheduler.add(Range(stacks))
         lengths: list[float] = []
         begin, work = time.perf_counter(), bench_flight.Sleep()
         while not scheduler.is_empty:

@@ -18,8 +18,7 @@ from batchsolve.engines.choice import engine_for
 from batchsolve.runs.estimate import estimate
 from batchsolve.scaling.forecast import measured_costs
 from batchsolve.scaling.measure import Plan, read_workloads, run_plan
-from batchsolve.scaling.simulation import Costs, simulate
-from batchsolve.scaling.tree_shape import sample_shape
+from batchsolve.scaling.simulation import Costs, sample_shape, simulate
 from batchsolve.search.scheduler import Sizing
 from batchsolve.workers.base import RESULT_SECONDS
 

@@ -38,10 +38,8 @@ MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a ten
 _LIST = (
     ("Tables of puzzles", "tables", "solve dedupe generate"),
     ("Learning", "tables", "partition rate augment audit evaluate"),
-    ("One problem", "count", "count"),
-    ("One problem", "trees", "enumerate export runs"),
-    ("One problem", "graphs", "graph sample"),
-    ("One problem", "problems", "show draw convert estimate engines"),
+    ("One problem", "trees", "count enumerate export runs"),
+    ("One problem", "problems", "graph sample show draw convert estimate engines"),
     ("Trees in parts", "trees", "split merge"),
     ("Scaling", "scale", "scale report"),
 )

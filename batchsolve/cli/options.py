@@ -32,7 +32,7 @@ import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -48,6 +48,7 @@ from batchsolve.settings import (
     AUTO,
     FileSettings,
     NotationFields,
+    Option,
     PartSettings,
     Plan,
     PuzzleSettings,
@@ -70,15 +71,6 @@ _SHORT = {"output": "-o", "number": "-n"}  # parameter -> its other flag
 
 Written = Annotated[str, "a file or a directory to write"]
 """The type of such an option; no input may be lost by it."""
-
-
-@dataclass(frozen=True)
-class Said:
-    """The description of a parameter in a help text."""
-
-    metavar: str | None
-    help: str
-    heading: str = "Output"
 
 
 def by_heading(parameters: Iterable[click.Parameter]) -> dict[str, list[click.Parameter]]:
@@ -276,7 +268,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[list[click.Parameter], 
     shown: list[click.Parameter] = []
     groups: Groups = {}
     told = {
-        name: Said(metavar or None, text, heading)
+        name: Option(metavar or None, text, heading)
         for heading, section in sections_of(function).items()
         if heading in HEADINGS
         for name, (metavar, text) in entries_of(section).items()
@@ -291,8 +283,8 @@ def parameters_of(function: Callable[..., Any]) -> tuple[list[click.Parameter], 
             groups[name] = kind, [field for field in every if field in named]
             shown += _options_of(*groups[name], notes, told)
             continue
-        shared = (note for note in notes if isinstance(note, Said))
-        said = told.get(name) or next(shared, Said(None, ""))
+        shared = (note for note in notes if isinstance(note, Option))
+        said = told.get(name) or next(shared, Option())
         is_argument = declared.kind is inspect.Parameter.POSITIONAL_ONLY
         made = _parameter(name, kind, declared.default, said, is_argument=is_argument)
         vars(made)["is_output"] = get_args(Written)[1] in notes
@@ -319,7 +311,7 @@ def _names_in(note: Any) -> Iterable[str]:
 
 
 def _options_of(
-    settings: type, names: list[str], notes: list[Any], told: Mapping[str, Said]
+    settings: type, names: list[str], notes: list[Any], told: Mapping[str, Option]
 ) -> Iterator[click.Parameter]:
     """Yield the options of fields of a class of settings."""
     types, meanings = get_type_hints(settings), meanings_of(settings)
@@ -330,38 +322,32 @@ def _options_of(
         default, option = declared[name].default, declared[name].metadata["option"]
         if isinstance(default, tuple):
             default = ",".join(default) or None
-        said = Said(
-            "FILE" if option["file"] else option["metavar"],
-            meanings.get(name, ""),
-            option["heading"] or _HEADINGS.get(settings, "Output"),
-        )
+        metavar, text, heading = option.metavar, meanings.get(name, ""), option.heading
         if name in told:
-            said = replace(told[name], metavar=told[name].metavar or said.metavar)
+            metavar, text, heading = told[name].metavar or metavar, *told[name][1:3]
         elif of_notation and name in NotationFields.__annotations__:
-            said = replace(said, heading=of_notation[0])
+            heading = of_notation[0]
+        heading = heading or _HEADINGS.get(settings, "")
+        option = option._replace(metavar=metavar, help=text, heading=heading)
         kind, _ = _plain(types[name])
-        made = _parameter(name, kind, defaults.get(name, default), said, flags=option["flags"])
-        if option["file"]:
-            made.type = click.types.FuncParamType(_reader(option["file"]))
-        yield made
+        yield _parameter(name, kind, defaults.get(name, default), option)
 
 
 def _parameter(
     name: str,
     kind: Any,
     default: Any,
-    said: Said,
+    option: Option,
     *,
-    flags: tuple[str, ...] = (),
     is_argument: bool = False,
 ) -> click.Parameter:
     """Return click's parameter of a type and a default."""
     many = get_origin(kind) is Sequence
-    is_place = is_argument or said.metavar in _PLACES
+    is_place = is_argument or option.metavar in _PLACES
     how: dict[str, Any] = {
-        "type": _conversion(kind, said.metavar),
-        "help": said.help,
-        "metavar": said.metavar,
+        "type": _reader(option.file) if option.file else _conversion(kind, option.metavar),
+        "help": option.help,
+        "metavar": option.metavar,
         "shell_complete": _files if is_place else None,
         **({"required": True} if default is inspect.Parameter.empty else {"default": default}),
     }
@@ -370,10 +356,10 @@ def _parameter(
         made = click.Argument([name], nargs=-1 if many else 1, **how)
     else:
         flag = f"--{name.strip('_').replace('_', '-')}"
-        flags = flags or (flag, *filter(None, [_SHORT.get(name)]))
+        flags = option.flags or (flag, *filter(None, [_SHORT.get(name)]))
         is_flag = kind is bool or None  # False would make the value optional
         made = click.Option([*flags, name], is_flag=is_flag, multiple=many, **how)
-    vars(made)["heading"] = said.heading  # for `by_heading`
+    vars(made)["heading"] = option.heading or "Output"  # for `by_heading`
     return made
 
 
@@ -389,14 +375,14 @@ PROBLEM = (
     ".json, .npz, .tiling, .matrix or .rows file, or one of another name behind its form "
     "(dlx:problem.txt, dlx:-); or a family such as queens:12 or sudoku:2x3."
 )
-Problem = Annotated[str, Said("PROBLEM", PROBLEM, "Input")]
+Problem = Annotated[str, Option("PROBLEM", PROBLEM, "Input")]
 Inputs = Annotated[
     Sequence[str],
-    Said("INPUT...", "Files, folders, patterns or addresses, as of solve.", "Input"),
+    Option("INPUT...", "Files, folders, patterns or addresses, as of solve.", "Input"),
 ]
 TableOutput = Annotated[
     Written,
-    Said(
+    Option(
         "OUT",
         "The file: .csv, .tsv, .jsonl (perhaps with .gz, .bz2, .zst) or .parquet; - is "
         "CSV on stdout; out/ or s3://bucket/out is a folder of Parquet files.",

@@ -124,7 +124,7 @@ def dedupe(
     1
         some row invalid or without a canonical form
     """
-    from batchsolve.runs.dedupe import dedupe as leave_out
+    from batchsolve.runs.repeats import dedupe as leave_out
 
     summary = printing.rows_of(leave_out, workers, inputs, output, **vars(wanted), files=files)
     return answered(summary, printing, output=output)
@@ -303,7 +303,7 @@ def audit(
     1
         some does, or a row cannot be compared
     """
-    from batchsolve.runs.audit import audit as audit_of
+    from batchsolve.runs.repeats import audit as audit_of
 
     found = printing.rows_of(audit_of, workers, train, test, files=files)
     facts = {**found.facts, "seconds": round(found.seconds, 3)}

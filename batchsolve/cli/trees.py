@@ -1,26 +1,69 @@
-"""The commands enumerate and export, and those of runs and parts of one problem."""
+"""The commands count and enumerate, and those of runs and parts of one problem."""
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from click import BadParameter
 
-from batchsolve.cli import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import Engine, Json, Printing, Problem, Puzzles, WorkerOptions, Written
-from batchsolve.cli.problems import Asked, in_time, read
+from batchsolve.cli import EXIT_INCOMPLETE, answered, command
+from batchsolve.cli.options import (
+    NOTATION_LAST,
+    PROBLEM,
+    Engine,
+    Json,
+    Printing,
+    Problem,
+    Puzzles,
+    WorkerOptions,
+    Written,
+)
+from batchsolve.cli.problems import Asked, draw_to_file, in_time, print_distribution, read
 from batchsolve.cli.terminal import interrupts
-from batchsolve.errors import InputError, counted, named_errors, printable
+from batchsolve.errors import InputError, counted, listed, named_errors, printable
 from batchsolve.formats.whole_files import text_of
-from batchsolve.settings import AUTO, MRV, SearchSettings, setting
+from batchsolve.settings import (
+    AUTO,
+    GRAPH_MEGABYTES,
+    MRV,
+    CountFileFields,
+    FileSettings,
+    NotationFields,
+    Option,
+    SearchSettings,
+    setting,
+)
 
 if TYPE_CHECKING:
     from batchsolve.runs.count import Count
     from batchsolve.runs.reading import Reading
     from batchsolve.symmetry.symmetries import Symmetries
+
+_GOES_WITH = {
+    "--graph": "--memo, --memo-size and --time-limit only: one search draws the whole graph",
+    "--by": "--memo-size and --time-limit only: it takes sums over all solutions",
+    "--project": "--engine, --time-limit and options of workers only: it counts all that solutions "
+    "have",
+}
+CountedFiles = Annotated[
+    FileSettings,
+    NotationFields,
+    CountFileFields,
+    NOTATION_LAST,
+]
+Problems = Annotated[
+    Sequence[str],
+    Option(
+        "PROBLEM...",
+        f"{PROBLEM} Several of these, a folder, a pattern, or with -o a table with a column "
+        "problem, give a row each.",
+        "Input",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -42,14 +85,6 @@ class TreeOptions:
     stacks: str | None = setting(metavar="FILE", heading="Input")
     up_to_symmetry: bool = setting(False, heading="Search")
     symmetries: str | None = setting(metavar="FILE|structure", heading="Search")
-
-    def part_of(self, reading: Reading) -> tuple[Any, dict[str, Any]]:
-        """Return the stacks to begin with, and the header of the part that holds them."""
-        if self.stacks is None:
-            return reading.stack, {}
-        from batchsolve.runs.split import read_part
-
-        return read_part(self.stacks, reading.problem)
 
     def group_of(self, reading: Reading) -> bool | Symmetries:
         """Return the group: of the board, and of the structure or a file."""
@@ -75,46 +110,212 @@ def search_tree(
     asked: Asked,
     tree: TreeOptions,
     workers: WorkerOptions,
-    search: Callable[..., Count],
+    *,
     output: str = "",
+    directory: str | None = None,
+    resume: bool = False,
+    best: int | None = None,
 ) -> int:
-    """Search the tree of a problem by a function, and print its result; return the exit code.
+    """Search the tree of a problem, and print its result; return the exit code.
 
-    The function takes the problem, the stacks to begin with, the group and, as keywords, those of
-    `batchsolve.count`. The output is that of enumerate.
+    Parameters
+    ----------
+    asked : Asked
+    tree : TreeOptions
+    workers : WorkerOptions
+    output : str
+        The output of enumerate; solutions are only counted without one.
+    directory : str, optional
+        The directory of the run in which the search is kept.
+    resume : bool
+        Go on with that run.
+    best : int, optional
+        The number of cheapest solutions that enumerate wants.
     """
+    from batchsolve.runs.count import count as count_problem, write_cheapest, write_covers
     from batchsolve.runs.progress import TREE_BAR
-    from batchsolve.runs.split import check_list
+    from batchsolve.runs.split import check_list, read_part
 
     printing = asked.printing
     with in_time(asked, nothing_of(workers), output) as rest:
         reading = read(asked.problem, asked.puzzles)
-        begin, header = tree.part_of(reading)
-        if output and tree.stacks is not None:
-            check_list(tree.stacks, header)
+        begin: Any = reading.stack
+        header: dict[str, Any] = {}
+        if tree.stacks is not None:
+            begin, header = read_part(tree.stacks, reading.problem)
+            if output:
+                check_list(tree.stacks, header)
         group = tree.group_of(reading)
-        settings = rest()
+        search = rest()
     with printing.progress(TREE_BAR) as on_progress:
-        how = {**asdict(workers), "search": settings, "on_progress": on_progress}
-        result = search(reading, begin, group, **how)
+        how: dict[str, Any] = {**asdict(workers), "search": search, "on_progress": on_progress}
+        if directory is not None:
+            from batchsolve.runs.run import Run  # only now: it imports what tables need
+
+            kind: dict[str, Any] = {"cheapest": best, "name": reading.name}
+            if output and best is None:
+                kind |= {"collect": True, "notation": reading.notation}
+            kind |= {"engine": search.engine, "up_to_symmetry": group, "resume": resume}
+            how["search"] = replace(search, engine=AUTO, branch=MRV)  # those of the run
+            with Run(directory, reading.problem, begin, **kind) as run:
+                result = run.search(**how)
+        elif best is not None:
+            result = write_cheapest(reading.problem, begin, best, sys.stdout.buffer, **how)
+        elif output:
+            result = write_covers(reading, begin, sys.stdout.buffer, up_to_symmetry=group, **how)
+        else:
+            result = count_problem(reading.problem, begin, up_to_symmetry=group, **how)
     return report(result, printing, output, header=header)
 
 
-def search_in_run(
-    path: str,
-    reading: Reading,
-    begin: Any,
-    group: bool | Symmetries,
-    how: dict[str, Any],
-    **kind: Any,
-) -> Count:
-    """Search a problem in a run, which is kept in a directory and has the engine."""
-    from batchsolve.runs.run import Run
+@command
+def count(
+    problems: Problems,
+    /,
+    output: Written | None = None,
+    run: Written | None = None,
+    *,
+    tree: TreeOptions,
+    search: SearchSettings,
+    memo: bool = False,
+    memo_size: int | None = None,
+    graph: Written | None = None,
+    by: Literal["cost", "options"] | None = None,
+    project: Sequence[str] = (),
+    workers: WorkerOptions,
+    puzzles: CountedFiles,
+    printing: Printing,
+) -> int:
+    """Count every solution of one problem, or of each of many.
 
-    search = how["search"]
-    kind |= {"name": reading.name, "engine": search.engine, "up_to_symmetry": group}
-    with Run(path, reading.problem, begin, **kind) as run:
-        return run.search(**how | {"search": replace(search, engine=AUTO, branch=MRV)})
+    Limits hold for each problem.
+
+    Input
+    -----
+    column
+        The puzzle column, found by default; of a table of problems: problem.
+    chunk
+        The upper bound of rows that a task reads; by default 16 to 128 kB of text.
+
+    Search
+    ------
+    memo
+        Count equal subproblems once (--engine memo:MB).
+    memo_size : MB
+        Megabytes of the table of --memo; 256 by default, 1024 for --graph and --by.
+
+    Output
+    ------
+    output : OUT
+        Write a row for each problem: a file or a folder, as of solve; - is CSV on stdout, the
+        default for several problems.
+    run : DIR
+        Keep the run in DIR, to resume it.
+    graph : FILE
+        With --memo: write the graph of all solutions; see graph.
+    by : cost|options
+        Print how many solutions have each cost, or each number of options; the graph of all
+        solutions has to fit into memory.
+    project : ITEM
+        Count the different sets of options that solutions have at this item; a pattern such as
+        'r1c*' names several, and so does repeating the option.
+    resume
+        Go on with the run in DIR, or start it; or go on from OUT.partial.
+
+    Examples
+    --------
+    batchsolve count queens:12
+    batchsolve count puzzles.csv#17 --run counting
+    batchsolve count dominoes:12x12 --memo --graph tilings.zdd
+    batchsolve count partitions:8 --by options
+    batchsolve count dominoes:8x8 --project 'r1c*'
+    batchsolve count 'instances/*.dlx' -o counts.csv
+
+    Exit codes
+    ----------
+    0
+        the whole tree was searched
+    1
+        a limit was reached first
+    """
+    of_one = {
+        "--run": run,
+        "--stacks": tree.stacks,
+        "--symmetries": tree.symmetries,
+        "--up-to-symmetry": tree.up_to_symmetry or None,
+        "--graph": graph,
+        "--by": by,
+        "--project": project or None,
+    }
+    given = [name for name, value in of_one.items() if value is not None]
+    search = replace(search, engine=_with_memo(search.engine, memo, None if by else memo_size))
+    if output is not None or _are_many(problems):
+        if given:
+            raise InputError(f"{listed(given)}: for one problem, without -o; count them one by one")
+        from batchsolve.runs.solve_tables import count_file
+
+        output = output or "-"
+        task = count_file, workers, problems, output
+        summary = printing.rows_of(*task, search=search, files=puzzles)
+        return answered(summary, printing, output=output)
+    of_tables = "chunk", "stats", "filename", "stop_on_invalid"
+    if unfit := [name for name in of_tables if getattr(puzzles, name)]:
+        option = unfit[0].replace("_", "-")
+        raise InputError(f"--{option} is for a table of counts; name it with -o")
+    [problem] = problems
+    megabytes = GRAPH_MEGABYTES if memo_size is None else memo_size
+    asked = Asked(problem, search, puzzles, printing)
+    if question := next((name for name in _GOES_WITH if name in given), ""):
+        whole = SearchSettings(engine=search.engine, time_limit=search.time_limit)
+        fits = {"--graph": memo, "--by": not memo and search.engine == AUTO, "--project": not memo}
+        fits_workers = question == "--project" or workers == WorkerOptions()
+        fits_search = search == whole and fits[question]
+        if given[1:] or puzzles.resume or not (fits_search and fits_workers):
+            raise InputError(f"{question} goes with {_GOES_WITH[question]}")
+        if graph is not None:
+            return draw_to_file(asked, graph, megabytes)
+        if by is not None:
+            return print_distribution(asked, by, megabytes)
+        return _count_projections(asked, project, workers)
+    if puzzles.resume and run is None:
+        raise InputError("--resume needs --run DIR, the run to go on with")
+    if run is not None and tree.stacks is not None:
+        raise InputError("--stacks and --run do not go together; a part is one short search")
+
+    return search_tree(asked, tree, workers, directory=run, resume=puzzles.resume)
+
+
+def _are_many(problems: Sequence[str]) -> bool:
+    """Return True for several problems, a folder, or a pattern of names of files."""
+    [first, *others] = problems
+    is_pattern = bool(set("*?[") & set(first)) and not os.path.exists(first.partition("#")[0])
+    return bool(others) or os.path.isdir(first) or is_pattern
+
+
+def _with_memo(engine: str, memo: bool, size: int | None) -> str:
+    """Return the name of the engine of these options."""
+    if not memo:
+        if size is not None:
+            raise BadParameter("--memo-size needs --memo")
+        return engine
+    if engine.partition(":")[0] not in (AUTO, "memo"):
+        raise BadParameter(f"--memo chooses the engine; leave out --engine {engine}")
+    return "memo" if size is None else f"memo:{size}"
+
+
+def _count_projections(asked: Asked, items: Sequence[str], workers: WorkerOptions) -> int:
+    """Count the projections of the solutions of a problem."""
+    from batchsolve.runs.projections import count_projections
+
+    printing = asked.printing
+    with in_time(asked, nothing_of(workers)) as rest:
+        reading = read(asked.problem, asked.puzzles)
+        search = rest()
+    task = count_projections, workers, reading, items
+    result = printing.rows_of(*task, engine=search.engine, time_limit=search.time_limit)
+    said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"
+    said += "" if result.complete else ", not complete"
+    return report(result, printing, said=f"{said}; {result.seconds:.1f} s by {result.engine}")
 
 
 @command
@@ -158,8 +359,6 @@ def enumerate_(
     1
         a limit was reached first
     """
-    from batchsolve.runs.count import write_cheapest, write_covers
-
     streams = output == "-"
     if resume and streams:
         raise InputError("--resume needs a directory; a search that prints cannot be resumed")
@@ -167,19 +366,9 @@ def enumerate_(
         raise BadParameter("--best does not go with --up-to-symmetry or --symmetries")
     if best is not None and tree.stacks is not None:
         raise BadParameter("--best does not go with --stacks: the best of parts are not merged")
-
-    def listed(reading: Reading, begin: Any, group: bool | Symmetries, **how: Any) -> Count:
-        task, out = (reading.problem, begin), sys.stdout.buffer
-        if streams and best is not None:
-            return write_cheapest(*task, best, out, **how)
-        if streams:
-            how["up_to_symmetry"] = group
-            return write_covers(*task, out, notation=reading.notation, **how)
-        kind: dict[str, Any] = {"collect": True, "notation": reading.notation}
-        kind = kind if best is None else {"cheapest": best}
-        return search_in_run(output, reading, begin, group, how, resume=resume, **kind)
-
-    return search_tree(Asked(problem, search, puzzles, printing), tree, workers, listed, output)
+    asked, directory = Asked(problem, search, puzzles, printing), None if streams else output
+    kind: dict[str, Any] = {"output": output, "directory": directory, "resume": resume}
+    return search_tree(asked, tree, workers, best=best, **kind)
 
 
 def report(

@@ -35,7 +35,6 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of, without_views
 from batchsolve.tables.reader import Batch, Grids, Reader
 from batchsolve.tables.sources import TableSource
-from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
 MOST_IMAGES = 100_000
@@ -162,7 +161,7 @@ def augment(
     workers, wanted, files = settings_of(augment, settings, ImageSettings, FileSettings)
     sources = [TableSource(without_views(arrow_table(table)))]
     spec = _augmenting(n, wanted, files, sources)
-    made = table_of(spec, Pool(**workers), on_progress)
+    made = table_of(spec, workers, on_progress)
     if spec.totals.invalid:
         without = counted(spec.totals.invalid, "row")
         LOG.warning("%s without images: %s", without, spec.totals.first_invalid)
@@ -222,8 +221,7 @@ def augment_file(
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
     workers, wanted, files = settings_of(augment_file, settings, ImageSettings, FileSettings)
     spec = partial(_augmenting, n, wanted, files)
-    summary: AugmentSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
-    return summary
+    return run_files(spec, inputs, output, files, workers, on_progress)
 
 
 def _augmenting(

@@ -17,18 +17,22 @@ import numpy as np
 from batchsolve.core.arrays import UInts
 from batchsolve.engines import Task
 from batchsolve.engines.choice import Choice, engine_for
-from batchsolve.errors import InputError, counted, warn_once
+from batchsolve.errors import InputError, InWords, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, shown, sums_told
-from batchsolve.runs.reading import Puzzle, problem_and_stack, problem_and_stacks, reading_of
-from batchsolve.runs.words import InWords
+from batchsolve.runs.reading import (
+    Puzzle,
+    Reading,
+    problem_and_stack,
+    problem_and_stacks,
+    reading_of,
+)
 from batchsolve.search.answers import Answers
 from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.rows import search_rows
 from batchsolve.search.scheduler import Changes, Piece
-from batchsolve.search.tree import FIRST_NODES, Render, Totals, TreeSearch
+from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.symmetry.symmetries import Symmetries, symmetries
 from batchsolve.workers import Pool
@@ -195,10 +199,23 @@ def count(
             )
         with Pool(**workers) as pool, shown(on_progress, ROW_BAR) as tell:
             return _counts_of_each(problem, pool, chosen, tell)
+    return _counted(problem, stack, up_to_symmetry, workers, chosen, on_progress)
+
+
+def _counted(
+    problem: Puzzle,
+    stack: Stack | Stacks,
+    up_to_symmetry: UpToSymmetry,
+    workers: dict[str, Any],
+    settings: SearchSettings,
+    on_progress: Callable[[TreeSearch], None] | bool | None,
+    **how: Any,
+) -> Count:
+    """Search the tree of a problem to its end; `how` are further arguments of `search_tree`."""
     problem, begin = problem_and_stacks(problem, stack)
-    group = symmetries_for(problem, stack, begin, up_to_symmetry)
+    how["group"] = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-        tree = search_tree(problem, Piece.whole(begin), pool, chosen, group=group)
+        tree = search_tree(problem, Piece.whole(begin), pool, settings, **how)
         return searched(tree, pool, tell)
 
 
@@ -298,11 +315,10 @@ def solutions(
 
 
 def write_covers(
-    problem: ExactCover,
+    reading: Reading,
     stack: Stack | Stacks,
     file: BinaryIO,
     *,
-    notation: Notation | None,
     on_progress: Callable[[TreeSearch], None],
     up_to_symmetry: UpToSymmetry,
     search: SearchSettings,
@@ -312,11 +328,11 @@ def write_covers(
 
     Parameters
     ----------
-    problem, stack, on_progress, up_to_symmetry, search
-        As for `count`.
+    reading : Reading
+        The problem, and the notation of grids.
     file : binary file
-    notation : Notation, optional
-        The notation of grids.
+    stack, on_progress, up_to_symmetry, search
+        As for `count`.
     **workers
         As for `Pool`.
 
@@ -326,19 +342,15 @@ def write_covers(
     """
     from batchsolve.formats.render import CoverRenderer
 
-    problem, begin = problem_and_stacks(problem, stack)
-    group = symmetries_for(problem, stack, begin, up_to_symmetry)
-    render = CoverRenderer(problem, notation).json_lines
+    render = CoverRenderer(reading.problem, reading.notation).json_lines
 
     def write(changes: Changes) -> None:
         for lines, _ in changes.outputs:
             file.write(lines)
         file.flush()
 
-    with Pool(**workers) as pool:
-        start = Piece.whole(begin)
-        tree = search_tree(problem, start, pool, search, None, write, True, render, group)
-        return searched(tree, pool, on_progress)
+    task = reading.problem, stack, up_to_symmetry, workers, search, on_progress
+    return _counted(*task, keep=write, collect=True, render=render)
 
 
 def search_tree(
@@ -346,28 +358,19 @@ def search_tree(
     begin: Piece,
     pool: Pool,
     settings: SearchSettings,
-    totals: Totals | None = None,
-    keep: Callable[[Changes], None] = lambda changes: None,
+    *,
+    group: Symmetries | None = None,
     collect: bool = False,
     render: Render | None = None,
-    group: Symmetries | None = None,
+    **others: Any,
 ) -> TreeSearch:
     """Return the search of a tree, up to symmetry if a group is given; see `TreeSearch`."""
     if group is not None and not collect:  # workers check covers and then drop them
         collect, render = True, _forget
-    return TreeSearch(
-        problem,
-        settings,
-        begin,
-        engine_for(settings.engine, problem),
-        pool,
-        totals=totals,
-        keep=keep,
-        collect=collect,
-        render=render,
-        symmetries=group,
-        may_go_over=settings.engine == AUTO,
-    )
+    engine = engine_for(settings.engine, problem)
+    others |= {"collect": collect, "render": render, "symmetries": group}
+    may_go_over = settings.engine == AUTO
+    return TreeSearch(problem, settings, begin, engine, pool, may_go_over=may_go_over, **others)
 
 
 def _forget(covers: Stacks) -> None:

@@ -23,12 +23,11 @@ from batchsolve.core.arrays import Floats, Ints, UInts
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import Engine, Task
 from batchsolve.engines.choice import engine_for
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import InputError, InWords, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import PROBE_BAR, OnProgress, check_progress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.runs.words import InWords
 from batchsolve.search.scheduler import FIRST_BUDGET, first_budget
 from batchsolve.settings import MOST_SEED, UNLIMITED, whole_number
 

@@ -16,14 +16,21 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, check_installed, counted, listed, printable, quoted
+from batchsolve.errors import (
+    InputError,
+    InWords,
+    check_installed,
+    counted,
+    listed,
+    printable,
+    quoted,
+)
 from batchsolve.formats.whole_files import write_whole
 from batchsolve.pictures.page import PAGE_STYLE, html_page, html_table, text_table
 from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, puzzles_taken, shown
 from batchsolve.runs.specs import Spec, table_or_file
-from batchsolve.runs.words import InWords
 from batchsolve.settings import (
     EvaluateFields,
     EvaluateSettings,
@@ -258,8 +265,7 @@ class Evaluation(InWords):
         InputError
             If matplotlib is not installed, or the strata are too many.
         """
-        from batchsolve.pictures.charts import content
-        from batchsolve.pictures.strata import strata_figure, strata_table
+        from batchsolve.pictures.charts import content, strata_figure, strata_table
 
         form, by = plot_format_of(path), columns_of(self.by)
         if len(by) == 2:

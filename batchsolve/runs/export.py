@@ -1,7 +1,16 @@
 """The solutions of a run: export to one sorted file, and reading them back.
 
-The parts of a run hold solutions in the order in which workers found them. Workers sort them in
-bounded memory (`batchsolve.runs.sorting`), encode the sorted rows and write them into their place.
+The parts of a run hold solutions in the order in which workers found them. An external merge sort
+puts them in order: more of them than fit into memory, by all workers. The parts are joined to
+*loads*. A worker sorts a load and spills it to disk as a *run* of small *pages*; the main process
+keeps the first and the last row of each page. Then the pages, in the order of their first rows, are
+cut into *ranges*. A worker reads all pages that may hold rows of a range, drops the rows of other
+ranges, sorts the rest, and encodes the sorted rows, which are written into their place. So workers
+can sort loads in parallel, and then ranges, and each needs no more memory than a few loads.
+
+The order of rows is that of `CoverRenderer.table`. Workers sort *keys*: bytes that compare as the
+rows do and can be turned back into rows. In Arrow, reordering lists of texts takes ten times as
+long. Equal rows are identical, so the output does not depend on the division into loads.
 """
 
 from __future__ import annotations
@@ -10,17 +19,26 @@ import os
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from batchsolve.core.arrays import UInts
-from batchsolve.errors import InputError, JournalError, ProblemError, listed, prefixed, quoted
+from batchsolve.core.interrupts import check_interrupt
+from batchsolve.errors import (
+    InputError,
+    JournalError,
+    ProblemError,
+    disk_errors,
+    listed,
+    prefixed,
+    quoted,
+)
 from batchsolve.formats.json_records import loads
 from batchsolve.formats.render import GRIDS, LISTS
 from batchsolve.formats.whole_files import JOURNAL, check_is_no_link
@@ -30,10 +48,12 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Encoded, OneFile, output_at
 from batchsolve.runs.reading import Reading
-from batchsolve.runs.sorting import LOAD_BYTES, groups_of, sorted_rows
+from batchsolve.search.in_order import in_one_pass
+from batchsolve.tables.blocks import arrow_stream
 from batchsolve.tables.encoders import Encode, checksum_at, encoder_for
 from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import Tables
+from batchsolve.tables.texts import one_chunk
 from batchsolve.workers import Pool
 
 SOLUTIONS = "solutions"  # folder of a run
@@ -42,7 +62,10 @@ CHEAPEST, COVERS = "cheapest", "covers"  # the kind of a run, and its key in the
 EXPORTED = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson")  # suffixes of outputs
 _WRITE_BYTES = 1 << 20  # text formats may take several times as much memory while encoded
 _READ_BYTES, _READ_ROWS = 2 << 20, 8192
+LOAD_BYTES = 10 << 20  # Arrow data sorted at once; sorting takes several times as much memory
+PAGE_BYTES, LEAST_PAGE_BYTES = 128 << 10, 16 << 10  # pages are smaller if loads are many
 
+Item = TypeVar("Item")
 Made = TypeVar("Made")
 
 
@@ -82,13 +105,16 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
             f"with .gz, .bz2 or .zst); name such a file (enumerate -o - prints solutions)"
         )
     whole.check()
-    solutions = Solutions.of(directory)
+    solutions = solutions_of(directory)
     rows = 0
     encode = partial(_encoded, encoder_for(output))
-    with whole.written_whole(solutions.first.schema) as folder, Pool(jobs) as pool:
-        for encoded in solutions.in_order(encode, pool, folder):
-            whole.take(encoded)
-            rows += encoded.n_rows
+    with whole.held() as folder, Pool(jobs) as pool:
+        whole.open(solutions[1].schema, None, ())
+        with closing(whole):
+            for encoded in in_order(directory, solutions, encode, pool, folder):
+                whole.take(encoded)
+                rows += encoded.n_rows
+            whole.finish()
     return rows
 
 
@@ -100,78 +126,79 @@ def _encoded(encode: Encode, table: pa.Table) -> Encoded:
     return Encoded.of(data, len(table))
 
 
-@dataclass(frozen=True)
-class Solutions:
-    """The solutions of a run.
+def solutions_of(directory: str, problem: ExactCover | None = None) -> tuple[list[Part], pa.Table]:
+    """Return the files that hold the solutions of a run, and the first solutions.
 
-    Attributes
+    If there are no files, these are all.
+
+    Raises
+    ------
+    InputError
+        If the run only counts, or is not of this problem.
+    JournalError
+        If the directory holds no run, or solutions are missing or damaged.
+    """
+    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
+        about, parts, state = journal.about, journal.parts(), journal.state() or {}
+    kind, settings = about["kind"], about["settings"]
+    if problem is not None and settings["problem"] != problem.fingerprint:
+        raise InputError(
+            f"{directory}: is a run of another problem, {about['name']!r}, and not of {problem}"
+        )
+    if kind == CHEAPEST:
+        schema = pa.schema([("cost", pa.int64()), *LISTS])
+        return [], pa.Table.from_pylist(state.get(COVERS, []), schema)
+    if kind != "enumerate":
+        raise InputError(f"{directory}: a run that only counts has no solutions to export")
+    check_is_no_link(os.path.join(directory, SOLUTIONS))
+    parts = [part for part in parts if part.rows]
+    is_grid = settings.get("alphabet") is not None  # only grids have one
+    return parts, next(_tables(directory, parts), (GRIDS if is_grid else LISTS).empty_table())
+
+
+def in_order(
+    directory: str,
+    solutions: tuple[list[Part], pa.Table],
+    make: Callable[[pa.Table], Made],
+    pool: Pool,
+    folder: str,
+) -> Iterator[Made]:
+    """Yield the results of `make` on the solutions of a run, in ascending order.
+
+    The cheapest covers come in ascending order of their costs.
+
+    Parameters
     ----------
     directory : str
-        The directory of the run.
-    parts : list of Part
-        The files that hold them; empty if `first` holds all.
-    first : pyarrow.Table
-        The first of them, or all.
+    solutions : list of Part, pyarrow.Table
+        What `solutions_of` returns.
+    make : callable
+        Takes the next solutions as a table; workers call it.
+    pool : Pool
+        Threads; already entered.
+    folder : str
+        The folder of temporary files.
+
+    Raises
+    ------
+    JournalError
+        If solutions are missing or damaged.
     """
-
-    directory: str
-    parts: list[Part]
-    first: pa.Table
-
-    @classmethod
-    def of(cls, directory: str, problem: ExactCover | None = None) -> Solutions:
-        """Find the solutions of a run.
-
-        Raises
-        ------
-        InputError
-            If the run only counts, or is not of this problem.
-        JournalError
-            If the directory holds no run, or solutions are missing or damaged.
-        """
-        with Journal.read(os.path.join(directory, JOURNAL)) as journal:
-            about, parts, state = journal.about, journal.parts(), journal.state() or {}
-        kind, settings = about["kind"], about["settings"]
-        if problem is not None and settings["problem"] != problem.fingerprint:
-            raise InputError(
-                f"{directory}: is a run of another problem, {about['name']!r}, and not of {problem}"
-            )
-        if kind == CHEAPEST:
-            schema = pa.schema([("cost", pa.int64()), *LISTS])
-            return cls(directory, [], pa.Table.from_pylist(state.get(COVERS, []), schema))
-        if kind != "enumerate":
-            raise InputError(f"{directory}: a run that only counts has no solutions to export")
-        check_is_no_link(os.path.join(directory, SOLUTIONS))
-        parts = [part for part in parts if part.rows]
-        is_grid = settings.get("alphabet") is not None  # only grids have one
-        nothing = (GRIDS if is_grid else LISTS).empty_table()
-        return cls(directory, parts, next(_tables(directory, parts), nothing))
-
-    def in_order(self, make: Callable[[pa.Table], Made], pool: Pool, folder: str) -> Iterator[Made]:
-        """Yield the results of `make` on the solutions, in ascending order.
-
-        The cheapest covers come in ascending order of their costs.
-
-        Parameters
-        ----------
-        make : callable
-            Takes the next solutions as a table; workers call it.
-        pool : Pool
-            Threads; already entered.
-        folder : str
-            The folder of temporary files.
-
-        Raises
-        ------
-        JournalError
-            If solutions are missing or damaged.
-        """
-        if not self.parts:
-            return iter([make(self.first)])
-        rows = LOAD_BYTES * len(self.first) // self.first.nbytes
-        loads = list(groups_of(self.parts, lambda part: part.rows, rows))
-        read = partial(_tables, self.directory)
-        return sorted_rows(loads, read, make, self.first.schema, folder, pool)
+    parts, first = solutions
+    if not parts:
+        yield make(first)
+        return
+    rows = LOAD_BYTES * len(first) // first.nbytes
+    loads = list(groups_of(parts, lambda part: part.rows, rows))
+    page_bytes = _page_bytes(len(loads))
+    pages: list[_Page] = []
+    for _, found in in_one_pass(loads, pool, partial(_sort, directory, page_bytes, folder)):
+        check_interrupt()
+        pages += found
+    ranges = _ranges(sorted(pages), max(LOAD_BYTES // page_bytes, 1))
+    for _, made in in_one_pass(ranges, pool, partial(_make_of_range, make, first.schema)):
+        check_interrupt()
+        yield made
 
 
 # ---- parts ----------------------------------------------------------------------------------
@@ -203,6 +230,159 @@ def _rows_at_once(metadata: Any) -> int:
     groups = (metadata.row_group(k) for k in range(metadata.num_row_groups))
     n_bytes = sum(group.total_byte_size for group in groups)
     return min(max(metadata.num_rows * _READ_BYTES // max(n_bytes, 1), 1), _READ_ROWS)
+
+
+# ---- sorting --------------------------------------------------------------------------------
+
+
+def groups_of(
+    items: Iterable[Item], size: Callable[[Item], int], enough: int
+) -> Iterator[list[Item]]:
+    """Group adjacent items until their sizes add up to enough; the last group may be smaller.
+
+    Examples
+    --------
+    >>> list(groups_of(["ab", "c", "d", "efgh", "i"], len, 3))
+    [['ab', 'c'], ['d', 'efgh'], ['i']]
+    """
+    group: list[Item] = []
+    total = 0
+    for item in items:
+        group.append(item)
+        total += size(item)
+        if total >= enough:
+            yield group
+            group, total = [], 0
+    if group:
+        yield group
+
+
+def _page_bytes(n_loads: int) -> int:
+    """Return the size of pages; a range may read one page of each load beside its own pages.
+
+    Examples
+    --------
+    >>> _page_bytes(1) >> 10, _page_bytes(400) >> 10, _page_bytes(10_000) >> 10
+    (128, 51, 16)
+    """
+    return max(min(PAGE_BYTES, 2 * LOAD_BYTES // max(n_loads, 1)), LEAST_PAGE_BYTES)
+
+
+class _Page(NamedTuple):
+    """Some adjacent rows of a run, on disk; the order of pages is that of these fields."""
+
+    first: bytes  # the key of its first row
+    path: str  # the file of its run
+    begin: int  # its bytes in that file
+    end: int
+    last: bytes  # the key of its last row
+
+
+_Range = tuple[_Page | None, _Page | None, list[_Page]]
+"""The rows from the beginning of a page to that of another: these two pages (None for the
+beginning or the end of all rows), and the pages that may hold rows of the range.
+
+Rows that equal the first row of a page lie before it if their own page does. So ranges can be cut
+anywhere, however many rows are equal.
+"""
+
+
+def _keys_between(low: _Page | None, high: _Page | None, page: _Page) -> pa.BinaryArray:
+    """Return the keys of the rows of a page from the beginning of one page to that of another."""
+    with open(page.path, "rb", buffering=0) as file:
+        data = os.pread(file.fileno(), page.end - page.begin, page.begin)
+    with pa.ipc.open_stream(data) as stream:
+        (batch,) = stream
+    keys = batch.column(0)
+    begin = _rows_before(low, page, keys) if low else 0
+    end = _rows_before(high, page, keys) if high else len(keys)
+    return keys.slice(begin, end - begin)
+
+
+def _rows_before(other: _Page, page: _Page, keys: pa.BinaryArray) -> int:
+    """Return how many rows of a page lie before another page."""
+    if page >= other:
+        return 0
+    if page.last < other.first:
+        return len(keys)
+    return int(pc.sum(pc.less_equal(keys, other.first)).as_py())
+
+
+def _sort(directory: str, page_bytes: int, folder: str, load: list[Part]) -> list[_Page]:
+    """Sort a load and spill it, in several runs if it exceeds `LOAD_BYTES`."""
+    keys = map(keys_of, _tables(directory, load))
+    runs = map(pa.concat_arrays, groups_of(keys, lambda some: some.nbytes, LOAD_BYTES))
+    return [page for run in runs for page in _spill(sorted_keys(run), page_bytes, folder)]
+
+
+def _spill(run: pa.BinaryArray, page_bytes: int, folder: str) -> list[_Page]:
+    """Write sorted keys to a new file, and return its pages."""
+    pages: list[_Page] = []
+    step = max(len(run) * page_bytes // max(run.nbytes, 1), 1)
+    with disk_errors(folder):
+        number, path = tempfile.mkstemp(dir=folder)
+        with open(number, "wb") as file:
+            for k in range(0, len(run), step):
+                piece = run.slice(k, step)
+                begin = file.tell()
+                end = begin + file.write(arrow_stream(pa.table({"key": piece}), "lz4"))
+                pages.append(_Page(piece[0].as_py(), path, begin, end, piece[-1].as_py()))
+    return pages
+
+
+def _ranges(pages: list[_Page], step: int) -> Iterator[_Range]:
+    """Cut sorted pages into ranges of `step` pages."""
+    before: dict[str, _Page] = {}  # the last page so far of each run
+    for begin in range(0, len(pages), step):
+        low, high = pages[begin], pages[begin + step] if begin + step < len(pages) else None
+        inside = pages[begin : begin + step]
+        before = {path: page for path, page in before.items() if page.last > low.first}
+        yield low if begin else None, high, [*before.values(), *inside]
+        before.update((page.path, page) for page in inside)
+
+
+def _make_of_range(make: Callable[[pa.Table], Any], schema: pa.Schema, range_: _Range) -> Any:
+    low, high, pages = range_
+    keys = sorted_keys(pa.concat_arrays([_keys_between(low, high, page) for page in pages]))
+    return make(table_of(keys, schema))
+
+
+# ---- keys -----------------------------------------------------------------------------------
+# A text is its own key. The key of a list is its texts with two zero bytes between them, so that a
+# text sorts before all texts that it begins. Zero bytes and empty texts are escaped: a zero byte
+# is followed by a byte 2, and the empty text is the bytes 0 and 1.
+
+
+def sorted_keys(keys: pa.BinaryArray) -> pa.BinaryArray:
+    """Return keys in ascending order."""
+    return keys.take(pc.sort_indices(keys))
+
+
+def keys_of(table: pa.Table) -> pa.BinaryArray:
+    """Return the keys of the rows of a table."""
+    column = one_chunk(table.column(0))
+    if not pa.types.is_list(column.type):
+        return column.cast(pa.binary())
+    names = column.values.cast(pa.binary())
+    empty = pc.equal(names, b"")
+    if pc.any(pc.or_(empty, pc.match_substring(names, b"\0"))).as_py():
+        names = pc.if_else(empty, b"\0\1", pc.replace_substring(names, b"\0", b"\0\2"))
+    return pc.binary_join(pa.ListArray.from_arrays(column.offsets, names), b"\0\0")
+
+
+def table_of(keys: pa.BinaryArray, schema: pa.Schema) -> pa.Table:
+    """Return the rows of ascending keys; the inverse of `keys_of`."""
+    kind = schema.field(0).type
+    if not pa.types.is_list(kind):
+        return pa.table([keys.cast(kind)], schema)
+    n_empty = pc.sum(pc.equal(keys, b"")).as_py() or 0
+    lists = pc.split_pattern(keys.slice(n_empty), b"\0\0")
+    names = lists.values
+    if pc.any(pc.match_substring(names, b"\0")).as_py():
+        names = pc.replace_substring(names, b"\0\1", b"")
+        names = pc.replace_substring(names, b"\0\2", b"\0")
+    offsets = pa.concat_arrays([pa.array([0] * n_empty, pa.int32()), lists.offsets])
+    return pa.table([pa.ListArray.from_arrays(offsets, names.cast(pa.string()))], schema)
 
 
 # ---- reading back ---------------------------------------------------------------------------
@@ -270,13 +450,9 @@ def _found_values(problem: ExactCover, path: str) -> Generator[object, None, Non
 
 
 def _tables_of_run(problem: ExactCover, directory: str) -> Iterator[pa.Table]:
-    solutions = Solutions.of(directory, problem)
+    solutions = solutions_of(directory, problem)
     with tempfile.TemporaryDirectory() as folder, Pool() as pool:
-        yield from solutions.in_order(_as_it_is, pool, folder)
-
-
-def _as_it_is(table: pa.Table) -> pa.Table:
-    return table
+        yield from in_order(directory, solutions, lambda table: table, pool, folder)
 
 
 def _tables_of_file(problem: ExactCover, path: str) -> Iterator[pa.Table]:

@@ -156,8 +156,7 @@ def generate_file(
             made.source.size *= PART_BLOCKS
         return made
 
-    summary: GenerateSummary = run_files(spec, [], output, files, Pool(**workers), on_progress)
-    return summary
+    return run_files(spec, [], output, files, workers, on_progress)
 
 
 def generate_table(
@@ -176,7 +175,7 @@ def generate_table(
     settings = _seeded(settings)
     workers, wanted, files = settings_of(generate_table, settings, PuzzleSettings, FileSettings)
     spec = _generating(whole_number("n", n), wanted, files)
-    return table_of(spec, Pool(**workers), on_progress).combine_chunks()
+    return table_of(spec, workers, on_progress).combine_chunks()
 
 
 def generate(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from batchsolve.core.arrays import UInts
 from batchsolve.core.interrupts import asking
 from batchsolve.engines import check_support, get_engine
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import InputError, InWords, counted
 from batchsolve.graphs.drawing import draw
 from batchsolve.graphs.solution_graph import SolutionGraph, checked_draws
 from batchsolve.problems.attributes import costs_of
@@ -17,7 +17,6 @@ from batchsolve.runs.count import Stack
 from batchsolve.runs.estimate import weighted_covers
 from batchsolve.runs.progress import COVER_BAR, OnProgress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.runs.words import InWords
 from batchsolve.settings import GRAPH_MEGABYTES, whole_number
 
 MOST_MEGABYTES = 2**30

@@ -79,9 +79,9 @@ class Journal:
         Its file; created if it does not exist. The caller is the only one that writes to it.
     kind : str
         The kind of the run, such as ``count``.
-    settings : mapping
+    settings : mapping, optional
         The settings that the result of the run depends on, in JSON types. A journal with other
-        settings raises an error.
+        settings raises an error. Without settings, the journal of any run is only read.
     name : str
         The name of the problem, if there is one. A resumed run keeps that of its beginning.
 
@@ -99,25 +99,36 @@ class Journal:
     about: dict[str, Any]
 
     def __init__(
-        self,
-        path: str,
-        kind: str,
-        settings: Mapping[str, Any],
-        name: str = "",
+        self, path: str, kind: str = "", settings: Mapping[str, Any] | None = None, name: str = ""
     ) -> None:
-        self.path = path
-        mine = {"kind": kind, "version": VERSION, "settings": dict(settings), "name": name}
+        self.path, is_read = path, settings is None
         _check_is_file(path)
-        with disk_errors(path):  # names the cause, which SQLite's error does not
-            open(path, "ab").close()
-        self._file = os.stat(path)
-        with self._opened(), self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
-                self._begin(mine)
-            else:
+        if not is_read:
+            with disk_errors(path):  # names the cause, which SQLite's error does not
+                open(path, "ab").close()
+        with self._errors(), ExitStack() as failed:
+            self._file = os.stat(path)  # because SQLite makes files that do not exist
+            try:
+                self._db = failed.enter_context(closing(_connected(path)))
+                self._db.execute("SELECT 1 FROM sqlite_master")
+            except sqlite3.OperationalError:
+                open(path, "rb").close()  # names the cause, which SQLite's error does not
+                raise
+            # a reader sees one checkpoint from here on
+            self._db.execute("BEGIN" if is_read else "BEGIN IMMEDIATE")
+            is_begun = self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
+            if is_read and not is_begun:
+                raise JournalError(
+                    f"{path}: is empty; the run has just begun, so look again, or it was stopped "
+                    f"at once: begin it again with `resume`"
+                )
+            if is_begun:
                 self._check()
-                self._compare(mine)
+            if settings is not None:
+                about = {"kind": kind, "version": VERSION, "settings": {**settings}, "name": name}
+                (self._compare if is_begun else self._begin)(about)
+                self._db.commit()
+            failed.pop_all()
 
     def __enter__(self) -> Journal:
         return self
@@ -148,20 +159,7 @@ class Journal:
         JournalError
             As `Journal` does; if there is no journal, or it cannot be read.
         """
-        journal = cls.__new__(cls)
-        journal.path = path
-        _check_is_file(path)
-        with journal._errors():
-            os.stat(path)  # because SQLite makes files that do not exist
-            with journal._opened():
-                journal._db.execute("BEGIN")  # all that is read is of one checkpoint
-                if not journal._db.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    raise JournalError(
-                        f"{path}: is empty; the run has just begun, so look again, or it was "
-                        f"stopped at once: begin it again with `resume`"
-                    )
-                journal._check()
-        return journal
+        return cls(path)
 
     def close(self) -> None:
         """Close the journal."""
@@ -291,19 +289,6 @@ class Journal:
             f"{self.path}: the journal is damaged ({shortened(str(why))}), and the run cannot go "
             f"on; what it has written stays where it is; move both away to begin again"
         )
-
-    @contextmanager
-    def _opened(self) -> Iterator[None]:
-        """Open the database; close it if an error follows."""
-        with self._errors(), ExitStack() as failed:
-            try:
-                self._db = failed.enter_context(closing(_connected(self.path)))
-                self._db.execute("SELECT 1 FROM sqlite_master")
-            except sqlite3.OperationalError:
-                open(self.path, "rb").close()  # names the cause, which SQLite's error does not
-                raise
-            yield
-            failed.pop_all()
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -17,7 +17,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from queue import SimpleQueue
@@ -308,15 +308,6 @@ class OneFile(Output):
             if not self.journal:
                 self.kept = os.path.join(folder, os.path.basename(self.kept))
             yield folder
-
-    @contextmanager
-    def written_whole(self, schema: pa.Schema) -> Iterator[str]:
-        """Be the only writer from the first row to the last; lend a folder beside the file."""
-        with self.held() as folder:
-            self.open(schema, None, ())
-            with closing(self):
-                yield folder
-                self.finish()
 
     def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """See `Output`."""

@@ -19,10 +19,10 @@ import numpy as np
 
 from batchsolve.core.arrays import Bools, Floats, Ints
 from batchsolve.errors import InputError, OutputError, counted, quoted
-from batchsolve.runs.dedupe import Decision, kept_table
 from batchsolve.runs.evaluate import in_order, shown_key
 from batchsolve.runs.outputs import FORMATS
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
+from batchsolve.runs.repeats import Decision, kept_table
 from batchsolve.runs.specs import (
     Spec,
     outputs_of,

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from batchsolve.errors import InputError, counted, listed, quoted
-from batchsolve.runs.words import InWords
+from batchsolve.errors import InputError, InWords, counted, listed, quoted
 
 if TYPE_CHECKING:
     from batchsolve.search.tree import TreeSearch

@@ -30,7 +30,6 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Reader, Shape
 from batchsolve.tables.sources import TableSource
-from batchsolve.workers import Pool
 
 NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
 RATED_DIGITS = 9
@@ -134,7 +133,7 @@ def rate(table: Any, *, on_progress: OnProgress = None, **settings: Unpack[RateF
     """
     workers, wanted, files = settings_of(rate, settings, RateSettings, FileSettings)
     spec = _rating(wanted, files, [TableSource(arrow_table(table))])
-    return with_columns_of(table_of(spec, Pool(**workers), on_progress), table)
+    return with_columns_of(table_of(spec, workers, on_progress), table)
 
 
 def rate_file(
@@ -178,8 +177,7 @@ def rate_file(
     """
     workers, wanted, files = settings_of(rate_file, settings, RateSettings, FileSettings)
     spec = partial(_rating, wanted, files)
-    summary: RateSummary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
-    return summary
+    return run_files(spec, inputs, output, files, workers, on_progress)
 
 
 def _rating(

@@ -210,12 +210,12 @@ class Run:
 
     def _tree_of(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
         """Return the search of the outstanding stacks."""
+        how: dict[str, Any] = {"totals": self._totals, "keep": self.keep}
         if self._best is not None:
-            how = {"totals": self._totals, "keep": self.keep}
             return CheapestSearch(self._best, settings, begin, pool, **how)
-        render = CoverRenderer(self._problem, self._notation).parquet if self._collect else None
-        task = self._problem, begin, pool, settings, self._totals, self.keep
-        return search_tree(*task, self._collect, render, self._group)
+        if self._collect:
+            how |= {"collect": True, "render": CoverRenderer(self._problem, self._notation).parquet}
+        return search_tree(self._problem, begin, pool, settings, group=self._group, **how)
 
     def _make_directory(self, journal: str, resume: bool) -> None:
         home, folder = self._directory, self._folder

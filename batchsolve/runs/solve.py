@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from batchsolve.core.arrays import Bytes, Ints
 from batchsolve.engines.choice import Choice
-from batchsolve.errors import InputError, counted, is_table, quoted, wrong_kind
+from batchsolve.errors import InputError, InWords, counted, is_table, quoted, wrong_kind
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.page import html_table
 from batchsolve.pictures.svg import as_svg, drawn
@@ -27,7 +27,6 @@ from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.sudoku import Sudoku, Variants, grid_problem, usual_sudoku
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
-from batchsolve.runs.words import InWords
 from batchsolve.search.answers import STATUS_NAMES, Answers, rows_of_each
 from batchsolve.search.rows import Read, search_block, search_rows
 from batchsolve.settings import AUTO, Box, FileSettings, SearchSettings, checked_box, whole_number
@@ -235,42 +234,36 @@ def solve_batch(
     [288, 48]
     """
     limit = whole_number("limit", limit, 1)
+    settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
     written = FileSettings(
         "puzzle", alphabet=alphabet, blank=blank, box=checked_box(box), rules=rules, regions=regions
     )
-    rows = rows_of(grids, problem, written)
-    write = partial(_found, rows.problem, limit)
-    settings = SearchSettings(limit=limit, node_limit=node_limit, engine=engine)
-    choice = Choice.for_grids(engine, rows.problem, limit, sizes_vary=False)
-    n, totals, begin = rows.n_rows, Summary(), 0
+    problem, notation, blocks, read, n = rows_of(grids, problem, written)
+    choice = Choice.for_grids(engine, problem, limit, sizes_vary=False)
+    write = partial(_found, problem, limit)
+    totals, begin = Summary(), 0
     is_array = isinstance(grids, np.ndarray) and np.issubdtype(grids.dtype, np.integer)
-    solutions = np.empty((n, rows.problem.n_cells), grids.dtype if is_array else np.uint8)
+    solutions = np.empty((n, problem.n_cells), grids.dtype if is_array else np.uint8)
     status, messages = np.empty(n, np.uint8), dict[int, str | None]()
     n_solutions, nodes = np.empty((2, n), np.int64)
     with shown(on_progress, ROW_BAR) as tell, Pool(jobs, backend, address) as pool:
-        for _, part in search_rows(rows.blocks, choice, pool, settings, rows.read, write):
-            at = slice(begin, begin + len(part.status))
+        for _, part in search_rows(blocks, choice, pool, settings, read, write):
+            at = slice(begin, begin + len(part[0]))
             solutions[at], status[at], n_solutions[at], nodes[at], faults = part
             messages |= {begin + row: message for row, message in faults.items()}
-            begin = at.stop
             if on_progress:
-                more = {"rows": len(part.status), "nodes": int(part.nodes.sum())}
-                totals.add(RowSums(rows_of_each(part.status) | more))
-                tell(Progress(len(part.status), totals, n))
+                more = {"rows": at.stop - begin, "nodes": int(nodes[at].sum())}
+                totals.add(RowSums(rows_of_each(status[at]) | more))
+                tell(Progress(at.stop - begin, totals, n))
+            begin = at.stop
     if is_array and solutions.size == grids.size:  # else grids overlap, and their drawings are more
         solutions = solutions.reshape(grids.shape)
     names = STATUS_NAMES.take(status)
-    return BatchResult(solutions, names, n_solutions, nodes, messages, rows.notation)
+    return BatchResult(solutions, names, n_solutions, nodes, messages, notation)
 
 
-class _Found(NamedTuple):
-    """The answers to a block of rows, as in a `BatchResult`, but with the `Status` of each row."""
-
-    solutions: Bytes
-    status: Bytes
-    n_solutions: Ints
-    nodes: Ints
-    messages: dict[int, str | None]
+_Found = tuple[Bytes, Bytes, Ints, Ints, dict[int, str | None]]
+"""Solutions, `Status`, numbers of solutions, nodes and messages of rows, as of a `BatchResult`."""
 
 
 def _found(problem: GridProblem, limit: int, batch: Batch, answers: Answers) -> _Found:
@@ -281,7 +274,7 @@ def _found(problem: GridProblem, limit: int, batch: Batch, answers: Answers) -> 
         solutions[solved] = found
     status, messages = batch.statuses(answers, limit)
     counts = np.minimum(answers.counts, limit)
-    return _Found(solutions, status, counts, answers.nodes, messages)
+    return solutions, status, counts, answers.nodes, messages
 
 
 def solve(
@@ -335,16 +328,16 @@ def solve(
     block = [(problem, np.arange(1))], grid[None]
     write = partial(_found, problem, limit)
     choice = Choice.for_grids(AUTO, problem, limit, sizes_vary=False)
-    found = search_block(block, choice, SearchSettings(limit=limit), batch_of, write)
-    n_solutions = int(found.n_solutions[0])
+    found: _Found = search_block(block, choice, SearchSettings(limit=limit), batch_of, write)
+    [solution], [status], [n_solutions], [nodes], messages = found
     return Answer(
-        status=str(STATUS_NAMES[found.status[0]]),
-        solution=notation.write(found.solutions[0]) if n_solutions else None,
-        n_solutions=n_solutions,
-        nodes=int(found.nodes[0]),
+        status=str(STATUS_NAMES[status]),
+        solution=notation.write(solution) if n_solutions else None,
+        n_solutions=int(n_solutions),
+        nodes=int(nodes),
         box=(problem.box_rows, problem.box_columns) if isinstance(problem, Sudoku) else None,
         alphabet=notation.name,
-        message=found.messages.get(0),
+        message=messages.get(0),
         problem=problem,
     )
 
@@ -352,15 +345,8 @@ def solve(
 # ---- grids as blocks ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class GridRows:
-    """Grids in memory, as blocks and the function that workers read them with."""
-
-    problem: GridProblem
-    notation: Notation
-    blocks: Iterable[Any]
-    read: Read
-    n_rows: int
+GridRows = tuple[GridProblem, Notation, Iterable[Any], Read, int]
+"""Grids in memory: problem, notation, blocks, the function that reads them, and number of rows."""
 
 
 def rows_of(
@@ -385,7 +371,7 @@ def rows_of(
         table = TableSource(pa.table({"puzzle": texts}))
         corpus = Corpus([table], written, problem=problem)
         read = partial(_of_one_size, corpus.reader)
-        return GridRows(corpus.problem, corpus.notation, corpus.blocks(), read, len(texts))
+        return corpus.problem, corpus.notation, corpus.blocks(), read, len(texts)
     for name, value in (("alphabet", written.alphabet), ("blank", written.blank)):
         if value is not None:
             raise InputError(
@@ -404,7 +390,7 @@ def rows_of(
         for begin in range(0, len(digits), size)
     )
     notation = usual_notation(main.n_digits)
-    return GridRows(main, notation, blocks, batch_of, len(digits))
+    return main, notation, blocks, batch_of, len(digits)
 
 
 def _kinds_of(given: Any, n: int) -> tuple[list[GridProblem], Ints]:

@@ -102,7 +102,7 @@ def solve_table(
     workers, search, files = settings_of(solve_table, settings, SearchSettings, FileSettings)
     corpus = Corpus([TableSource(arrow_table(table))], files)
     spec = solving(corpus, search, files)
-    return with_columns_of(table_of(spec, Pool(**workers), on_progress), table)
+    return with_columns_of(table_of(spec, workers, on_progress), table)
 
 
 @overload
@@ -295,7 +295,7 @@ def solve_file(
     """
     workers, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
     spec = partial(_solving, search, files)
-    summary: Summary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
+    summary: Summary = run_files(spec, inputs, output, files, workers, on_progress)
     if summary.advice:
         LOG.info("%s unfinished: %s", f"{summary.unfinished:,}", summary.advice)
     return summary
@@ -389,8 +389,7 @@ def count_file(
     """
     workers, search, files = settings_of(count_file, settings, SearchSettings, FileSettings)
     spec = partial(_counting, search, files)
-    summary: Summary = run_files(spec, inputs, output, files, Pool(**workers), on_progress)
-    return summary
+    return run_files(spec, inputs, output, files, workers, on_progress)
 
 
 def _counting(

@@ -279,8 +279,9 @@ def in_memory(spec: Spec, pool: Pool, tell: Tell, most_rows: int | None = None) 
     return made
 
 
-def table_of(spec: Spec, pool: Pool, on_progress: OnProgress) -> pa.Table:
+def table_of(spec: Spec, workers: Mapping[str, Any], on_progress: OnProgress) -> pa.Table:
     """Return the output table; tell of the progress as `shown` says, and log the sums."""
+    pool = Pool(**workers)
     with shown(on_progress, ROW_BAR) as tell:
         made = in_memory(spec, pool, tell)
     LOG.info("%s", spec.totals)
@@ -414,10 +415,11 @@ def run_files(
     inputs: Any,
     output: Any,
     files: FileSettings,
-    pool: Pool,
+    workers: Mapping[str, Any],
     on_progress: OnProgress,
 ) -> Any:
     """Carry out a specification from files to an output; return its sums, and log them."""
+    pool = Pool(**workers)
     names = [path_of("the input", path) for path in each_of(inputs)], path_of("the output", output)
     with shown(on_progress, ROW_BAR) as tell:
         summary = FileRun(*names, files, pool, tell).run(spec)
@@ -425,23 +427,22 @@ def run_files(
     return summary
 
 
+@dataclass(eq=False)
 class FileRun:
     """One run from file to file.
 
-    Parameters
+    Attributes
     ----------
     inputs : table, or list of str or table
         Names of files, and tables.
-    output : str
+    target : str
+        The name of the output.
     settings : FileSettings
     pool : Pool
     tell : callable
         Tells of the progress.
     is_whole : bool
         Remove the output of an unfinished run, which cannot be resumed.
-
-    Attributes
-    ----------
     spec : Spec
         With the sums of the rows that are written.
     output : Output
@@ -455,29 +456,28 @@ class FileRun:
         Rows that the resumed run had written.
     read : Checksums
         The checksums of the input before the place.
+    unrecorded : list of Part
+    last_recorded : float
+        The time of the last checkpoint, by the monotonic clock.
     """
 
-    spec: Spec
+    inputs: Any
+    target: str
+    settings: FileSettings
+    pool: Pool
+    tell: Tell = silent
+    is_whole: bool = False
+    spec: Spec = field(init=False)
+    journal: Journal | None = None
+    place: Place = field(default_factory=Place)
+    rows_before: int = 0
+    read: Checksums = ()
+    unrecorded: list[Part] = field(default_factory=list)
+    last_recorded: float = 0.0
 
-    def __init__(
-        self,
-        inputs: Any,
-        output: str,
-        settings: FileSettings,
-        pool: Pool,
-        tell: Tell = silent,
-        is_whole: bool = False,
-    ) -> None:
-        self.inputs, self.settings = each_of(inputs), settings
-        self.pool, self.tell = pool, tell
-        self.paths = files_and_tables("the input", inputs)
-        self.output = output_at(output, is_whole)
-        self.journal: Journal | None = None
-        self.place = Place()
-        self.rows_before = 0
-        self.read: Checksums = ()
-        self.unrecorded: list[Part] = []
-        self.last_recorded = 0.0  # by the monotonic clock
+    def __post_init__(self) -> None:
+        self.paths = files_and_tables("the input", self.inputs)
+        self.output = output_at(self.target, self.is_whole)
 
     def run(self, open_spec: OpenSpec) -> Any:
         """Carry out a specification, or go on with an interrupted run of it."""

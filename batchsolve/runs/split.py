@@ -17,14 +17,21 @@ from typing import Any
 import numpy as np
 
 from batchsolve.engines import Task, check_support, get_engine
-from batchsolve.errors import InputError, OutputError, counted, disk_errors, named_errors, prefixed
+from batchsolve.errors import (
+    InputError,
+    InWords,
+    OutputError,
+    counted,
+    disk_errors,
+    named_errors,
+    prefixed,
+)
 from batchsolve.formats.json_records import SEAL, is_whole, parse, sealed
 from batchsolve.formats.whole_files import text_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.runs.words import InWords
 from batchsolve.settings import UNLIMITED, whole_number
 
 BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-C
@@ -96,13 +103,14 @@ def split(problem: Puzzle, stack: Stack = (), depth: int = 1, engine: str = "dlx
     >>> len(parts.stacks), parts.count, parts.nodes
     (8, 0, 5)
     """
-    return _expanded(problem, stack, depth, engine, keep=0)[0]
+    stacks, _, count, nodes = _expanded(problem, stack, depth, engine, keep=0)
+    return Split(stacks, count, nodes)
 
 
 def _expanded(
     problem: Puzzle, stack: Stack, depth: int, engine: str, keep: int
-) -> tuple[Split, Stacks]:
-    """Return a split, and the covers above or at its depth if they are to be kept."""
+) -> tuple[Stacks, Stacks, int, int]:
+    """Return the parts of a split, the covers above or at its depth to be kept, and the sums."""
     depth = whole_number("a split depth", depth)
     problem, begin = problem_and_stack(problem, stack)
     kernel = get_engine(engine)
@@ -120,7 +128,7 @@ def _expanded(
         begin = Stacks.concatenate(parts)
         if not len(begin):
             break
-    return Split(begin, count, nodes), Stacks.concatenate(covers)
+    return begin, Stacks.concatenate(covers), count, nodes
 
 
 # ---- job arrays -----------------------------------------------------------------------------
@@ -169,14 +177,15 @@ def write_parts(
     # a search of a cover finds it, unless an item with bounds may be in further options; it is one
     # node, so the sums of the split stay the same, and each solution is in the list of some part
     is_kept = problem.bounds is None and not get_engine(engine).capabilities.counts_only
-    parts, covers = _expanded(problem, stack, depth, engine, UNLIMITED if is_kept else 0)
-    n = len(covers)
-    parts = Split(Stacks.concatenate([parts.stacks, covers]), parts.count - n, parts.nodes - n)
-    n_files = max(1, min(len(parts.stacks), files or MOST_FILES))
+    keep = UNLIMITED if is_kept else 0
+    stacks, covers, count, nodes = _expanded(problem, stack, depth, engine, keep)
+    stacks = Stacks.concatenate([stacks, covers])
+    sums = {"count": count - len(covers), "nodes": nodes - len(covers)}
+    n_files = max(1, min(len(stacks), files or MOST_FILES))
     begin = np.asarray(stack, np.int64).tolist()
     about = f"{problem.fingerprint} {begin} {depth} {n_files} {engine}"
     identity = hashlib.sha256(about.encode()).hexdigest()[:16]
-    header = {"split": identity, "of": n_files, "count": parts.count, "nodes": parts.nodes}
+    header = {"split": identity, "of": n_files, **sums}
     with disk_errors(directory):
         os.makedirs(directory, exist_ok=True)
         if os.listdir(directory):
@@ -185,15 +194,14 @@ def write_parts(
         try:
             for k, path in enumerate(paths):
                 # dealt in turn, because subtrees of neighbours tend to be similar in size
-                mine = parts.stacks.take(np.arange(k, len(parts.stacks), n_files))
+                mine = stacks.take(np.arange(k, len(stacks), n_files))
                 with open(path, "w") as file:
                     file.write(mine.to_jsonl(problem, part=k, **header))
         except BaseException:
             for path in filter(os.path.exists, paths):
                 os.remove(path)
             raise
-    facts = {"split": identity, "files": n_files, "stacks": len(parts.stacks)}
-    return {**facts, "count": parts.count, "nodes": parts.nodes}
+    return {"split": identity, "files": n_files, "stacks": len(stacks), **sums}
 
 
 def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:

@@ -12,8 +12,7 @@ from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.runs.estimate import estimate
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import MeasuredRun, Workload, depth_or_auto
-from batchsolve.scaling.simulation import Costs, Simulated, simulate
-from batchsolve.scaling.tree_shape import sample_shape
+from batchsolve.scaling.simulation import Costs, Simulated, sample_shape, simulate
 from batchsolve.search.scheduler import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 from batchsolve.workers import result_seconds
 
@@ -25,32 +24,35 @@ CURVE_POINTS = 17  # powers of two from 1 to 65,536
 AS_IT_IS = "automatic settings"
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
-    """One simulation of a forecast: a row of ``forecast.csv``.
+Point = dict[str, Any]
+"""One simulation of a forecast: a row of ``forecast.csv``; see `point_of`."""
 
-    Attributes
+
+def point_of(part: str, setting: str, found: Simulated, measured: float | None = None) -> Point:
+    """Return a row of ``forecast.csv``.
+
+    Parameters
     ----------
     part : {"check", "curve", "what if", "depth", "budget"}
         A measured run again; automatic settings; those and variants that change one cost each; a
         split depth with the automatic budget; a budget with the automatic depth.
     setting : str
         The depth, the budget, or the name of the variant.
-    simulated : Simulated
+    found : Simulated
     measured : float, optional
         The measured seconds of a check for the whole tree; a stopped run is assumed to go on at its
-        pace.
+        pace. The error is the difference to them, as a share of them.
     """
-
-    part: str
-    setting: str
-    simulated: Simulated
-    measured: float | None = None
-
-    @property
-    def error(self) -> float | None:
-        """The difference to the measured time, as a share of it."""
-        return None if self.measured is None else self.simulated.wall / self.measured - 1
+    return {
+        "part": part,
+        "setting": setting,
+        "workers": found.workers,
+        "simulated_seconds": found.wall,
+        "measured_seconds": measured,
+        "error": None if measured is None else found.wall / measured - 1,
+        "efficiency": found.efficiency,
+        "tasks": found.tasks,
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,13 +78,13 @@ class Forecast:
 
     def of(self, part: str, workers: int | None = None) -> list[Point]:
         """Return the points of a part, perhaps only those with a number of workers."""
-        found = [point for point in self.points if point.part == part]
-        return [p for p in found if workers in (None, p.simulated.workers)]
+        found = [point for point in self.points if point["part"] == part]
+        return [point for point in found if workers in (None, point["workers"])]
 
     @property
     def workers(self) -> list[int]:
         """The numbers of workers for which depths and budgets were tried."""
-        return list(dict.fromkeys(point.simulated.workers for point in self.of("what if")))
+        return list(dict.fromkeys(point["workers"] for point in self.of("what if")))
 
 
 def forecast(
@@ -154,10 +156,10 @@ def _forecast(
     for run in runs:
         again = simulated(run.jobs, costs, split_depth=run.split_depth)
         whole = run.wall * nodes / run.nodes
-        points.append(Point("check", f"depth {run.depth}", again, whole))
+        points.append(point_of("check", f"depth {run.depth}", again, whole))
     away = replace(costs, overhead=costs.overhead + latency)
     powers = {2**k for k in range(CURVE_POINTS) if 2**k <= max(workers, default=1)}
-    points += [Point("curve", AS_IT_IS, simulated(p, away)) for p in sorted({*powers, *workers})]
+    points += [point_of("curve", AS_IT_IS, simulated(p, away)) for p in sorted({*powers, *workers})]
     for p in workers:
         points += _variants(p, away, simulated)
     return Forecast(name, nodes, bool(counted), costs, points)
@@ -192,18 +194,18 @@ def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
 def _variants(workers: int, costs: Costs, simulated: Callable[..., Simulated]) -> Iterator[Point]:
     """Yield simulations of a number of workers: other costs, depths and budgets."""
     few = Sizing(TASK_SECONDS, 0.0, PIECES_PER_WORKER * workers)
-    yield Point("what if", AS_IT_IS, simulated(workers, costs))
+    yield point_of("what if", AS_IT_IS, simulated(workers, costs))
     free = replace(costs, master=0.0)
-    yield Point("what if", "results cost no time", simulated(workers, free))
+    yield point_of("what if", "results cost no time", simulated(workers, free))
     gapless = replace(costs, overhead=0.0)
-    yield Point("what if", "no time between tasks", simulated(workers, gapless))
-    yield Point("what if", "tasks as for few workers", simulated(workers, costs, sizing=few))
+    yield point_of("what if", "no time between tasks", simulated(workers, gapless))
+    yield point_of("what if", "tasks as for few workers", simulated(workers, costs, sizing=few))
     for depth in DEPTHS:
         found = simulated(workers, costs, split_depth=depth)
-        yield Point("depth", str(depth_or_auto(depth)), found)
+        yield point_of("depth", str(depth_or_auto(depth)), found)
         if depth is not None and found.stacks > MOST_STACKS:
             break
     for seconds in BUDGET_SECONDS:
         budget = None if seconds is None else max(1, int(seconds * costs.rate))
         setting = "auto" if seconds is None else f"{seconds:g} s"
-        yield Point("budget", setting, simulated(workers, costs, budget=budget))
+        yield point_of("budget", setting, simulated(workers, costs, budget=budget))

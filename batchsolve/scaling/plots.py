@@ -15,14 +15,7 @@ from batchsolve.pictures import charts
 from batchsolve.pictures.charts import COLORS, GREY, MARKERS, TEXT
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import of_workers
-from batchsolve.scaling.speedup import (
-    Series,
-    doubts,
-    fits,
-    short_name,
-    speedup_rows,
-    why_no_speedup,
-)
+from batchsolve.scaling.speedup import Series, doubts, fits, hindrance, short_name, speedup_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,7 +88,7 @@ def _against_workers(
     series: list[Series], title: str, y: str, *, per_worker: bool = False
 ) -> Figure | None:
     """Draw speed-up against workers with curves; or that of each worker, joined by lines."""
-    drawn = [one for one in series if len(one.workers) > 1 and not why_no_speedup(one)]
+    drawn = [one for one in series if len(one.workers) > 1 and not hindrance(one)[0]]
     if not drawn:
         return None
     names, common = _names(drawn)
@@ -166,20 +159,19 @@ def forecast_figure(found: Forecast) -> Figure:
     name, _, settings = found.name.partition(", ")
     title = f"Forecast: {short_name(name)}"
     figure, (axes,) = charts.new_figure(title, settings)
-    curve = [point.simulated for point in found.of("curve")]
-    workers, simulated = zip(*((run.workers, run.efficiency) for run in curve), strict=True)
+    curve = ((point["workers"], point["efficiency"]) for point in found.of("curve"))
+    workers, simulated = zip(*curve, strict=True)
     axes.plot(workers, simulated, ".-", color=COLORS[0], label="simulated, automatic settings")
     measured = [
-        (p.simulated.workers, p.simulated.efficiency * p.simulated.wall / p.measured)
+        (p["workers"], p["efficiency"] * p["simulated_seconds"] / p["measured_seconds"])
         for p in found.of("check")
-        if p.measured and p.setting == "depth auto"
+        if p["measured_seconds"] and p["setting"] == "depth auto"
     ]
     if measured:
         axes.plot(*zip(*measured, strict=True), "kx", markersize=8, label="measured")
     variants: dict[str, list[tuple[int, float]]] = {}
     for point in found.of("what if"):
-        run = point.simulated
-        variants.setdefault(point.setting, []).append((run.workers, run.efficiency))
+        variants.setdefault(point["setting"], []).append((point["workers"], point["efficiency"]))
     for k, (name, points) in enumerate(list(variants.items())[1:], 1):
         marks = {"color": COLORS[k], "marker": MARKERS[k], "markersize": 5 + 2 * k}
         axes.plot(*zip(*points, strict=True), linestyle="", fillstyle="none", label=name, **marks)
@@ -257,7 +249,7 @@ def _name_workers(axes: Axes, series: list[Series], y: str) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     left_out: dict[str, list[str]] = {}
     for one in series:
-        why = why_no_speedup(one)
+        why, _ = hindrance(one)
         if why and len(one.workers) > 1:
             left_out.setdefault(why, []).append(one.name)
     notes = []

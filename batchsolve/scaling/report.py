@@ -9,6 +9,7 @@ import base64
 import statistics
 from collections.abc import Mapping, Sequence
 from html import escape
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -68,25 +69,10 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
     write_csv(home / "speedup.csv", rows)
     if forecasts:
         each = ((found.name, point) for found in forecasts for point in found.points)
-        write_csv(home / "forecast.csv", [{"forecast": name, **_row_of(p)} for name, p in each])
+        write_csv(home / "forecast.csv", [{"forecast": name, **point} for name, point in each])
     pictures = plots.draw_all(experiment, forecasts, home) if plots.available() else []
     write_whole(path, render(home, experiment, forecasts, pictures))
     return path
-
-
-def _row_of(point: Point) -> dict[str, Any]:
-    """Return a row of ``forecast.csv``."""
-    run = point.simulated
-    return {
-        "part": point.part,
-        "setting": point.setting,
-        "workers": run.workers,
-        "simulated_seconds": run.wall,
-        "measured_seconds": point.measured,
-        "error": point.error,
-        "efficiency": run.efficiency,
-        "tasks": run.tasks,
-    }
 
 
 def render(
@@ -173,7 +159,7 @@ def _curves(series: list[Series]) -> str:
 
 def _forecast(found: Forecast) -> str:
     costs = found.costs
-    errors = [abs(point.error) for point in found.of("check") if point.error is not None]
+    errors = [abs(point["error"]) for point in found.of("check")]
     return filled(
         __file__,
         "forecast.html",
@@ -197,7 +183,9 @@ def _forecast(found: Forecast) -> str:
 def _variants(found: Forecast, workers: int) -> list[str]:
     sizing = Sizing.of(workers, found.costs.assumed)
     what_if, depths, budgets = (found.of(part, workers) for part in ("what if", "depth", "budget"))
-    depth, budget = (min(of, key=lambda p: p.simulated.wall).setting for of in (depths, budgets))
+    depth, budget = (
+        min(points, key=itemgetter("simulated_seconds"))["setting"] for points in (depths, budgets)
+    )
     return [
         f"<h3>{workers:,} workers</h3>",
         f"<p>Best depth: {depth}. Best budget of a task: {budget}. The first table changes one "
@@ -211,9 +199,8 @@ def _variants(found: Forecast, workers: int) -> list[str]:
 
 def _points(points: list[Point]) -> str:
     """Return a table of simulations of one part."""
-    rows = [_row_of(point) for point in points]
-    names = [name for name in rows[0] if name != "part" and rows[0][name] is not None]
-    return _table([{name: row[name] for name in names} for row in rows])
+    names = [name for name in points[0] if name != "part" and points[0][name] is not None]
+    return _table([{name: point[name] for name in names} for point in points])
 
 
 def _table(rows: Sequence[Mapping[str, object]], kind: str = "numbers") -> str:

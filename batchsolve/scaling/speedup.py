@@ -129,7 +129,7 @@ def speedup_intervals(series: Series) -> dict[int, Range]:
 def speedup_rows(series: Series) -> list[dict[str, Any]]:
     """Return a row of ``speedup.csv`` for each number of workers of a series."""
     rows = []
-    run, why = series.first, why_no_speedup(series)
+    run, (why, _) = series.first, hindrance(series)
     speedups = {} if why else series.speedups()
     intervals = {} if why else speedup_intervals(series)
     for jobs in series.workers:
@@ -172,7 +172,7 @@ def not_told_apart(all_series: Sequence[Series]) -> Iterator[str]:
     of the same problem and number of workers.
     """
     groups: dict[tuple[str, str, int], list[tuple[str, list[float]]]] = {}
-    for one in filter(lambda one: not why_no_speedup(one), all_series):
+    for one in filter(lambda one: not hindrance(one)[0], all_series):
         for few, many in pairwise(one.workers):
             if _is_alike(ratio_interval(one.speeds(many), one.speeds(few))):
                 yield f"{one.name}: {counted(few, 'worker')} and {counted(many, 'worker')}"
@@ -193,8 +193,8 @@ def _is_alike(ratio: Range | None) -> bool:
     return ratio is not None and ratio[0] <= 1 <= ratio[1]
 
 
-def hindrance(series: Series) -> tuple[str, str] | None:
-    """Return the doubt for which runs show no speed-up; None if they show one."""
+def hindrance(series: Series) -> tuple[str, str]:
+    """Return why runs show no speed-up, in a few words, and advice; nothing if they show one."""
     shortest = min(series.wall(jobs) for jobs in series.workers)
     if shortest < LEAST_SECONDS:
         return (
@@ -210,19 +210,14 @@ def hindrance(series: Series) -> tuple[str, str] | None:
             f"much of the work it did, so its speed-up is unknown; raise the time limit, or take "
             f"another engine",
         )
-    return None
-
-
-def why_no_speedup(series: Series) -> str:
-    """Return the reason why runs show no speed-up, in a few words; empty if they show one."""
-    found = hindrance(series)
-    return found[0] if found else ""
+    return "", ""
 
 
 def doubts(series: Series) -> Iterator[tuple[str, str]]:
     """Yield the doubts about the runs of a series: the kind in a few words, and advice."""
-    if found := hindrance(series):
-        yield found
+    why, advice = hindrance(series)
+    if why:
+        yield why, advice
         return
     for jobs in series.workers:
         runs = series.at(jobs)
@@ -321,7 +316,7 @@ def missing(law: str, workers: npt.ArrayLike) -> int:
 
 def fits(series: Series) -> list[Fit]:
     """Return the curves that can be fitted to a series."""
-    if not can_fit() or why_no_speedup(series):
+    if not can_fit() or hindrance(series)[0]:
         return []
     speedups = series.speedups()
     found = [fit(law, list(speedups), list(speedups.values())) for law in LAWS]

@@ -21,13 +21,12 @@ import numpy as np
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.errors import InputError, ProblemError, counted, is_table, named_errors
+from batchsolve.errors import InputError, InWords, ProblemError, counted, is_table, named_errors
 from batchsolve.formats.drawings import read_grid
 from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
 from batchsolve.runs.progress import ROW_BAR, OnProgress, shown, sums_told
-from batchsolve.runs.words import InWords
 from batchsolve.settings import Box, checked_box
 
 AT_ONCE = 10_000  # grids, which take some tenths of a second

@@ -86,7 +86,7 @@ def test_an_interrupt_that_was_noted_ends_what_is_printed(tmp_path, monkeypatch)
     assert invoke(*count).exit_code == 0
     assert invoke("graph", "queens:6", file, "--sample", "1").exit_code == 0
     monkeypatch.setattr(SolutionGraph, "sample", interrupted)
-    monkeypatch.setattr("batchsolve.cli.graphs.BLOCK", 2)
+    monkeypatch.setattr("batchsolve.cli.problems.BLOCK", 2)
     result = invoke("graph", "queens:6", file, "--sample", "10")
     assert (result.exit_code, result.stdout.count("\n")) == (130, 2)
 

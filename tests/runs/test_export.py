@@ -11,10 +11,9 @@ from hypothesis import given, strategies as st
 import batchsolve as bs
 from batchsolve.core.interrupts import asking
 from batchsolve.errors import InputError, JournalError, OutputError
-from batchsolve.runs import export, sorting
-from batchsolve.runs.export import export_run
+from batchsolve.runs import export
+from batchsolve.runs.export import export_run, keys_of, sorted_keys, table_of
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.runs.sorting import keys_of, sorted_keys, table_of
 from batchsolve.tables.encoders import written_to
 
 NAMES = [
@@ -82,9 +81,8 @@ def test_lists_are_sorted_name_by_name(rows):
 def small_loads(monkeypatch):
     """Make loads, pages, reads and writes so small that all of them are cut."""
     monkeypatch.setattr(export, "LOAD_BYTES", 4000)
-    monkeypatch.setattr(sorting, "LOAD_BYTES", 4000)
-    monkeypatch.setattr(sorting, "PAGE_BYTES", 500)
-    monkeypatch.setattr(sorting, "LEAST_PAGE_BYTES", 500)
+    monkeypatch.setattr(export, "PAGE_BYTES", 500)
+    monkeypatch.setattr(export, "LEAST_PAGE_BYTES", 500)
     monkeypatch.setattr(export, "_WRITE_BYTES", 300)
     monkeypatch.setattr(export, "_READ_BYTES", 1000)
 
@@ -138,7 +136,7 @@ def sorted_bytes(small_loads, monkeypatch):
         sizes.append(keys.nbytes)
         return sorted_keys(keys)
 
-    monkeypatch.setattr(sorting, "sorted_keys", noted)
+    monkeypatch.setattr(export, "sorted_keys", noted)
     return sizes
 
 
@@ -152,8 +150,8 @@ def test_rows_that_are_all_alike(tmp_path, sorted_bytes, monkeypatch):
 
 def test_each_row_is_sorted_twice_and_little_at_once(tmp_path, sorted_bytes, monkeypatch):
     n_read = []
-    read_page = sorting._keys_between
-    monkeypatch.setattr(sorting, "_keys_between", lambda *of: n_read.append(1) or read_page(*of))
+    read_page = export._keys_between
+    monkeypatch.setattr(export, "_keys_between", lambda *of: n_read.append(1) or read_page(*of))
     rows = some_grids(np.random.default_rng(4), 8_000)
     exported(tmp_path, GRIDS, [rows[k : k + 200] for k in range(0, 8_000, 200)], ".csv", 0)
     n_bytes, n_runs = 8_000 * 20, 40
@@ -209,7 +207,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, small_loads, monkeypatch):
     def fail(dir):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(sorting.tempfile, "mkstemp", fail)
+    monkeypatch.setattr(export.tempfile, "mkstemp", fail)
     (tmp_path / "out.csv").write_text("what was there before")
     match = r"out\.csv.*: cannot be written: No space left on device"
     with pytest.raises(OutputError, match=match):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import batchsolve as bs
-from batchsolve.runs.words import InWords
+from batchsolve.errors import InWords
 
 PUZZLES = ["1.....2..3.....4", "12..............", "11.............."]
 TABLE = pa.table({"puzzle": PUZZLES})

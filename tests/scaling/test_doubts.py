@@ -10,7 +10,7 @@ from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import Plan, read_workloads, run_plan
 from batchsolve.scaling.plots import speedup_figure
 from batchsolve.scaling.report import write_report
-from batchsolve.scaling.speedup import Series, doubts, fits, outliers, speedup_rows, why_no_speedup
+from batchsolve.scaling.speedup import Series, doubts, fits, hindrance, outliers, speedup_rows
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_good_measurements_are_not_doubted(made):
 
 def test_short_runs_are_no_speed_up(made, tmp_path):
     series = series_of(made[0], {1: [0.03], 2: [0.05], 4: [0.04], 8: [0.05]})
-    assert why_no_speedup(series) == "too short"
+    assert hindrance(series)[0] == "too short"
     [(_, doubt)] = doubts(series)
     assert "its runs end within 0.03 s, so a speed-up would mean nothing" in doubt
     assert fits(series) == []

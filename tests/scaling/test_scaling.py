@@ -331,26 +331,26 @@ def test_a_forecast_stands_beside_what_was_measured(experiment):
     (found,), left_out = forecast(workload, experiment, [4, 64])
     assert left_out == []
     assert (found.nodes, found.nodes_known) == (1178, True)
-    checks, curve = found.of("check"), [point.simulated for point in found.of("curve")]
+    checks, curve = found.of("check"), found.of("curve")
     runs = [run for run in experiment.runs if run.problem == "queens:8"]
     assert len(checks) == 12
     for check, run in zip(checks, runs, strict=True):
-        assert check.measured == pytest.approx(run.wall)
-        assert check.error == check.simulated.wall / check.measured - 1
-        assert (check.simulated.workers, check.setting) == (run.jobs, f"depth {run.depth}")
-    assert [run.workers for run in curve] == [1, 2, 4, 8, 16, 32, 64]
-    assert all(0 < run.efficiency <= 1.000001 for run in curve)
+        assert check["measured_seconds"] == pytest.approx(run.wall)
+        assert check["error"] == check["simulated_seconds"] / check["measured_seconds"] - 1
+        assert (check["workers"], check["setting"]) == (run.jobs, f"depth {run.depth}")
+    assert [point["workers"] for point in curve] == [1, 2, 4, 8, 16, 32, 64]
+    assert all(0 < point["efficiency"] <= 1.000001 for point in curve)
     assert measured_costs(runs) == found.costs
     assert found.workers == [4, 64]
     for workers in found.workers:
-        walls = {p.setting: p.simulated.wall for p in found.of("what if", workers)}
+        walls = {p["setting"]: p["simulated_seconds"] for p in found.of("what if", workers)}
         assert walls["results cost no time"] <= max(walls.values())
-        depths = {p.setting: p.simulated.wall for p in found.of("depth", workers)}
+        depths = {p["setting"]: p["simulated_seconds"] for p in found.of("depth", workers)}
         assert depths["auto"] == walls["automatic settings"]
 
 
 def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it(monkeypatch):
-    monkeypatch.setattr("batchsolve.scaling.tree_shape.ENOUGH", 50)
+    monkeypatch.setattr("batchsolve.scaling.simulation.ENOUGH", 50)
     workload = read_workloads("queens:13")[0]
     # without a split, the first tasks are for workers, however slow the machine is
     plan = Plan(jobs=(1,), split_depths=(0,), repeat=1, time_limit=0.1, budget=500)

@@ -8,8 +8,7 @@ import batchsolve as bs
 from batchsolve.engines import get_engine
 from batchsolve.problems.families import family
 from batchsolve.runs.count import count
-from batchsolve.scaling.simulation import Costs, simulate
-from batchsolve.scaling.tree_shape import Shape, sample_shape
+from batchsolve.scaling.simulation import Costs, sample_shape, shape_of, simulate
 from batchsolve.search.scheduler import LEAST_BUDGET, TASK_SECONDS, Sizing
 from batchsolve.settings import UNLIMITED
 from batchsolve.workers import result_seconds
@@ -20,14 +19,14 @@ RATE = 1000.0
 
 def even(children):
     """Return the shape of a tree whose nodes all have the same number of equal children."""
-    return Shape.of([(1.0, np.ones(children))])
+    return shape_of([(1.0, np.ones(children))])
 
 
 def simulate_whole(tasks, workers, **costs):
     """Simulate tasks of these seconds, which no budget cuts."""
     sizes = RATE * np.array(tasks)
     how = {"split_depth": 1, "budget": UNLIMITED, "sizing": Sizing(1.0, 0.0, len(tasks))}
-    shape = Shape.of([(sizes.sum(), sizes)])
+    shape = shape_of([(sizes.sum(), sizes)])
     return simulate(sizes.sum(), workers, Costs(RATE, **costs), shape, **how)
 
 
@@ -72,7 +71,7 @@ def test_the_master_takes_one_result_after_another():
 )
 def test_no_work_is_lost_however_the_tree_is_cut(nodes, workers, depth, budget, children):
     rules = {"split_depth": depth, "budget": budget}
-    shape = Shape.of([(1.0, np.arange(1.0, children + 1)), (1e5, np.ones(children))])
+    shape = shape_of([(1.0, np.arange(1.0, children + 1)), (1e5, np.ones(children))])
     found = simulate(nodes, workers, Costs(rate=1e6), shape, **rules)
     assert found.share == pytest.approx(1)
     assert found.work == pytest.approx(nodes / 1e6)
@@ -100,7 +99,7 @@ def test_a_wide_node_is_left_as_ranges():
 
 
 def test_the_same_tree_gives_the_same_simulation():
-    shape = Shape.of([(1.0, np.array([1.0, 5.0])), (1.0, np.array([3.0, 1.0, 1.0]))])
+    shape = shape_of([(1.0, np.array([1.0, 5.0])), (1.0, np.array([3.0, 1.0, 1.0]))])
     one, other = (simulate(1e7, 8, Costs(rate=1e6), shape) for _ in range(2))
     assert one == other
 
@@ -146,21 +145,21 @@ def test_few_workers_are_not_held_up():
 
 
 def test_a_shape_uses_the_nearest_class_that_was_sampled():
-    shape = Shape.of([(4.0, np.array([1.0, 1.0])), (2.0**20, np.array([1.0, 3.0]))])
+    shape = shape_of([(4.0, np.array([1.0, 1.0])), (2.0**20, np.array([1.0, 3.0]))])
     few, many = [[0.5, 0.5]], [[0.25, 0.75]]
-    assert [shape.classes[c] for c in (0, 2, 5, 20, 63)] == [few] * 3 + [many] * 2
+    assert [shape[c] for c in (0, 2, 5, 20, 63)] == [few] * 3 + [many] * 2
     with pytest.raises(bs.InputError):
-        Shape.of([])
+        shape_of([])
 
 
 def test_a_class_in_which_no_sample_branches_uses_another():
     chain, fork = np.array([1.0]), np.array([1.0, 1.0])
-    shape = Shape.of([(2.0**10, fork), (2.0**10, chain), (2.0**20, chain)])
-    assert shape.classes[10] == shape.classes[20] == [[0.5, 0.5], [1.0]]
+    shape = shape_of([(2.0**10, fork), (2.0**10, chain), (2.0**20, chain)])
+    assert shape[10] == shape[20] == [[0.5, 0.5], [1.0]]
     found = simulate(2.0**20, 2, Costs(rate=1e6), shape)
     assert found.share == 1
     with pytest.raises(bs.InputError, match="hardly branches"):
-        Shape.of([(2.0**10, chain)])
+        shape_of([(2.0**10, chain)])
 
 
 def test_shares_of_a_sampled_tree_are_those_of_its_subtrees():
@@ -168,8 +167,8 @@ def test_shares_of_a_sampled_tree_are_those_of_its_subtrees():
     engine = get_engine("dlx")
     nodes = count(problem).nodes
     shape = sample_shape(problem, [], engine, nodes, seconds=0.01)
-    assert {round(sum(shares), 9) for some in shape.classes for shares in some} == {1.0}
-    first = shape.classes[int(np.log2(nodes))][0]
+    assert {round(sum(shares), 9) for some in shape for shares in some} == {1.0}
+    first = shape[int(np.log2(nodes))][0]
     children = bs.split(problem, depth=1).stacks
     sizes = [count(problem, stack).nodes for stack in children]
     assert first == pytest.approx(np.array(sizes) / sum(sizes))
